@@ -1,0 +1,200 @@
+// The settings of the server, described once: flags, environment variables, defaults, documentation.
+import { isIPv4 } from 'node:net'
+import { join } from 'node:path'
+import * as z from 'zod'
+
+/** One setting. */
+export interface Setting {
+  /** `--admin-user` */
+  readonly flag: string
+  /** `REGENT_ADMIN_USER` */
+  readonly variable: string
+  /** What stands for the value in help texts; a switch takes none. */
+  readonly placeholder?: string
+  readonly schema: z.ZodType
+  readonly default?: unknown
+  /** The default in development mode only. */
+  readonly development?: string
+  /** Production does not start without it. */
+  readonly demanded?: true
+  readonly description: string
+}
+
+const text = z.string().min(1, 'must not be empty')
+const portNumber = 'must be a whole number from 0 to 65535'
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+
+/** The table of settings, in the order of the documentation. */
+export const settings = {
+  host: setting('host', {
+    placeholder: 'address',
+    schema: text,
+    default: '127.0.0.1',
+    description: 'Address to listen on; in development mode a loopback address.',
+  }),
+  port: setting('port', {
+    placeholder: 'number',
+    schema: z.coerce
+      .string()
+      .regex(/^\d{1,5}$/, portNumber)
+      .transform(Number)
+      .refine((port) => port <= 65_535, portNumber),
+    default: 8080,
+    description: 'Port to listen on; 0 takes any that is free.',
+  }),
+  hostname: setting('hostname', {
+    placeholder: 'URL',
+    schema: z
+      .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+      .refine((url) => !/[?#]/.test(url), 'must have neither query nor fragment')
+      .transform((url) => url.replace(/\/+$/, '')),
+    demanded: true,
+    description: 'Base URL under which clients reach the server; without it, the one that a request names.',
+  }),
+  basePath: setting('base-path', {
+    placeholder: 'path',
+    schema: z.string().regex(/^(\/[\w.~-]+)+$/, 'must be a path such as /v1'),
+    default: '/v1',
+    description: 'Path under which the earlier form of the REST API is served.',
+  }),
+  data: setting('data', {
+    placeholder: 'folder',
+    schema: text,
+    default: 'data',
+    description: 'Folder of the embedded store, which serves where no database is named.',
+  }),
+  database: setting('database', {
+    placeholder: 'URL',
+    schema: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres URL' }),
+    demanded: true,
+    description: 'PostgreSQL database (15 or later) to use instead of the embedded store.',
+  }),
+  keyFile: setting('key-file', {
+    placeholder: 'file',
+    schema: text,
+    demanded: true,
+    description: 'File with the key that protects secrets at rest, the same for all replicas.',
+  }),
+  source: setting('source', {
+    placeholder: 'path or git URL',
+    schema: z
+      .union([z.string().transform((list) => list.split(',')), z.array(z.string())])
+      .transform((list) => list.map((source) => source.trim()).filter((source) => source !== '')),
+    default: [],
+    description: 'Where realms are declared: repeat the flag, or separate with commas in the variable; empty is none.',
+  }),
+  adminUser: setting('admin-user', {
+    placeholder: 'name',
+    schema: text,
+    development: 'admin',
+    description: 'First administrator, created where there is none; production needs this or an existing one.',
+  }),
+  adminPassword: setting('admin-password', {
+    placeholder: 'password',
+    schema: text,
+    development: 'admin',
+    description: 'Password of the first administrator.',
+  }),
+  production: setting('production', {
+    schema: z.union(
+      [z.boolean(), z.stringbool({ truthy: ['true', '1'], falsy: ['false', '0'] })],
+      'must be true or false',
+    ),
+    default: false,
+    description: 'Production mode: any address may be listened on, and nothing that protects is made up.',
+  }),
+  logLevel: setting('log-level', {
+    placeholder: 'level',
+    schema: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`),
+    default: 'info',
+    description: `How much is logged: ${logLevels.join(', ')}.`,
+  }),
+}
+
+const table: readonly [name: string, setting: Setting][] = Object.entries(settings)
+
+type ValueOf<S extends Setting> = z.output<S['schema']> | (S extends { default: unknown } ? never : undefined)
+
+/** The value of every setting. Production guarantees the database and the host name as well. */
+export type Settings = { readonly [Name in keyof typeof settings]: ValueOf<(typeof settings)[Name]> } & {
+  readonly keyFile: string
+}
+
+/** Everything that is wrong with the settings, one line each; never a value, which may be a secret. */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError'
+
+  constructor(problems: ReadonlyMap<string, string>) {
+    const lines = table.flatMap(([name, { flag, variable }]) =>
+      problems.has(name) ? [`  ${flag} (${variable}): ${problems.get(name)}`] : [],
+    )
+    super(['These settings are wrong or missing:', ...lines].join('\n'))
+  }
+}
+
+/** The settings from flags (by name, as `adminUser`), else variables (an empty one is as absent), else defaults. */
+export function readSettings(flags: Record<string, unknown>, env: Record<string, string | undefined>): Settings {
+  const values: Record<string, unknown> = {}
+  const problems = new Map<string, string>()
+  const demand = (name: string, reason: string) => {
+    if (values[name] === undefined && !problems.has(name)) problems.set(name, reason)
+  }
+
+  for (const [name, setting] of table) {
+    const given = flags[name] ?? (env[setting.variable] || undefined)
+    const parsed = setting.schema.optional().safeParse(given)
+    if (parsed.success) values[name] = parsed.data ?? setting.default
+    else problems.set(name, parsed.error.issues[0]!.message)
+  }
+  if (values.production === true) {
+    for (const [name, setting] of table) if (setting.demanded) demand(name, 'production demands it')
+    if (values.adminUser !== undefined) demand('adminPassword', 'goes with the name of the administrator')
+    if (values.adminPassword !== undefined) demand('adminUser', 'goes with the password of the administrator')
+  } else if (!problems.has('production')) {
+    for (const [name, setting] of table) values[name] ??= setting.development
+    if (!problems.has('host') && !isLoopback(values.host as string)) {
+      problems.set('host', 'development mode listens on a loopback address only')
+    }
+  }
+  if (problems.size > 0) throw new SettingsError(problems)
+
+  const read = values as unknown as Settings
+  return { ...read, keyFile: read.keyFile ?? join(read.data, 'key') }
+}
+
+/** docs/configuration.md. */
+export function renderSettingsTable(): string {
+  const rows = table.map(([, setting]) => {
+    const flag = setting.placeholder ? `${setting.flag} <${setting.placeholder}>` : setting.flag
+    return `| \`${flag}\` | \`${setting.variable}\` | ${renderDefault(setting)} | ${setting.description} |`
+  })
+  const demanded = table.flatMap(([, { demanded, flag }]) => (demanded ? [`\`${flag}\``] : []))
+  return `# Configuration
+
+A setting is read from its flag, else from its variable, else it has its default. An empty variable counts as absent.
+
+| Flag | Variable | Default | Meaning |
+|---|---|---|---|
+${rows.join('\n')}
+
+Development mode, the default, listens on a loopback address only and makes up what protects the server: the first
+administrator \`admin\` with the password \`admin\`, and a key file, \`key\` in the data folder.
+
+Production mode makes up nothing. It demands ${demanded.join(', ')},
+and an administrator: in the store, or in the settings.
+`
+}
+
+function renderDefault(setting: Setting): string {
+  if (setting.development !== undefined) return `\`${setting.development}\` in development`
+  if (setting.default === undefined || Array.isArray(setting.default)) return ''
+  return `\`${setting.default}\``
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
+}
+
+function setting<const Description extends Omit<Setting, 'flag' | 'variable'>>(name: string, description: Description) {
+  return { ...description, flag: `--${name}`, variable: `REGENT_${name.toUpperCase().replaceAll('-', '_')}` }
+}

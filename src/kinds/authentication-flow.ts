@@ -1,0 +1,31 @@
+import { flag, integer, objectList, text } from './fields.ts'
+import { defineKind } from './kind.ts'
+
+/** Keycloak: AuthenticationFlowRepresentation. A tree of steps; a sub-flow is a flow of its own that an execution names. */
+export const authenticationFlow = defineKind({
+  name: 'authenticationFlow',
+  title: 'authentication flow',
+  representation: 'AuthenticationFlowRepresentation',
+  naturalKey: 'alias',
+  fields: {
+    alias: text('Name of the flow; unique in its realm.'),
+    description: text('What the flow does.'),
+    providerId: text('Type of the flow: basic-flow, client-flow or form-flow.', { default: 'basic-flow' }),
+    topLevel: flag('Whether the flow can be bound; otherwise it is a part of another.', { default: false }),
+    builtIn: flag('Whether every new realm has the flow.', { default: false }),
+    authenticationExecutions: objectList(
+      {
+        authenticator: text('Type of the step, such as auth-cookie.'),
+        authenticatorConfig: text('Alias of the settings of the step.', { refersTo: 'authenticatorConfig' }),
+        authenticatorFlow: flag('Whether the step is a flow.', { computed: true }),
+        autheticatorFlow: flag('Keycloak: an earlier spelling of authenticatorFlow.', { computed: true }),
+        requirement: text('REQUIRED, ALTERNATIVE, CONDITIONAL or DISABLED.'),
+        priority: integer('Place in the order of steps: lower comes first.'),
+        flowAlias: text('Alias of the flow that the step is.', { refersTo: 'authenticationFlow' }),
+        userSetupAllowed: flag('Whether a user who lacks the credential may set it up on the way.'),
+      },
+      'Steps of the flow, in order.',
+      { apart: true, default: [], optionalMembers: ['priority', 'userSetupAllowed'] },
+    ),
+  },
+})

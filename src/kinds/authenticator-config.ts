@@ -1,0 +1,14 @@
+import { text, textMap } from './fields.ts'
+import { defineKind } from './kind.ts'
+
+/** Keycloak: AuthenticatorConfigRepresentation. Settings of a step of a flow. */
+export const authenticatorConfig = defineKind({
+  name: 'authenticatorConfig',
+  title: 'authenticator config',
+  representation: 'AuthenticatorConfigRepresentation',
+  naturalKey: 'alias',
+  fields: {
+    alias: text('Name of the settings; unique in their realm.'),
+    config: textMap('Settings of the step, by name.', { onPut: 'replace', default: {} }),
+  },
+})

@@ -1,0 +1,77 @@
+// What the reference server gives to a new realm, recorded from it: as data, cut into objects once.
+import type { Key, Representation } from '../kind.ts'
+import { splitTree, type TreeObject } from '../tree.ts'
+import adminClient from './admin-client.json' with { type: 'json' }
+import everyRealm from './every-realm.json' with { type: 'json' }
+import masterRealm from './master.json' with { type: 'json' }
+import otherRealm from './realm.json' with { type: 'json' }
+
+/** Keycloak: the realm whose administrators administer every realm. */
+export const MASTER = 'master'
+
+/** The client in master whose roles administer a realm. */
+export const adminClientOf = (realm: string): string => `${realm}-realm`
+
+const templates = { master: template(masterRealm), other: template(otherRealm) }
+const adminTemplate = JSON.stringify(
+  splitTree({ realm: MASTER, clients: [adminClient.client], roles: { client: { [adminClient.client.clientId]: adminClient.roles } } }).slice(1),
+)
+
+/** The objects of a new realm, the realm itself first. */
+export function builtInObjects(realm: string): TreeObject[] {
+  return instantiate(realm === MASTER ? templates.master : templates.other, realm)
+}
+
+/** The client in master, with its roles, through which a realm is administered. */
+export function adminClientObjects(realm: string): TreeObject[] {
+  return instantiate(adminTemplate, realm)
+}
+
+/** Whether a new realm of that name has an object with that key. */
+export function isBuiltIn(realm: string, kind: string, key: Key): boolean {
+  return builtInKeys(realm).has(JSON.stringify([kind, ...key]))
+}
+
+const keys = new Map<string, ReadonlySet<string>>()
+
+function builtInKeys(realm: string): ReadonlySet<string> {
+  const known = keys.get(realm)
+  if (known) return known
+  const own = new Set(builtInObjects(realm).map(({ kind, key }) => JSON.stringify([kind, ...key])))
+  // Realm names are the caller's: what is remembered of them is bounded.
+  if (keys.size > 100) keys.clear()
+  keys.set(realm, own)
+  return own
+}
+
+function instantiate(text: string, realm: string): TreeObject[] {
+  return JSON.parse(text.replaceAll('{realm}', JSON.stringify(realm).slice(1, -1))) as TreeObject[]
+}
+
+/** The template of a realm: what every realm has, and what this sort of realm has besides or instead. */
+function template(own: { settings: object; clients?: object[]; roles: object; authenticationFlows: object[] }): string {
+  const { settings, clients = [], roles, authenticationFlows } = own
+  const common = everyRealm as unknown as Representation & { roles: Groups; clients: object[]; authenticationFlows: object[] }
+  const special = roles as Groups
+  const tree = {
+    realm: '{realm}',
+    ...otherRealm.settings,
+    ...settings,
+    defaultDefaultClientScopes: common.defaultDefaultClientScopes,
+    defaultOptionalClientScopes: common.defaultOptionalClientScopes,
+    clientScopes: common.clientScopes,
+    clients: [...common.clients, ...clients],
+    roles: {
+      realm: [...(common.roles.realm ?? []), ...(special.realm ?? [])],
+      client: { ...common.roles.client, ...special.client },
+    },
+    authenticationFlows: [...common.authenticationFlows, ...authenticationFlows],
+    authenticatorConfig: common.authenticatorConfig,
+  }
+  return JSON.stringify(splitTree(tree as unknown as Representation))
+}
+
+interface Groups {
+  realm?: object[]
+  client?: Record<string, object[]>
+}

@@ -1,0 +1,19 @@
+import { text, textMap } from './fields.ts'
+import { defineKind } from './kind.ts'
+
+/** Keycloak: ClientScopeRepresentation. A named set of protocol mappers and role scope mappings that clients share. */
+export const clientScope = defineKind({
+  name: 'clientScope',
+  title: 'client scope',
+  representation: 'ClientScopeRepresentation',
+  naturalKey: 'name',
+  children: { protocolMappers: 'protocolMapper' },
+  lenient: true,
+  conflict: { create: 'Client Scope {name} already exists', update: 'Client Scope {name} already exists' },
+  fields: {
+    name: text('Name of the scope, as it appears in the scope parameter.'),
+    description: text('What the scope is for.'),
+    protocol: text('Protocol that the scope serves: openid-connect or saml.'),
+    attributes: textMap('Settings by name, such as include.in.token.scope and consent.screen.text.', { default: {} }),
+  },
+})

@@ -1,0 +1,276 @@
+import * as z from 'zod'
+import { flag, integer, opaque, text, textMap, textSet } from './fields.ts'
+import { defineKind, type Representation } from './kind.ts'
+
+/** Keycloak: ClientRepresentation. An application that people log in to, or a service that asks for tokens. */
+export const client = defineKind({
+  name: 'client',
+  title: 'client',
+  representation: 'ClientRepresentation',
+  naturalKey: 'clientId',
+  children: { protocolMappers: 'protocolMapper' },
+  conflict: { create: 'Client {name} already exists' },
+  defaults: (stated) => ({
+    surrogateAuthRequired: false,
+    enabled: true,
+    alwaysDisplayInConsole: false,
+    clientAuthenticatorType: 'client-secret',
+    redirectUris: [],
+    webOrigins: originsOf((stated.redirectUris ?? []) as string[]),
+    notBefore: 0,
+    bearerOnly: false,
+    consentRequired: false,
+    standardFlowEnabled: stated.directGrantsOnly !== true,
+    implicitFlowEnabled: false,
+    directAccessGrantsEnabled: stated.directGrantsOnly === true,
+    serviceAccountsEnabled: false,
+    publicClient: false,
+    frontchannelLogout: false,
+    protocol: OIDC,
+    attributes: { realm_client: 'false' },
+    authenticationFlowBindingOverrides: {},
+    fullScopeAllowed: stated.consentRequired !== true,
+    nodeReRegistrationTimeout: -1,
+    // Keycloak: who states one of the two lists gets nothing from the realm for the other.
+    ...((stated.defaultClientScopes ?? stated.optionalClientScopes) == null
+      ? {}
+      : { defaultClientScopes: [], optionalClientScopes: [] }),
+  }),
+  fields: {
+    clientId: text('Name of the client, as it appears in requests; unique in its realm.'),
+    name: text('Name of the client as people see it.'),
+    description: text('What the client is for.'),
+    type: text('Type that the client follows; set when it is created.'),
+    protocol: text('Protocol that the client speaks: openid-connect or saml.'),
+    enabled: flag('Whether the client can be used.'),
+    rootUrl: text('Address that relative addresses of the client start from.'),
+    baseUrl: text('Page that a link to the client leads to.'),
+    adminUrl: text('Address at which the client is told of log-outs and revocations; for SAML, of everything.'),
+    redirectUris: textSet('Addresses that a log-in may return to; a * at the end stands for anything.'),
+    webOrigins: textSet('Origins whose scripts may call the realm; + for those of the redirect URIs.'),
+
+    publicClient: flag('Whether the client cannot keep a secret, as in a browser or on a phone.'),
+    bearerOnly: flag('Whether the client only checks tokens and never starts a log-in.'),
+    clientAuthenticatorType: text('How the client proves who it is, such as client-secret or client-jwt.'),
+    secret: text('Secret of a confidential client; made when none is stated.', { secret: true }),
+    registrationAccessToken: text('Token with which the client may change itself.', { computed: true, secret: true }),
+    standardFlowEnabled: flag('Whether people log in with a browser that returns with a code.'),
+    implicitFlowEnabled: flag('Whether people log in with a browser that returns with tokens.'),
+    directAccessGrantsEnabled: flag('Whether the client may send username and password of people.'),
+    serviceAccountsEnabled: flag('Whether the client may get tokens for itself; it has a user of its own then.'),
+    authorizationServicesEnabled: flag('Whether permissions on resources of the client are decided here.'),
+    authenticationFlowBindingOverrides: textMap(
+      'Flows of this client in place of those of the realm: browser, direct_grant.',
+      {
+        refersTo: 'authenticationFlow',
+        wire: 'id',
+        late: true,
+        emptyIsAbsent: true,
+      },
+    ),
+    surrogateAuthRequired: flag('Keycloak: of an earlier form; without effect.'),
+
+    consentRequired: flag('Whether people must agree to what the client learns about them.'),
+    fullScopeAllowed: flag('Whether tokens show all roles of a person, whatever the scope of the client.'),
+    defaultClientScopes: textSet('Client scopes that every token of the client follows.', {
+      refersTo: 'clientScope',
+      relation: true,
+    }),
+    optionalClientScopes: textSet('Client scopes that the client may ask for.', {
+      refersTo: 'clientScope',
+      relation: true,
+    }),
+    frontchannelLogout: flag('Whether log-out tells the client through the browser.'),
+    alwaysDisplayInConsole: flag('Whether people see the client in their account before they used it.'),
+    notBefore: integer('Tokens from before this time are refused; seconds since 1970, 0 for none.'),
+    nodeReRegistrationTimeout: integer('Seconds after which a node of the client must register again; -1 for never.'),
+    registeredNodes: {
+      ...textMap('Nodes of the client, and when each registered; seconds since 1970.'),
+      schema: z.record(z.string(), z.int().nullable()),
+    },
+    attributes: textMap('Further settings by name, such as post.logout.redirect.uris.', {
+      emptyIsAbsent: true,
+      secret: [
+        'saml.signing.private.key',
+        'saml.encryption.private.key',
+        'jwt.credential.private.key',
+        'client.secret.rotated',
+      ],
+    }),
+
+    access: opaque('What the caller may do with the client.', { computed: true }),
+    origin: text('Where the client comes from, when that is not the realm itself.', { computed: true }),
+    authorizationSettings: opaque('Resources, scopes and policies of the client; not managed yet.', { computed: true }),
+    defaultRoles: textSet('Keycloak: of an earlier form; ignored.', { computed: true }),
+    directGrantsOnly: flag('Keycloak: of an earlier form; counts only when the client is created.', { computed: true }),
+    clientTemplate: text('Keycloak: of an earlier form; ignored.', { computed: true }),
+    useTemplateConfig: flag('Keycloak: of an earlier form; ignored.', { computed: true }),
+    useTemplateScope: flag('Keycloak: of an earlier form; ignored.', { computed: true }),
+    useTemplateMappers: flag('Keycloak: of an earlier form; ignored.', { computed: true }),
+  },
+})
+
+const OIDC = 'openid-connect'
+
+/**
+ * What is stated, and what naming a protocol states besides. Keycloak: so it is for a client that is made by itself; in an
+ * import, and for the clients of a new realm, a protocol is a field like any other.
+ */
+export function withProtocolDefaults(stated: Representation): Representation {
+  const given = typeof stated.protocol === 'string' ? protocolDefaults[stated.protocol] : undefined
+  if (!given) return stated
+  const own = Object.fromEntries(Object.entries(stated).filter(([, value]) => value !== null))
+  return {
+    ...given,
+    ...(own.directGrantsOnly === false && { directAccessGrantsEnabled: false }),
+    ...own,
+    attributes: { ...(given.attributes as Representation), ...(own.attributes as Representation | undefined) },
+  }
+}
+
+const protocolDefaults: Readonly<Record<string, Representation>> = {
+  [OIDC]: {
+    publicClient: true,
+    directAccessGrantsEnabled: true,
+    attributes: { 'backchannel.logout.session.required': 'true', 'backchannel.logout.revoke.offline.tokens': 'false' },
+  },
+  saml: {
+    frontchannelLogout: true,
+    attributes: {
+      'saml.allow.ecp.flow': 'false',
+      'saml.authnstatement': 'true',
+      'saml.client.signature': 'true',
+      'saml.force.post.binding': 'true',
+      'saml.server.signature': 'true',
+      'saml.signature.algorithm': 'RSA_SHA256',
+      saml_force_name_id_format: 'false',
+      saml_name_id_format: 'username',
+      saml_signature_canonicalization_method: 'http://www.w3.org/2001/10/xml-exc-c14n#',
+    },
+  },
+}
+
+/** The origins that redirect URIs imply. Keycloak: what begins like http, up to the first slash after the scheme's. */
+export function originsOf(redirectUris: readonly string[]): string[] {
+  const origins = redirectUris
+    .filter((uri) => uri.startsWith('http'))
+    .map((uri) => {
+      const slash = uri.indexOf('/', 'https://'.length)
+      return slash < 0 ? uri : uri.slice(0, slash)
+    })
+  return [...new Set(origins)]
+}
+
+/** What is wrong with a client, in the reference server's words; undefined when nothing is. Takes the whole client. */
+export function clientProblem(client: Representation): string | undefined {
+  const { clientId, protocol = OIDC } = client
+  const problems = [
+    ...(typeof clientId === 'string' && isBlank(clientId) ? ['Client ID cannot be blank'] : []),
+    ...(protocol === OIDC || protocol === 'saml' ? [] : [`Invalid protocol: ${protocol}`]),
+    ...[...addresses, ...(protocol === 'saml' ? samlAddresses : oidcAddresses)].flatMap((address) =>
+      address.read(client).flatMap((value) => addressProblems(address, value)),
+    ),
+  ]
+  return problems.length ? [...new Set(problems)].join('; ') : undefined
+}
+
+interface Address {
+  readonly read: (client: Representation) => string[]
+  readonly label: string
+  /** What is said of an address that cannot be one, and of one whose scheme runs scripts. */
+  readonly invalid?: string
+  readonly illegal?: string
+  /** Any URI reference will do; otherwise it must be a URL that a server can open. */
+  readonly anyUri?: true
+  /** Begins with a slash: taken as it is, or checked behind a host. Absent: as any other. */
+  readonly relative?: 'any' | 'checked'
+  readonly fragment?: 'refused'
+  readonly data?: 'allowed'
+  /** Names in braces are filled in later. */
+  readonly templates?: true
+}
+
+const field = (name: string) => (client: Representation) => textsOf(client[name])
+const attribute = (name: string) => (client: Representation) =>
+  textsOf((client.attributes as Representation | undefined)?.[name])
+    .flatMap((value) => value.split('##'))
+    .filter((one) => !isBlank(one))
+const anyUri = { anyUri: true, relative: 'any' } as const
+const returnUri = { ...anyUri, fragment: 'refused', invalid: 'is not a valid URI' } as const
+
+// In the order in which the reference server lists several problems.
+const addresses: readonly Address[] = [
+  { read: attribute('logoUri'), label: 'Logo URL', anyUri: true, data: 'allowed' },
+  { read: field('baseUrl'), label: 'Base URL', relative: 'checked' },
+  { read: attribute('backchannel.logout.url'), label: 'Backchannel logout URL', relative: 'checked', templates: true },
+  {
+    read: attribute('request.uris'),
+    label: 'Valid request URIs',
+    ...anyUri,
+    invalid: 'has an invalid value',
+    illegal: 'has a value with illegal scheme',
+  },
+  { read: attribute('post.logout.redirect.uris'), label: 'A post-logout redirect URI', ...returnUri },
+  {
+    read: (client) => field('rootUrl')(client).filter((url) => url !== '${authBaseUrl}' && url !== '${authAdminUrl}'),
+    label: 'Root URL',
+    fragment: 'refused',
+  },
+  { read: attribute('policyUri'), label: 'Policy URL' },
+  { read: attribute('tosUri'), label: 'Terms of service URL' },
+  {
+    read: (client) => field('redirectUris')(client).filter((uri) => !isBlank(uri)),
+    label: 'A redirect URI',
+    ...returnUri,
+  },
+  { read: attribute('jwks.url'), label: 'JWKS URL', relative: 'any' },
+  { read: attribute('frontchannel.logout.url'), label: 'Front-channel logout URL', relative: 'any' },
+]
+const oidcAddresses: readonly Address[] = [{ read: field('adminUrl'), label: 'Admin URL', relative: 'any' }]
+const samlAddresses: readonly Address[] = [
+  { read: field('adminUrl'), label: 'Master SAML Processing URL' },
+  { read: attribute('saml_assertion_consumer_url_post'), label: 'Assertion Consumer Service POST Binding URL' },
+  { read: attribute('saml_assertion_consumer_url_redirect'), label: 'Assertion Consumer Service Redirect Binding URL' },
+  { read: attribute('saml_single_logout_service_url_artifact'), label: 'Logout Service ARTIFACT Binding URL' },
+  { read: attribute('saml_single_logout_service_url_redirect'), label: 'Logout Service Redirect Binding URL' },
+  { read: attribute('saml_artifact_resolution_service_url'), label: 'Artifact Resolution Service' },
+  { read: attribute('saml_single_logout_service_url_post'), label: 'Logout Service POST Binding URL' },
+  { read: attribute('saml_single_logout_service_url_soap'), label: 'Logout Service SOAP Binding URL' },
+]
+
+function addressProblems(address: Address, value: string): string[] {
+  const { label, invalid = 'is not a valid URL', illegal = 'uses an illegal scheme' } = address
+  const template = /\{[^{}]+\}/g
+  const filled = address.templates ? value.replace(template, 'x') : value
+  if (filled.startsWith('/') && address.relative === 'any')
+    return filled.search(template) < 0 ? [] : [`${label} ${invalid}`]
+  const full = filled.startsWith('/') && address.relative === 'checked' ? `http://localhost${filled}` : filled
+  if (!uri.test(full)) return [`${label} ${invalid}`]
+  const scheme = /^[^:/?#]+(?=:)/.exec(full)?.[0].toLowerCase()
+  const problems = [
+    ...(scheme === 'javascript' || (scheme === 'data' && address.data === undefined) ? [illegal] : []),
+    ...(full.includes('#') && address.fragment === 'refused' ? ['must not contain an URL fragment'] : []),
+  ]
+  if (!problems.length && !address.anyUri && (!url.test(full) || badPort.test(full))) problems.push(invalid)
+  return problems.map((problem) => `${label} ${problem}`)
+}
+
+// Keycloak: URIs are what java.net.URI reads: RFC 2396 with letters of any script.
+const path = `(?:[\\w\\-!.~'()*:@&=+$,;/]|[^\\x00-\\x9f\\p{Z}]|%[\\dA-Fa-f]{2})*`
+const query = path.replace('/]', '/?[\\]]')
+const authority = `(?:[^@/?#]*@)?\\[[\\dA-Fa-f:.%]+\\](?::\\d*)?|${path.replace('/]', ']').replace(/\*$/, '+')}`
+const rooted = `(?:\\/\\/(?:(?:${authority})(?=[/?#]|$)|(?=[/?#]))(?:\\/${path})?|\\/(?!\\/)${path})(?:\\?${query})?`
+const uri = new RegExp(
+  `^(?:[A-Za-z][A-Za-z\\d+.\\-]*:(?:${rooted}|(?=[^/#])${query})|${rooted}|(?![^/?#]*:)(?!\\/)${path}(?:\\?${query})?)(?:#${query})?$`,
+  'u',
+)
+const url = /^(?:https?|ftp|file|mailto|jrt|jmod|jar(?=:.*!\/)):/i
+const badPort = /^[a-z]+:\/\/[^/?#]*:(?!\d*(?:[/?#]|$))[^/?#\]@]*(?:[/?#]|$)/i
+
+function textsOf(value: unknown): string[] {
+  return (Array.isArray(value) ? value : [value]).filter((one) => typeof one === 'string' && one !== '')
+}
+
+function isBlank(value: string): boolean {
+  return value.trim() === ''
+}

@@ -1,0 +1,121 @@
+// The one diff engine: representations as flat fields, and whether two values of a field say the same.
+import type { Field, Json } from './fields.ts'
+import { relationKeys, relationValue } from './relations.ts'
+import type { Key, Kind, Representation } from './kind.ts'
+
+/** Normalised values by path: the name of a field, or `field.key` for a key of a map. Relations are lists of keys. */
+export type FlatFields = Readonly<Record<string, Json>>
+
+/** One field that differs. */
+export interface Difference {
+  readonly path: string
+  readonly from: Json
+  readonly to: Json
+}
+
+/** The stated fields of a representation, normalised; computed ones and absent ones are left out, null stays null. */
+export function flatten(kind: Kind, representation: Representation): FlatFields {
+  const flat: Record<string, Json> = {}
+  for (const [name, value] of Object.entries(representation)) {
+    const field = kind.fields[name]
+    if (!field || field.computed || value === undefined) continue
+    if (field.type !== 'map' || value === null) flat[name] = normalise(field, value)
+    else for (const [key, one] of Object.entries(value)) flat[`${name}.${key}`] = normalise(field, one)
+  }
+  return flat
+}
+
+/** The representation that the flat fields make; a field that is null is left out. */
+export function assemble(kind: Kind, flat: FlatFields): Representation {
+  const representation: Representation = {}
+  for (const [path, value] of Object.entries(flat)) {
+    if (value === null) continue
+    const { name, key, field } = resolve(kind, path)
+    if (field.relation) representation[name] = relationValue(field, value as unknown as Key[])
+    else if (key === undefined) representation[name] = value
+    else {
+      representation[name] ??= {}
+      ;(representation[name] as Representation)[key] = value
+    }
+  }
+  return representation
+}
+
+/** What creation gives to stated fields: defaults where nothing is stated, also key by key in maps; nulls are gone. */
+export function creation(kind: Kind, stated: FlatFields): FlatFields {
+  const all = { ...flatten(kind, kind.defaults(assemble(kind, stated))), ...stated }
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null))
+}
+
+/** Where two states differ in what `to` states: an absent `from` is null. A relation differs where any element does. */
+export function differences(kind: Kind, from: FlatFields, to: FlatFields): Difference[] {
+  return Object.entries(to)
+    .filter(([path, value]) => !same(kind, path, value, from[path] ?? null))
+    .map(([path, value]) => ({ path, from: from[path] ?? null, to: value }))
+}
+
+/** Whether the stated value says what the other one says. */
+export function same(kind: Kind, path: string, stated: Json, other: Json): boolean {
+  const { field } = resolve(kind, path)
+  if (field.optionalMembers && Array.isArray(stated) && Array.isArray(other)) {
+    const optional = field.optionalMembers
+    return (
+      stated.length === other.length && stated.every((one, at) => sameElement(one as Representation, other[at] as Representation, optional))
+    )
+  }
+  return JSON.stringify(stated) === JSON.stringify(other)
+}
+
+/** The field of a path, and its parts. Throws on a path that the kind does not have. */
+export function resolve(kind: Kind, path: string): { name: string; key: string | undefined; field: Field } {
+  const dot = path.indexOf('.')
+  const name = dot < 0 ? path : path.slice(0, dot)
+  const field = kind.fields[name]
+  if (!field) throw new Error(`${kind.name} has no field ${path}`)
+  return { name, key: dot < 0 ? undefined : path.slice(dot + 1), field }
+}
+
+/** Whether the path holds a secret. */
+export function isSecret(kind: Kind, path: string): boolean {
+  const { key, field } = resolve(kind, path)
+  return field.secret === true || (key !== undefined && Array.isArray(field.secret) && field.secret.includes(key))
+}
+
+/** The elements of a list that are in it and not in the other. */
+export function missing(keys: readonly Key[], from: readonly Key[]): Key[] {
+  const present = new Set(from.map((key) => JSON.stringify(key)))
+  return keys.filter((key) => !present.has(JSON.stringify(key)))
+}
+
+function normalise(field: Field, value: Json): Json {
+  if (value === null) return null
+  if (field.relation) return relationKeys(field, value) as unknown as Json
+  if (field.emptyIsAbsent && value === '') return null
+  if (field.type === 'set') return [...new Set(value as string[])].sort()
+  if (field.type === 'list' && field.members) return (value as Representation[]).map((one) => normaliseElement(field.members!, one))
+  return ordered(value)
+}
+
+function normaliseElement(members: Readonly<Record<string, Field>>, element: Representation): Json {
+  const stated = Object.entries(members).filter(([name, member]) => !member.computed && element[name] != null)
+  return Object.fromEntries(stated.map(([name]) => [name, ordered(element[name]!)]))
+}
+
+function sameElement(stated: Representation, other: Representation, optional: readonly string[]): boolean {
+  const names = new Set([...Object.keys(stated), ...Object.keys(other)])
+  return [...names].every(
+    (name) =>
+      (optional.includes(name) && stated[name] === undefined) || JSON.stringify(stated[name]) === JSON.stringify(other[name]),
+  )
+}
+
+/** The value with the keys of its objects in order, so that equal values have equal texts. */
+function ordered(value: Json): Json {
+  if (Array.isArray(value)) return value.map(ordered)
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(
+    Object.keys(value)
+      .sort()
+      .map((key) => [key, ordered(value[key]!)]),
+  )
+}

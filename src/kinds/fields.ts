@@ -1,0 +1,108 @@
+// Fields of a representation, and the facts about them that a JSON schema cannot say.
+import * as z from 'zod'
+import type { KindName } from './kind.ts'
+
+/** Any JSON value. */
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+
+/** What is true of a field besides its type. */
+export interface Facts {
+  /** The server sets it: taken on input, never compared, never written from a document. */
+  readonly computed?: true
+  /** Never shown in plans, logs, events and exports: the whole value, or these keys of a map. */
+  readonly secret?: true | readonly string[]
+  /** What PUT does with what the body does not state; in a map also per key. Absent: `keep`. */
+  readonly onPut?: 'clear' | 'replace'
+  /** What creation gives where nothing is stated; absent means that the field stays absent. */
+  readonly default?: Json
+  /** The kind that the value names: by natural key, or by id on the wire (documents always name). */
+  readonly refersTo?: KindName
+  /** How a reference is written on the wire; a document's form is always the natural key. */
+  readonly wire?: 'id'
+  /** Set in a second pass, after everything else exists: breaks cycles between kinds. */
+  readonly late?: true
+  /** Owned element by element, kept in a table of its own. */
+  readonly relation?: true
+  /** Members of the elements of a list that are compared only where they are stated. */
+  readonly optionalMembers?: readonly string[]
+  /** Kept in a table of its own, which the service of the kind writes. */
+  readonly apart?: true
+  /** An empty text says that there is none. Keycloak: attributes of clients. */
+  readonly emptyIsAbsent?: true
+}
+
+/** `scalar`: one value; `list`: ordered; `set`: unordered; `map`: compared and owned key by key; `json`: one opaque value. */
+export type FieldType = 'scalar' | 'list' | 'set' | 'map' | 'json'
+
+/** One field of a representation. */
+export interface Field extends Facts {
+  readonly type: FieldType
+  /** Of a list of objects: the fields of an element. */
+  readonly members?: Readonly<Record<string, Field>>
+  /** What a stated value must look like; reads what Jackson reads (a number for a text, "true" for a flag). */
+  readonly schema: z.ZodType
+  /** The text of OpenAPI, CRD and documentation. */
+  readonly description: string
+}
+
+const asText = z
+  .union([z.string(), z.number(), z.boolean()])
+  .transform(String)
+  .refine(isStorable, 'must not hold NUL or a lone surrogate')
+const asFlag = z.union([z.boolean(), z.enum(['true', 'false']).transform((value) => value === 'true')])
+const asInteger = z.union([
+  z.int(),
+  z
+    .string()
+    .regex(/^-?\d{1,15}$/)
+    .transform(Number),
+])
+const asTexts = z.array(asText)
+
+/** Whether PostgreSQL can keep the text: it knows neither NUL nor half a surrogate pair. */
+export function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0')
+}
+
+/** A text. */
+export const text = (description: string, facts: Facts = {}): Field => field('scalar', asText, description, facts)
+/** One of a few texts. */
+export const choice = (values: readonly [string, ...string[]], description: string, facts: Facts = {}): Field =>
+  field('scalar', z.enum(values), description, facts)
+/** True or false. */
+export const flag = (description: string, facts: Facts = {}): Field => field('scalar', asFlag, description, facts)
+/** A whole number. */
+export const integer = (description: string, facts: Facts = {}): Field => field('scalar', asInteger, description, facts)
+/** Texts whose order matters. */
+export const textList = (description: string, facts: Facts = {}): Field => field('list', asTexts, description, facts)
+/** Texts whose order does not matter. */
+export const textSet = (description: string, facts: Facts = {}): Field => field('set', asTexts, description, facts)
+/** Texts by key. */
+export const textMap = (description: string, facts: Facts = {}): Field =>
+  field('map', z.record(z.string(), asText.nullable()), description, facts)
+/** Lists of texts by key. */
+export const textListMap = (description: string, facts: Facts = {}): Field =>
+  field('map', z.record(z.string(), z.union([asTexts, asText.transform((one) => [one])]).nullable()), description, facts)
+/** Objects whose order matters. */
+export const objectList = (members: Record<string, Field>, description: string, facts: Facts = {}): Field => ({
+  ...field('list', z.array(objectOf(members)), description, facts),
+  members,
+})
+/** A value that is kept as it is. */
+export const opaque = (description: string, facts: Facts = {}): Field => field('json', z.json(), description, facts)
+/** A value of a form of its own. */
+export const structured = (schema: z.ZodType, description: string, facts: Facts = {}): Field =>
+  field('json', schema, description, facts)
+
+/** An object schema of the fields: each optional and, as clients send it, null for absent; unknown ones refused. */
+export function objectOf(fields: Record<string, Field>): z.ZodObject {
+  return z.strictObject(
+    Object.fromEntries(
+      Object.entries(fields).map(([name, { schema, description }]) => [name, schema.nullish().describe(description)]),
+    ),
+  )
+}
+
+function field(type: FieldType, schema: z.ZodType, description: string, facts: Facts): Field {
+  return { type, schema, description, ...facts }
+}

@@ -1,0 +1,18 @@
+// The table of kinds.
+import { authenticationFlow } from './authentication-flow.ts'
+import { authenticatorConfig } from './authenticator-config.ts'
+import { client } from './client.ts'
+import { clientScope } from './client-scope.ts'
+import type { Kind, KindName } from './kind.ts'
+import { protocolMapper } from './protocol-mapper.ts'
+import { realm } from './realm.ts'
+
+/** Every kind by name. */
+export const kinds: Readonly<Record<KindName, Kind>> = {
+  realm,
+  authenticatorConfig,
+  authenticationFlow,
+  clientScope,
+  client,
+  protocolMapper,
+}

@@ -1,0 +1,77 @@
+// What a kind is: facts only, no behaviour. The engine reads these; what is special about a kind is in service/<kind>s.ts.
+import type * as z from 'zod'
+import { type Field, type Json, objectOf } from './fields.ts'
+
+/** The kinds that Regent manages. */
+export type KindName =
+  | 'realm'
+  | 'authenticatorConfig'
+  | 'authenticationFlow'
+  | 'clientScope'
+  | 'client'
+  | 'protocolMapper'
+
+/** The representation of an object, or the part of it that is stated: nested, references as natural keys. */
+export type Representation = { [field: string]: Json }
+
+/**
+ * The natural key of an object from the realm down: `['email']`, or with the parent's kind and key in front:
+ * `['client', 'my-app', 'buyer']`.
+ */
+export type Key = readonly string[]
+
+/** One kind, described once. */
+export interface Kind {
+  readonly name: KindName
+  /** How people call it: `client scope`. */
+  readonly title: string
+  /** Keycloak's name for its representation, as in its OpenAPI document. */
+  readonly representation: string
+  /** The field that names an object in a file. */
+  readonly naturalKey: string
+  /** Kinds that an object may belong to; empty: it belongs to the realm itself. */
+  readonly parents: readonly KindName[]
+  /** An object may also belong to the realm itself. */
+  readonly parentOptional?: true
+  /** Kinds whose objects stand inside this one's representation, by field. */
+  readonly children: Readonly<Record<string, KindName>>
+  readonly fields: Readonly<Record<string, Field>>
+  /** Checks a representation, or the stated part of one: types and names of fields. */
+  readonly schema: z.ZodObject
+  /** What creation gives to the fields that are not stated, given those that are. Pure. */
+  readonly defaults: (stated: Representation) => Representation
+  /** What is said when a natural key is taken, `{name}` for it. Keycloak: an update says so in the words of its database. */
+  readonly conflict: { readonly create: string; readonly update?: string }
+  /** Keycloak: fields that it does not know are let pass on input. */
+  readonly lenient?: true
+}
+
+/** What `defineKind` takes: a kind less what follows from its fields. */
+export type KindDescription = Pick<Kind, 'name' | 'title' | 'representation' | 'naturalKey' | 'fields'> &
+  Partial<Pick<Kind, 'parents' | 'parentOptional' | 'children' | 'lenient' | 'defaults' | 'conflict'>>
+
+/** A kind from its description. Throws when the natural key is not among the fields. */
+export function defineKind(description: KindDescription): Kind {
+  if (!(description.naturalKey in description.fields)) throw new Error(`${description.name} has no field ${description.naturalKey}`)
+  const constant = Object.fromEntries(
+    Object.entries(description.fields).flatMap(([name, field]) => (field.default === undefined ? [] : [[name, field.default]])),
+  )
+  return {
+    parents: [],
+    children: {},
+    defaults: () => constant,
+    conflict: { create: `${description.title} {name} already exists` },
+    ...description,
+    schema: objectOf({ ...description.fields }),
+  }
+}
+
+/** The fields of a kind that are kept in relation tables. */
+export function relationFields(kind: Kind): [name: string, field: Field][] {
+  return Object.entries(kind.fields).filter(([, field]) => field.relation)
+}
+
+/** The fields of a kind that name one object of another kind: `[path, field]`; a map gives a path per key. */
+export function referenceFields(kind: Kind): [name: string, field: Field][] {
+  return Object.entries(kind.fields).filter(([, field]) => field.refersTo && !field.relation && !field.computed)
+}

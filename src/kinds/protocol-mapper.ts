@@ -1,0 +1,20 @@
+import { flag, text, textMap } from './fields.ts'
+import { defineKind } from './kind.ts'
+
+/** Keycloak: ProtocolMapperRepresentation. Puts one thing into the tokens of a client, or of the clients of a client scope. */
+export const protocolMapper = defineKind({
+  name: 'protocolMapper',
+  title: 'protocol mapper',
+  representation: 'ProtocolMapperRepresentation',
+  naturalKey: 'name',
+  conflict: { create: 'Protocol mapper exists with same name' },
+  parents: ['clientScope', 'client'],
+  fields: {
+    name: text('Name of the mapper; unique in its client or client scope.'),
+    protocol: text('Protocol that the mapper serves: openid-connect or saml.', { default: 'openid-connect' }),
+    protocolMapper: text('Type of the mapper, such as oidc-usermodel-attribute-mapper.'),
+    consentRequired: flag('Keycloak: of an earlier form; always false.', { computed: true, default: false }),
+    consentText: text('Keycloak: of an earlier form; ignored.', { computed: true }),
+    config: textMap('Settings of the mapper, by name.', { onPut: 'replace', default: {} }),
+  },
+})

@@ -1,0 +1,38 @@
+// Relations on the wire and as natural keys. A set names top-level objects; otherwise the value is grouped by parent:
+// `{realm: names, <parent kind>: {parent: names}}`, as Keycloak writes the composites of a role.
+import type { Field, Json } from './fields.ts'
+import type { Key } from './kind.ts'
+
+type Grouped = { [group: string]: string[] | { [parent: string]: string[] } | null }
+
+/** The natural keys that a relation's value names, in order, each once. */
+export function relationKeys(field: Field, value: Json): Key[] {
+  const keys = field.type === 'set' ? (value as string[]).map((name) => [name]) : groupedKeys(value as Grouped)
+  const unique = new Map(keys.map((key) => [JSON.stringify(key), key]))
+  return [...unique.keys()].sort().map((text) => unique.get(text)!)
+}
+
+/** The value that names the keys: the opposite of `relationKeys`. */
+export function relationValue(field: Field, keys: readonly Key[]): Json {
+  if (field.type === 'set') return keys.map((key) => key[0]!)
+  const value: { realm?: string[]; [parent: string]: string[] | { [parent: string]: string[] } | undefined } = {}
+  for (const key of keys) {
+    const [group, parent, name] = key
+    if (parent === undefined) (value.realm ??= []).push(group!)
+    else {
+      value[group!] ??= {}
+      const names = value[group!] as { [parent: string]: string[] }
+      names[parent] ??= []
+      names[parent].push(name!)
+    }
+  }
+  return value as Json
+}
+
+function groupedKeys(value: Grouped): Key[] {
+  return Object.entries(value).flatMap(([group, names]) => {
+    if (names === null) return []
+    if (Array.isArray(names)) return names.map((name) => [name])
+    return Object.entries(names).flatMap(([parent, own]) => own.map((name) => [group, parent, name]))
+  })
+}

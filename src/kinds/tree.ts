@@ -1,0 +1,101 @@
+// A realm as one tree, and the same as a list of objects. Children stand in their parent's field; a kind that may belong
+// to the realm or to a parent stands grouped, as roles do: `{realm: [...], client: {<client>: [...]}}`.
+import type { Path } from '../lib/position.ts'
+import { kinds } from './index.ts'
+import type { Key, Kind, KindName, Representation } from './kind.ts'
+
+/** An object cut out of a tree; its representation holds neither id nor children. */
+export interface TreeObject {
+  readonly kind: KindName
+  readonly key: Key
+  readonly id?: string
+  readonly representation: Representation
+  readonly path: Path
+}
+
+/** The objects of a realm's tree: the realm first, then as they stand. What is not of the expected form is left in place. */
+export function splitTree(realm: Representation): TreeObject[] {
+  return split(kinds.realm, realm, [], undefined)
+}
+
+/** The tree that the objects make; parents before children. Objects without their parent in the list are left out. */
+export function joinTree(objects: readonly TreeObject[]): Representation {
+  const tree: Representation = {}
+  const parents = new Map<string, Representation>()
+  for (const { kind, key, id, representation } of objects) {
+    const node: Representation = { ...(id && { id }), ...representation }
+    parents.set(address(kind, key), node)
+    if (kind === 'realm') Object.assign(tree, node)
+    else if (isGrouped(kinds[kind])) groupOf(tree, kind, key).push(node)
+    else {
+      const owner = key.length === 1 ? tree : parents.get(address(key[0] as KindName, key.slice(1, -1)))
+      const ownerKind = key.length === 1 ? kinds.realm : kinds[key[0] as KindName]
+      if (owner) listIn(owner, fieldOf(ownerKind, kind)).push(node)
+    }
+  }
+  return tree
+}
+
+/** One text for one object of a realm. */
+export function address(kind: KindName, key: Key): string {
+  return JSON.stringify([kind, ...key])
+}
+
+function split(kind: Kind, node: Representation, path: Path, parent: Key | undefined): TreeObject[] {
+  const { id, ...rest } = node
+  const own: Representation = {}
+  const nested: TreeObject[] = []
+  const key = [...(parent ?? []), String(node[kind.naturalKey] ?? '')]
+  for (const [field, value] of Object.entries(rest)) {
+    const child = kind.children[field]
+    if (!child || value === null) {
+      if (!child) own[field] = value
+      continue
+    }
+    const place = [...path, field]
+    const under = kind.name === 'realm' ? [] : [kind.name, ...key]
+    if (Array.isArray(value)) nested.push(...elements(child, value, place, under))
+    else if (isGrouped(kinds[child])) nested.push(...grouped(child, value as Representation, place))
+    else own[field] = value
+  }
+  return [{ kind: kind.name, key, ...(typeof id === 'string' && { id }), representation: own, path }, ...nested]
+}
+
+function elements(child: KindName, list: readonly unknown[], path: Path, under: Key): TreeObject[] {
+  return list.flatMap((one, at) =>
+    one !== null && typeof one === 'object' ? split(kinds[child], one as Representation, [...path, at], under) : [],
+  )
+}
+
+function grouped(child: KindName, groups: Representation, path: Path): TreeObject[] {
+  return Object.entries(groups).flatMap(([group, value]) => {
+    if (Array.isArray(value)) return elements(child, value, [...path, group], [])
+    return Object.entries((value ?? {}) as Representation).flatMap(([parent, list]) =>
+      Array.isArray(list) ? elements(child, list, [...path, group, parent], [group, parent]) : [],
+    )
+  })
+}
+
+function isGrouped(kind: Kind): boolean {
+  return kind.parentOptional === true
+}
+
+function groupOf(tree: Representation, kind: KindName, key: Key): unknown[] {
+  const field = fieldOf(kinds.realm, kind)
+  tree[field] ??= {}
+  const groups = tree[field] as Representation
+  if (key.length === 1) return listIn(groups, 'realm')
+  groups[key[0]!] ??= {}
+  return listIn(groups[key[0]!] as Representation, key[1]!)
+}
+
+function listIn(node: Representation, field: string): unknown[] {
+  node[field] ??= []
+  return node[field] as unknown[]
+}
+
+function fieldOf(owner: Kind, child: KindName): string {
+  const found = Object.entries(owner.children).find(([, kind]) => kind === child)
+  if (!found) throw new Error(`${owner.name} holds no ${child}`)
+  return found[0]
+}

@@ -1,0 +1,150 @@
+// Executes a plan, once, through the service: creations in dependency order, then changes, late fields, deletions.
+import { resolve } from '../kinds/compare.ts'
+import type { Json } from '../kinds/fields.ts'
+import { kinds } from '../kinds/index.ts'
+import type { Key, KindName, Representation } from '../kinds/kind.ts'
+import { creationOrder } from '../kinds/order.ts'
+import { relationValue } from '../kinds/relations.ts'
+import { address } from '../kinds/tree.ts'
+import type { WriteContext } from '../service/context.ts'
+import { failure } from '../service/errors.ts'
+import { writers } from '../service/index.ts'
+import type { LiveObject, NewObject, Update } from '../service/objects.ts'
+import type { Action, Change, RealmPlan } from './plan.ts'
+
+/** What a plan was made from: the stated objects, and the secrets that the plan shows as digests only. */
+export interface Statement {
+  readonly objects: ReadonlyMap<string, { readonly kind: KindName; readonly key: Key }>
+  readonly secret: (address: string, path: string) => string | undefined
+}
+
+/** An action that could not be done. */
+export class ActionError extends Error {
+  readonly action: Action
+  constructor(action: Action, cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause })
+    this.action = action
+  }
+}
+
+/** The objects that a plan's execution made or found, by address. */
+export type Applied = ReadonlyMap<string, LiveObject>
+
+/**
+ * Executes the plan in the context's transaction. `stepwise`: one action at a time, so that a failure names it.
+ * Throws `changed` where something that the plan knows is not as it was; ActionError when stepwise.
+ */
+export async function apply(context: WriteContext, plan: RealmPlan, statement: Statement, stepwise = false): Promise<Applied> {
+  const live = await load(context, plan, statement)
+  const run = async (actions: readonly Action[], work: (actions: readonly Action[]) => Promise<void>): Promise<void> => {
+    if (!stepwise) return actions.length ? work(actions) : undefined
+    for (const action of actions) {
+      try {
+        await work([action])
+      } catch (error) {
+        throw new ActionError(action, error)
+      }
+    }
+  }
+  const of = (operation: Action['operation'], kind: KindName) => plan.actions.filter((one) => one.operation === operation && one.kind === kind)
+  for (const kind of creationOrder) {
+    await run(of('create', kind), async (actions) => {
+      const made = await writers[kind].create(context, actions.map((action) => newObject(action, live, statement)))
+      made.forEach((object, at) => live.set(address(kind, actions[at]!.key), object))
+    })
+    await run(of('update', kind), (actions) => change(context, kind, actions, live, statement, isEarly))
+  }
+  for (const kind of creationOrder) {
+    const late = [...of('create', kind), ...of('update', kind)].filter((action) => action.changes.some((one) => isLate(action, one)))
+    await run(late, (actions) => change(context, kind, actions, live, statement, isLate))
+  }
+  for (const kind of creationOrder.toReversed()) {
+    await run(of('delete', kind), (actions) => writers[kind].delete(context, actions.map((action) => live.get(addressOf(action))!)))
+  }
+  return live
+}
+
+/** The live objects of the plan, by the address under which the plan speaks of them. One statement per kind. */
+async function load(context: WriteContext, plan: RealmPlan, { objects }: Statement): Promise<Map<string, LiveObject>> {
+  const live = new Map<string, LiveObject>()
+  const versions = new Map(plan.knows.map(({ kind, id, version }) => [`${kind} ${id}`, version]))
+  for (const kind of creationOrder) {
+    const ids = plan.knows.filter((one) => one.kind === kind).map(({ id }) => id)
+    // Built-in objects of a realm that was made just now are known by their keys only.
+    const keys = plan.creates ? [...objects.values()].filter((one) => one.kind === kind).map(({ key }) => key) : []
+    const parents = plan.actions.filter((one) => one.operation === 'create' && one.key[0] === kind && one.key.length > 1).map(({ key }) => key.slice(1, -1))
+    if (!ids.length && !keys.length && !parents.length) continue
+    const found = await writers[kind].list(context, kind === 'realm' ? {} : { ids, keys: [...keys, ...parents] })
+    for (const object of found) live.set(address(kind, object.key), object)
+    const now = new Map(found.map((object) => [object.id, object]))
+    for (const id of ids) {
+      const object = now.get(id)
+      if (object?.version !== versions.get(`${kind} ${id}`)) {
+        throw failure('changed', `${kinds[kind].title} ${object?.key.at(-1) ?? id} has changed since the plan was made`)
+      }
+    }
+  }
+  // The plan binds to the id: where somebody renamed an object, it speaks of it by the key that it had then.
+  const byId = new Map([...live.values()].map((object) => [`${object.kind} ${object.id}`, object]))
+  for (const action of plan.actions) {
+    const object = action.id !== undefined && action.operation !== 'create' ? byId.get(`${action.kind} ${action.id}`) : undefined
+    if (object) live.set(addressOf(action), object)
+  }
+  return live
+}
+
+function newObject(action: Action, live: ReadonlyMap<string, LiveObject>, statement: Statement): NewObject {
+  const kind = kinds[action.kind]
+  const representation: Representation = { [kind.naturalKey]: action.key.at(-1)! }
+  for (const change of action.changes.filter((one) => isEarly(action, one))) {
+    const { name, key, field } = resolve(kind, change.path)
+    const value = field.relation ? relationValue(field, change.add ?? []) : secretOr(action, change, statement)
+    if (key === undefined) representation[name] = value
+    else representation[name] = { ...(representation[name] as Representation | undefined), [key]: value }
+  }
+  const parent = action.key.length > 1 ? live.get(address(action.key[0] as KindName, action.key.slice(1, -1))) : undefined
+  return { id: action.id, representation, ...(parent && { parent: { kind: parent.kind, id: parent.id, key: parent.key } }) }
+}
+
+async function change(
+  context: WriteContext,
+  kind: KindName,
+  actions: readonly Action[],
+  live: Map<string, LiveObject>,
+  statement: Statement,
+  which: (action: Action, change: Change) => boolean,
+): Promise<void> {
+  const updates = actions.map((action): Update => {
+    const changes = action.changes.filter((one) => which(action, one))
+    const relations = changes.filter((one) => resolve(kinds[kind], one.path).field.relation)
+    const values = changes.filter((one) => !relations.includes(one))
+    return {
+      live: live.get(addressOf(action))!,
+      set: Object.fromEntries(values.map((one) => [one.path, secretOr(action, one, statement)])),
+      relations: Object.fromEntries(relations.map(({ path, add = [], remove = [] }) => [path, { add, remove }])),
+    }
+  })
+  const written = updates.filter(({ set, relations }) => Object.keys(set).length + Object.keys(relations ?? {}).length > 0)
+  const updated = written.length ? await writers[kind].update(context, written) : []
+  const byId = new Map(updated.map((object) => [object.id, object]))
+  for (const action of actions) {
+    const object = byId.get(live.get(addressOf(action))!.id)
+    if (object) live.set(addressOf(action), object)
+  }
+}
+
+function secretOr(action: Action, { path, to = null }: Change, statement: Statement): Json {
+  return statement.secret(addressOf(action), path) ?? to
+}
+
+function addressOf({ kind, key }: Action): string {
+  return address(kind, key)
+}
+
+function isLate({ kind }: Action, { path }: Change): boolean {
+  return resolve(kinds[kind], path).field.late === true
+}
+
+function isEarly(action: Action, change: Change): boolean {
+  return !isLate(action, change)
+}

@@ -1,0 +1,88 @@
+// What all documents of a source say together about each realm.
+import { isSecret } from '../kinds/compare.ts'
+import type { Json } from '../kinds/fields.ts'
+import { kinds } from '../kinds/index.ts'
+import type { Key, KindName } from '../kinds/kind.ts'
+import { address } from '../kinds/tree.ts'
+import type { Position } from '../lib/position.ts'
+import { type Document, DocumentError, type Problem, renderPosition } from '../realm-file/document.ts'
+import { parseRealm, type StatedObject, type StatedRealm } from '../realm-file/parse.ts'
+import type { Vault } from '../service/vault.ts'
+
+/** One stated value: as it is compared (a secret as its digest), and where it comes from. */
+export interface StatedValue {
+  readonly value: Json
+  readonly position: Position
+}
+
+/** One object as all documents state it. */
+export interface DesiredObject {
+  readonly kind: KindName
+  readonly key: Key
+  readonly id: string | undefined
+  readonly fields: ReadonlyMap<string, StatedValue>
+  readonly masked: readonly string[]
+  readonly position: Position
+}
+
+/** One realm as all documents state it. */
+export interface DesiredRealm {
+  readonly name: string
+  readonly objects: ReadonlyMap<string, DesiredObject>
+  readonly unmanaged: StatedRealm['unmanaged']
+  /** The secret of a path of an object; never a part of a plan. */
+  readonly secret: (address: string, path: string) => string | undefined
+}
+
+/** The realms that the documents state, in order of name, master last. Throws DocumentError with everything that is wrong. */
+export function desiredRealms(documents: readonly Document[], vault: Vault): DesiredRealm[] {
+  const problems: Problem[] = []
+  const stated = documents.flatMap((document) => collect(problems, () => parseRealm(document)))
+  const byRealm = Map.groupBy(stated, ({ name }) => name)
+  const realms = [...byRealm].map(([name, parts]) => merge(name, parts, vault, problems))
+  if (problems.length) throw new DocumentError(problems)
+  return realms.sort((a, b) => Number(a.name === 'master') - Number(b.name === 'master') || (a.name < b.name ? -1 : 1))
+}
+
+function collect<T>(problems: Problem[], parse: () => T): T[] {
+  try {
+    return [parse()]
+  } catch (error) {
+    if (!(error instanceof DocumentError)) throw error
+    problems.push(...error.problems)
+    return []
+  }
+}
+
+function merge(name: string, parts: readonly StatedRealm[], vault: Vault, problems: Problem[]): DesiredRealm {
+  const objects = new Map<string, DesiredObject & { fields: Map<string, StatedValue> }>()
+  const secrets = new Map<string, string>()
+  for (const object of parts.flatMap((part) => part.objects)) {
+    const id = address(object.kind, object.key)
+    const known = objects.get(id) ?? { ...object, fields: new Map(), masked: [] }
+    objects.set(id, { ...known, id: known.id ?? object.id, masked: [...known.masked, ...object.masked] })
+    for (const [path, value] of Object.entries(object.fields)) {
+      const secret = typeof value === 'string' && isSecret(kinds[object.kind], path)
+      if (secret) secrets.set(`${id} ${path}`, value)
+      state(known.fields, object, path, secret ? vault.digest(value) : value, problems)
+    }
+  }
+  return {
+    name,
+    objects,
+    unmanaged: parts.flatMap((part) => part.unmanaged),
+    secret: (id, path) => secrets.get(`${id} ${path}`),
+  }
+}
+
+function state(fields: Map<string, StatedValue>, object: StatedObject, path: string, value: Json, problems: Problem[]): void {
+  const position = object.locate(path)
+  const other = fields.get(path)
+  if (!other) fields.set(path, { value, position })
+  else if (JSON.stringify(other.value) !== JSON.stringify(value)) {
+    problems.push({
+      position,
+      message: `${kinds[object.kind].title} ${object.key.at(-1)}: ${path} is stated differently at ${renderPosition(other.position)}`,
+    })
+  }
+}

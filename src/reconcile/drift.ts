@@ -1,0 +1,74 @@
+// Drift: where live values are not what a source last applied. It needs no documents: the inventory knows.
+import type { FlatFields } from '../kinds/compare.ts'
+import { isSecret, missing, resolve, same } from '../kinds/compare.ts'
+import type { Json } from '../kinds/fields.ts'
+import { kinds } from '../kinds/index.ts'
+import type { Key, KindName } from '../kinds/kind.ts'
+import { creationOrder } from '../kinds/order.ts'
+import { type Context, entriesOf, type InventoryRow, inventoryOf } from '../service/context.ts'
+import { writers } from '../service/index.ts'
+import { digested } from '../service/objects.ts'
+import type { Caller, Service } from '../service/service.ts'
+import { blame } from './observe.ts'
+import type { Attribution } from './plan.ts'
+
+/** One field, or a whole object, that is not as a source last applied it. */
+export interface Drift {
+  readonly realm: string
+  readonly source: string
+  readonly kind: KindName
+  readonly key: Key
+  /** Absent: the object is gone. */
+  readonly path?: string
+  /** What was applied, and what is live; of secrets nothing but that they differ. */
+  readonly applied?: Json
+  readonly live?: Json
+  readonly by?: Attribution
+  readonly file: string
+  readonly line: number
+}
+
+/** The drift of one realm, or of all. Statements: a few per realm that has any. */
+export async function findDrift(service: Service, caller: Caller, realm?: string): Promise<Drift[]> {
+  const names = realm === undefined ? (await service.realms()).map(({ name }) => name) : [realm]
+  const found: Drift[] = []
+  for (const name of names) found.push(...(await service.read(caller, name, driftOf)))
+  return found
+}
+
+async function driftOf(context: Context): Promise<Drift[]> {
+  // Whoever changes an object marks its rows: without a mark there is no drift.
+  const rows = (await inventoryOf(context)).filter(({ marked }) => marked)
+  if (!rows.length) return []
+  const changedBy = blame(await entriesOf(context, rows))
+  const live = new Map<string, FlatFields>()
+  for (const kind of creationOrder) {
+    const ids = rows.filter((row) => row.kind === kind).map(({ object }) => object)
+    for (const one of ids.length ? await writers[kind].list(context, kind === 'realm' ? {} : { ids }) : []) {
+      live.set(`${kind} ${one.id}`, digested(context.vault, kinds[kind], one.representation))
+    }
+  }
+  return rows.flatMap((row) => compare(context.realm.name, row, live.get(`${row.kind} ${row.object}`), changedBy))
+}
+
+function compare(realm: string, row: InventoryRow, live: FlatFields | undefined, changedBy: ReturnType<typeof blame>): Drift[] {
+  const { source, kind, key, file, line } = row
+  const base = { realm, source, kind, key, file, line }
+  if (!live) {
+    const by = changedBy(kind, row.object)
+    return [{ ...base, ...(by && { by }) }]
+  }
+  return Object.entries(row.fields).flatMap(([path, applied]): Drift[] => {
+    const now = live[path] ?? null
+    if (!differs(kind, path, applied, now)) return []
+    const by = changedBy(kind, row.object, path)
+    const values = isSecret(kinds[kind], path) ? {} : { applied, live: now }
+    return [{ ...base, path, ...values, ...(by && { by }) }]
+  })
+}
+
+/** Of a relation only elements that were applied count: others are nobody's business. */
+function differs(kind: KindName, path: string, applied: Json, live: Json): boolean {
+  if (!resolve(kinds[kind], path).field.relation) return !same(kinds[kind], path, applied, live)
+  return missing((applied ?? []) as unknown as Key[], (live ?? []) as unknown as Key[]).length > 0
+}

@@ -1,0 +1,89 @@
+// The live state that matters for a plan, in a constant number of statements: what is stated, referred to, or owned.
+import { builtInObjects } from '../kinds/built-in/index.ts'
+import { flatten } from '../kinds/compare.ts'
+import { kinds } from '../kinds/index.ts'
+import type { Key, KindName } from '../kinds/kind.ts'
+import { creationOrder } from '../kinds/order.ts'
+import { address } from '../kinds/tree.ts'
+import { type Context, entriesOf, inventoryOf, type StoredEntry } from '../service/context.ts'
+import { writers } from '../service/index.ts'
+import { digested } from '../service/objects.ts'
+import type { DesiredRealm } from './desired.ts'
+import { type Attribution, type LiveState, type PlanInput, references } from './plan.ts'
+
+/** What a plan of the source for the realm is made of; no context: the realm does not exist yet. */
+export async function observe(context: Context | undefined, source: string, desired: DesiredRealm): Promise<PlanInput> {
+  const builtIn = new Map(builtInObjects(desired.name).map((one) => [address(one.kind, one.key), one]))
+  const base = {
+    realm: desired.name,
+    stated: desired.objects,
+    unmanaged: desired.unmanaged,
+    builtIn: new Map([...builtIn].map(([id, { kind, representation }]) => [id, flatten(kinds[kind], representation)])),
+  }
+  if (!context) {
+    // A new realm will have its built-in objects: the plan says what is to change on them.
+    const live = [...builtIn.values()].map(({ kind, key, representation }) => ({ kind, key, fields: flatten(kinds[kind], representation) }))
+    return { ...base, exists: false, live, owned: [], others: [], changedBy: () => undefined }
+  }
+  const inventory = await inventoryOf(context)
+  const owned = inventory.filter((row) => row.source === source)
+  const live = await readLive(context, desired, owned)
+  const entries = await entriesOf(context, owned.filter(({ marked }) => marked))
+  return { ...base, exists: true, live, owned, others: inventory.filter((row) => row.source !== source), changedBy: blame(entries) }
+}
+
+async function readLive(context: Context, desired: DesiredRealm, owned: readonly { kind: KindName; object: string }[]): Promise<LiveState[]> {
+  const keys = wantedKeys(desired)
+  const live: LiveState[] = []
+  for (const kind of creationOrder) {
+    const ids = owned.filter((one) => one.kind === kind).map(({ object }) => object)
+    const wanted = [...(keys.get(kind)?.values() ?? [])]
+    if (!ids.length && !wanted.length) continue
+    const found = await writers[kind].list(context, kind === 'realm' ? {} : { ids, keys: wanted })
+    live.push(
+      ...found.map(({ key, id, version, representation }) => ({
+        kind,
+        key,
+        id,
+        version,
+        fields: digested(context.vault, kinds[kind], representation),
+      })),
+    )
+  }
+  return live
+}
+
+/** Natural keys by kind of everything that is stated or referred to, parents included. */
+function wantedKeys(desired: DesiredRealm): Map<KindName, Map<string, Key>> {
+  const keys = new Map<KindName, Map<string, Key>>()
+  const want = (kind: KindName, key: Key) => {
+    if (!keys.has(kind)) keys.set(kind, new Map())
+    keys.get(kind)!.set(JSON.stringify(key), key)
+    if (key.length > 1) want(key[0] as KindName, key.slice(1, -1))
+  }
+  for (const { kind, key, fields } of desired.objects.values()) {
+    want(kind, key)
+    for (const [path, { value }] of fields) for (const to of references(kinds[kind], path, value)) want(to.to, to.key)
+  }
+  return keys
+}
+
+/** Who last changed a path of an object, from its journal entries, newest first. */
+export function blame(entries: readonly StoredEntry[]): PlanInput['changedBy'] {
+  const byObject = Map.groupBy(entries, ({ kind, object }) => `${kind} ${object}`)
+  return (kind, id, path) => {
+    const own = byObject.get(`${kind} ${id}`) ?? []
+    const entry = own.find(({ operation, fields }) => path === undefined || (operation === 'update' && path in fields)) ?? own[0]
+    return entry && attribution(entry)
+  }
+}
+
+function attribution({ actor, at }: StoredEntry): Attribution {
+  return {
+    who: actor.user ?? actor.source ?? actor.kind,
+    ...(actor.client !== undefined && { client: actor.client }),
+    ...(actor.address !== undefined && { address: actor.address }),
+    at: at.toISOString(),
+  }
+}
+

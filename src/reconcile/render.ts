@@ -1,0 +1,110 @@
+// A plan and its consequences as text for people. Pure; colours are the caller's.
+import { isSecret, resolve } from '../kinds/compare.ts'
+import type { Json } from '../kinds/fields.ts'
+import { kinds } from '../kinds/index.ts'
+import type { Key, KindName } from '../kinds/kind.ts'
+import type { Position } from '../lib/position.ts'
+import { type Action, type Attribution, type Change, describe, type Note, type RealmPlan } from './plan.ts'
+
+/** Puts a colour on a text, or not. */
+export type Paint = (style: 'green' | 'yellow' | 'red' | 'dim' | 'bold', text: string) => string
+
+/** No colours. */
+export const plainly: Paint = (_style, text) => text
+
+/** What an outcome looks like, whether it was planned or applied. */
+export interface Shown {
+  readonly realms: readonly { readonly plan: RealmPlan; readonly consequences: readonly Consequence[] }[]
+  readonly notes: readonly Note[]
+}
+
+/** Something that follows without being stated. */
+export interface Consequence {
+  readonly operation: 'create' | 'update' | 'delete'
+  readonly kind: string
+  readonly key: Key
+}
+
+const SIGNS = { create: ['green', '+'], update: ['yellow', '~'], delete: ['red', '-'] } as const
+/** Words of the design: what was done, by operation. */
+const OUTCOMES = { create: 'created', update: 'configured', delete: 'deleted' } as const
+
+/** The text of an outcome: object by object, field by field, with the place of each stated value. */
+export function renderOutcome(shown: Shown, how: 'planned' | 'applied', paint: Paint = plainly): string {
+  const lines = [
+    ...shown.realms.flatMap((realm) => renderRealm(realm, paint)),
+    ...shown.notes.map((note) => renderNote(note, paint)),
+    summary(shown, how),
+  ]
+  return lines.join('\n')
+}
+
+function renderRealm({ plan, consequences }: Shown['realms'][number], paint: Paint): string[] {
+  const notes = plan.notes.map((note) => renderNote(note, paint))
+  if (!plan.actions.length && !plan.creates) return [`${paint('bold', `realm ${plan.realm}`)}: unchanged`, ...notes]
+  return [
+    paint('bold', `realm ${plan.realm}${plan.creates ? ' (new)' : ''}`),
+    ...plan.actions.flatMap((action) => renderAction(action, paint)),
+    ...consequences.map(({ operation, kind, key }) => paint('dim', `  ${SIGNS[operation][1]} ${describe(kind as KindName, key)} follows`)),
+    ...notes,
+  ]
+}
+
+function renderAction(action: Action, paint: Paint): string[] {
+  const [colour, sign] = SIGNS[action.operation]
+  const place = action.position ? paint('dim', `  ${at(action.position)}`) : ''
+  const lost = action.lost ? paint('yellow', `  was deleted by ${by(action.lost)}; its id and what hung on it are lost`) : ''
+  return [
+    `  ${paint(colour, `${sign} ${describe(action.kind, action.key)}`)}${place}${lost}`,
+    ...action.changes.map((change) => renderChange(action, change, paint)),
+  ]
+}
+
+function renderChange({ kind, operation }: Action, change: Change, paint: Paint): string {
+  const { path, by: who, position, why } = change
+  const place = position ? paint('dim', `  ${at(position)}`) : ''
+  const reason = why === 'released' ? paint('dim', '  no longer stated') : who ? paint('yellow', `  ${why === 'drift' ? 'puts back' : 'overwrites'} a change by ${by(who)}`) : ''
+  return `      ${path}: ${values(kind, operation, change)}${reason}${place}`
+}
+
+function values(name: KindName, operation: Action['operation'], { path, from = null, to = null, add = [], remove = [] }: Change): string {
+  const kind = kinds[name]
+  if (resolve(kind, path).field.relation) return [...add.map((key) => `+${keyText(key)}`), ...remove.map((key) => `-${keyText(key)}`)].join(' ')
+  if (isSecret(kind, path)) return operation === 'create' ? '(secret)' : to === null ? '(secret) → none' : '(secret changes)'
+  return operation === 'create' ? text(to) : `${text(from)} → ${text(to)}`
+}
+
+/** A value in one line: long ones are cut, since the file has them in full. */
+export function text(value: Json): string {
+  if (value === null) return 'none'
+  const json = typeof value === 'string' && /^[\w./:*@${} -]+$/.test(value) ? value : JSON.stringify(value)
+  return json.length > 160 ? `${json.slice(0, 157)}…` : json
+}
+
+function keyText(key: Key): string {
+  return key.length === 1 ? key[0]! : `${key.slice(1).join('/')}`
+}
+
+/** `file:line:column`. */
+export function at({ file, line, column }: Position): string {
+  return `${file}:${line}:${column}`
+}
+
+/** Who, through which client, from where, and when. */
+export function by({ who, client, address, at: when }: Attribution): string {
+  return [who, client && `by ${client}`, address && `from ${address}`, `at ${when}`].filter(Boolean).join(' ')
+}
+
+function renderNote({ message, position }: Note, paint: Paint): string {
+  return paint('dim', `  note: ${message}${position ? `  ${at(position)}` : ''}`)
+}
+
+function summary({ realms }: Shown, how: 'planned' | 'applied'): string {
+  const actions = realms.flatMap(({ plan }) => plan.actions)
+  const count = (operation: Action['operation']) => actions.filter((one) => one.operation === operation).length
+  if (!actions.length && !realms.some(({ plan }) => plan.creates)) return 'Nothing to do.'
+  const parts = (['create', 'update', 'delete'] as const).map((operation) =>
+    how === 'planned' ? `${count(operation)} to ${operation}` : `${count(operation)} ${OUTCOMES[operation]}`,
+  )
+  return `${how === 'planned' ? 'Plan' : 'Applied'}: ${parts.join(', ')}.`
+}

@@ -1,0 +1,185 @@
+// One run of a source: the named steps from documents to the record. The unit is the realm; realms follow each other.
+import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import { address } from '../kinds/tree.ts'
+import type { Representation } from '../kinds/kind.ts'
+import { type Document, DocumentError } from '../realm-file/document.ts'
+import { flush, type JournalEntry, type WriteContext } from '../service/context.ts'
+import { ServiceError } from '../service/errors.ts'
+import { type Caller, Rollback, type Service } from '../service/service.ts'
+import { type AppliedSource, appliedBy, type Ownership, record } from '../service/sources.ts'
+import { type Applied, apply } from './apply.ts'
+import { type DesiredRealm, desiredRealms } from './desired.ts'
+import { observe } from './observe.ts'
+import { type Note, type Owned, type PlanInput, plan, type RealmPlan } from './plan.ts'
+
+/** What a source states at one moment. */
+export interface SourceState {
+  readonly name: string
+  /** A git commit, or a digest of the files. */
+  readonly revision: string
+  readonly documents: readonly Document[]
+}
+
+/** The outcome for one realm. */
+export interface RealmOutcome {
+  readonly plan: RealmPlan
+  /** What follows that no document states: journal entries that no action of the plan foresees. */
+  readonly consequences: readonly JournalEntry[]
+}
+
+/** The outcome of a run: of each realm, and notes about the source. */
+export interface Outcome {
+  readonly source: string
+  readonly revision: string
+  readonly realms: readonly RealmOutcome[]
+  readonly notes: readonly Note[]
+}
+
+/** A plan that was overtaken is made anew so many times. */
+const ATTEMPTS = 3
+
+/** What applying the source would do: each plan is executed once and rolled back, which shows its consequences. */
+export async function planSource(service: Service, caller: Caller, source: SourceState): Promise<Outcome> {
+  return run(service, caller, source, (desired, input) => trial(service, caller, desired, input))
+}
+
+/** Applies the source: each realm's plan in one transaction, all or nothing. */
+export async function applySource(service: Service, caller: Caller, source: SourceState): Promise<Outcome> {
+  return run(service, caller, source, (desired, input, digest) => commit(service, caller, source, desired, input, digest))
+}
+
+type Step = (desired: DesiredRealm, input: PlanInput, digest: string) => Promise<RealmOutcome>
+
+async function run(service: Service, caller: Caller, source: SourceState, step: Step): Promise<Outcome> {
+  const desired = desiredRealms(source.documents, service.vault)
+  const applied = await appliedBy(service, source.name)
+  const realms: RealmOutcome[] = []
+  for (const realm of desired) realms.push(await runRealm(service, caller, source, realm, applied, step))
+  const stated = new Set(desired.map(({ name }) => name))
+  const notes = applied
+    .filter(({ realm }) => !stated.has(realm))
+    .map(({ realm }) => ({ message: `realm ${realm} is stated no more; it is left as it is` }))
+  return { source: source.name, revision: source.revision, realms, notes }
+}
+
+async function runRealm(
+  service: Service,
+  caller: Caller,
+  source: SourceState,
+  desired: DesiredRealm,
+  applied: readonly AppliedSource[],
+  step: Step,
+): Promise<RealmOutcome> {
+  const digest = digestOf(service, source, desired.name)
+  const last = applied.find(({ realm }) => realm === desired.name)
+  if (last && last.digest === digest && !last.marked) return nothingToDo(desired.name)
+  for (let attempt = 1; ; attempt++) {
+    const input = await service.snapshot(caller, desired.name, (context) => observe(context, source.name, desired))
+    try {
+      return await step(desired, input, digest)
+    } catch (error) {
+      if (!(error instanceof ServiceError && error.code === 'changed') || attempt === ATTEMPTS) throw error
+    }
+  }
+}
+
+function nothingToDo(realm: string): RealmOutcome {
+  return { plan: { realm, creates: false, actions: [], notes: [], knows: [] }, consequences: [] }
+}
+
+/** Everything that decides what a run does: the documents that state the realm, and the form of the record. */
+function digestOf(service: Service, source: SourceState, realm: string): string {
+  const stated = source.documents.filter(({ value }) => (value as Representation).realm === realm)
+  const content = stated.map(({ file, value, start }) => [file, start.line, value])
+  return service.vault.digest(createHash('sha256').update(JSON.stringify([1, content])).digest('hex'))
+}
+
+function planned(input: PlanInput): RealmPlan {
+  const { plan: made, obstacles } = plan(input)
+  if (obstacles.length) throw new DocumentError([...obstacles])
+  return made
+}
+
+async function trial(service: Service, caller: Caller, desired: DesiredRealm, input: PlanInput): Promise<RealmOutcome> {
+  const made = planned(input)
+  if (!made.actions.length) return { plan: made, consequences: [] }
+  return execute(service, caller, desired, made, async (context) => {
+    throw new Rollback({ plan: made, consequences: consequences(made, [...context.entries, ...context.people]) })
+  })
+}
+
+async function commit(
+  service: Service,
+  caller: Caller,
+  source: SourceState,
+  desired: DesiredRealm,
+  input: PlanInput,
+  digest: string,
+): Promise<RealmOutcome> {
+  const made = planned(input)
+  return execute(service, caller, desired, made, async (context, applied) => {
+    const outcome = { plan: made, consequences: consequences(made, [...context.entries, ...context.people]) }
+    const { owned, dropped } = ownership(desired, input, applied)
+    // The journal first: it marks what this run itself has changed, and the record clears these marks.
+    await flush(context)
+    await record(context, { source: source.name, digest, revision: source.revision, owned, dropped, plan: made })
+    return outcome
+  })
+}
+
+/** Executes the plan in one transaction and ends it as `finish` says. A failure is found again action by action. */
+async function execute(
+  service: Service,
+  caller: Caller,
+  desired: DesiredRealm,
+  made: RealmPlan,
+  finish: (context: WriteContext, applied: Applied) => Promise<RealmOutcome>,
+): Promise<RealmOutcome> {
+  const work = (stepwise: boolean) => (context: WriteContext) =>
+    apply(context, made, desired, stepwise).then((applied) => finish(context, applied))
+  const attempt = (stepwise: boolean) =>
+    made.creates
+      ? service.create(caller, newRealm(desired, made), work(stepwise))
+      : service.write(caller, made.realm, work(stepwise), { master: made.actions.some(({ kind }) => kind === 'realm') })
+  try {
+    return await attempt(false)
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'changed') throw error
+    // The set-based execution does not know which of its rows failed: done again one by one, the failure has a name.
+    await attempt(true)
+    throw error
+  }
+}
+
+/** A new realm is made with its settings; what is late of them follows as a change. */
+function newRealm(desired: DesiredRealm, made: RealmPlan) {
+  const ids = new Map([...desired.objects].flatMap(([id, object]) => (object.id === undefined ? [] : [[id, object.id] as const])))
+  return { representation: { realm: made.realm }, id: ids.get(address('realm', [made.realm])), ids }
+}
+
+/** Journal entries about objects that no action of the plan is about. */
+function consequences(made: RealmPlan, entries: readonly JournalEntry[]): JournalEntry[] {
+  const foreseen = new Set(made.actions.map(({ kind, key }) => address(kind, key)))
+  return entries.filter(({ kind, key }) => !foreseen.has(address(kind as never, key)))
+}
+
+/** The inventory rows that differ from what is kept, and those that are owned no more. */
+function ownership(desired: DesiredRealm, input: PlanInput, applied: Applied): { owned: Ownership[]; dropped: { kind: string; object: string }[] } {
+  const kept = new Map(input.owned.map((row) => [`${row.kind} ${row.object}`, row]))
+  const rows = [...desired.objects].map(([id, { kind, key, fields, position }]): Ownership => {
+    const values = Object.fromEntries([...fields].map(([path, { value }]) => [path, value]))
+    return { kind, object: applied.get(id)!.id, key, fields: values, file: position.file, line: position.line, marked: false }
+  })
+  const now = new Set(rows.map(({ kind, object }) => `${kind} ${object}`))
+  return {
+    owned: rows.filter((row) => !isDeepStrictEqual(row, withoutSource(kept.get(`${row.kind} ${row.object}`)))),
+    dropped: input.owned.filter(({ kind, object }) => !now.has(`${kind} ${object}`)),
+  }
+}
+
+function withoutSource(row: (Owned & { source?: string }) | undefined): Owned | undefined {
+  if (!row) return undefined
+  const { source: _, ...rest } = row
+  return rest
+}

@@ -1,0 +1,76 @@
+// A file, or a folder of files, as a source of documents.
+import { createHash } from 'node:crypto'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
+import { join, relative, resolve, sep } from 'node:path'
+import { type Document, DocumentError, parseDocuments, type Problem } from '../../realm-file/document.ts'
+import { substitute } from '../../realm-file/substitute.ts'
+import type { SourceState } from '../run.ts'
+import { packValues, type SourceText } from './text.ts'
+
+/** How a file source is read. */
+export interface FileSourceOptions {
+  /** Absent: the path as it was named. */
+  readonly name?: string | undefined
+  readonly env: Record<string, string | undefined>
+  /** Which variables and files documents may take values from. */
+  readonly allowed: (kind: 'env' | 'file', name: string) => boolean
+}
+
+const EXTENSIONS = ['.yaml', '.yml', '.json']
+
+/** What the file or folder states now. Throws DocumentError, or SourceError when there is nothing to read. */
+export async function readFileSource(path: string, options: FileSourceOptions): Promise<SourceState & SourceText> {
+  const files = await listFiles(path)
+  const problems: Problem[] = []
+  const documents: Document[] = []
+  const texts: SourceText['files'][number][] = []
+  const hash = createHash('sha256')
+  for (const file of files) {
+    const text = await readFile(file, 'utf8')
+    hash.update(`${relative(path, file)}\0${text}\0`)
+    try {
+      const read = parseDocuments(shown(file), text).map((document) => substitute(document, variables(options, file)))
+      documents.push(...read)
+      texts.push({ file: shown(file), text, values: packValues(read) })
+    } catch (error) {
+      if (!(error instanceof DocumentError)) throw error
+      problems.push(...error.problems)
+    }
+  }
+  if (problems.length) throw new DocumentError(problems)
+  return { name: options.name ?? shown(path), revision: `sha256:${hash.digest('hex').slice(0, 12)}`, documents, files: texts }
+}
+
+/** There is nothing to read: what, and what to do. */
+export class SourceError extends Error {}
+
+/** The files of a source: the file itself, or those of the folder and its sub-folders by name; hidden ones are left out. */
+async function listFiles(path: string): Promise<string[]> {
+  const found = await stat(path).catch(() => undefined)
+  if (!found) throw new SourceError(`there is no file or folder ${path}`)
+  if (found.isFile()) return [path]
+  const entries = await readdir(path, { withFileTypes: true, recursive: true })
+  const files = entries
+    .filter((entry) => entry.isFile() && EXTENSIONS.some((extension) => entry.name.endsWith(extension)))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => !relative(path, file).split(sep).some((part) => part.startsWith('.')))
+  return files.sort()
+}
+
+/** `$(file:…)` is taken relative to the document's folder; what leads out of what is allowed by a link is not read. */
+function variables(options: FileSourceOptions, file: string) {
+  const from = (name: string) => resolve(file, '..', name)
+  return {
+    env: options.env,
+    readFile: (name: string) => readFileSync(from(name), 'utf8'),
+    allowed: (kind: 'env' | 'file', name: string) => options.allowed(kind, kind === 'file' ? from(name) : name),
+  }
+}
+
+/** A path as people name it: relative to where they are, with forward slashes. */
+function shown(path: string): string {
+  const near = relative(process.cwd(), resolve(path))
+  return (near === '' ? '.' : near.startsWith('..') ? resolve(path) : near).split(sep).join('/')
+}
+

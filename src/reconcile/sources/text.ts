@@ -1,0 +1,46 @@
+// A source as it travels: texts and, apart from them, the values of variables, which were looked up where it was read.
+import { parseDocuments, pointerOf } from '../../realm-file/document.ts'
+import type { SubstitutedDocument } from '../../realm-file/substitute.ts'
+import type { Json } from '../../kinds/fields.ts'
+import type { Path } from '../../lib/position.ts'
+import type { SourceState } from '../run.ts'
+
+/** A source on the wire. */
+export interface SourceText {
+  readonly name: string
+  readonly revision: string
+  readonly files: readonly {
+    readonly file: string
+    readonly text: string
+    /** Of each document of the file: values that stand in the place of texts with variables, by JSON pointer. */
+    readonly values: readonly Readonly<Record<string, string>>[]
+  }[]
+}
+
+/** The documents of a source that came over the wire. Variables in the texts are not looked up here. Throws DocumentError. */
+export function unpackSource({ name, revision, files }: SourceText): SourceState {
+  const documents = files.flatMap(({ file, text, values }) =>
+    parseDocuments(file, text).map((document, at) => ({ ...document, file, value: placed(document.value, [], values[at] ?? {}), start: document.start, locate: document.locate })),
+  )
+  return { name, revision, documents }
+}
+
+/** The values of variables in the documents of one file, for the wire. */
+export function packValues(documents: readonly SubstitutedDocument[]): Record<string, string>[] {
+  return documents.map(({ value, substituted }) =>
+    Object.fromEntries([...substituted.keys()].map((pointer) => [pointer, String(at(value, pointer))])),
+  )
+}
+
+function at(value: Json, pointer: string): Json {
+  const steps = pointer.split('/').slice(1).map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+  return steps.reduce<Json>((node, step) => (node as { [key: string]: Json })[step] ?? null, value)
+}
+
+function placed(value: Json, path: Path, values: Readonly<Record<string, string>>): Json {
+  if (typeof value === 'string') return values[pointerOf(path)] ?? value
+  if (Array.isArray(value)) return value.map((one, index) => placed(one, [...path, index], values))
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, placed(one, [...path, key], values)]))
+}
+

@@ -1,0 +1,26 @@
+// Who may administer what: the one place that knows. An administrator is a user of the master realm.
+import { MASTER } from '../kinds/built-in/index.ts'
+import type { Transaction } from '../store/database.ts'
+import { findUserRealm } from '../store/users.ts'
+import type { Context, Power } from './context.ts'
+import { failure } from './errors.ts'
+
+export type { Power } from './context.ts'
+
+/** All power. */
+export const everything: Power = { all: true }
+
+/** What the user may administer now, whatever the token said when it was made. */
+export async function powerOf(tx: Transaction, user: { realm: string; id: string }): Promise<Power> {
+  const found = await findUserRealm(tx, user.realm, user.id)
+  if (!found || found.body.enabled !== true) throw failure('unauthorized', 'HTTP 401 Unauthorized')
+  return user.realm === MASTER ? everything : { all: false, realms: new Set() }
+}
+
+/** Throws forbidden unless the caller may do this in the context's realm. The permission is named as the role that gives it. */
+export function demand({ power, realm }: Context, _permission: Permission): void {
+  if (!power.all && !power.realms.has(realm.name)) throw failure('forbidden', 'HTTP 403 Forbidden')
+}
+
+/** Keycloak: the roles of `realm-management` that operations need. */
+export type Permission = 'view-realm' | 'manage-realm' | 'view-clients' | 'manage-clients' | 'create-realm'

@@ -1,0 +1,151 @@
+// Clients: secrets, the client scopes that a new one gets, service accounts, URIs.
+import { createHash, randomBytes } from 'node:crypto'
+import { flatten } from '../kinds/compare.ts'
+import { clientProblem } from '../kinds/client.ts'
+import type { Json } from '../kinds/fields.ts'
+import { kinds } from '../kinds/index.ts'
+import type { Key, Representation } from '../kinds/kind.ts'
+import { deleteServiceAccounts } from '../store/users.ts'
+import type { Context, WriteContext } from './context.ts'
+import { failure } from './errors.ts'
+import { type LiveObject, listObjects, type NewObject, plain, type Update, type Writers } from './objects.ts'
+import { createUsers } from './users.ts'
+
+const writers = plain('client')
+const SECRET_CREATION_TIME = 'client.secret.creation.time'
+const SERVICE_ACCOUNT_SCOPE = 'service_account'
+
+/** The writers of clients. */
+export const clients: Writers = {
+  ...writers,
+  async create(context, objects) {
+    const scopes = await newClientScopes(context, objects)
+    const created = await writers.create(context, objects.map((one) => prepare(context, one, scopes)))
+    await addServiceAccounts(context, created.filter(({ representation }) => representation.serviceAccountsEnabled === true))
+    return created
+  },
+  async update(context, updates) {
+    const prepared = updates.map((update) => prepareUpdate(context, update))
+    const turned = (on: boolean) =>
+      updates.filter(({ live, set }) => set.serviceAccountsEnabled === on && live.representation.serviceAccountsEnabled !== on).map(({ live }) => live)
+    const scope = turned(true).length ? await listObjects(context, 'clientScope', { keys: [[SERVICE_ACCOUNT_SCOPE]] }) : []
+    const gaining = new Set(scope.length ? turned(true).map(({ id }) => id) : [])
+    const updated = await writers.update(context, prepared.map((update) => (gaining.has(update.live.id) ? withServiceAccountScope(update) : update)))
+    await addServiceAccounts(context, turned(true))
+    if (turned(false).length) {
+      await deleteServiceAccounts(context.tx, context.realm.number, turned(false).map(({ id }) => id))
+    }
+    return updated
+  },
+}
+
+/** A new secret: 32 letters and digits. */
+export function newSecret(): string {
+  const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+  // 62 letters fit 4 times into a byte; what does not fit is thrown away, so that each letter is equally likely.
+  const bytes = [...randomBytes(128)].filter((byte) => byte < 248)
+  return bytes.length < 32 ? newSecret() : bytes.slice(0, 32).map((byte) => letters[byte % 62]).join('')
+}
+
+interface NewClientScopes {
+  /** The client scopes that the realm gives to new clients, with their protocols. */
+  readonly default: readonly LiveObject[]
+  readonly optional: readonly LiveObject[]
+  /** Whether the realm has the client scope of service accounts. */
+  readonly serviceAccount: boolean
+}
+
+async function newClientScopes(context: Context, objects: readonly NewObject[]): Promise<NewClientScopes> {
+  const [realm] = await listObjects(context, 'realm', {})
+  const named = (field: string): Key[] => ((realm?.representation[field] ?? []) as string[]).map((name) => [name])
+  const [byDefault, optional] = [named('defaultDefaultClientScopes'), named('defaultOptionalClientScopes')]
+  const wantsAccount = objects.some(({ representation }) => representation.serviceAccountsEnabled === true)
+  const keys = [...byDefault, ...optional, ...(wantsAccount ? [[SERVICE_ACCOUNT_SCOPE]] : [])]
+  const scopes = await listObjects(context, 'clientScope', { keys })
+  const among = (keys: readonly Key[]) => scopes.filter(({ key }) => keys.some(([name]) => name === key[0]))
+  return { default: among(byDefault), optional: among(optional), serviceAccount: among([[SERVICE_ACCOUNT_SCOPE]]).length > 0 }
+}
+
+function prepare(context: Context, client: NewObject, scopes: NewClientScopes): NewObject {
+  const id = client.id ?? crypto.randomUUID()
+  const stated: Representation = { ...client.representation, clientId: client.representation.clientId ?? id }
+  const full = kinds.client.defaults(stated)
+  const protocol = String(stated.protocol ?? full.protocol)
+  refuse({ ...full, ...stated })
+  const matching = (list: readonly LiveObject[]) =>
+    list.filter(({ representation }) => representation.protocol === protocol).map(({ key }) => key[0]!)
+  const defaultClientScopes = (stated.defaultClientScopes ?? matching(scopes.default)) as string[]
+  const withAccount = stated.serviceAccountsEnabled === true && scopes.serviceAccount
+  return {
+    ...client,
+    id,
+    representation: {
+      ...stated,
+      ...generatedSecret(context, { ...full, ...stated }),
+      attributes: { ...generatedAttributes(context, { ...full, ...stated }), ...(stated.attributes as Representation | undefined) },
+      defaultClientScopes: withAccount ? [...new Set([...defaultClientScopes, SERVICE_ACCOUNT_SCOPE])] : defaultClientScopes,
+      optionalClientScopes: stated.optionalClientScopes ?? matching(scopes.optional),
+    },
+  }
+}
+
+function prepareUpdate(context: Context, update: Update): Update {
+  const { live, set } = update
+  const next = { ...flatten(kinds.client, live.representation), ...set }
+  const nested = Object.entries(set).reduce<Representation>(
+    (all, [path, value]) => assign(all, path, value),
+    structuredClone(live.representation),
+  )
+  refuse(nested)
+  const needsSecret = set.publicClient === false && next.secret === undefined && !('secret' in set)
+  if (!needsSecret) return update
+  return { ...update, set: { ...set, secret: newSecret(), [`attributes.${SECRET_CREATION_TIME}`]: seconds(context) } }
+}
+
+function assign(all: Representation, path: string, value: Json): Representation {
+  const dot = path.indexOf('.')
+  if (dot < 0) all[path] = value
+  else {
+    const [name, key] = [path.slice(0, dot), path.slice(dot + 1)]
+    all[name] = { ...(all[name] as Representation | undefined), [key]: value }
+  }
+  return all
+}
+
+function withServiceAccountScope(update: Update): Update {
+  const { defaultClientScopes = {}, ...others } = update.relations ?? {}
+  const add = [...(defaultClientScopes.add ?? []), [SERVICE_ACCOUNT_SCOPE]]
+  return { ...update, relations: { ...others, defaultClientScopes: { ...defaultClientScopes, add } } }
+}
+
+function refuse(client: Representation): void {
+  const problem = clientProblem(client)
+  if (problem) throw failure('invalid_input', problem)
+}
+
+/** The secret of a confidential client that states none. */
+function generatedSecret(_context: Context, { publicClient, secret }: Representation): Representation {
+  return publicClient === true || (secret !== undefined && secret !== null) ? {} : { secret: newSecret() }
+}
+
+function generatedAttributes(context: Context, { publicClient, secret, protocol, clientId }: Representation): Representation {
+  return {
+    ...(publicClient !== true && (secret === undefined || secret === null) && { [SECRET_CREATION_TIME]: seconds(context) }),
+    ...(protocol === 'saml' && { 'saml.artifact.binding.identifier': createHash('sha1').update(String(clientId)).digest('base64') }),
+  }
+}
+
+function seconds(context: Context): string {
+  return String(Math.floor(context.now.getTime() / 1000))
+}
+
+async function addServiceAccounts(context: WriteContext, enabled: readonly LiveObject[]): Promise<void> {
+  await createUsers(
+    context,
+    enabled.map(({ id, representation }) => ({
+      username: `service-account-${String(representation.clientId)}`,
+      serviceAccountClient: id,
+    })),
+  )
+}
+

@@ -1,0 +1,76 @@
+// What every function of the service takes first, and the unit of work that it stands for.
+import type { Key, KindName } from '../kinds/kind.ts'
+import type { Transaction } from '../store/database.ts'
+import { type Actor, insertEntries, insertPeopleEntries, type JournalEntry, nextNumber, notifyChange, type StoredEntry, selectEntries } from '../store/journal.ts'
+import { type InventoryRow, markInventory, selectInventory } from '../store/inventory.ts'
+import type { RealmRow } from '../store/realms.ts'
+import type { Vault } from './vault.ts'
+
+export type { InventoryRow } from '../store/inventory.ts'
+export type { Actor, JournalEntry, StoredEntry } from '../store/journal.ts'
+
+/** One call by one actor on one realm, inside one transaction. */
+export interface Context {
+  readonly tx: Transaction
+  readonly realm: RealmRow
+  readonly actor: Actor
+  readonly now: Date
+  readonly vault: Vault
+  /** What the actor may administer. */
+  readonly power: Power
+}
+
+/** What an actor may administer: every realm, some realms whole, or nothing. */
+export type Power = { readonly all: true } | { readonly all: false; readonly realms: ReadonlySet<string> }
+
+/** A context under the realm's lock, which may write. What it journals is written by `flush`, before the commit. */
+export interface WriteContext extends Context {
+  /** Number of the first journal entry of this transaction: the version of everything that it writes. */
+  readonly version: number
+  readonly entries: JournalEntry[]
+  /** Entries of the people stream. */
+  readonly people: JournalEntry[]
+  /** How many entries `flush` has written already. */
+  flushed: number
+}
+
+/** A context that may write; the realm is locked already. One statement. */
+export async function writable(context: Context): Promise<WriteContext> {
+  return { ...context, version: await nextNumber(context.tx, context.realm.number), entries: [], people: [], flushed: 0 }
+}
+
+/** Notes what happened to an object: `fields` are the values before. */
+export function journal(
+  context: WriteContext,
+  operation: JournalEntry['operation'],
+  kind: KindName | 'user',
+  object: { readonly id: string; readonly key: Key },
+  fields: JournalEntry['fields'],
+): void {
+  const stream = kind === 'user' ? context.people : context.entries
+  stream.push({ operation, kind, object: object.id, key: object.key, fields })
+}
+
+/** Writes the journal, marks the inventory rows of what changed, and wakes who listens. Four statements at most. */
+export async function flush(context: WriteContext): Promise<void> {
+  const { tx, realm, version, now, actor } = context
+  const people = context.people.splice(0)
+  if (people.length) await insertPeopleEntries(tx, realm.number, now, actor, people)
+  const entries = context.entries.splice(0)
+  if (!entries.length) return
+  await insertEntries(tx, realm.number, version + context.flushed, now, actor, entries)
+  context.flushed += entries.length
+  const touched = entries.filter((entry) => entry.operation !== 'create')
+  if (touched.length) await markInventory(tx, realm.number, touched.map(({ kind, object }) => ({ kind, object })))
+  await notifyChange(tx, realm.number)
+}
+
+/** The latest journal entries about the objects, newest first. One statement. */
+export async function entriesOf(context: Context, objects: readonly { kind: string; object: string }[]): Promise<StoredEntry[]> {
+  return objects.length ? selectEntries(context.tx, context.realm.number, objects.map(({ kind, object }) => ({ kind, object }))) : []
+}
+
+/** What all sources own in the realm. One statement. */
+export function inventoryOf(context: Context): Promise<InventoryRow[]> {
+  return selectInventory(context.tx, context.realm.number)
+}

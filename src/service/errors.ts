@@ -1,0 +1,39 @@
+// The family of errors that callers can do something about. Each surface renders them in one place.
+
+/** What went wrong, by meaning. */
+export type ErrorCode =
+  /** There is no such thing, for this caller. */
+  | 'not_found'
+  /** The name is taken. */
+  | 'conflict'
+  /** Keycloak: as `conflict`, where its database noticed. */
+  | 'duplicate'
+  /** The input says something that cannot be. */
+  | 'invalid'
+  /** Keycloak: as `invalid`, in the words of its validators. */
+  | 'invalid_input'
+  /** Keycloak: as `invalid`, where the request itself is wrong. */
+  | 'bad_request'
+  /** Keycloak: as `invalid`, of a character in the name of a realm. */
+  | 'reserved_character'
+  /** The caller is known, and may not. */
+  | 'forbidden'
+  /** The caller is not known. */
+  | 'unauthorized'
+  /** Something that was counted on has changed meanwhile. */
+  | 'changed'
+
+/** An error that is the caller's to read: the message is theirs, the detail is for the log. Never a secret in either. */
+export class ServiceError extends Error {
+  readonly code: ErrorCode
+  readonly detail: string | undefined
+  constructor(code: ErrorCode, message: string, options: { detail?: string; cause?: unknown } = {}) {
+    super(message, { cause: options.cause })
+    this.code = code
+    this.detail = options.detail
+  }
+}
+
+/** Makes an error: `throw failure('not_found', 'Could not find client')`. */
+export const failure = (code: ErrorCode, message: string, options?: { detail?: string; cause?: unknown }): ServiceError =>
+  new ServiceError(code, message, options)

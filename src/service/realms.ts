@@ -1,0 +1,145 @@
+// Realms: a new one with everything that every realm has, its administration client in master, renaming, the end of one.
+import { randomUUID } from 'node:crypto'
+import { adminClientObjects, adminClientOf, builtInObjects, MASTER } from '../kinds/built-in/index.ts'
+import { flatten } from '../kinds/compare.ts'
+import { kinds } from '../kinds/index.ts'
+import { type KindName, type Representation, relationFields } from '../kinds/kind.ts'
+import { creationOrder } from '../kinds/order.ts'
+import { address, type TreeObject } from '../kinds/tree.ts'
+import { lockRealms, insertRealm, type RealmRow } from '../store/realms.ts'
+import { relationKeys } from '../kinds/relations.ts'
+import { authenticationFlows } from './authentication-flows.ts'
+import { type Context, flush, journal, type WriteContext, writable } from './context.ts'
+import { failure } from './errors.ts'
+import { createObjects, deleteAll, digested, type LiveObject, listObjects, type NewObject, plain, updateAll, type Writers } from './objects.ts'
+
+const writers = plain('realm')
+
+/** The writers of the realm that the context is about. A realm is made by `createRealm`. */
+export const realms: Writers = {
+  ...writers,
+  async create() {
+    throw new Error('a realm is made by createRealm')
+  },
+  async update(context, updates) {
+    for (const { set } of updates) if ('realm' in set) await rename(context, String(set.realm))
+    return writers.update(context, updates)
+  },
+  async delete(context, objects) {
+    if (context.realm.name === MASTER) throw failure('invalid', "Can't remove master realm")
+    await inMaster(context, async (master) => {
+      const admin = await listObjects(master, 'client', { keys: [[adminClientOf(context.realm.name)]] })
+      await deleteAll(master, 'client', admin)
+    })
+    for (const realm of objects) journal(context, 'delete', 'realm', realm, digested(context.vault, kinds.realm, realm.representation))
+    await flush(context)
+    await writers.delete({ ...context, entries: [] }, objects)
+  },
+}
+
+/**
+ * Makes a realm with everything that every realm has, and its administration client in master; `ids` wishes ids for
+ * built-in objects, by address. The number of statements is constant. Throws conflict when the name or the id is taken.
+ */
+export async function createRealm(
+  context: Context,
+  stated: Representation,
+  options: { readonly id?: string | undefined; readonly ids?: ReadonlyMap<string, string> } = {},
+): Promise<WriteContext> {
+  const name = checkName(stated.realm)
+  const [tree, ...builtIn] = builtInObjects(name)
+  const full = { ...tree!.representation, ...stated }
+  const id = options.id ?? randomUUID()
+  const number = await naming(name, () => insertRealm(context.tx, { id, name, version: 1, body: {} }))
+  const realm: RealmRow = { number, id, name }
+  const fresh: WriteContext = { ...context, realm, version: 1, entries: [], people: [], flushed: 0 }
+  // The creation of the realm is one entry of the journal: what it contains follows from the product's version.
+  const quiet: WriteContext = { ...fresh, entries: [] }
+  await createTree(quiet, builtIn, options.ids ?? new Map())
+  await updateAll(quiet, 'realm', [settingsOf(fresh, full)])
+  if (name !== MASTER) await inMaster(context, (master) => createTree(master, adminClientObjects(name), new Map()))
+  journal(fresh, 'create', 'realm', { id, key: [name] }, {})
+  return fresh
+}
+
+/** Runs the work in the master realm, which must be locked or is locked here: it comes first in the numeric order. */
+async function inMaster(context: Context, work: (master: WriteContext) => Promise<void>): Promise<void> {
+  const [realm] = await lockRealms(context.tx, [MASTER])
+  if (!realm) return
+  const master = await writable({ ...context, realm })
+  await work(master)
+  await flush(master)
+}
+
+/** Makes objects of a tree as they are stated, without what the kinds' services add to a new object of a person. */
+async function createTree(context: WriteContext, objects: readonly TreeObject[], ids: ReadonlyMap<string, string>): Promise<void> {
+  const made = new Map<string, LiveObject>()
+  const byKind = Map.groupBy(objects, ({ kind }) => kind)
+  for (const kind of creationOrder) {
+    const wanted = (byKind.get(kind) ?? []).map((one): NewObject => {
+      const parent = one.key.length > 1 ? made.get(address(one.key[0] as KindName, one.key.slice(1, -1))) : undefined
+      return {
+        id: ids.get(address(kind, one.key)),
+        representation: one.representation,
+        ...(parent && { parent: { kind: parent.kind, id: parent.id, key: parent.key } }),
+      }
+    })
+    if (!wanted.length) continue
+    const create = kind === 'authenticationFlow' ? authenticationFlows.create : (c: WriteContext, o: readonly NewObject[]) => createObjects(c, kind, o)
+    for (const one of await create(context, wanted)) made.set(address(kind, one.key), one)
+  }
+}
+
+function settingsOf(context: WriteContext, full: Representation) {
+  const live: LiveObject = {
+    kind: 'realm',
+    id: context.realm.id,
+    version: 1,
+    key: [context.realm.name],
+    representation: { realm: context.realm.name },
+    references: {},
+  }
+  const flat = flatten(kinds.realm, full)
+  const relations = Object.fromEntries(relationFields(kinds.realm).map(([name, field]) => [name, { add: relationKeys(field, full[name] ?? []) }]))
+  const set = Object.fromEntries(Object.entries(flat).filter(([path]) => !(path in relations)))
+  return { live, set, relations }
+}
+
+async function rename(context: WriteContext, name: string): Promise<void> {
+  checkName(name)
+  const old = context.realm.name
+  if (name === old) return
+  // Keycloak: the administration client and the pages of built-in clients carry the realm's name.
+  await inMaster(context, async (master) => {
+    const admin = await listObjects(master, 'client', { keys: [[adminClientOf(old)]] })
+    await updateAll(master, 'client', admin.map((live) => ({ live, set: { clientId: adminClientOf(name) } })))
+  })
+  const moved = await listObjects(context, 'client', { keys: [['account'], ['account-console'], ['security-admin-console']] })
+  await updateAll(context, 'client', moved.map((live) => ({ live, set: movedUris(live, old, name) })))
+}
+
+function movedUris({ representation }: LiveObject, old: string, name: string): Representation {
+  const move = (uri: unknown) => String(uri).replace(`/realms/${old}/`, `/realms/${name}/`).replace(`/admin/${old}/`, `/admin/${name}/`)
+  return {
+    ...(representation.baseUrl !== undefined && { baseUrl: move(representation.baseUrl) }),
+    redirectUris: ((representation.redirectUris ?? []) as string[]).map(move),
+  }
+}
+
+/** A realm's name is part of its address. Keycloak: these characters are refused. */
+function checkName(name: unknown): string {
+  if (typeof name !== 'string' || name === '') throw failure('invalid', 'Realm name cannot be empty')
+  const reserved = /[:/?#[\]@!$&'()*+,;=%\s"<>\\^`{|}]/.exec(name)
+  if (reserved) throw failure('reserved_character', `Character '${reserved[0]}' not allowed.`)
+  return name
+}
+
+async function naming<T>(name: string, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
+  } catch (error) {
+    const { code, constraint } = error as { code?: string; constraint?: string }
+    if (code !== '23505') throw error
+    throw failure('conflict', constraint === 'realm_id_key' ? 'Duplicate resource error' : `Realm ${name} already exists`, { cause: error })
+  }
+}

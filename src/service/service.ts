@@ -1,0 +1,114 @@
+// The service: opens the store, and gives every caller a context on one realm inside one transaction.
+import { MASTER } from '../kinds/built-in/index.ts'
+import type { Representation } from '../kinds/kind.ts'
+import { openStore, type StatementListener, type Store, type StoreLocation, type Transaction } from '../store/database.ts'
+import { findRealm, listRealms, lockRealms, type RealmRow } from '../store/realms.ts'
+import { everything, type Power, powerOf } from './administrators.ts'
+import { type Actor, type Context, flush, type WriteContext, writable } from './context.ts'
+import { failure } from './errors.ts'
+import { createRealm } from './realms.ts'
+import { openVault, type Vault } from './vault.ts'
+
+export { FolderInUse } from '../store/lock.ts'
+export { Rollback, type StatementListener, type StoreLocation } from '../store/database.ts'
+export type { RealmRow } from '../store/realms.ts'
+
+/** Who calls: Regent itself and its operator on their own store have all power; others have what their roles give. */
+export interface Caller {
+  readonly actor: Actor
+  /** Absent: all power. */
+  readonly user?: { readonly realm: string; readonly id: string }
+}
+
+/** An open service. */
+export interface Service {
+  readonly engine: Store['engine']
+  readonly vault: Vault
+  /** Reads a realm. Throws not_found. */
+  read<T>(caller: Caller, realm: string, work: (context: Context) => Promise<T>): Promise<T>
+  /** Reads a realm as it was at one moment. */
+  snapshot<T>(caller: Caller, realm: string, work: (context: Context | undefined) => Promise<T>): Promise<T>
+  /** Changes a realm under its lock; all or nothing. `master`: it writes in the master realm too. */
+  write<T>(caller: Caller, realm: string, work: (context: WriteContext) => Promise<T>, options?: { master?: boolean }): Promise<T>
+  /** Makes a realm and goes on in it; all or nothing. */
+  create<T>(caller: Caller, realm: NewRealm, work: (context: WriteContext) => Promise<T>): Promise<T>
+  /** A read that is about no realm in particular. */
+  look<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
+  /** All realms, by name. */
+  realms(): Promise<RealmRow[]>
+  /** Calls back with the number of a realm that another connection has changed. */
+  onChange(callback: (realm: number) => void): Promise<() => Promise<void>>
+  announce(url: string): Promise<void>
+  close(): Promise<void>
+}
+
+/** A realm to make: its settings, and ids that are wished for its objects, by address. */
+export interface NewRealm {
+  readonly representation: Representation
+  readonly id?: string | undefined
+  readonly ids?: ReadonlyMap<string, string>
+}
+
+/** What opening needs: where the store is, the key of its secrets, and what may be watched or set by tests. */
+export interface ServiceOptions {
+  readonly location: StoreLocation
+  readonly key: Uint8Array
+  readonly clock?: () => Date
+  readonly onStatement?: StatementListener
+}
+
+/** Regent itself. */
+export const SYSTEM: Caller = { actor: { kind: 'system' } }
+
+/** Opens the service on its store. */
+export async function openService({ location, key, clock = () => new Date(), onStatement }: ServiceOptions): Promise<Service> {
+  const store = await openStore(location, onStatement)
+  const vault = openVault(key)
+
+  const contextFor = async (tx: Transaction, caller: Caller, realm: RealmRow): Promise<Context> => {
+    const power: Power = caller.user ? await powerOf(tx, caller.user) : everything
+    return { tx, realm, actor: caller.actor, now: clock(), vault, power }
+  }
+  const found = (realm: RealmRow | undefined): RealmRow => {
+    if (!realm) throw failure('not_found', 'Realm not found.')
+    return realm
+  }
+  const finish = async <T>(context: WriteContext, work: (context: WriteContext) => Promise<T>): Promise<T> => {
+    const result = await work(context)
+    await flush(context)
+    return result
+  }
+
+  return {
+    engine: store.engine,
+    vault,
+    read: (caller, name, work) =>
+      store.read(async (tx) => work(await contextFor(tx, caller, found(await findRealm(tx, name))))),
+    snapshot: (caller, name, work) =>
+      store.transaction(
+        async (tx) => {
+          const realm = await findRealm(tx, name)
+          return work(realm && (await contextFor(tx, caller, realm)))
+        },
+        { snapshot: true },
+      ),
+    write: (caller, name, work, { master } = {}) =>
+      store.transaction(async (tx) => {
+        const locked = await lockRealms(tx, master ? [name, MASTER] : [name])
+        const realm = found(locked.find((one) => one.name === name))
+        return finish(await writable(await contextFor(tx, caller, realm)), work)
+      }),
+    create: (caller, realm, work) =>
+      store.transaction(async (tx) => {
+        const [master] = await lockRealms(tx, [MASTER])
+        // The first realm of a store is master itself, which nobody but Regent makes.
+        const context = await contextFor(tx, caller, master ?? { number: 0, id: '', name: '' })
+        return finish(await createRealm(context, realm.representation, realm), work)
+      }),
+    look: (work) => store.read(work),
+    realms: () => store.read(listRealms),
+    onChange: (callback) => store.listen('regent_journal', (payload) => callback(Number(payload))),
+    announce: (url) => store.announce(url),
+    close: () => store.close(),
+  }
+}

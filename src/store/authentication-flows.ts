@@ -1,0 +1,56 @@
+// The executions of authentication flows: an ordered list per flow, whose elements keep their ids.
+import { sql } from 'kysely'
+import type { Representation } from '../kinds/kind.ts'
+import type { Transaction } from './database.ts'
+
+/** An execution as it is kept; sub-flow and settings by id, with their aliases. */
+export interface StoredExecution {
+  readonly id: string
+  readonly flow: string
+  readonly authenticator: string | null
+  readonly subFlow: { readonly id: string; readonly alias: string } | null
+  readonly config: { readonly id: string; readonly alias: string } | null
+  readonly body: Representation
+}
+
+/** A row to write; `place` orders the executions of a flow. */
+export interface ExecutionRow {
+  readonly id: string
+  readonly flow: string
+  readonly place: number
+  readonly authenticator: string | null
+  readonly sub_flow: string | null
+  readonly config: string | null
+  readonly body: Representation
+}
+
+/** The executions of the flows, in order. One statement. */
+export async function selectExecutions(tx: Transaction, realm: number, flows: readonly string[]): Promise<StoredExecution[]> {
+  const { rows } = await sql<StoredExecution>`
+    select e.id, e.flow, e.authenticator, e.body,
+      (select jsonb_build_object('id', f.id, 'alias', f.alias) from authentication_flow f
+        where f.realm = e.realm and f.id = e.sub_flow) as "subFlow",
+      (select jsonb_build_object('id', c.id, 'alias', c.alias) from authenticator_config c
+        where c.realm = e.realm and c.id = e.config) as config
+    from authentication_execution e
+    where e.realm = ${realm} and e.flow = any(${flows})
+    order by e.flow, e.place, e.id`.execute(tx)
+  return rows
+}
+
+/** Writes executions, new ones and those that exist. One statement. */
+export async function upsertExecutions(tx: Transaction, realm: number, rows: readonly ExecutionRow[]): Promise<void> {
+  await sql`
+    insert into authentication_execution (realm, id, flow, place, authenticator, sub_flow, config, body)
+    select ${realm}::integer, x.id, x.flow, x.place, x.authenticator, x.sub_flow, x.config, x.body
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+      as x(id text, flow text, place integer, authenticator text, sub_flow text, config text, body jsonb)
+    on conflict (realm, id) do update set place = excluded.place, authenticator = excluded.authenticator,
+      sub_flow = excluded.sub_flow, config = excluded.config, body = excluded.body
+    where authentication_execution.realm = ${realm}`.execute(tx)
+}
+
+/** Deletes executions. One statement. */
+export async function deleteExecutions(tx: Transaction, realm: number, ids: readonly string[]): Promise<void> {
+  await sql`delete from authentication_execution where realm = ${realm} and id = any(${ids})`.execute(tx)
+}

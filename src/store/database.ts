@@ -1,0 +1,160 @@
+// Opens the store: PostgreSQL, or PGlite in this process. Everything above sees one Kysely handle.
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { mkdir } from 'node:fs/promises'
+import { PGlite } from '@electric-sql/pglite'
+import { type CompiledQuery, Kysely, PGliteDialect, PostgresDialect, sql } from 'kysely'
+import pg from 'pg'
+import { emptyImage } from './image.ts'
+import { lockFolder } from './lock.ts'
+import { migrate } from './migrate.ts'
+
+/** The tables are named in SQL texts; Kysely is the seam between the engines, the transactions and the parameters. */
+// biome-ignore lint/complexity/noBannedTypes: Kysely's way to say that it knows no table
+export type Tables = {}
+/** A transaction, or for a single read the connection itself: the first argument of every function of the store. */
+export type Transaction = Kysely<Tables>
+
+/** What an engine tells of each statement that it executed. */
+export type StatementListener = (statement: CompiledQuery) => void
+
+/** Where the store is: `url` of a PostgreSQL database, or `folder` of an embedded one (absent: in memory). */
+export interface StoreLocation {
+  readonly url?: string | undefined
+  readonly folder?: string | undefined
+}
+
+/** An open store. */
+export interface Store {
+  readonly engine: 'PostgreSQL' | 'PGlite'
+  /** Runs the work in one transaction; runs it again after a serialization failure or a deadlock. */
+  transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>
+  /** Runs reads that need not see one state, each statement for itself. Inside a transaction: throws. */
+  read<T>(work: (db: Transaction) => Promise<T>): Promise<T>
+  /** Calls back when another connection has notified the channel; returns what stops it. */
+  listen(channel: string, callback: (payload: string) => void): Promise<() => Promise<void>>
+  /** Says to whoever is refused the folder where the running server answers. */
+  announce(url: string): Promise<void>
+  close(): Promise<void>
+}
+
+/** How a transaction runs: `snapshot` reads one state throughout and writes nothing. */
+export interface TransactionOptions {
+  readonly snapshot?: boolean
+}
+
+/** Thrown by the work to end its transaction without keeping anything; `transaction` then returns `value`. */
+export class Rollback<T> extends Error {
+  readonly value: T
+  constructor(value: T) {
+    super('rolled back on purpose')
+    this.value = value
+  }
+}
+
+/** SQLSTATEs after which the same work may succeed: serialization_failure and deadlock_detected. */
+const RETRIED = new Set(['40001', '40P01'])
+const ATTEMPTS = 5
+
+const inTransaction = new AsyncLocalStorage<true>()
+
+/** Opens the store and brings its schema up to date. Throws FolderInUse, or what the database says. */
+export async function openStore(location: StoreLocation, onStatement?: StatementListener): Promise<Store> {
+  return location.url ? openPostgres(location.url, onStatement) : openEmbedded(location.folder, onStatement)
+}
+
+async function openPostgres(url: string, onStatement?: StatementListener): Promise<Store> {
+  // int8 as a number: journal numbers and counts stay far below 2^53.
+  pg.types.setTypeParser(pg.types.builtins.INT8, Number)
+  const pool = new pg.Pool({ connectionString: url, max: 10, connectionTimeoutMillis: 5_000, pipeline: true })
+  // An idle connection that breaks is replaced by the pool; unhandled, the event would end the process.
+  pool.on('error', () => {})
+  const db = kysely(new PostgresDialect({ pool }), onStatement)
+  try {
+    await migrate(db)
+  } catch (error) {
+    await db.destroy()
+    throw error
+  }
+  return {
+    engine: 'PostgreSQL',
+    transaction: (work, options) => transact(db, work, options),
+    read: (work) => outside(() => work(db)),
+    async listen(channel, callback) {
+      const client = await pool.connect()
+      client.on('notification', ({ payload }) => callback(payload ?? ''))
+      await client.query(`listen ${client.escapeIdentifier(channel)}`)
+      return async () => client.release(true)
+    },
+    announce: async () => {},
+    close: () => db.destroy(),
+  }
+}
+
+async function openEmbedded(folder: string | undefined, onStatement?: StatementListener): Promise<Store> {
+  if (folder) await mkdir(folder, { recursive: true })
+  const lock = folder ? await lockFolder(folder) : undefined
+  try {
+    const pglite = await openPGlite(folder)
+    const db = kysely(new PGliteDialect({ pglite }), onStatement)
+    await migrate(db)
+    return {
+      engine: 'PGlite',
+      transaction: (work, options) => transact(db, work, options),
+      read: (work) => outside(() => work(db)),
+      listen: (channel, callback) => pglite.listen(channel, callback),
+      announce: async (url) => lock?.announce(url),
+      async close() {
+        await db.destroy()
+        if (!pglite.closed) await pglite.close()
+        await lock?.release()
+      },
+    }
+  } catch (error) {
+    await lock?.release()
+    throw error
+  }
+}
+
+/** A PGlite of its own: the folder as it is, or made from the prepared image of the migrated empty database. */
+async function openPGlite(folder: string | undefined): Promise<PGlite> {
+  const parsers = { 20: Number }
+  const dataDir = folder ? `file://${folder}/pglite` : 'memory://'
+  const { exists, image } = await emptyImage(folder ? `${folder}/pglite` : undefined)
+  return PGlite.create({ dataDir, parsers, ...(exists || !image ? {} : { loadDataDir: image }) })
+}
+
+function kysely(dialect: PostgresDialect | PGliteDialect, onStatement?: StatementListener): Kysely<Tables> {
+  return new Kysely<Tables>({
+    dialect,
+    log: (event) => {
+      if (event.level === 'query') onStatement?.(event.query)
+    },
+  })
+}
+
+async function transact<T>(
+  db: Kysely<Tables>,
+  work: (tx: Transaction) => Promise<T>,
+  options: TransactionOptions = {},
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await outside(() =>
+        db.transaction().execute(async (tx) => {
+          // PGlite's driver ignores the isolation level that Kysely passes.
+          if (options.snapshot) await sql`set transaction isolation level repeatable read, read only`.execute(tx)
+          return work(tx)
+        }),
+      )
+    } catch (error) {
+      if (error instanceof Rollback) return error.value as T
+      if (attempt === ATTEMPTS || !RETRIED.has((error as { code?: string }).code ?? '')) throw error
+    }
+  }
+}
+
+/** Runs the work, which must not be inside a transaction: with one connection (PGlite) it would wait for itself for ever. */
+function outside<T>(work: () => Promise<T>): Promise<T> {
+  if (inTransaction.getStore()) throw new Error('a transaction is already open here: pass it on instead')
+  return inTransaction.run(true, work)
+}

@@ -1,0 +1,96 @@
+// The journal of configuration: who changed what, with the values before. The after is the next entry, or what is live.
+import { sql } from 'kysely'
+import type { Json } from '../kinds/fields.ts'
+import type { Key } from '../kinds/kind.ts'
+import type { Transaction } from './database.ts'
+
+/** Who acted. */
+export interface Actor {
+  /** `administrator`: a person or service by REST or CLI; `source`: declared state; `system`: Regent itself. */
+  readonly kind: 'administrator' | 'source' | 'system'
+  /** Realm, id and name of the person. */
+  readonly realm?: string
+  readonly userId?: string
+  readonly user?: string
+  readonly client?: string
+  readonly address?: string
+  readonly source?: string
+  readonly file?: string
+}
+
+/** What happened to one object. */
+export interface JournalEntry {
+  readonly operation: 'create' | 'update' | 'delete'
+  readonly kind: string
+  readonly object: string
+  readonly key: Key
+  /** Flat fields with their values before; of an update only those that changed, null where there was none. */
+  readonly fields: Readonly<Record<string, Json>>
+}
+
+/** An entry as it is kept. */
+export interface StoredEntry extends JournalEntry {
+  readonly number: number
+  readonly at: Date
+  readonly actor: Actor
+}
+
+/** The number of the next entry. Exact only under the realm's lock. One statement. */
+export async function nextNumber(tx: Transaction, realm: number): Promise<number> {
+  const { rows } = await sql<{ next: number }>`
+    select coalesce(max(number), 0) + 1 as next from journal where realm = ${realm}`.execute(tx)
+  return rows[0]!.next
+}
+
+/** Writes entries, numbered from `first`. One statement. */
+export async function insertEntries(
+  tx: Transaction,
+  realm: number,
+  first: number,
+  at: Date,
+  actor: Actor,
+  entries: readonly JournalEntry[],
+): Promise<void> {
+  await sql`
+    insert into journal (realm, number, at, actor, operation, kind, object, key, fields)
+    select ${realm}::integer, ${first}::bigint + x.ordinality - 1, ${at}::timestamptz, ${JSON.stringify(actor)}::jsonb,
+      x.entry ->> 'operation', x.entry ->> 'kind', x.entry ->> 'object', x.entry -> 'key', x.entry -> 'fields'
+    from jsonb_array_elements(${JSON.stringify(entries)}::jsonb) with ordinality as x(entry, ordinality)`.execute(tx)
+}
+
+/** The latest entries about the objects, newest first. One statement. */
+export async function selectEntries(
+  tx: Transaction,
+  realm: number,
+  objects: readonly { kind: string; object: string }[],
+): Promise<StoredEntry[]> {
+  const { rows } = await sql<StoredEntry>`
+    select j.number, j.at, j.actor, j.operation, j.kind, j.object, j.key, j.fields
+    from journal j
+    join jsonb_to_recordset(${JSON.stringify(objects)}::jsonb) as x(kind text, object text)
+      on j.kind = x.kind and j.object = x.object
+    where j.realm = ${realm}
+    order by j.number desc`.execute(tx)
+  return rows
+}
+
+/** Tells other connections, at commit, that a realm has changed. */
+export async function notifyChange(tx: Transaction, realm: number): Promise<void> {
+  await sql`select pg_notify('regent_journal', ${String(realm)}::text)`.execute(tx)
+}
+
+/** Writes entries of the people stream, which takes no lock: their order is that of their transactions. One statement. */
+export async function insertPeopleEntries(
+  tx: Transaction,
+  realm: number,
+  at: Date,
+  actor: Actor,
+  entries: readonly JournalEntry[],
+): Promise<void> {
+  await sql`
+    insert into people_journal (realm, at, actor, operation, kind, object, key, fields)
+    select ${realm}::integer, ${at}::timestamptz, ${JSON.stringify(actor)}::jsonb,
+      x.operation, x.kind, x.object, x.key, x.fields
+    from jsonb_to_recordset(${JSON.stringify(entries)}::jsonb)
+      as x(operation text, kind text, object text, key jsonb, fields jsonb)`.execute(tx)
+}

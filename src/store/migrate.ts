@@ -1,0 +1,45 @@
+// Brings the schema up to date. A migration that has landed is never edited: the next one mends it.
+import { createHash } from 'node:crypto'
+import { type Kysely, sql } from 'kysely'
+import { type Migration, Migrator } from 'kysely/migration'
+import type { Tables } from './database.ts'
+import { realms } from './migrations/0001-realms.ts'
+import { clientScopes } from './migrations/0002-client-scopes.ts'
+import { clients } from './migrations/0003-clients.ts'
+import { authenticationFlows } from './migrations/0004-authentication-flows.ts'
+import { users } from './migrations/0005-users.ts'
+import { reconcile } from './migrations/0006-reconcile.ts'
+
+/** The migrations in order: name → SQL. */
+const migrations: Record<string, string> = {
+  '0001-realms': realms,
+  '0002-client-scopes': clientScopes,
+  '0003-clients': clients,
+  '0004-authentication-flows': authenticationFlows,
+  '0005-users': users,
+  '0006-reconcile': reconcile,
+}
+
+/** Applies what is missing. Two processes at once: the second waits. Throws what the database says. */
+export async function migrate(db: Kysely<Tables>): Promise<void> {
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => Object.fromEntries(Object.entries(migrations).map(asMigration)) } })
+  const { error } = await migrator.migrateToLatest()
+  if (error) throw error
+}
+
+/** Changes when the schema does. */
+export function schemaDigest(): string {
+  return createHash('sha256').update(JSON.stringify(migrations)).digest('hex')
+}
+
+function asMigration([name, text]: [string, string]): [string, Migration] {
+  const up = async (db: Kysely<Tables>) => {
+    for (const statement of statements(text)) await sql.raw(statement).execute(db)
+  }
+  return [name, { up }]
+}
+
+/** PGlite takes one statement at a time; a line that ends in a semicolon ends one. */
+function statements(text: string): string[] {
+  return text.split(/;\n/).filter((statement) => statement.trim() !== '')
+}

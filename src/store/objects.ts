@@ -1,0 +1,222 @@
+// The statements that every kind shares, written from its table. Each takes a list: one object is a list of one.
+import { sql } from 'kysely'
+import type { Key, KindName, Representation } from '../kinds/kind.ts'
+import { chunks } from '../lib/chunks.ts'
+import type { Transaction } from './database.ts'
+import { conditions, each, keyOf, naming, parentOf, referencesOf, relationColumns, relationsOf, relationTable, shared } from './object-sql.ts'
+import { type Table, tables } from './tables.ts'
+
+/** An object as it is kept. */
+export interface StoredObject {
+  readonly id: string
+  /** Number of the journal entry that last changed it. */
+  readonly version: number
+  readonly key: Key
+  /** The parent; absent when it belongs to the realm itself. */
+  readonly parent?: { readonly kind: KindName; readonly id: string }
+  /** The representation less natural key, references and relations. Secrets are sealed. */
+  readonly body: Representation
+  /** References: field, or `field.key` of a map → id and natural key. */
+  readonly references: Readonly<Record<string, { readonly id: string; readonly key: Key }>>
+  /** Relations: field → natural keys. */
+  readonly relations: Readonly<Record<string, readonly Key[]>>
+}
+
+/** A row to write. */
+export interface ObjectRow {
+  readonly id: string
+  readonly name: string
+  readonly body: Representation
+  readonly parent?: { readonly kind: KindName; readonly id: string }
+  /** Ids by the reference's field; absent and null are the same. */
+  readonly references: Readonly<Record<string, string | null>>
+}
+
+/** Which objects of a realm: those of any of these. Nothing stated: all. */
+export interface ObjectFilter {
+  readonly ids?: readonly string[]
+  readonly keys?: readonly Key[]
+  readonly parents?: { readonly kind: KindName; readonly ids: readonly string[] }
+  /** Only those that belong to the realm itself. */
+  readonly topLevel?: true
+  /** Part of the natural key, in any case. */
+  readonly search?: string
+  /** What the caller may see. */
+  readonly visible?: Visibility
+  readonly first?: number
+  readonly max?: number
+}
+
+/** What a caller may see of a kind: everything, or the objects with these ids. */
+export type Visibility = 'all' | { readonly ids: readonly string[] }
+
+/** Rows per statement of a bulk write. */
+const CHUNK = 5_000
+
+/** The objects of a kind, ordered by natural key. One statement. */
+export async function selectObjects(
+  tx: Transaction,
+  realm: number,
+  kind: KindName,
+  filter: ObjectFilter,
+): Promise<StoredObject[]> {
+  const table = tables[kind]
+  const { rows } = await sql<StoredRow>`
+    select t.id, t.version, ${keyOf(kind, 't')} as key, t.body,
+      ${parentOf(kind)} as parent,
+      ${referencesOf(kind)} as "references",
+      ${relationsOf(kind)} as relations
+    from ${sql.table(table.name)} t
+    where t.${sql.ref(table.realm)} = ${realm} and ${conditions(kind, table, realm, filter)}
+    order by t.${sql.ref(table.key)}, t.id
+    ${filter.first ? sql`offset ${filter.first}` : sql``} ${filter.max === undefined ? sql`` : sql`limit ${filter.max}`}`.execute(tx)
+  return rows.map(({ parent, ...row }) => ({ ...row, ...(parent && { parent }) }))
+}
+
+/** Ids and natural keys of the objects. One statement. */
+export async function selectKeys(
+  tx: Transaction,
+  realm: number,
+  kind: KindName,
+  filter: ObjectFilter,
+): Promise<{ id: string; key: Key }[]> {
+  const table = tables[kind]
+  const { rows } = await sql<{ id: string; key: Key }>`
+    select t.id, ${keyOf(kind, 't')} as key
+    from ${sql.table(table.name)} t
+    where t.${sql.ref(table.realm)} = ${realm} and ${conditions(kind, table, realm, filter)}`.execute(tx)
+  return rows
+}
+
+/** Writes new objects. One statement per chunk. */
+export async function insertObjects(
+  tx: Transaction,
+  realm: number,
+  kind: KindName,
+  version: number,
+  rows: readonly ObjectRow[],
+): Promise<void> {
+  const table = tables[kind]
+  const columns = [...Object.values(table.parents), ...Object.values(table.references)]
+  for (const chunk of chunks(rows, CHUNK)) {
+    await sql`
+      insert into ${sql.table(table.name)} (realm, id, ${sql.ref(table.key)}, version, body${each(columns, (c) => sql`, ${sql.ref(c)}`)})
+      select ${realm}::integer, x.id, x.name, ${version}::bigint, x.body${each(columns, (c) => sql`, x.${sql.ref(c)}`)}
+      from jsonb_to_recordset(${recordset(table, chunk)}::jsonb)
+        as x(id text, name text, body jsonb${each(columns, (c) => sql`, ${sql.ref(c)} text`)})`.execute(tx)
+  }
+}
+
+/** Replaces natural key, body and references of objects that exist. One statement per chunk. */
+export async function updateObjects(
+  tx: Transaction,
+  realm: number,
+  kind: KindName,
+  version: number,
+  rows: readonly ObjectRow[],
+): Promise<void> {
+  const table = tables[kind]
+  const columns = Object.values(table.references)
+  for (const chunk of chunks(rows, CHUNK)) {
+    await sql`
+      update ${sql.table(table.name)} t
+      set ${sql.ref(table.key)} = x.name, version = ${version}::bigint, body = x.body${each(columns, (c) => sql`, ${sql.ref(c)} = x.${sql.ref(c)}`)}
+      from jsonb_to_recordset(${recordset(table, chunk)}::jsonb)
+        as x(id text, name text, body jsonb${each(columns, (c) => sql`, ${sql.ref(c)} text`)})
+      where t.${sql.ref(table.realm)} = ${realm} and t.id = x.id`.execute(tx)
+  }
+}
+
+/** Deletes objects and, by cascade, what hangs on them. One statement. */
+export async function deleteObjects(tx: Transaction, realm: number, kind: KindName, ids: readonly string[]): Promise<void> {
+  const table = tables[kind]
+  await sql`delete from ${sql.table(table.name)} where ${sql.ref(table.realm)} = ${realm} and id = any(${ids})`.execute(tx)
+}
+
+/** Ids of the objects of a kind whose references or relations name one of the targets. One statement. */
+export async function selectReferrers(
+  tx: Transaction,
+  realm: number,
+  kind: KindName,
+  fields: readonly string[],
+  targets: readonly string[],
+): Promise<string[]> {
+  const table = tables[kind]
+  const { rows } = await sql<{ id: string }>`
+    select t.id from ${sql.table(table.name)} t
+    where t.${sql.ref(table.realm)} = ${realm} and (${sql.join(naming(table, fields, targets), sql` or `)})`.execute(tx)
+  return rows.map(({ id }) => id)
+}
+
+/** Gives objects a new version, where what changed stands in another table. One statement. */
+export async function touchObjects(
+  tx: Transaction,
+  realm: number,
+  kind: KindName,
+  version: number,
+  ids: readonly string[],
+): Promise<void> {
+  const table = tables[kind]
+  await sql`
+    update ${sql.table(table.name)} set version = ${version}::bigint
+    where ${sql.ref(table.realm)} = ${realm} and id = any(${ids})`.execute(tx)
+}
+
+/** An element of a relation: ids of owner and target. */
+export interface RelationElement {
+  readonly owner: string
+  readonly target: string
+}
+
+/** Adds elements to a relation; one that is there already stays as it is. One statement per chunk. */
+export async function insertRelation(
+  tx: Transaction,
+  realm: number,
+  kind: KindName,
+  field: string,
+  elements: readonly RelationElement[],
+): Promise<void> {
+  const relation = relationTable(kind, field)
+  const columns = relationColumns(relation)
+  for (const chunk of chunks(elements, CHUNK)) {
+    await sql`
+      insert into ${sql.table(relation.name)} (realm${each(columns, ([c]) => sql`, ${sql.ref(c)}`)}${shared(relation, sql`, optional`)})
+      select ${realm}::integer${each(columns, ([, member]) => sql`, x.${sql.ref(member)}`)}${shared(relation, sql`, ${relation.optional}::boolean`)}
+      from jsonb_to_recordset(${JSON.stringify(chunk)}::jsonb) as x(owner text, target text)
+      on conflict do nothing`.execute(tx)
+  }
+}
+
+/** Removes elements from a relation. One statement per chunk. */
+export async function deleteRelation(
+  tx: Transaction,
+  realm: number,
+  kind: KindName,
+  field: string,
+  elements: readonly RelationElement[],
+): Promise<void> {
+  const relation = relationTable(kind, field)
+  const columns = relationColumns(relation)
+  for (const chunk of chunks(elements, CHUNK)) {
+    await sql`
+      delete from ${sql.table(relation.name)} r
+      using jsonb_to_recordset(${JSON.stringify(chunk)}::jsonb) as x(owner text, target text)
+      where r.realm = ${realm}${each(columns, ([c, member]) => sql` and r.${sql.ref(c)} = x.${sql.ref(member)}`)}
+        ${shared(relation, sql` and r.optional = ${relation.optional}::boolean`)}`.execute(tx)
+  }
+}
+
+type StoredRow = Omit<StoredObject, 'parent'> & { parent: StoredObject['parent'] | null }
+
+function recordset(table: Table, rows: readonly ObjectRow[]): string {
+  return JSON.stringify(
+    rows.map(({ id, name, body, parent, references }) => ({
+      id,
+      name,
+      body,
+      ...(parent && { [table.parents[parent.kind]!]: parent.id }),
+      ...Object.fromEntries(Object.entries(references).map(([field, to]) => [table.references[field]!, to])),
+    })),
+  )
+}
+

@@ -1,0 +1,42 @@
+// Realms by name: their numbers and their locks.
+import { sql } from 'kysely'
+import type { Representation } from '../kinds/kind.ts'
+import type { Transaction } from './database.ts'
+
+/** What addresses a realm inside the store, and on the wire. */
+export interface RealmRow {
+  readonly number: number
+  readonly id: string
+  readonly name: string
+}
+
+/** The realm of that name. One statement. */
+export async function findRealm(tx: Transaction, name: string): Promise<RealmRow | undefined> {
+  const { rows } = await sql<RealmRow>`select number, id, name from realm where name = ${name}`.execute(tx)
+  return rows[0]
+}
+
+/** All realms, by name. */
+export async function listRealms(tx: Transaction): Promise<RealmRow[]> {
+  const { rows } = await sql<RealmRow>`select number, id, name from realm order by name`.execute(tx)
+  return rows
+}
+
+/** Locks realms for a write of configuration, in numeric order: writers of one realm follow each other. One statement. */
+export async function lockRealms(tx: Transaction, names: readonly string[]): Promise<RealmRow[]> {
+  const { rows } = await sql<RealmRow>`
+    select number, id, name from realm where name = any(${names}) order by number for no key update`.execute(tx)
+  return rows
+}
+
+/** Makes the row of a realm and gives its number. Throws the database's unique violation. */
+export async function insertRealm(
+  tx: Transaction,
+  realm: { id: string; name: string; version: number; body: Representation },
+): Promise<number> {
+  const { rows } = await sql<{ number: number }>`
+    insert into realm (id, name, version, body)
+    values (${realm.id}, ${realm.name}, ${realm.version}, ${JSON.stringify(realm.body)}::jsonb)
+    returning number`.execute(tx)
+  return rows[0]!.number
+}

@@ -1,0 +1,70 @@
+// Where each kind is kept: its table, and the columns of its natural key, parents, references and relations.
+import type { KindName } from '../kinds/kind.ts'
+
+/** The table of a relation: a row per element. */
+export interface RelationTable {
+  readonly name: string
+  readonly owner: string
+  readonly target: string
+  /** Which rows of a table that two fields share belong to this one; a target is in one of them at most. */
+  readonly optional?: boolean
+}
+
+/** The table of a kind. Besides these columns it has id, version and body (jsonb: the rest of the representation). */
+export interface Table {
+  readonly name: string
+  /** The column that holds the number of the realm. */
+  readonly realm: 'realm' | 'number'
+  readonly key: string
+  readonly parents: Readonly<Partial<Record<KindName, string>>>
+  /** Columns of ids, by field; `field.key` for a key of a map. */
+  readonly references: Readonly<Record<string, string>>
+  readonly relations: Readonly<Record<string, RelationTable>>
+}
+
+const none = { realm: 'realm', parents: {}, references: {}, relations: {} } as const
+
+/** The tables of all kinds. */
+export const tables: Readonly<Record<KindName, Table>> = {
+  realm: {
+    ...none,
+    name: 'realm',
+    realm: 'number',
+    key: 'name',
+    references: {
+      browserFlow: 'browser_flow',
+      registrationFlow: 'registration_flow',
+      directGrantFlow: 'direct_grant_flow',
+      resetCredentialsFlow: 'reset_credentials_flow',
+      clientAuthenticationFlow: 'client_authentication_flow',
+      dockerAuthenticationFlow: 'docker_authentication_flow',
+      firstBrokerLoginFlow: 'first_broker_login_flow',
+    },
+    relations: {
+      defaultDefaultClientScopes: { name: 'realm_client_scope', owner: 'realm', target: 'client_scope', optional: false },
+      defaultOptionalClientScopes: { name: 'realm_client_scope', owner: 'realm', target: 'client_scope', optional: true },
+    },
+  },
+  authenticatorConfig: { ...none, name: 'authenticator_config', key: 'alias' },
+  authenticationFlow: { ...none, name: 'authentication_flow', key: 'alias' },
+  clientScope: { ...none, name: 'client_scope', key: 'name' },
+  client: {
+    ...none,
+    name: 'client',
+    key: 'client_id',
+    references: {
+      'authenticationFlowBindingOverrides.browser': 'browser_flow',
+      'authenticationFlowBindingOverrides.direct_grant': 'direct_grant_flow',
+    },
+    relations: {
+      defaultClientScopes: { name: 'client_client_scope', owner: 'client', target: 'client_scope', optional: false },
+      optionalClientScopes: { name: 'client_client_scope', owner: 'client', target: 'client_scope', optional: true },
+    },
+  },
+  protocolMapper: {
+    ...none,
+    name: 'protocol_mapper',
+    key: 'name',
+    parents: { clientScope: 'client_scope', client: 'client' },
+  },
+}

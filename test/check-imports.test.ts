@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest'
+import { checkImports, type Import, readImports, readSources } from '../scripts/check-imports.ts'
+
+const order = 'lib ← kinds ← {store, config} ← service ← realm-file ← {oidc, reconcile} ← http ← operator ← cli ← main'
+const siblings = 'oidc and reconcile do not import each other, nor do store and config'
+const pure = 'reconcile/{order,plan,render} import kinds, lib and one another only'
+
+test('the imports of src keep the rules', () => {
+  expect(checkImports(readSources())).toEqual([])
+})
+
+describe('a violation names its rule', () => {
+  test.each([
+    ['src/lib/a.ts', '../kinds/role.ts', 'src/kinds/role.ts', order],
+    ['src/kinds/a.ts', '../store/a.ts', 'src/store/a.ts', order],
+    ['src/store/a.ts', '../service/a.ts', 'src/service/a.ts', order],
+    ['src/service/a.ts', '../realm-file/a.ts', 'src/realm-file/a.ts', order],
+    ['src/realm-file/a.ts', '../reconcile/a.ts', 'src/reconcile/a.ts', order],
+    ['src/oidc/a.ts', '../http/a.ts', 'src/http/a.ts', order],
+    ['src/http/admin/a.ts', '../../operator/a.ts', 'src/operator/a.ts', order],
+    ['src/operator/a.ts', '../cli/a.ts', 'src/cli/a.ts', order],
+    ['src/cli/a.ts', '../main.ts', 'src/main.ts', order],
+    ['src/config.ts', './service/a.ts', 'src/service/a.ts', order],
+    ['src/oidc/a.ts', '../reconcile/a.ts', 'src/reconcile/a.ts', siblings],
+    ['src/reconcile/sources/git.ts', '../../oidc/a.ts', 'src/oidc/a.ts', siblings],
+    ['src/config.ts', './store/a.ts', 'src/store/a.ts', siblings],
+    ['src/http/a.ts', '../store/a.ts', 'src/store/a.ts', 'nothing above service imports store'],
+    ['src/main.ts', './store/a.ts', 'src/store/a.ts', 'nothing above service imports store'],
+    ['src/http/a.ts', '../config.ts', 'src/config.ts', 'only cli and main import config'],
+    ['src/service/a.ts', '../config.ts', 'src/config.ts', 'only cli and main import config'],
+    ['src/reconcile/plan.ts', '../service/a.ts', 'src/service/a.ts', pure],
+    ['src/reconcile/order.ts', './apply.ts', 'src/reconcile/apply.ts', pure],
+    ['src/reconcile/render.ts', 'node:fs', 'node:fs', pure],
+    ['src/helpers/a.ts', '../lib/a.ts', 'src/lib/a.ts', 'not a layer of src'],
+    ['src/lib/a.ts', '../../test/support/postgres.ts', './test/support/postgres.ts', 'not a layer of src'],
+    ['src/reconcile/a.ts', 'kysely', 'kysely', 'only store imports it, and service its types'],
+    ['src/service/a.ts', 'pg', 'pg', 'only store imports it, and service its types'],
+    [
+      'src/cli/a.ts',
+      '@electric-sql/pglite/live',
+      '@electric-sql/pglite/live',
+      'only store imports it, and service its types',
+    ],
+    ['src/oidc/a.ts', 'fastify', 'fastify', 'only http imports it'],
+    ['src/main.ts', '@fastify/formbody', '@fastify/formbody', 'only http imports it'],
+    ['src/http/a.ts', '@kubernetes/client-node', '@kubernetes/client-node', 'only operator imports it'],
+  ])('%s → %s', (file, specifier, to, rule) => {
+    expect(checkImports([{ file, imports: [{ specifier, typeOnly: false }] }])).toEqual([
+      `${file} imports ${to}: ${rule}`,
+    ])
+  })
+
+  test('types count as well, except those of the database libraries in service', () => {
+    const types = (file: string, specifier: string) =>
+      checkImports([{ file, imports: [{ specifier, typeOnly: true }] }])
+    expect(types('src/http/a.ts', '../store/a.ts')).toHaveLength(1)
+    expect(types('src/oidc/a.ts', 'fastify')).toHaveLength(1)
+    expect(types('src/http/a.ts', 'kysely')).toHaveLength(1)
+    expect(types('src/service/a.ts', 'kysely')).toEqual([])
+  })
+})
+
+test.each([
+  ['src/config.ts', './kinds/role.ts'],
+  ['src/config.ts', 'zod'],
+  ['src/main.ts', './config.ts'],
+  ['src/cli/serve.ts', '../config.ts'],
+  ['src/service/a.ts', '../store/a.ts'],
+  ['src/store/a.ts', 'kysely'],
+  ['src/http/a.ts', 'fastify'],
+  ['src/reconcile/render.ts', './plan.ts'],
+  ['src/reconcile/apply.ts', '../service/a.ts'],
+  ['src/kinds/index.ts', './built-in/realm.json'],
+])('%s may import %s', (file, specifier) => {
+  expect(checkImports([{ file, imports: [{ specifier, typeOnly: false }] }])).toEqual([])
+})
+
+test.each<[string, Import[]]>([
+  [`import { a } from './a.ts'`, [{ specifier: './a.ts', typeOnly: false }]],
+  [`import a, { type b } from "./a.ts"`, [{ specifier: './a.ts', typeOnly: false }]],
+  [`import {\n  a,\n  b,\n} from './a.ts'`, [{ specifier: './a.ts', typeOnly: false }]],
+  [`import * as a from './a.ts'`, [{ specifier: './a.ts', typeOnly: false }]],
+  [`import './a.ts'`, [{ specifier: './a.ts', typeOnly: false }]],
+  [`import a from './a.json' with { type: 'json' }`, [{ specifier: './a.json', typeOnly: false }]],
+  [`import type { A } from './a.ts'`, [{ specifier: './a.ts', typeOnly: true }]],
+  [`import type * as a from './a.ts'`, [{ specifier: './a.ts', typeOnly: true }]],
+  [`export type { A } from './a.ts'`, [{ specifier: './a.ts', typeOnly: true }]],
+  [`export { a } from './a.ts'`, [{ specifier: './a.ts', typeOnly: false }]],
+  [`export * from './a.ts'`, [{ specifier: './a.ts', typeOnly: false }]],
+  [`export interface A {}\nexport type { B } from './b.ts'`, [{ specifier: './b.ts', typeOnly: true }]],
+  [
+    `  const [a, b] = await Promise.all([import('./a.ts'), import(\n    './b.ts'\n  )])`,
+    [
+      { specifier: './a.ts', typeOnly: false },
+      { specifier: './b.ts', typeOnly: false },
+    ],
+  ],
+  [`// import('./a.ts')\n/** import('./a.ts') */\n * import('./a.ts')\nconst from = 'from'`, []],
+])('%s is read', (source, imports) => {
+  expect(readImports(source)).toEqual(imports)
+})

@@ -1,0 +1,139 @@
+import { describe, expect, expectTypeOf, test } from 'vitest'
+import { readSettings, renderSettingsTable, type Settings, SettingsError, settings } from '../src/config.ts'
+
+const production = {
+  REGENT_PRODUCTION: 'true',
+  REGENT_DATABASE: 'postgres://regent@db/regent',
+  REGENT_HOSTNAME: 'https://id.example.com',
+  REGENT_KEY_FILE: '/etc/regent/key',
+}
+
+test('nothing given is development mode on the embedded store', () => {
+  expect(readSettings({}, {})).toEqual({
+    host: '127.0.0.1',
+    port: 8080,
+    hostname: undefined,
+    basePath: '/v1',
+    data: 'data',
+    database: undefined,
+    keyFile: 'data/key',
+    source: [],
+    adminUser: 'admin',
+    adminPassword: 'admin',
+    production: false,
+    logLevel: 'info',
+  })
+})
+
+test('a flag wins over a variable, and a variable over the default', () => {
+  const env = { REGENT_PORT: '8099', REGENT_DATA: './x', REGENT_ADMIN_USER: 'root' }
+  expect(readSettings({ port: '0' }, env)).toMatchObject({ port: 0, data: './x', keyFile: 'x/key', adminUser: 'root' })
+  expect(readSettings({ production: undefined, logLevel: 'debug' }, env)).toMatchObject({
+    port: 8099,
+    logLevel: 'debug',
+  })
+})
+
+test('an empty variable counts as absent', () => {
+  const env = Object.fromEntries(Object.values(settings).map(({ variable }) => [variable, '']))
+  expect(readSettings({}, env)).toEqual(readSettings({}, {}))
+})
+
+test('sources are repeated flags or a list with commas', () => {
+  expect(readSettings({}, { REGENT_SOURCE: 'examples, https://example.com/realms.git' }).source).toEqual([
+    'examples',
+    'https://example.com/realms.git',
+  ])
+  expect(readSettings({ source: ['a,b', 'c'] }, { REGENT_SOURCE: 'd' }).source).toEqual(['a,b', 'c'])
+  expect(readSettings({ source: [''] }, { REGENT_SOURCE: 'd' }).source).toEqual([])
+})
+
+test('the host name loses its last slash', () => {
+  expect(readSettings({ hostname: 'https://id.example.com/sso/' }, {}).hostname).toBe('https://id.example.com/sso')
+})
+
+test('all problems come in one error, which names flags and variables and shows no values', () => {
+  const env = { REGENT_DATABASE: 'mysql://root:hush@db/x', REGENT_BASE_PATH: 'v1', REGENT_LOG_LEVEL: 'loud' }
+  expect(problemsOf({ port: '65536', hostname: 'ftp://x' }, env)).toBe(
+    [
+      'These settings are wrong or missing:',
+      '  --port (REGENT_PORT): must be a whole number from 0 to 65535',
+      '  --hostname (REGENT_HOSTNAME): must be an http or https URL',
+      '  --base-path (REGENT_BASE_PATH): must be a path such as /v1',
+      '  --database (REGENT_DATABASE): must be a postgres URL',
+      '  --log-level (REGENT_LOG_LEVEL): must be one of fatal, error, warn, info, debug, trace, silent',
+    ].join('\n'),
+  )
+})
+
+describe('development mode', () => {
+  test.each(['127.0.0.1', '127.8.0.1', '::1', 'localhost'])('listens on %s', (host) => {
+    expect(readSettings({ host }, {}).host).toBe(host)
+  })
+
+  test.each(['0.0.0.0', '::', '192.0.2.1', '127.example.com'])('does not listen on %s', (host) => {
+    expect(problemsOf({ host }, {})).toContain(
+      '--host (REGENT_HOST): development mode listens on a loopback address only',
+    )
+  })
+})
+
+describe('production mode', () => {
+  test('listens anywhere and makes up no administrator', () => {
+    const read = readSettings({ host: '0.0.0.0' }, production)
+    expect(read).toMatchObject({ host: '0.0.0.0', production: true, keyFile: '/etc/regent/key' })
+    expect([read.adminUser, read.adminPassword]).toEqual([undefined, undefined])
+  })
+
+  test('demands a host name, a database and a key file', () => {
+    expect(problemsOf({ production: true }, {})).toBe(
+      [
+        'These settings are wrong or missing:',
+        '  --hostname (REGENT_HOSTNAME): production demands it',
+        '  --database (REGENT_DATABASE): production demands it',
+        '  --key-file (REGENT_KEY_FILE): production demands it',
+      ].join('\n'),
+    )
+  })
+
+  test('takes the administrator whole or not at all', () => {
+    expect(problemsOf({ adminUser: 'root' }, production)).toContain(
+      '--admin-password (REGENT_ADMIN_PASSWORD): goes with',
+    )
+    expect(problemsOf({ adminPassword: 'hush' }, production)).toContain('--admin-user (REGENT_ADMIN_USER): goes with')
+    expect(readSettings({ adminUser: 'root', adminPassword: 'hush' }, production).adminUser).toBe('root')
+  })
+
+  test('is not mistaken', () => {
+    expect(problemsOf({ host: '0.0.0.0' }, { REGENT_PRODUCTION: 'perhaps' })).toBe(
+      'These settings are wrong or missing:\n  --production (REGENT_PRODUCTION): must be true or false',
+    )
+    expect(readSettings({}, { REGENT_PRODUCTION: '0' }).production).toBe(false)
+  })
+})
+
+test('every setting stands in the documentation', () => {
+  const table = renderSettingsTable()
+  for (const { flag, variable } of Object.values(settings)) {
+    expect(table).toContain(`\`${flag}`)
+    expect(table).toContain(`\`${variable}\``)
+  }
+})
+
+test('what has a default is never undefined', () => {
+  expectTypeOf<Settings['port']>().toEqualTypeOf<number>()
+  expectTypeOf<Settings['source']>().toEqualTypeOf<string[]>()
+  expectTypeOf<Settings['keyFile']>().toEqualTypeOf<string>()
+  expectTypeOf<Settings['production']>().toEqualTypeOf<boolean>()
+  expectTypeOf<Settings['database']>().toEqualTypeOf<string | undefined>()
+})
+
+function problemsOf(flags: Record<string, unknown>, env: Record<string, string>): string {
+  try {
+    readSettings(flags, env)
+  } catch (error) {
+    if (error instanceof SettingsError) return error.message
+    throw error
+  }
+  return 'no problems'
+}

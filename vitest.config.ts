@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    globalSetup: ['test/support/global-setup.ts'],
+    // Isolation costs more than a test file, and a database of its own for each file much more: workers keep theirs.
+    pool: 'threads',
+    isolate: false,
+    maxWorkers: 2,
+  },
+})
