@@ -1,6 +1,6 @@
 // Installs the dependencies when they are missing or older than the lock file. Plain JavaScript: an older Node runs it.
 import { spawnSync } from 'node:child_process'
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -10,7 +10,13 @@ const lock = join(root, 'package-lock.json')
 
 if (!existsSync(installed) || statSync(installed).mtimeMs < statSync(lock).mtimeMs) {
   console.log('Installing dependencies …')
-  const { status } = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+  const install = ['ci', '--no-audit', '--no-fund', '--loglevel=error']
+  // npm leaves out, without a word, the platform packages that do not admit the Node under which it runs.
+  const [major, minor] = process.versions.node.split('.').map(Number)
+  const pinned = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).devDependencies.node
+  const underPinned = ['exec', '--yes', `--package=node@${pinned}`, '--', 'npm']
+  const old = major < 20 || (major === 20 && minor < 19)
+  const { status } = spawnSync('npm', old ? [...underPinned, ...install] : install, {
     cwd: root,
     stdio: 'inherit',
     shell: process.platform === 'win32',

@@ -17,6 +17,8 @@ export interface Setting {
   readonly development?: string
   /** Production does not start without it. */
   readonly demanded?: true
+  /** An empty variable is a value, and not as absent. */
+  readonly empty?: true
   readonly description: string
 }
 
@@ -80,8 +82,9 @@ export const settings = {
     schema: z
       .union([z.string().transform((list) => list.split(',')), z.array(z.string())])
       .transform((list) => list.map((source) => source.trim()).filter((source) => source !== '')),
-    default: [],
-    description: 'Where realms are declared: repeat the flag, or separate with commas in the variable; empty is none.',
+    empty: true,
+    description:
+      'Where realms are declared: repeat the flag, or separate with commas in the variable; empty is none. Without it, in development mode the folder `examples`, where there is one.',
   }),
   adminUser: setting('admin-user', {
     placeholder: 'name',
@@ -141,7 +144,8 @@ export function readSettings(flags: Record<string, unknown>, env: Record<string,
   }
 
   for (const [name, setting] of table) {
-    const given = flags[name] ?? (env[setting.variable] || undefined)
+    const variable = env[setting.variable]
+    const given = flags[name] ?? (variable === '' && !setting.empty ? undefined : variable)
     const parsed = setting.schema.optional().safeParse(given)
     if (parsed.success) values[name] = parsed.data ?? setting.default
     else problems.set(name, parsed.error.issues[0]!.message)
@@ -187,7 +191,7 @@ and an administrator: in the store, or in the settings.
 
 function renderDefault(setting: Setting): string {
   if (setting.development !== undefined) return `\`${setting.development}\` in development`
-  if (setting.default === undefined || Array.isArray(setting.default)) return ''
+  if (setting.default === undefined) return ''
   return `\`${setting.default}\``
 }
 

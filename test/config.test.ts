@@ -17,7 +17,7 @@ test('nothing given is development mode on the embedded store', () => {
     data: 'data',
     database: undefined,
     keyFile: 'data/key',
-    source: [],
+    source: undefined,
     adminUser: 'admin',
     adminPassword: 'admin',
     production: false,
@@ -34,9 +34,9 @@ test('a flag wins over a variable, and a variable over the default', () => {
   })
 })
 
-test('an empty variable counts as absent', () => {
+test('an empty variable counts as absent, but for the sources, of which it says that there are none', () => {
   const env = Object.fromEntries(Object.values(settings).map(({ variable }) => [variable, '']))
-  expect(readSettings({}, env)).toEqual(readSettings({}, {}))
+  expect(readSettings({}, env)).toEqual({ ...readSettings({}, {}), source: [] })
 })
 
 test('sources are repeated flags or a list with commas', () => {
@@ -122,7 +122,7 @@ test('every setting stands in the documentation', () => {
 
 test('what has a default is never undefined', () => {
   expectTypeOf<Settings['port']>().toEqualTypeOf<number>()
-  expectTypeOf<Settings['source']>().toEqualTypeOf<string[]>()
+  expectTypeOf<Settings['source']>().toEqualTypeOf<string[] | undefined>()
   expectTypeOf<Settings['keyFile']>().toEqualTypeOf<string>()
   expectTypeOf<Settings['production']>().toEqualTypeOf<boolean>()
   expectTypeOf<Settings['database']>().toEqualTypeOf<string | undefined>()

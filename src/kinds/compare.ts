@@ -1,7 +1,7 @@
 // The one diff engine: representations as flat fields, and whether two values of a field say the same.
 import type { Field, Json } from './fields.ts'
-import { relationKeys, relationValue } from './relations.ts'
 import type { Key, Kind, Representation } from './kind.ts'
+import { relationKeys, relationValue } from './relations.ts'
 
 /** Normalised values by path: the name of a field, or `field.key` for a key of a map. Relations are lists of keys. */
 export type FlatFields = Readonly<Record<string, Json>>
@@ -60,7 +60,8 @@ export function same(kind: Kind, path: string, stated: Json, other: Json): boole
   if (field.optionalMembers && Array.isArray(stated) && Array.isArray(other)) {
     const optional = field.optionalMembers
     return (
-      stated.length === other.length && stated.every((one, at) => sameElement(one as Representation, other[at] as Representation, optional))
+      stated.length === other.length &&
+      stated.every((one, at) => sameElement(one as Representation, other[at] as Representation, optional))
     )
   }
   return JSON.stringify(stated) === JSON.stringify(other)
@@ -92,7 +93,8 @@ function normalise(field: Field, value: Json): Json {
   if (field.relation) return relationKeys(field, value) as unknown as Json
   if (field.emptyIsAbsent && value === '') return null
   if (field.type === 'set') return [...new Set(value as string[])].sort()
-  if (field.type === 'list' && field.members) return (value as Representation[]).map((one) => normaliseElement(field.members!, one))
+  if (field.type === 'list' && field.members)
+    return (value as Representation[]).map((one) => normaliseElement(field.members!, one))
   return ordered(value)
 }
 
@@ -105,7 +107,8 @@ function sameElement(stated: Representation, other: Representation, optional: re
   const names = new Set([...Object.keys(stated), ...Object.keys(other)])
   return [...names].every(
     (name) =>
-      (optional.includes(name) && stated[name] === undefined) || JSON.stringify(stated[name]) === JSON.stringify(other[name]),
+      (optional.includes(name) && (stated[name] === undefined || other[name] === undefined)) ||
+      JSON.stringify(stated[name]) === JSON.stringify(other[name]),
   )
 }
 

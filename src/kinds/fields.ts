@@ -82,7 +82,12 @@ export const textMap = (description: string, facts: Facts = {}): Field =>
   field('map', z.record(z.string(), asText.nullable()), description, facts)
 /** Lists of texts by key. */
 export const textListMap = (description: string, facts: Facts = {}): Field =>
-  field('map', z.record(z.string(), z.union([asTexts, asText.transform((one) => [one])]).nullable()), description, facts)
+  field(
+    'map',
+    z.record(z.string(), z.union([asTexts, asText.transform((one) => [one])]).nullable()),
+    description,
+    facts,
+  )
 /** Objects whose order matters. */
 export const objectList = (members: Record<string, Field>, description: string, facts: Facts = {}): Field => ({
   ...field('list', z.array(objectOf(members)), description, facts),

@@ -52,9 +52,12 @@ export type KindDescription = Pick<Kind, 'name' | 'title' | 'representation' | '
 
 /** A kind from its description. Throws when the natural key is not among the fields. */
 export function defineKind(description: KindDescription): Kind {
-  if (!(description.naturalKey in description.fields)) throw new Error(`${description.name} has no field ${description.naturalKey}`)
+  if (!(description.naturalKey in description.fields))
+    throw new Error(`${description.name} has no field ${description.naturalKey}`)
   const constant = Object.fromEntries(
-    Object.entries(description.fields).flatMap(([name, field]) => (field.default === undefined ? [] : [[name, field.default]])),
+    Object.entries(description.fields).flatMap(([name, field]) =>
+      field.default === undefined ? [] : [[name, field.default]],
+    ),
   )
   return {
     parents: [],

@@ -15,18 +15,14 @@ export function relationKeys(field: Field, value: Json): Key[] {
 /** The value that names the keys: the opposite of `relationKeys`. */
 export function relationValue(field: Field, keys: readonly Key[]): Json {
   if (field.type === 'set') return keys.map((key) => key[0]!)
-  const value: { realm?: string[]; [parent: string]: string[] | { [parent: string]: string[] } | undefined } = {}
-  for (const key of keys) {
-    const [group, parent, name] = key
-    if (parent === undefined) (value.realm ??= []).push(group!)
-    else {
-      value[group!] ??= {}
-      const names = value[group!] as { [parent: string]: string[] }
-      names[parent] ??= []
-      names[parent].push(name!)
-    }
+  const realm = keys.filter((key) => key.length === 1).map((key) => key[0]!)
+  const nested: { [group: string]: { [parent: string]: string[] } } = {}
+  for (const [group, parent, name] of keys.filter((key) => key.length > 1)) {
+    nested[group!] ??= {}
+    nested[group!]![parent!] ??= []
+    nested[group!]![parent!]!.push(name!)
   }
-  return value as Json
+  return { ...(realm.length && { realm }), ...nested }
 }
 
 function groupedKeys(value: Grouped): Key[] {

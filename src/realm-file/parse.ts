@@ -1,8 +1,9 @@
 // A document that states a realm, checked and cut into objects. Nothing is filled in: what is absent is not managed.
-import { MASK } from '../kinds/mask.ts'
+
 import { type FlatFields, flatten, isSecret } from '../kinds/compare.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key, Kind, KindName, Representation } from '../kinds/kind.ts'
+import { MASK } from '../kinds/mask.ts'
 import { laterRealmFields } from '../kinds/realm.ts'
 import { splitTree, type TreeObject } from '../kinds/tree.ts'
 import { nearest } from '../lib/nearest.ts'
@@ -65,7 +66,8 @@ function check(document: Document, object: TreeObject, problems: Problem[]): Sta
   const result = kind.schema.safeParse(object.representation)
   const locate = (path: Path) => document.locate([...object.path, ...path])
   if (!result.success) problems.push(...result.error.issues.flatMap((issue) => explain(kind, issue, locate)))
-  if (!object.key.at(-1)) problems.push({ position: locate([]), message: `a ${kind.title} needs a name: add "${kind.naturalKey}"` })
+  if (!object.key.at(-1))
+    problems.push({ position: locate([]), message: `a ${kind.title} needs a name: add "${kind.naturalKey}"` })
   const fields = result.success ? flatten(kind, withoutUndefined(result.data as Representation)) : {}
   const masked = Object.keys(fields).filter((path) => fields[path] === MASK && isSecret(kind, path))
   return {
@@ -97,7 +99,10 @@ interface Issue {
 function explain(kind: Kind, issue: Issue, locate: (path: Path) => Position): Problem[] {
   const path = issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))
   if (issue.code === 'unrecognized_keys') {
-    return (issue.keys ?? []).map((key) => ({ position: locate([...path, key]), message: unknownField(kind, path, key) }))
+    return (issue.keys ?? []).map((key) => ({
+      position: locate([...path, key]),
+      message: unknownField(kind, path, key),
+    }))
   }
   const name = path.join('.') || kind.naturalKey
   return [{ position: locate(path), message: `${kind.title}: ${name} ${expectation(issue)}` }]
@@ -115,7 +120,9 @@ function unknownField(kind: Kind, path: Path, key: string): string {
 function expectation({ code, message, expected, errors }: Issue): string {
   if (code === 'invalid_type') return `must be ${article(expected ?? 'something else')}`
   if (code === 'invalid_union') {
-    const wanted = (errors ?? []).flatMap((branch) => branch.filter((one) => one.code === 'invalid_type').map(({ expected }) => article(expected ?? '')))
+    const wanted = (errors ?? []).flatMap((branch) =>
+      branch.filter((one) => one.code === 'invalid_type').map(({ expected }) => article(expected ?? '')),
+    )
     return wanted.length ? `must be ${[...new Set(wanted)].join(' or ')}` : 'has a value that is not allowed'
   }
   return message.charAt(0).toLowerCase() + message.slice(1)

@@ -1,23 +1,45 @@
 // A realm as one document: an export. Stable in order; secrets are masked unless they are asked for.
-import { MASK } from '../kinds/mask.ts'
+
 import { assemble, flatten, isSecret } from '../kinds/compare.ts'
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Representation } from '../kinds/kind.ts'
+import { MASK } from '../kinds/mask.ts'
 import { creationOrder } from '../kinds/order.ts'
 import { joinTree } from '../kinds/tree.ts'
 import type { Context } from '../service/context.ts'
 import { writers } from '../service/index.ts'
 import type { LiveObject } from '../service/objects.ts'
 
-/** The realm as a document in the form of Keycloak's realm export. A constant number of statements. */
-export async function exportRealm(context: Context, options: { secrets?: boolean } = {}): Promise<Representation> {
-  const objects: LiveObject[] = []
-  for (const kind of creationOrder) objects.push(...(await writers[kind].list(context, {})))
-  return joinTree(objects.map(({ kind, key, id, representation }) => ({ kind, key, id, representation: shown(context, kind, representation, options), path: [] })))
+/** What an export shows besides the rest. */
+export interface ExportOptions {
+  /** Secrets in the clear, for a full round trip; otherwise masked. */
+  readonly secrets?: boolean
+  /** Ids, which creation honours and nothing compares. */
+  readonly ids?: boolean
 }
 
-function shown(context: Context, name: LiveObject['kind'], representation: Representation, { secrets }: { secrets?: boolean }): Representation {
+/** The realm as a document in the form of Keycloak's realm export. A constant number of statements. */
+export async function exportRealm(context: Context, options: ExportOptions = {}): Promise<Representation> {
+  const objects: LiveObject[] = []
+  for (const kind of creationOrder) objects.push(...(await writers[kind].list(context, {})))
+  return joinTree(
+    objects.map(({ kind, key, id, representation }) => ({
+      kind,
+      key,
+      ...(options.ids && { id }),
+      representation: shown(context, kind, representation, options),
+      path: [],
+    })),
+  )
+}
+
+function shown(
+  context: Context,
+  name: LiveObject['kind'],
+  representation: Representation,
+  { secrets }: ExportOptions,
+): Representation {
   const kind = kinds[name]
   const flat = Object.entries(flatten(kind, representation)).map(([path, value]): [string, Json] => {
     if (typeof value !== 'string' || !isSecret(kind, path)) return [path, value]

@@ -34,9 +34,17 @@ export type Applied = ReadonlyMap<string, LiveObject>
  * Executes the plan in the context's transaction. `stepwise`: one action at a time, so that a failure names it.
  * Throws `changed` where something that the plan knows is not as it was; ActionError when stepwise.
  */
-export async function apply(context: WriteContext, plan: RealmPlan, statement: Statement, stepwise = false): Promise<Applied> {
+export async function apply(
+  context: WriteContext,
+  plan: RealmPlan,
+  statement: Statement,
+  stepwise = false,
+): Promise<Applied> {
   const live = await load(context, plan, statement)
-  const run = async (actions: readonly Action[], work: (actions: readonly Action[]) => Promise<void>): Promise<void> => {
+  const run = async (
+    actions: readonly Action[],
+    work: (actions: readonly Action[]) => Promise<void>,
+  ): Promise<void> => {
     if (!stepwise) return actions.length ? work(actions) : undefined
     for (const action of actions) {
       try {
@@ -46,20 +54,31 @@ export async function apply(context: WriteContext, plan: RealmPlan, statement: S
       }
     }
   }
-  const of = (operation: Action['operation'], kind: KindName) => plan.actions.filter((one) => one.operation === operation && one.kind === kind)
+  const of = (operation: Action['operation'], kind: KindName) =>
+    plan.actions.filter((one) => one.operation === operation && one.kind === kind)
   for (const kind of creationOrder) {
     await run(of('create', kind), async (actions) => {
-      const made = await writers[kind].create(context, actions.map((action) => newObject(action, live, statement)))
-      made.forEach((object, at) => live.set(address(kind, actions[at]!.key), object))
+      const made = await writers[kind].create(
+        context,
+        actions.map((action) => newObject(action, live, statement)),
+      )
+      for (const [at, object] of made.entries()) live.set(address(kind, actions[at]!.key), object)
     })
     await run(of('update', kind), (actions) => change(context, kind, actions, live, statement, isEarly))
   }
   for (const kind of creationOrder) {
-    const late = [...of('create', kind), ...of('update', kind)].filter((action) => action.changes.some((one) => isLate(action, one)))
+    const late = [...of('create', kind), ...of('update', kind)].filter((action) =>
+      action.changes.some((one) => isLate(action, one)),
+    )
     await run(late, (actions) => change(context, kind, actions, live, statement, isLate))
   }
   for (const kind of creationOrder.toReversed()) {
-    await run(of('delete', kind), (actions) => writers[kind].delete(context, actions.map((action) => live.get(addressOf(action))!)))
+    await run(of('delete', kind), (actions) =>
+      writers[kind].delete(
+        context,
+        actions.map((action) => live.get(addressOf(action))!),
+      ),
+    )
   }
   return live
 }
@@ -72,7 +91,9 @@ async function load(context: WriteContext, plan: RealmPlan, { objects }: Stateme
     const ids = plan.knows.filter((one) => one.kind === kind).map(({ id }) => id)
     // Built-in objects of a realm that was made just now are known by their keys only.
     const keys = plan.creates ? [...objects.values()].filter((one) => one.kind === kind).map(({ key }) => key) : []
-    const parents = plan.actions.filter((one) => one.operation === 'create' && one.key[0] === kind && one.key.length > 1).map(({ key }) => key.slice(1, -1))
+    const parents = plan.actions
+      .filter((one) => one.operation === 'create' && one.key[0] === kind && one.key.length > 1)
+      .map(({ key }) => key.slice(1, -1))
     if (!ids.length && !keys.length && !parents.length) continue
     const found = await writers[kind].list(context, kind === 'realm' ? {} : { ids, keys: [...keys, ...parents] })
     for (const object of found) live.set(address(kind, object.key), object)
@@ -87,7 +108,8 @@ async function load(context: WriteContext, plan: RealmPlan, { objects }: Stateme
   // The plan binds to the id: where somebody renamed an object, it speaks of it by the key that it had then.
   const byId = new Map([...live.values()].map((object) => [`${object.kind} ${object.id}`, object]))
   for (const action of plan.actions) {
-    const object = action.id !== undefined && action.operation !== 'create' ? byId.get(`${action.kind} ${action.id}`) : undefined
+    const object =
+      action.id !== undefined && action.operation !== 'create' ? byId.get(`${action.kind} ${action.id}`) : undefined
     if (object) live.set(addressOf(action), object)
   }
   return live
@@ -102,8 +124,13 @@ function newObject(action: Action, live: ReadonlyMap<string, LiveObject>, statem
     if (key === undefined) representation[name] = value
     else representation[name] = { ...(representation[name] as Representation | undefined), [key]: value }
   }
-  const parent = action.key.length > 1 ? live.get(address(action.key[0] as KindName, action.key.slice(1, -1))) : undefined
-  return { id: action.id, representation, ...(parent && { parent: { kind: parent.kind, id: parent.id, key: parent.key } }) }
+  const parent =
+    action.key.length > 1 ? live.get(address(action.key[0] as KindName, action.key.slice(1, -1))) : undefined
+  return {
+    id: action.id,
+    representation,
+    ...(parent && { parent: { kind: parent.kind, id: parent.id, key: parent.key } }),
+  }
 }
 
 async function change(
@@ -124,7 +151,9 @@ async function change(
       relations: Object.fromEntries(relations.map(({ path, add = [], remove = [] }) => [path, { add, remove }])),
     }
   })
-  const written = updates.filter(({ set, relations }) => Object.keys(set).length + Object.keys(relations ?? {}).length > 0)
+  const written = updates.filter(
+    ({ set, relations }) => Object.keys(set).length + Object.keys(relations ?? {}).length > 0,
+  )
   const updated = written.length ? await writers[kind].update(context, written) : []
   const byId = new Map(updated.map((object) => [object.id, object]))
   for (const action of actions) {

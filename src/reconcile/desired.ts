@@ -75,7 +75,13 @@ function merge(name: string, parts: readonly StatedRealm[], vault: Vault, proble
   }
 }
 
-function state(fields: Map<string, StatedValue>, object: StatedObject, path: string, value: Json, problems: Problem[]): void {
+function state(
+  fields: Map<string, StatedValue>,
+  object: StatedObject,
+  path: string,
+  value: Json,
+  problems: Problem[],
+): void {
   const position = object.locate(path)
   const other = fields.get(path)
   if (!other) fields.set(path, { value, position })

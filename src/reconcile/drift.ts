@@ -51,7 +51,12 @@ async function driftOf(context: Context): Promise<Drift[]> {
   return rows.flatMap((row) => compare(context.realm.name, row, live.get(`${row.kind} ${row.object}`), changedBy))
 }
 
-function compare(realm: string, row: InventoryRow, live: FlatFields | undefined, changedBy: ReturnType<typeof blame>): Drift[] {
+function compare(
+  realm: string,
+  row: InventoryRow,
+  live: FlatFields | undefined,
+  changedBy: ReturnType<typeof blame>,
+): Drift[] {
   const { source, kind, key, file, line } = row
   const base = { realm, source, kind, key, file, line }
   if (!live) {

@@ -22,17 +22,35 @@ export async function observe(context: Context | undefined, source: string, desi
   }
   if (!context) {
     // A new realm will have its built-in objects: the plan says what is to change on them.
-    const live = [...builtIn.values()].map(({ kind, key, representation }) => ({ kind, key, fields: flatten(kinds[kind], representation) }))
+    const live = [...builtIn.values()].map(({ kind, key, representation }) => ({
+      kind,
+      key,
+      fields: flatten(kinds[kind], representation),
+    }))
     return { ...base, exists: false, live, owned: [], others: [], changedBy: () => undefined }
   }
   const inventory = await inventoryOf(context)
   const owned = inventory.filter((row) => row.source === source)
   const live = await readLive(context, desired, owned)
-  const entries = await entriesOf(context, owned.filter(({ marked }) => marked))
-  return { ...base, exists: true, live, owned, others: inventory.filter((row) => row.source !== source), changedBy: blame(entries) }
+  const entries = await entriesOf(
+    context,
+    owned.filter(({ marked }) => marked),
+  )
+  return {
+    ...base,
+    exists: true,
+    live,
+    owned,
+    others: inventory.filter((row) => row.source !== source),
+    changedBy: blame(entries),
+  }
 }
 
-async function readLive(context: Context, desired: DesiredRealm, owned: readonly { kind: KindName; object: string }[]): Promise<LiveState[]> {
+async function readLive(
+  context: Context,
+  desired: DesiredRealm,
+  owned: readonly { kind: KindName; object: string }[],
+): Promise<LiveState[]> {
   const keys = wantedKeys(desired)
   const live: LiveState[] = []
   for (const kind of creationOrder) {
@@ -73,7 +91,8 @@ export function blame(entries: readonly StoredEntry[]): PlanInput['changedBy'] {
   const byObject = Map.groupBy(entries, ({ kind, object }) => `${kind} ${object}`)
   return (kind, id, path) => {
     const own = byObject.get(`${kind} ${id}`) ?? []
-    const entry = own.find(({ operation, fields }) => path === undefined || (operation === 'update' && path in fields)) ?? own[0]
+    const entry =
+      own.find(({ operation, fields }) => path === undefined || (operation === 'update' && path in fields)) ?? own[0]
     return entry && attribution(entry)
   }
 }
@@ -86,4 +105,3 @@ function attribution({ actor, at }: StoredEntry): Attribution {
     at: at.toISOString(),
   }
 }
-

@@ -143,10 +143,14 @@ export function plan(input: PlanInput): { plan: RealmPlan; obstacles: readonly O
 
 function create(input: PlanInput, stated: Stated, owned: Owned | undefined): Action {
   const kind = kinds[stated.kind]
-  const changes = [...stated.fields].filter(([, { value }]) => value !== null).map(([path, { value, position }]): Change => {
-    const { field } = resolve(kind, path)
-    return field.relation ? { path, add: value as unknown as Key[], why: 'stated', position } : { path, from: null, to: value, why: 'stated', position }
-  })
+  const changes = [...stated.fields]
+    .filter(([, { value }]) => value !== null)
+    .map(([path, { value, position }]): Change => {
+      const { field } = resolve(kind, path)
+      return field.relation
+        ? { path, add: value as unknown as Key[], why: 'stated', position }
+        : { path, from: null, to: value, why: 'stated', position }
+    })
   const lost = owned && input.changedBy(stated.kind, owned.object)
   return {
     operation: 'create',
@@ -162,7 +166,9 @@ function create(input: PlanInput, stated: Stated, owned: Owned | undefined): Act
 function update(input: PlanInput, stated: Stated, live: LiveState, owned: Owned | undefined): Action | undefined {
   const kind = kinds[stated.kind]
   const changes = [
-    ...[...stated.fields].flatMap(([path, { value, position }]) => changeOf(input, kind, live, owned, path, value, position)),
+    ...[...stated.fields].flatMap(([path, { value, position }]) =>
+      changeOf(input, kind, live, owned, path, value, position),
+    ),
     ...(owned ? releases(input, kind, stated, live, owned) : []),
   ]
   if (!changes.length) return undefined
@@ -180,7 +186,8 @@ function changeOf(
 ): Change[] {
   const current = live.fields[path] ?? null
   const last = owned?.fields[path]
-  if (resolve(kind, path).field.relation) return relationChange(input, live, path, keysOf(value), keysOf(current), keysOf(last), position)
+  if (resolve(kind, path).field.relation)
+    return relationChange(input, live, path, keysOf(value), keysOf(current), keysOf(last), position)
   if (same(kind, path, value, current)) return []
   const drifted = last !== undefined && !same(kind, path, last, current)
   const by = drifted || last === undefined ? attribution(input, live, path) : undefined
@@ -214,14 +221,19 @@ function releases(input: PlanInput, kind: Kind, stated: Stated | undefined, live
   return Object.entries(owned.fields).flatMap(([path, last]): Change[] => {
     const { field } = resolve(kind, path)
     const current = live.fields[path] ?? null
-    if (stated?.fields.has(path) || stated?.masked.includes(path) || path === kind.naturalKey || isSecret(kind, path)) return []
+    if (stated?.fields.has(path) || stated?.masked.includes(path) || path === kind.naturalKey || isSecret(kind, path))
+      return []
     if (statedElsewhere(input, owned, path)) return []
     if (field.relation) {
-      const remove = keysOf(last).filter((key) => missing([key], keysOf(current)).length === 0 && missing([key], keysOf(original[path])).length > 0)
+      const remove = keysOf(last).filter(
+        (key) => missing([key], keysOf(current)).length === 0 && missing([key], keysOf(original[path])).length > 0,
+      )
       return remove.length ? [{ path, add: [], remove, why: 'released' }] : []
     }
     const to = original[path] ?? null
-    return same(kind, path, last, current) && !same(kind, path, to, current) ? [{ path, from: current, to, why: 'released' }] : []
+    return same(kind, path, last, current) && !same(kind, path, to, current)
+      ? [{ path, from: current, to, why: 'released' }]
+      : []
   })
 }
 
@@ -279,11 +291,19 @@ function conflicts(input: PlanInput): Obstacle[] {
 function danglings(input: PlanInput, live: ReadonlyMap<string, LiveState>): Obstacle[] {
   return [...input.stated.values()].flatMap((stated) => {
     const kind = kinds[stated.kind]
-    const parent = stated.key.length > 1 ? [{ to: stated.key[0] as KindName, key: stated.key.slice(1, -1), position: stated.position }] : []
-    const referred = [...stated.fields].flatMap(([path, { value, position }]) => references(kind, path, value).map((one) => ({ ...one, position })))
+    const parent =
+      stated.key.length > 1
+        ? [{ to: stated.key[0] as KindName, key: stated.key.slice(1, -1), position: stated.position }]
+        : []
+    const referred = [...stated.fields].flatMap(([path, { value, position }]) =>
+      references(kind, path, value).map((one) => ({ ...one, position })),
+    )
     return [...parent, ...referred]
       .filter(({ to, key }) => !input.stated.has(address(to, key)) && !live.has(address(to, key)))
-      .map(({ to, key, position }) => ({ position, message: `${describe(stated.kind, stated.key)} refers to ${describe(to, key)}, which is neither stated nor live` }))
+      .map(({ to, key, position }) => ({
+        position,
+        message: `${describe(stated.kind, stated.key)} refers to ${describe(to, key)}, which is neither stated nor live`,
+      }))
   })
 }
 
@@ -296,13 +316,26 @@ export function references(kind: Kind, path: string, value: Json): { to: KindNam
   if (!field.members) return []
   const members = Object.entries(field.members).filter(([, member]) => member.refersTo)
   return (value as Representation[]).flatMap((one) =>
-    members.filter(([name]) => one[name] != null).map(([name, member]) => ({ to: member.refersTo!, key: [String(one[name])] })),
+    members
+      .filter(([name]) => one[name] != null)
+      .map(([name, member]) => ({ to: member.refersTo!, key: [String(one[name])] })),
   )
 }
 
 function notes({ unmanaged, stated }: PlanInput): Note[] {
-  const masked = [...stated.values()].flatMap((one) => one.masked.map((path) => ({ message: `${describe(one.kind, one.key)}: ${path} is masked; what is there stays`, position: one.position })))
-  return [...unmanaged.map(({ field, position }) => ({ message: `${field} is not managed by this version and left alone`, position })), ...masked]
+  const masked = [...stated.values()].flatMap((one) =>
+    one.masked.map((path) => ({
+      message: `${describe(one.kind, one.key)}: ${path} is masked; what is there stays`,
+      position: one.position,
+    })),
+  )
+  return [
+    ...unmanaged.map(({ field, position }) => ({
+      message: `${field} is not managed by this version and left alone`,
+      position,
+    })),
+    ...masked,
+  ]
 }
 
 /** How people call an object: `client scope email`, `protocol mapper floor of client my-app`. */

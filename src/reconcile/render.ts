@@ -45,7 +45,9 @@ function renderRealm({ plan, consequences }: Shown['realms'][number], paint: Pai
   return [
     paint('bold', `realm ${plan.realm}${plan.creates ? ' (new)' : ''}`),
     ...plan.actions.flatMap((action) => renderAction(action, paint)),
-    ...consequences.map(({ operation, kind, key }) => paint('dim', `  ${SIGNS[operation][1]} ${describe(kind as KindName, key)} follows`)),
+    ...consequences.map(({ operation, kind, key }) =>
+      paint('dim', `  ${SIGNS[operation][1]} ${describe(kind as KindName, key)} follows`),
+    ),
     ...notes,
   ]
 }
@@ -53,7 +55,9 @@ function renderRealm({ plan, consequences }: Shown['realms'][number], paint: Pai
 function renderAction(action: Action, paint: Paint): string[] {
   const [colour, sign] = SIGNS[action.operation]
   const place = action.position ? paint('dim', `  ${at(action.position)}`) : ''
-  const lost = action.lost ? paint('yellow', `  was deleted by ${by(action.lost)}; its id and what hung on it are lost`) : ''
+  const lost = action.lost
+    ? paint('yellow', `  was deleted by ${by(action.lost)}; its id and what hung on it are lost`)
+    : ''
   return [
     `  ${paint(colour, `${sign} ${describe(action.kind, action.key)}`)}${place}${lost}`,
     ...action.changes.map((change) => renderChange(action, change, paint)),
@@ -63,14 +67,25 @@ function renderAction(action: Action, paint: Paint): string[] {
 function renderChange({ kind, operation }: Action, change: Change, paint: Paint): string {
   const { path, by: who, position, why } = change
   const place = position ? paint('dim', `  ${at(position)}`) : ''
-  const reason = why === 'released' ? paint('dim', '  no longer stated') : who ? paint('yellow', `  ${why === 'drift' ? 'puts back' : 'overwrites'} a change by ${by(who)}`) : ''
+  const reason =
+    why === 'released'
+      ? paint('dim', '  no longer stated')
+      : who
+        ? paint('yellow', `  ${why === 'drift' ? 'puts back' : 'overwrites'} a change by ${by(who)}`)
+        : ''
   return `      ${path}: ${values(kind, operation, change)}${reason}${place}`
 }
 
-function values(name: KindName, operation: Action['operation'], { path, from = null, to = null, add = [], remove = [] }: Change): string {
+function values(
+  name: KindName,
+  operation: Action['operation'],
+  { path, from = null, to = null, add = [], remove = [] }: Change,
+): string {
   const kind = kinds[name]
-  if (resolve(kind, path).field.relation) return [...add.map((key) => `+${keyText(key)}`), ...remove.map((key) => `-${keyText(key)}`)].join(' ')
-  if (isSecret(kind, path)) return operation === 'create' ? '(secret)' : to === null ? '(secret) → none' : '(secret changes)'
+  if (resolve(kind, path).field.relation)
+    return [...add.map((key) => `+${keyText(key)}`), ...remove.map((key) => `-${keyText(key)}`)].join(' ')
+  if (isSecret(kind, path))
+    return operation === 'create' ? '(secret)' : to === null ? '(secret) → none' : '(secret changes)'
   return operation === 'create' ? text(to) : `${text(from)} → ${text(to)}`
 }
 

@@ -1,8 +1,8 @@
 // One run of a source: the named steps from documents to the record. The unit is the realm; realms follow each other.
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { address } from '../kinds/tree.ts'
 import type { Representation } from '../kinds/kind.ts'
+import { address } from '../kinds/tree.ts'
 import { type Document, DocumentError } from '../realm-file/document.ts'
 import { flush, type JournalEntry, type WriteContext } from '../service/context.ts'
 import { ServiceError } from '../service/errors.ts'
@@ -46,7 +46,9 @@ export async function planSource(service: Service, caller: Caller, source: Sourc
 
 /** Applies the source: each realm's plan in one transaction, all or nothing. */
 export async function applySource(service: Service, caller: Caller, source: SourceState): Promise<Outcome> {
-  return run(service, caller, source, (desired, input, digest) => commit(service, caller, source, desired, input, digest))
+  return run(service, caller, source, (desired, input, digest) =>
+    commit(service, caller, source, desired, input, digest),
+  )
 }
 
 type Step = (desired: DesiredRealm, input: PlanInput, digest: string) => Promise<RealmOutcome>
@@ -92,7 +94,11 @@ function nothingToDo(realm: string): RealmOutcome {
 function digestOf(service: Service, source: SourceState, realm: string): string {
   const stated = source.documents.filter(({ value }) => (value as Representation).realm === realm)
   const content = stated.map(({ file, value, start }) => [file, start.line, value])
-  return service.vault.digest(createHash('sha256').update(JSON.stringify([1, content])).digest('hex'))
+  return service.vault.digest(
+    createHash('sha256')
+      .update(JSON.stringify([1, content]))
+      .digest('hex'),
+  )
 }
 
 function planned(input: PlanInput): RealmPlan {
@@ -154,7 +160,9 @@ async function execute(
 
 /** A new realm is made with its settings; what is late of them follows as a change. */
 function newRealm(desired: DesiredRealm, made: RealmPlan) {
-  const ids = new Map([...desired.objects].flatMap(([id, object]) => (object.id === undefined ? [] : [[id, object.id] as const])))
+  const ids = new Map(
+    [...desired.objects].flatMap(([id, object]) => (object.id === undefined ? [] : [[id, object.id] as const])),
+  )
   return { representation: { realm: made.realm }, id: ids.get(address('realm', [made.realm])), ids }
 }
 
@@ -165,11 +173,23 @@ function consequences(made: RealmPlan, entries: readonly JournalEntry[]): Journa
 }
 
 /** The inventory rows that differ from what is kept, and those that are owned no more. */
-function ownership(desired: DesiredRealm, input: PlanInput, applied: Applied): { owned: Ownership[]; dropped: { kind: string; object: string }[] } {
+function ownership(
+  desired: DesiredRealm,
+  input: PlanInput,
+  applied: Applied,
+): { owned: Ownership[]; dropped: { kind: string; object: string }[] } {
   const kept = new Map(input.owned.map((row) => [`${row.kind} ${row.object}`, row]))
   const rows = [...desired.objects].map(([id, { kind, key, fields, position }]): Ownership => {
     const values = Object.fromEntries([...fields].map(([path, { value }]) => [path, value]))
-    return { kind, object: applied.get(id)!.id, key, fields: values, file: position.file, line: position.line, marked: false }
+    return {
+      kind,
+      object: applied.get(id)!.id,
+      key,
+      fields: values,
+      file: position.file,
+      line: position.line,
+      marked: false,
+    }
   })
   const now = new Set(rows.map(({ kind, object }) => `${kind} ${object}`))
   return {

@@ -27,14 +27,20 @@ export const authenticationFlows: Writers = {
   },
   async create(context, objects) {
     const created = await createObjects(context, kind.name, objects)
-    await writeExecutions(context, created.map((flow) => ({ flow, stated: stepsOf(flow), live: [] })))
+    await writeExecutions(
+      context,
+      created.map((flow) => ({ flow, stated: stepsOf(flow), live: [] })),
+    )
     return created
   },
   async update(context, updates) {
     const updated = await updateAll(context, kind.name, updates)
     const edited = updates.filter(({ set }) => EXECUTIONS in set)
     if (!edited.length) return updated
-    const live = await executionsOf(context, edited.map((update) => update.live))
+    const live = await executionsOf(
+      context,
+      edited.map((update) => update.live),
+    )
     await writeExecutions(
       context,
       edited.map(({ live: flow, set }) => ({
@@ -55,7 +61,13 @@ interface Edit {
 }
 
 async function executionsOf(context: Context, flows: readonly LiveObject[]): Promise<Map<string, StoredExecution[]>> {
-  const rows = flows.length ? await selectExecutions(context.tx, context.realm.number, flows.map(({ id }) => id)) : []
+  const rows = flows.length
+    ? await selectExecutions(
+        context.tx,
+        context.realm.number,
+        flows.map(({ id }) => id),
+      )
+    : []
   return Map.groupBy(rows, ({ flow }) => flow)
 }
 
@@ -78,13 +90,18 @@ async function writeExecutions(context: WriteContext, edits: readonly Edit[]): P
         authenticator: authenticator as string | null,
         sub_flow: flowAlias === null ? null : flows.get(JSON.stringify([flowAlias]))!,
         config: authenticatorConfig === null ? null : configs.get(JSON.stringify([authenticatorConfig]))!,
-        body: { priority: (place + 1) * 10, ...rest },
+        body: { priority: (place + 1) * 10, userSetupAllowed: false, ...rest },
       }
     })
   })
   const kept = new Set(rows.map(({ id }) => id))
   const gone = edits.flatMap(({ live }) => live.filter(({ id }) => !kept.has(id)))
-  if (gone.length) await deleteExecutions(tx, realm.number, gone.map(({ id }) => id))
+  if (gone.length)
+    await deleteExecutions(
+      tx,
+      realm.number,
+      gone.map(({ id }) => id),
+    )
   if (rows.length) await upsertExecutions(tx, realm.number, rows)
 }
 

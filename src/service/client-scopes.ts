@@ -27,5 +27,6 @@ export const clientScopes: Writers = {
 
 /** RFC 6749, section 3.3: a scope is one word of printable ASCII without quote and backslash. */
 function checkName({ name }: Readonly<Representation>): void {
-  if (!/^[\x21\x23-\x5B\x5D-\x7E]+$/.test(String(name ?? ''))) throw failure('invalid', `Unexpected name "${name ?? ''}" for ClientScope`)
+  if (!/^[\x21\x23-\x5B\x5D-\x7E]+$/.test(String(name ?? '')))
+    throw failure('invalid', `Unexpected name "${name ?? ''}" for ClientScope`)
 }

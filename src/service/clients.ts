@@ -1,7 +1,7 @@
 // Clients: secrets, the client scopes that a new one gets, service accounts, URIs.
 import { createHash, randomBytes } from 'node:crypto'
-import { flatten } from '../kinds/compare.ts'
 import { clientProblem } from '../kinds/client.ts'
+import { flatten } from '../kinds/compare.ts'
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key, Representation } from '../kinds/kind.ts'
@@ -20,20 +20,39 @@ export const clients: Writers = {
   ...writers,
   async create(context, objects) {
     const scopes = await newClientScopes(context, objects)
-    const created = await writers.create(context, objects.map((one) => prepare(context, one, scopes)))
-    await addServiceAccounts(context, created.filter(({ representation }) => representation.serviceAccountsEnabled === true))
+    const created = await writers.create(
+      context,
+      objects.map((one) => prepare(context, one, scopes)),
+    )
+    await addServiceAccounts(
+      context,
+      created.filter(({ representation }) => representation.serviceAccountsEnabled === true),
+    )
     return created
   },
   async update(context, updates) {
     const prepared = updates.map((update) => prepareUpdate(context, update))
     const turned = (on: boolean) =>
-      updates.filter(({ live, set }) => set.serviceAccountsEnabled === on && live.representation.serviceAccountsEnabled !== on).map(({ live }) => live)
-    const scope = turned(true).length ? await listObjects(context, 'clientScope', { keys: [[SERVICE_ACCOUNT_SCOPE]] }) : []
+      updates
+        .filter(
+          ({ live, set }) => set.serviceAccountsEnabled === on && live.representation.serviceAccountsEnabled !== on,
+        )
+        .map(({ live }) => live)
+    const scope = turned(true).length
+      ? await listObjects(context, 'clientScope', { keys: [[SERVICE_ACCOUNT_SCOPE]] })
+      : []
     const gaining = new Set(scope.length ? turned(true).map(({ id }) => id) : [])
-    const updated = await writers.update(context, prepared.map((update) => (gaining.has(update.live.id) ? withServiceAccountScope(update) : update)))
+    const updated = await writers.update(
+      context,
+      prepared.map((update) => (gaining.has(update.live.id) ? withServiceAccountScope(update) : update)),
+    )
     await addServiceAccounts(context, turned(true))
     if (turned(false).length) {
-      await deleteServiceAccounts(context.tx, context.realm.number, turned(false).map(({ id }) => id))
+      await deleteServiceAccounts(
+        context.tx,
+        context.realm.number,
+        turned(false).map(({ id }) => id),
+      )
     }
     return updated
   },
@@ -44,7 +63,12 @@ export function newSecret(): string {
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
   // 62 letters fit 4 times into a byte; what does not fit is thrown away, so that each letter is equally likely.
   const bytes = [...randomBytes(128)].filter((byte) => byte < 248)
-  return bytes.length < 32 ? newSecret() : bytes.slice(0, 32).map((byte) => letters[byte % 62]).join('')
+  return bytes.length < 32
+    ? newSecret()
+    : bytes
+        .slice(0, 32)
+        .map((byte) => letters[byte % 62])
+        .join('')
 }
 
 interface NewClientScopes {
@@ -63,7 +87,11 @@ async function newClientScopes(context: Context, objects: readonly NewObject[]):
   const keys = [...byDefault, ...optional, ...(wantsAccount ? [[SERVICE_ACCOUNT_SCOPE]] : [])]
   const scopes = await listObjects(context, 'clientScope', { keys })
   const among = (keys: readonly Key[]) => scopes.filter(({ key }) => keys.some(([name]) => name === key[0]))
-  return { default: among(byDefault), optional: among(optional), serviceAccount: among([[SERVICE_ACCOUNT_SCOPE]]).length > 0 }
+  return {
+    default: among(byDefault),
+    optional: among(optional),
+    serviceAccount: among([[SERVICE_ACCOUNT_SCOPE]]).length > 0,
+  }
 }
 
 function prepare(context: Context, client: NewObject, scopes: NewClientScopes): NewObject {
@@ -82,8 +110,13 @@ function prepare(context: Context, client: NewObject, scopes: NewClientScopes): 
     representation: {
       ...stated,
       ...generatedSecret(context, { ...full, ...stated }),
-      attributes: { ...generatedAttributes(context, { ...full, ...stated }), ...(stated.attributes as Representation | undefined) },
-      defaultClientScopes: withAccount ? [...new Set([...defaultClientScopes, SERVICE_ACCOUNT_SCOPE])] : defaultClientScopes,
+      attributes: {
+        ...generatedAttributes(context, { ...full, ...stated }),
+        ...(stated.attributes as Representation | undefined),
+      },
+      defaultClientScopes: withAccount
+        ? [...new Set([...defaultClientScopes, SERVICE_ACCOUNT_SCOPE])]
+        : defaultClientScopes,
       optionalClientScopes: stated.optionalClientScopes ?? matching(scopes.optional),
     },
   }
@@ -128,10 +161,16 @@ function generatedSecret(_context: Context, { publicClient, secret }: Representa
   return publicClient === true || (secret !== undefined && secret !== null) ? {} : { secret: newSecret() }
 }
 
-function generatedAttributes(context: Context, { publicClient, secret, protocol, clientId }: Representation): Representation {
+function generatedAttributes(
+  context: Context,
+  { publicClient, secret, protocol, clientId }: Representation,
+): Representation {
   return {
-    ...(publicClient !== true && (secret === undefined || secret === null) && { [SECRET_CREATION_TIME]: seconds(context) }),
-    ...(protocol === 'saml' && { 'saml.artifact.binding.identifier': createHash('sha1').update(String(clientId)).digest('base64') }),
+    ...(publicClient !== true &&
+      (secret === undefined || secret === null) && { [SECRET_CREATION_TIME]: seconds(context) }),
+    ...(protocol === 'saml' && {
+      'saml.artifact.binding.identifier': createHash('sha1').update(String(clientId)).digest('base64'),
+    }),
   }
 }
 
@@ -148,4 +187,3 @@ async function addServiceAccounts(context: WriteContext, enabled: readonly LiveO
     })),
   )
 }
-

@@ -1,8 +1,17 @@
 // What every function of the service takes first, and the unit of work that it stands for.
 import type { Key, KindName } from '../kinds/kind.ts'
 import type { Transaction } from '../store/database.ts'
-import { type Actor, insertEntries, insertPeopleEntries, type JournalEntry, nextNumber, notifyChange, type StoredEntry, selectEntries } from '../store/journal.ts'
 import { type InventoryRow, markInventory, selectInventory } from '../store/inventory.ts'
+import {
+  type Actor,
+  insertEntries,
+  insertPeopleEntries,
+  type JournalEntry,
+  nextNumber,
+  notifyChange,
+  type StoredEntry,
+  selectEntries,
+} from '../store/journal.ts'
 import type { RealmRow } from '../store/realms.ts'
 import type { Vault } from './vault.ts'
 
@@ -36,7 +45,13 @@ export interface WriteContext extends Context {
 
 /** A context that may write; the realm is locked already. One statement. */
 export async function writable(context: Context): Promise<WriteContext> {
-  return { ...context, version: await nextNumber(context.tx, context.realm.number), entries: [], people: [], flushed: 0 }
+  return {
+    ...context,
+    version: await nextNumber(context.tx, context.realm.number),
+    entries: [],
+    people: [],
+    flushed: 0,
+  }
 }
 
 /** Notes what happened to an object: `fields` are the values before. */
@@ -61,13 +76,27 @@ export async function flush(context: WriteContext): Promise<void> {
   await insertEntries(tx, realm.number, version + context.flushed, now, actor, entries)
   context.flushed += entries.length
   const touched = entries.filter((entry) => entry.operation !== 'create')
-  if (touched.length) await markInventory(tx, realm.number, touched.map(({ kind, object }) => ({ kind, object })))
+  if (touched.length)
+    await markInventory(
+      tx,
+      realm.number,
+      touched.map(({ kind, object }) => ({ kind, object })),
+    )
   await notifyChange(tx, realm.number)
 }
 
 /** The latest journal entries about the objects, newest first. One statement. */
-export async function entriesOf(context: Context, objects: readonly { kind: string; object: string }[]): Promise<StoredEntry[]> {
-  return objects.length ? selectEntries(context.tx, context.realm.number, objects.map(({ kind, object }) => ({ kind, object }))) : []
+export async function entriesOf(
+  context: Context,
+  objects: readonly { kind: string; object: string }[],
+): Promise<StoredEntry[]> {
+  return objects.length
+    ? selectEntries(
+        context.tx,
+        context.realm.number,
+        objects.map(({ kind, object }) => ({ kind, object })),
+      )
+    : []
 }
 
 /** What all sources own in the realm. One statement. */

@@ -8,13 +8,19 @@ import { type Context, journal, type WriteContext } from './context.ts'
 import { deleteAll, digested, type LiveObject, listObjects } from './objects.ts'
 
 /** Journals what the deletion of the objects changes elsewhere, and deletes their children. Statements: some per kind. */
-export async function journalDependants(context: WriteContext, deleted: KindName, objects: readonly LiveObject[]): Promise<void> {
+export async function journalDependants(
+  context: WriteContext,
+  deleted: KindName,
+  objects: readonly LiveObject[],
+): Promise<void> {
   const ids = objects.map(({ id }) => id)
   for (const kind of Object.values(kinds)) {
     if (kind.parents.includes(deleted)) {
       await deleteAll(context, kind.name, await listObjects(context, kind.name, { parents: { kind: deleted, ids } }))
     }
-    const fields = [...relationFields(kind), ...referenceFields(kind)].filter(([, field]) => field.refersTo === deleted).map(([name]) => name)
+    const fields = [...relationFields(kind), ...referenceFields(kind)]
+      .filter(([, field]) => field.refersTo === deleted)
+      .map(([name]) => name)
     if (!fields.length) continue
     const owners = await selectReferrers(context.tx, context.realm.number, kind.name, fields, ids)
     const staying = kind.name === deleted ? owners.filter((id) => !ids.includes(id)) : owners
@@ -28,7 +34,12 @@ export async function journalDependants(context: WriteContext, deleted: KindName
 }
 
 /** The fields of the owner that name one of the keys, with their values before. */
-function losing(context: Context, owner: LiveObject, fields: readonly string[], going: ReadonlySet<string>): FlatFields {
+function losing(
+  context: Context,
+  owner: LiveObject,
+  fields: readonly string[],
+  going: ReadonlySet<string>,
+): FlatFields {
   const names = (value: Json): boolean =>
     Array.isArray(value) ? value.some((key) => going.has(JSON.stringify(key))) : going.has(JSON.stringify([value]))
   return Object.fromEntries(

@@ -35,5 +35,8 @@ export class ServiceError extends Error {
 }
 
 /** Makes an error: `throw failure('not_found', 'Could not find client')`. */
-export const failure = (code: ErrorCode, message: string, options?: { detail?: string; cause?: unknown }): ServiceError =>
-  new ServiceError(code, message, options)
+export const failure = (
+  code: ErrorCode,
+  message: string,
+  options?: { detail?: string; cause?: unknown },
+): ServiceError => new ServiceError(code, message, options)

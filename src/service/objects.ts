@@ -1,7 +1,16 @@
 // What every kind does alike: read, create, update, delete, always lists; one object is a list of one. What is special
 // about a kind is in the file of its name.
 import { randomUUID } from 'node:crypto'
-import { assemble, creation, differences, type FlatFields, flatten, isSecret, missing, resolve } from '../kinds/compare.ts'
+import {
+  assemble,
+  creation,
+  differences,
+  type FlatFields,
+  flatten,
+  isSecret,
+  missing,
+  resolve,
+} from '../kinds/compare.ts'
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import { type Key, type Kind, type KindName, type Representation, relationFields } from '../kinds/kind.ts'
@@ -14,9 +23,9 @@ import {
   type ObjectFilter,
   type ObjectRow,
   type RelationElement,
+  type StoredObject,
   selectKeys,
   selectObjects,
-  type StoredObject,
   updateObjects,
 } from '../store/objects.ts'
 import { type Context, journal, type WriteContext } from './context.ts'
@@ -75,11 +84,17 @@ export const plain = (kind: KindName): Writers => ({
 
 /** The objects of a kind, by natural key. */
 export async function listObjects(context: Context, kind: KindName, filter: ObjectFilter): Promise<LiveObject[]> {
-  return (await selectObjects(context.tx, context.realm.number, kind, filter)).map((stored) => alive(kinds[kind], stored))
+  return (await selectObjects(context.tx, context.realm.number, kind, filter)).map((stored) =>
+    alive(kinds[kind], stored),
+  )
 }
 
 /** Makes objects. Throws conflict where a natural key or an id is taken, invalid where a reference leads nowhere. */
-export async function createObjects(context: WriteContext, name: KindName, objects: readonly NewObject[]): Promise<LiveObject[]> {
+export async function createObjects(
+  context: WriteContext,
+  name: KindName,
+  objects: readonly NewObject[],
+): Promise<LiveObject[]> {
   const kind = kinds[name]
   const prepared = objects.map(({ id, parent, representation }) => {
     const flat = creation(kind, flatten(kind, representation))
@@ -87,11 +102,20 @@ export async function createObjects(context: WriteContext, name: KindName, objec
     const key: Key = parent ? [parent.kind, ...parent.key, own] : [own]
     return { id: id ?? randomUUID(), parent, key, flat }
   })
-  const ids = await resolveReferences(context, kind, prepared.map(({ flat }) => flat))
-  const rows = prepared.map((one) => ({ ...toRow(context.vault, kind, one.id, one.flat, ids), ...(one.parent && { parent: one.parent }) }))
+  const ids = await resolveReferences(
+    context,
+    kind,
+    prepared.map(({ flat }) => flat),
+  )
+  const rows = prepared.map((one) => ({
+    ...toRow(context.vault, kind, one.id, one.flat, ids),
+    ...(one.parent && { parent: one.parent }),
+  }))
   await naming(kind, 'create', () => insertObjects(context.tx, context.realm.number, name, context.version, rows))
   for (const [field] of relationFields(kind)) {
-    const elements = prepared.flatMap(({ id, flat }) => elementsOf(id, flat[field] as unknown as Key[] | undefined, targetIds(kind, field, ids)))
+    const elements = prepared.flatMap(({ id, flat }) =>
+      elementsOf(id, flat[field] as unknown as Key[] | undefined, targetIds(kind, field, ids)),
+    )
     if (elements.length) await insertRelation(context.tx, context.realm.number, name, field, elements)
   }
   for (const one of prepared) journal(context, 'create', name, one, {})
@@ -107,12 +131,20 @@ export async function createObjects(context: WriteContext, name: KindName, objec
 }
 
 /** Changes objects; those that already say so stay untouched. Gives them as they are then. Throws as `createObjects` does. */
-export async function updateAll(context: WriteContext, name: KindName, updates: readonly Update[]): Promise<LiveObject[]> {
+export async function updateAll(
+  context: WriteContext,
+  name: KindName,
+  updates: readonly Update[],
+): Promise<LiveObject[]> {
   const kind = kinds[name]
   const changes = updates.map((update) => changeOf(context, kind, update))
   const touched = changes.filter((change) => change.touched)
   if (!touched.length) return changes.map(({ live }) => live)
-  const ids = await resolveReferences(context, kind, touched.map(({ flat }) => flat))
+  const ids = await resolveReferences(
+    context,
+    kind,
+    touched.map(({ flat }) => flat),
+  )
   const rows = touched.map(({ live, flat }) => toRow(context.vault, kind, live.id, flat, ids))
   await naming(kind, 'update', () => updateObjects(context.tx, context.realm.number, name, context.version, rows))
   await writeRelations(context, kind, touched, ids)
@@ -124,8 +156,14 @@ export async function updateAll(context: WriteContext, name: KindName, updates: 
 export async function deleteAll(context: WriteContext, kind: KindName, objects: readonly LiveObject[]): Promise<void> {
   if (!objects.length) return
   await journalDependants(context, kind, objects)
-  await deleteObjects(context.tx, context.realm.number, kind, objects.map(({ id }) => id))
-  for (const object of objects) journal(context, 'delete', kind, object, digested(context.vault, kinds[kind], object.representation))
+  await deleteObjects(
+    context.tx,
+    context.realm.number,
+    kind,
+    objects.map(({ id }) => id),
+  )
+  for (const object of objects)
+    journal(context, 'delete', kind, object, digested(context.vault, kinds[kind], object.representation))
 }
 
 /** The flat fields of a live object with its secrets as keyed digests: what may be compared, shown and kept. */
@@ -135,11 +173,18 @@ export function digested(vault: Vault, kind: Kind, representation: Representatio
 
 /** The representation with its secrets in the clear. */
 export function revealed(vault: Vault, kind: Kind, representation: Representation): Representation {
-  return assemble(kind, mapSecrets(kind, flatten(kind, representation), (secret) => vault.open(secret)))
+  return assemble(
+    kind,
+    mapSecrets(kind, flatten(kind, representation), (secret) => vault.open(secret)),
+  )
 }
 
 /** The ids of the natural keys. Throws invalid when one does not exist. One statement. */
-export async function idsOf(context: Context, kind: KindName, keys: readonly Key[]): Promise<ReadonlyMap<string, string>> {
+export async function idsOf(
+  context: Context,
+  kind: KindName,
+  keys: readonly Key[],
+): Promise<ReadonlyMap<string, string>> {
   const found = keys.length ? await selectKeys(context.tx, context.realm.number, kind, { keys }) : []
   const ids = new Map(found.map(({ id, key }) => [JSON.stringify(key), id]))
   for (const key of keys) {
@@ -177,7 +222,12 @@ function toRow(vault: Vault, kind: Kind, id: string, flat: FlatFields, ids: Refe
       return value !== null && path !== kind.naturalKey && !field.refersTo && !field.apart
     }),
   )
-  return { id, name: String(flat[kind.naturalKey]), body: seal(vault, kind, body), references: referenceIds(kind, flat, ids) }
+  return {
+    id,
+    name: String(flat[kind.naturalKey]),
+    body: seal(vault, kind, body),
+    references: referenceIds(kind, flat, ids),
+  }
 }
 
 function referenceIds(kind: Kind, flat: FlatFields, ids: ReferenceIds): Record<string, string> {
@@ -223,10 +273,16 @@ function changeOf({ vault }: Context, kind: Kind, { live, set, relations = {} }:
   const different = differences(kind, current, set)
   const flat: Record<string, Json> = { ...current, ...Object.fromEntries(different.map(({ path, to }) => [path, to])) }
   const before: Record<string, Json> = {}
-  for (const { path, from } of different) before[path] = from !== null && isSecret(kind, path) ? vault.digest(String(from)) : from
+  for (const { path, from } of different)
+    before[path] = from !== null && isSecret(kind, path) ? vault.digest(String(from)) : from
   const moved = Object.entries(relations).map(([field, { add = [], remove = [] }]) => {
     const present = (current[field] ?? []) as unknown as Key[]
-    return { field, present, add: missing(add, present), remove: remove.filter((key) => missing([key], present).length === 0) }
+    return {
+      field,
+      present,
+      add: missing(add, present),
+      remove: remove.filter((key) => missing([key], present).length === 0),
+    }
   })
   const real = moved.filter(({ add, remove }) => add.length || remove.length)
   for (const { field, present, add, remove } of real) {
@@ -242,10 +298,21 @@ function afterwards(context: WriteContext, kind: Kind, { live, flat }: Change, i
   return { ...live, version: context.version, key, representation: seal(context.vault, kind, flat), references }
 }
 
-async function writeRelations(context: WriteContext, kind: Kind, changes: readonly Change[], ids: ReferenceIds): Promise<void> {
+async function writeRelations(
+  context: WriteContext,
+  kind: Kind,
+  changes: readonly Change[],
+  ids: ReferenceIds,
+): Promise<void> {
   for (const [field, { refersTo }] of relationFields(kind)) {
-    const moved = changes.flatMap(({ live, relations }) => relations.filter((one) => one.field === field).map((one) => ({ ...one, live })))
-    const gone = await idsOf(context, refersTo!, moved.flatMap(({ remove }) => remove))
+    const moved = changes.flatMap(({ live, relations }) =>
+      relations.filter((one) => one.field === field).map((one) => ({ ...one, live })),
+    )
+    const gone = await idsOf(
+      context,
+      refersTo!,
+      moved.flatMap(({ remove }) => remove),
+    )
     const remove = moved.flatMap((one) => elementsOf(one.live.id, one.remove, gone))
     const add = moved.flatMap((one) => elementsOf(one.live.id, one.add, targetIds(kind, field, ids)))
     if (remove.length) await deleteRelation(context.tx, context.realm.number, kind.name, field, remove)
@@ -257,17 +324,27 @@ function targetIds(kind: Kind, field: string, ids: ReferenceIds): ReadonlyMap<st
   return ids.get(kind.fields[field]!.refersTo!) ?? new Map()
 }
 
-function elementsOf(owner: string, keys: readonly Key[] | undefined, ids: ReadonlyMap<string, string>): RelationElement[] {
+function elementsOf(
+  owner: string,
+  keys: readonly Key[] | undefined,
+  ids: ReadonlyMap<string, string>,
+): RelationElement[] {
   return (keys ?? []).map((key) => ({ owner, target: ids.get(JSON.stringify(key))! }))
 }
 
 function seal(vault: Vault, kind: Kind, flat: FlatFields): Representation {
-  return assemble(kind, mapSecrets(kind, flat, (secret) => vault.seal(secret)))
+  return assemble(
+    kind,
+    mapSecrets(kind, flat, (secret) => vault.seal(secret)),
+  )
 }
 
 function mapSecrets(kind: Kind, flat: FlatFields, change: (secret: string) => string): FlatFields {
   return Object.fromEntries(
-    Object.entries(flat).map(([path, value]) => [path, typeof value === 'string' && isSecret(kind, path) ? change(value) : value]),
+    Object.entries(flat).map(([path, value]) => [
+      path,
+      typeof value === 'string' && isSecret(kind, path) ? change(value) : value,
+    ]),
   )
 }
 

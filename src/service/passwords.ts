@@ -1,6 +1,7 @@
 // Hashes of passwords: Argon2id as Keycloak makes them, off the event loop, as many at a time as there are cores.
-import { availableParallelism } from 'node:os'
+
 import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { availableParallelism } from 'node:os'
 import { hashRaw } from '@node-rs/argon2'
 import type { Representation } from '../kinds/kind.ts'
 import { limited } from '../lib/limited.ts'
@@ -18,11 +19,21 @@ const hashing = limited(availableParallelism())
 export async function hashPassword(password: string): Promise<Representation> {
   const salt = randomBytes(16)
   const hash = await derive(password, salt, PARAMETERS)
-  return { algorithm: 'argon2', ...PARAMETERS, type: 'id', version: VERSION, salt: salt.toString('base64'), value: hash.toString('base64') }
+  return {
+    algorithm: 'argon2',
+    ...PARAMETERS,
+    type: 'id',
+    version: VERSION,
+    salt: salt.toString('base64'),
+    value: hash.toString('base64'),
+  }
 }
 
 /** Whether the password is the one that was hashed. False for an algorithm that is not known. */
-export async function verifyPassword(password: string, { algorithm, salt, value, ...parameters }: Representation): Promise<boolean> {
+export async function verifyPassword(
+  password: string,
+  { algorithm, salt, value, ...parameters }: Representation,
+): Promise<boolean> {
   if (algorithm !== 'argon2') return false
   const expected = Buffer.from(String(value), 'base64')
   const hash = await derive(password, Buffer.from(String(salt), 'base64'), parameters as typeof PARAMETERS)
@@ -38,6 +49,13 @@ export async function verifyNothing(password: string): Promise<false> {
 function derive(password: string, salt: Buffer, parameters: typeof PARAMETERS): Promise<Buffer> {
   const { hashIterations, memory, parallelism, hashLength } = parameters
   return hashing(() =>
-    hashRaw(password, { algorithm: ARGON2ID, salt, timeCost: hashIterations, memoryCost: memory, parallelism, outputLen: hashLength }),
+    hashRaw(password, {
+      algorithm: ARGON2ID,
+      salt,
+      timeCost: hashIterations,
+      memoryCost: memory,
+      parallelism,
+      outputLen: hashLength,
+    }),
   )
 }

@@ -5,13 +5,23 @@ import { flatten } from '../kinds/compare.ts'
 import { kinds } from '../kinds/index.ts'
 import { type KindName, type Representation, relationFields } from '../kinds/kind.ts'
 import { creationOrder } from '../kinds/order.ts'
-import { address, type TreeObject } from '../kinds/tree.ts'
-import { lockRealms, insertRealm, type RealmRow } from '../store/realms.ts'
 import { relationKeys } from '../kinds/relations.ts'
+import { address, type TreeObject } from '../kinds/tree.ts'
+import { insertRealm, lockRealms, type RealmRow } from '../store/realms.ts'
 import { authenticationFlows } from './authentication-flows.ts'
 import { type Context, flush, journal, type WriteContext, writable } from './context.ts'
 import { failure } from './errors.ts'
-import { createObjects, deleteAll, digested, type LiveObject, listObjects, type NewObject, plain, updateAll, type Writers } from './objects.ts'
+import {
+  createObjects,
+  deleteAll,
+  digested,
+  type LiveObject,
+  listObjects,
+  type NewObject,
+  plain,
+  updateAll,
+  type Writers,
+} from './objects.ts'
 
 const writers = plain('realm')
 
@@ -31,7 +41,8 @@ export const realms: Writers = {
       const admin = await listObjects(master, 'client', { keys: [[adminClientOf(context.realm.name)]] })
       await deleteAll(master, 'client', admin)
     })
-    for (const realm of objects) journal(context, 'delete', 'realm', realm, digested(context.vault, kinds.realm, realm.representation))
+    for (const realm of objects)
+      journal(context, 'delete', 'realm', realm, digested(context.vault, kinds.realm, realm.representation))
     await flush(context)
     await writers.delete({ ...context, entries: [] }, objects)
   },
@@ -72,7 +83,11 @@ async function inMaster(context: Context, work: (master: WriteContext) => Promis
 }
 
 /** Makes objects of a tree as they are stated, without what the kinds' services add to a new object of a person. */
-async function createTree(context: WriteContext, objects: readonly TreeObject[], ids: ReadonlyMap<string, string>): Promise<void> {
+async function createTree(
+  context: WriteContext,
+  objects: readonly TreeObject[],
+  ids: ReadonlyMap<string, string>,
+): Promise<void> {
   const made = new Map<string, LiveObject>()
   const byKind = Map.groupBy(objects, ({ kind }) => kind)
   for (const kind of creationOrder) {
@@ -85,7 +100,10 @@ async function createTree(context: WriteContext, objects: readonly TreeObject[],
       }
     })
     if (!wanted.length) continue
-    const create = kind === 'authenticationFlow' ? authenticationFlows.create : (c: WriteContext, o: readonly NewObject[]) => createObjects(c, kind, o)
+    const create =
+      kind === 'authenticationFlow'
+        ? authenticationFlows.create
+        : (c: WriteContext, o: readonly NewObject[]) => createObjects(c, kind, o)
     for (const one of await create(context, wanted)) made.set(address(kind, one.key), one)
   }
 }
@@ -100,7 +118,9 @@ function settingsOf(context: WriteContext, full: Representation) {
     references: {},
   }
   const flat = flatten(kinds.realm, full)
-  const relations = Object.fromEntries(relationFields(kinds.realm).map(([name, field]) => [name, { add: relationKeys(field, full[name] ?? []) }]))
+  const relations = Object.fromEntries(
+    relationFields(kinds.realm).map(([name, field]) => [name, { add: relationKeys(field, full[name] ?? []) }]),
+  )
   const set = Object.fromEntries(Object.entries(flat).filter(([path]) => !(path in relations)))
   return { live, set, relations }
 }
@@ -112,14 +132,25 @@ async function rename(context: WriteContext, name: string): Promise<void> {
   // Keycloak: the administration client and the pages of built-in clients carry the realm's name.
   await inMaster(context, async (master) => {
     const admin = await listObjects(master, 'client', { keys: [[adminClientOf(old)]] })
-    await updateAll(master, 'client', admin.map((live) => ({ live, set: { clientId: adminClientOf(name) } })))
+    await updateAll(
+      master,
+      'client',
+      admin.map((live) => ({ live, set: { clientId: adminClientOf(name) } })),
+    )
   })
-  const moved = await listObjects(context, 'client', { keys: [['account'], ['account-console'], ['security-admin-console']] })
-  await updateAll(context, 'client', moved.map((live) => ({ live, set: movedUris(live, old, name) })))
+  const moved = await listObjects(context, 'client', {
+    keys: [['account'], ['account-console'], ['security-admin-console']],
+  })
+  await updateAll(
+    context,
+    'client',
+    moved.map((live) => ({ live, set: movedUris(live, old, name) })),
+  )
 }
 
 function movedUris({ representation }: LiveObject, old: string, name: string): Representation {
-  const move = (uri: unknown) => String(uri).replace(`/realms/${old}/`, `/realms/${name}/`).replace(`/admin/${old}/`, `/admin/${name}/`)
+  const move = (uri: unknown) =>
+    String(uri).replace(`/realms/${old}/`, `/realms/${name}/`).replace(`/admin/${old}/`, `/admin/${name}/`)
   return {
     ...(representation.baseUrl !== undefined && { baseUrl: move(representation.baseUrl) }),
     redirectUris: ((representation.redirectUris ?? []) as string[]).map(move),
@@ -140,6 +171,10 @@ async function naming<T>(name: string, write: () => Promise<T>): Promise<T> {
   } catch (error) {
     const { code, constraint } = error as { code?: string; constraint?: string }
     if (code !== '23505') throw error
-    throw failure('conflict', constraint === 'realm_id_key' ? 'Duplicate resource error' : `Realm ${name} already exists`, { cause: error })
+    throw failure(
+      'conflict',
+      constraint === 'realm_id_key' ? 'Duplicate resource error' : `Realm ${name} already exists`,
+      { cause: error },
+    )
   }
 }

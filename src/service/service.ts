@@ -1,7 +1,13 @@
 // The service: opens the store, and gives every caller a context on one realm inside one transaction.
 import { MASTER } from '../kinds/built-in/index.ts'
 import type { Representation } from '../kinds/kind.ts'
-import { openStore, type StatementListener, type Store, type StoreLocation, type Transaction } from '../store/database.ts'
+import {
+  openStore,
+  type StatementListener,
+  type Store,
+  type StoreLocation,
+  type Transaction,
+} from '../store/database.ts'
 import { findRealm, listRealms, lockRealms, type RealmRow } from '../store/realms.ts'
 import { everything, type Power, powerOf } from './administrators.ts'
 import { type Actor, type Context, flush, type WriteContext, writable } from './context.ts'
@@ -9,8 +15,8 @@ import { failure } from './errors.ts'
 import { createRealm } from './realms.ts'
 import { openVault, type Vault } from './vault.ts'
 
-export { FolderInUse } from '../store/lock.ts'
 export { Rollback, type StatementListener, type StoreLocation } from '../store/database.ts'
+export { FolderInUse } from '../store/lock.ts'
 export type { RealmRow } from '../store/realms.ts'
 
 /** Who calls: Regent itself and its operator on their own store have all power; others have what their roles give. */
@@ -29,7 +35,12 @@ export interface Service {
   /** Reads a realm as it was at one moment. */
   snapshot<T>(caller: Caller, realm: string, work: (context: Context | undefined) => Promise<T>): Promise<T>
   /** Changes a realm under its lock; all or nothing. `master`: it writes in the master realm too. */
-  write<T>(caller: Caller, realm: string, work: (context: WriteContext) => Promise<T>, options?: { master?: boolean }): Promise<T>
+  write<T>(
+    caller: Caller,
+    realm: string,
+    work: (context: WriteContext) => Promise<T>,
+    options?: { master?: boolean },
+  ): Promise<T>
   /** Makes a realm and goes on in it; all or nothing. */
   create<T>(caller: Caller, realm: NewRealm, work: (context: WriteContext) => Promise<T>): Promise<T>
   /** A read that is about no realm in particular. */
@@ -61,7 +72,12 @@ export interface ServiceOptions {
 export const SYSTEM: Caller = { actor: { kind: 'system' } }
 
 /** Opens the service on its store. */
-export async function openService({ location, key, clock = () => new Date(), onStatement }: ServiceOptions): Promise<Service> {
+export async function openService({
+  location,
+  key,
+  clock = () => new Date(),
+  onStatement,
+}: ServiceOptions): Promise<Service> {
   const store = await openStore(location, onStatement)
   const vault = openVault(key)
 

@@ -38,5 +38,11 @@ export async function record(context: Context, run: RunRecord): Promise<void> {
   const source = await sourceNumber(tx, run.source)
   if (run.dropped.length) await deleteInventory(tx, realm.number, source, run.dropped)
   if (run.owned.length) await upsertInventory(tx, realm.number, source, run.owned)
-  await recordApplied(tx, realm.number, source, { digest: run.digest, revision: run.revision, at: now, actor, plan: run.plan })
+  await recordApplied(tx, realm.number, source, {
+    digest: run.digest,
+    revision: run.revision,
+    at: now,
+    actor,
+    plan: run.plan,
+  })
 }

@@ -53,7 +53,11 @@ export async function setPassword(context: WriteContext, user: StoredUser, passw
 }
 
 /** The user whose password this is; undefined when there is none. Takes its time also for a user that does not exist. */
-export async function authenticate(context: Context, username: string, password: string): Promise<StoredUser | undefined> {
+export async function authenticate(
+  context: Context,
+  username: string,
+  password: string,
+): Promise<StoredUser | undefined> {
   const user = await findUserForLogin(context.tx, context.realm.number, fold(username), true)
   const hash = user?.credentials.find(({ type }) => type === 'password')
   const right = hash ? await verifyPassword(password, hash.body) : await verifyNothing(password)
@@ -75,12 +79,21 @@ function fold(name: string): string {
   return name.toLowerCase()
 }
 
-async function insertPasswords(context: Context, hashed: readonly { user: string; password: Representation }[]): Promise<void> {
+async function insertPasswords(
+  context: Context,
+  hashed: readonly { user: string; password: Representation }[],
+): Promise<void> {
   await insertCredentials(
     context.tx,
     context.realm.number,
     context.now,
-    hashed.map(({ user, password }) => ({ id: randomUUID(), user_account: user, type: 'password', place: 10, body: password })),
+    hashed.map(({ user, password }) => ({
+      id: randomUUID(),
+      user_account: user,
+      type: 'password',
+      place: 10,
+      body: password,
+    })),
   )
 }
 

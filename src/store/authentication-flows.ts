@@ -25,7 +25,11 @@ export interface ExecutionRow {
 }
 
 /** The executions of the flows, in order. One statement. */
-export async function selectExecutions(tx: Transaction, realm: number, flows: readonly string[]): Promise<StoredExecution[]> {
+export async function selectExecutions(
+  tx: Transaction,
+  realm: number,
+  flows: readonly string[],
+): Promise<StoredExecution[]> {
   const { rows } = await sql<StoredExecution>`
     select e.id, e.flow, e.authenticator, e.body,
       (select jsonb_build_object('id', f.id, 'alias', f.alias) from authentication_flow f

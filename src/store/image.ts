@@ -14,7 +14,9 @@ const cache = join(root, 'node_modules', '.cache', 'regent')
 /** Whether the folder holds a database; if not, the image to make it from (absent where it cannot be kept). */
 export async function emptyImage(folder: string | undefined): Promise<{ exists: boolean; image?: Blob }> {
   if (folder && existsSync(join(folder, 'PG_VERSION'))) return { exists: true }
-  const { dependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { dependencies: Record<string, string> }
+  const { dependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
+    dependencies: Record<string, string>
+  }
   const version = dependencies['@electric-sql/pglite'] ?? ''
   const digest = createHash('sha256').update(version).update(schemaDigest()).digest('hex').slice(0, 16)
   const file = join(cache, `empty-${digest}.tar`)

@@ -113,5 +113,7 @@ export async function recordApplied(
       where source_realm.realm = ${realm}`.execute(tx)
   await sql`
     insert into history (realm, source, revision, at, actor, plan)
-    values (${realm}, ${source}, ${run.revision}, ${run.at}, ${JSON.stringify(run.actor)}::jsonb, ${JSON.stringify(run.plan)}::jsonb)`.execute(tx)
+    values (${realm}, ${source}, ${run.revision}, ${run.at}, ${JSON.stringify(run.actor)}::jsonb, ${JSON.stringify(run.plan)}::jsonb)`.execute(
+    tx,
+  )
 }

@@ -22,7 +22,10 @@ const migrations: Record<string, string> = {
 
 /** Applies what is missing. Two processes at once: the second waits. Throws what the database says. */
 export async function migrate(db: Kysely<Tables>): Promise<void> {
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => Object.fromEntries(Object.entries(migrations).map(asMigration)) } })
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations: async () => Object.fromEntries(Object.entries(migrations).map(asMigration)) },
+  })
   const { error } = await migrator.migrateToLatest()
   if (error) throw error
 }

@@ -9,16 +9,13 @@ import { type RelationTable, type Table, tables } from './tables.ts'
 export function keyOf(kind: KindName, alias: string): RawBuilder<Key> {
   const table = tables[kind]
   const name = sql`${sql.ref(alias)}.${sql.ref(table.key)}`
-  return Object.entries(table.parents).reduceRight(
-    (otherwise, [parent, column]) => {
-      const of = tables[parent as KindName]
-      const parentKey = sql`(select p.${sql.ref(of.key)} from ${sql.table(of.name)} p
+  return Object.entries(table.parents).reduceRight((otherwise, [parent, column]) => {
+    const of = tables[parent as KindName]
+    const parentKey = sql`(select p.${sql.ref(of.key)} from ${sql.table(of.name)} p
         where p.realm = ${sql.ref(alias)}.realm and p.id = ${sql.ref(alias)}.${sql.ref(column)})`
-      return sql<Key>`case when ${sql.ref(alias)}.${sql.ref(column)} is not null
+    return sql<Key>`case when ${sql.ref(alias)}.${sql.ref(column)} is not null
         then jsonb_build_array(${sql.lit(parent)}, ${parentKey}, ${name}) else ${otherwise} end`
-    },
-    sql<Key>`jsonb_build_array(${name})`,
-  )
+  }, sql<Key>`jsonb_build_array(${name})`)
 }
 
 /** The parent of the row t as `{kind, id}`, or null. */
@@ -62,7 +59,8 @@ export function conditions(kind: KindName, table: Table, realm: number, filter: 
   if (filter.keys) any.push(...keyConditions(table, realm, filter.keys))
   if (filter.parents) any.push(sql`t.${sql.ref(parentColumn(kind, filter.parents.kind))} = any(${filter.parents.ids})`)
   const all: RawBuilder<unknown>[] = [sql`true`]
-  if (filter.ids || filter.keys || filter.parents) all.push(any.length ? sql`(${sql.join(any, sql` or `)})` : sql`false`)
+  if (filter.ids || filter.keys || filter.parents)
+    all.push(any.length ? sql`(${sql.join(any, sql` or `)})` : sql`false`)
   if (filter.topLevel) all.push(...Object.values(table.parents).map((column) => sql`t.${sql.ref(column)} is null`))
   if (filter.search) all.push(sql`t.${sql.ref(table.key)} ilike ${`%${filter.search.replace(/[\\%_]/g, '\\$&')}%`}`)
   if (filter.visible && filter.visible !== 'all') all.push(sql`t.id = any(${filter.visible.ids})`)
@@ -120,7 +118,10 @@ export function relationTable(kind: KindName, field: string): RelationTable {
 
 /** The columns of owner and target, with the member of an element that fills them; the realm owns by its number. */
 export function relationColumns(relation: RelationTable): [column: string, member: string][] {
-  return [...(relation.owner === 'realm' ? [] : [[relation.owner, 'owner'] as [string, string]]), [relation.target, 'target']]
+  return [
+    ...(relation.owner === 'realm' ? [] : [[relation.owner, 'owner'] as [string, string]]),
+    [relation.target, 'target'],
+  ]
 }
 
 /** The text, where the table of the relation is shared by two fields. */

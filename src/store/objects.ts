@@ -3,7 +3,18 @@ import { sql } from 'kysely'
 import type { Key, KindName, Representation } from '../kinds/kind.ts'
 import { chunks } from '../lib/chunks.ts'
 import type { Transaction } from './database.ts'
-import { conditions, each, keyOf, naming, parentOf, referencesOf, relationColumns, relationsOf, relationTable, shared } from './object-sql.ts'
+import {
+  conditions,
+  each,
+  keyOf,
+  naming,
+  parentOf,
+  referencesOf,
+  relationColumns,
+  relationsOf,
+  relationTable,
+  shared,
+} from './object-sql.ts'
 import { type Table, tables } from './tables.ts'
 
 /** An object as it is kept. */
@@ -69,7 +80,9 @@ export async function selectObjects(
     from ${sql.table(table.name)} t
     where t.${sql.ref(table.realm)} = ${realm} and ${conditions(kind, table, realm, filter)}
     order by t.${sql.ref(table.key)}, t.id
-    ${filter.first ? sql`offset ${filter.first}` : sql``} ${filter.max === undefined ? sql`` : sql`limit ${filter.max}`}`.execute(tx)
+    ${filter.first ? sql`offset ${filter.first}` : sql``} ${filter.max === undefined ? sql`` : sql`limit ${filter.max}`}`.execute(
+    tx,
+  )
   return rows.map(({ parent, ...row }) => ({ ...row, ...(parent && { parent }) }))
 }
 
@@ -128,9 +141,16 @@ export async function updateObjects(
 }
 
 /** Deletes objects and, by cascade, what hangs on them. One statement. */
-export async function deleteObjects(tx: Transaction, realm: number, kind: KindName, ids: readonly string[]): Promise<void> {
+export async function deleteObjects(
+  tx: Transaction,
+  realm: number,
+  kind: KindName,
+  ids: readonly string[],
+): Promise<void> {
   const table = tables[kind]
-  await sql`delete from ${sql.table(table.name)} where ${sql.ref(table.realm)} = ${realm} and id = any(${ids})`.execute(tx)
+  await sql`delete from ${sql.table(table.name)} where ${sql.ref(table.realm)} = ${realm} and id = any(${ids})`.execute(
+    tx,
+  )
 }
 
 /** Ids of the objects of a kind whose references or relations name one of the targets. One statement. */
@@ -219,4 +239,3 @@ function recordset(table: Table, rows: readonly ObjectRow[]): string {
     })),
   )
 }
-

@@ -41,8 +41,18 @@ export const tables: Readonly<Record<KindName, Table>> = {
       firstBrokerLoginFlow: 'first_broker_login_flow',
     },
     relations: {
-      defaultDefaultClientScopes: { name: 'realm_client_scope', owner: 'realm', target: 'client_scope', optional: false },
-      defaultOptionalClientScopes: { name: 'realm_client_scope', owner: 'realm', target: 'client_scope', optional: true },
+      defaultDefaultClientScopes: {
+        name: 'realm_client_scope',
+        owner: 'realm',
+        target: 'client_scope',
+        optional: false,
+      },
+      defaultOptionalClientScopes: {
+        name: 'realm_client_scope',
+        owner: 'realm',
+        target: 'client_scope',
+        optional: true,
+      },
     },
   },
   authenticatorConfig: { ...none, name: 'authenticator_config', key: 'alias' },

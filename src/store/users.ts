@@ -64,7 +64,12 @@ export async function findUser(tx: Transaction, realm: number, id: string): Prom
 }
 
 /** Writes new users. One statement. */
-export async function insertUsers(tx: Transaction, realm: number, version: number, users: readonly UserRow[]): Promise<void> {
+export async function insertUsers(
+  tx: Transaction,
+  realm: number,
+  version: number,
+  users: readonly UserRow[],
+): Promise<void> {
   await sql`
     insert into user_account (realm, id, username, email, service_account_client, version, body)
     select ${realm}::integer, x.id, x.username, x.email, x.service_account_client, ${version}::bigint, x.body
@@ -79,7 +84,12 @@ export async function deleteServiceAccounts(tx: Transaction, realm: number, clie
 }
 
 /** Writes credentials. One statement. */
-export async function insertCredentials(tx: Transaction, realm: number, at: Date, rows: readonly CredentialRow[]): Promise<void> {
+export async function insertCredentials(
+  tx: Transaction,
+  realm: number,
+  at: Date,
+  rows: readonly CredentialRow[],
+): Promise<void> {
   await sql`
     insert into credential (realm, id, user_account, type, place, created_at, body)
     select ${realm}::integer, x.id, x.user_account, x.type, x.place, ${at}::timestamptz, x.body
@@ -88,7 +98,12 @@ export async function insertCredentials(tx: Transaction, realm: number, at: Date
 }
 
 /** Deletes the credentials of one type that users have. One statement. */
-export async function deleteCredentials(tx: Transaction, realm: number, users: readonly string[], type: string): Promise<void> {
+export async function deleteCredentials(
+  tx: Transaction,
+  realm: number,
+  users: readonly string[],
+  type: string,
+): Promise<void> {
   await sql`
     delete from credential where realm = ${realm} and user_account = any(${users}) and type = ${type}`.execute(tx)
 }

@@ -14,7 +14,11 @@ export const adminClientOf = (realm: string): string => `${realm}-realm`
 
 const templates = { master: template(masterRealm), other: template(otherRealm) }
 const adminTemplate = JSON.stringify(
-  splitTree({ realm: MASTER, clients: [adminClient.client], roles: { client: { [adminClient.client.clientId]: adminClient.roles } } }).slice(1),
+  splitTree({
+    realm: MASTER,
+    clients: [adminClient.client],
+    roles: { client: { [adminClient.client.clientId]: adminClient.roles } },
+  }).slice(1),
 )
 
 /** The objects of a new realm, the realm itself first. */
@@ -51,7 +55,11 @@ function instantiate(text: string, realm: string): TreeObject[] {
 /** The template of a realm: what every realm has, and what this sort of realm has besides or instead. */
 function template(own: { settings: object; clients?: object[]; roles: object; authenticationFlows: object[] }): string {
   const { settings, clients = [], roles, authenticationFlows } = own
-  const common = everyRealm as unknown as Representation & { roles: Groups; clients: object[]; authenticationFlows: object[] }
+  const common = everyRealm as unknown as Representation & {
+    roles: Groups
+    clients: object[]
+    authenticationFlows: object[]
+  }
   const special = roles as Groups
   const tree = {
     realm: '{realm}',

@@ -1,9 +1,9 @@
 // A file, or a folder of files, as a source of documents.
 import { createHash } from 'node:crypto'
-import { readdir, readFile, stat } from 'node:fs/promises'
 import { readFileSync } from 'node:fs'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { join, relative, resolve, sep } from 'node:path'
-import { type Document, DocumentError, parseDocuments, type Problem } from '../../realm-file/document.ts'
+import { type Document, DocumentError, type Problem, parseDocuments } from '../../realm-file/document.ts'
 import { substitute } from '../../realm-file/substitute.ts'
 import type { SourceState } from '../run.ts'
 import { packValues, type SourceText } from './text.ts'
@@ -39,7 +39,12 @@ export async function readFileSource(path: string, options: FileSourceOptions): 
     }
   }
   if (problems.length) throw new DocumentError(problems)
-  return { name: options.name ?? shown(path), revision: `sha256:${hash.digest('hex').slice(0, 12)}`, documents, files: texts }
+  return {
+    name: options.name ?? shown(path),
+    revision: `sha256:${hash.digest('hex').slice(0, 12)}`,
+    documents,
+    files: texts,
+  }
 }
 
 /** There is nothing to read: what, and what to do. */
@@ -54,7 +59,12 @@ async function listFiles(path: string): Promise<string[]> {
   const files = entries
     .filter((entry) => entry.isFile() && EXTENSIONS.some((extension) => entry.name.endsWith(extension)))
     .map((entry) => join(entry.parentPath, entry.name))
-    .filter((file) => !relative(path, file).split(sep).some((part) => part.startsWith('.')))
+    .filter(
+      (file) =>
+        !relative(path, file)
+          .split(sep)
+          .some((part) => part.startsWith('.')),
+    )
   return files.sort()
 }
 
@@ -73,4 +83,3 @@ function shown(path: string): string {
   const near = relative(process.cwd(), resolve(path))
   return (near === '' ? '.' : near.startsWith('..') ? resolve(path) : near).split(sep).join('/')
 }
-

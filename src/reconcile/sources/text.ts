@@ -1,8 +1,9 @@
 // A source as it travels: texts and, apart from them, the values of variables, which were looked up where it was read.
-import { parseDocuments, pointerOf } from '../../realm-file/document.ts'
-import type { SubstitutedDocument } from '../../realm-file/substitute.ts'
+
 import type { Json } from '../../kinds/fields.ts'
 import type { Path } from '../../lib/position.ts'
+import { parseDocuments, pointerOf } from '../../realm-file/document.ts'
+import type { SubstitutedDocument } from '../../realm-file/substitute.ts'
 import type { SourceState } from '../run.ts'
 
 /** A source on the wire. */
@@ -20,7 +21,13 @@ export interface SourceText {
 /** The documents of a source that came over the wire. Variables in the texts are not looked up here. Throws DocumentError. */
 export function unpackSource({ name, revision, files }: SourceText): SourceState {
   const documents = files.flatMap(({ file, text, values }) =>
-    parseDocuments(file, text).map((document, at) => ({ ...document, file, value: placed(document.value, [], values[at] ?? {}), start: document.start, locate: document.locate })),
+    parseDocuments(file, text).map((document, at) => ({
+      ...document,
+      file,
+      value: placed(document.value, [], values[at] ?? {}),
+      start: document.start,
+      locate: document.locate,
+    })),
   )
   return { name, revision, documents }
 }
@@ -33,7 +40,10 @@ export function packValues(documents: readonly SubstitutedDocument[]): Record<st
 }
 
 function at(value: Json, pointer: string): Json {
-  const steps = pointer.split('/').slice(1).map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+  const steps = pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
   return steps.reduce<Json>((node, step) => (node as { [key: string]: Json })[step] ?? null, value)
 }
 
@@ -43,4 +53,3 @@ function placed(value: Json, path: Path, values: Readonly<Record<string, string>
   if (value === null || typeof value !== 'object') return value
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, placed(one, [...path, key], values)]))
 }
-

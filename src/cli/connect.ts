@@ -1,0 +1,131 @@
+// Where a command finds the store: a running server, or the store itself, which then answers the same requests in-process.
+import { existsSync } from 'node:fs'
+import { readKey } from './key.ts'
+import { ApiError } from './report.ts'
+
+/** The flags that say where the store is, and who asks. */
+export interface StoreFlags {
+  readonly server?: string
+  readonly database?: string
+  readonly data?: string
+  readonly keyFile?: string
+  readonly token?: string
+  readonly user?: string
+  readonly password?: string
+}
+
+/** Answers requests of Regent's API, wherever the store is. */
+export interface Connection {
+  /** The parsed answer. Throws ApiError when it is none of success. */
+  request(method: 'GET' | 'POST', path: string, body?: unknown): Promise<unknown>
+  close(): Promise<void>
+}
+
+/** Connects to the store that flags and environment name. A folder in use leads to the server that holds it. */
+export async function connect(flags: StoreFlags): Promise<Connection> {
+  const server = flags.server ?? process.env.REGENT_SERVER
+  if (server) return remote(server, await login(server, flags))
+  const url = flags.database ?? process.env.REGENT_DATABASE
+  const data = flags.data ?? process.env.REGENT_DATA ?? 'data'
+  const { FolderInUse } = await import('../service/service.ts')
+  try {
+    return await local({ url, data, keyFile: flags.keyFile ?? process.env.REGENT_KEY_FILE })
+  } catch (error) {
+    if (!(error instanceof FolderInUse) || !error.url) throw error
+    // Whoever started a server here in development mode has its administrator.
+    return remote(error.url, await login(error.url, { user: 'admin', password: 'admin', ...given(flags) }))
+  }
+}
+
+/** An access token of the server's. Throws ApiError. */
+export async function login(server: string, flags: StoreFlags): Promise<string> {
+  const token = flags.token ?? process.env.REGENT_TOKEN
+  if (token) return token
+  const username = flags.user ?? process.env.REGENT_USER
+  const password = flags.password ?? process.env.REGENT_PASSWORD
+  if (!username || !password) {
+    throw new Error(
+      `${server} wants to know who asks: give --token, or --user and --password (REGENT_TOKEN, REGENT_USER, REGENT_PASSWORD)`,
+    )
+  }
+  const body = new URLSearchParams({ grant_type: 'password', client_id: 'admin-cli', username, password })
+  const answer = await call(`${server}/realms/master/protocol/openid-connect/token`, { method: 'POST', body })
+  return (answer as { access_token: string }).access_token
+}
+
+function given(flags: StoreFlags): StoreFlags {
+  const { REGENT_USER: user, REGENT_PASSWORD: password } = process.env
+  return { ...(user && { user }), ...(password && { password }), ...flags }
+}
+
+function remote(server: string, token: string): Connection {
+  return {
+    request: (method, path, body) =>
+      call(server + path, {
+        method,
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      }),
+    close: async () => {},
+  }
+}
+
+async function call(url: string, init: RequestInit): Promise<unknown> {
+  const answer = await fetch(url, init).catch((error: Error) => {
+    throw new Error(
+      `nobody answers at ${new URL(url).origin} (${reason(error)}): is the server running? Start it with "regent serve"`,
+    )
+  })
+  return result(answer.status, await answer.text())
+}
+
+function reason(error: Error): string {
+  const cause = error.cause as { code?: string; message?: string } | undefined
+  return cause?.code ?? cause?.message ?? error.message
+}
+
+async function local(at: {
+  url?: string | undefined
+  data: string
+  keyFile?: string | undefined
+}): Promise<Connection> {
+  const { openService, SYSTEM } = await import('../service/service.ts')
+  const { bootstrap } = await import('../service/bootstrap.ts')
+  const { createServer } = await import('../http/server.ts')
+  const keyFile = at.keyFile ?? `${at.data}/key`
+  if (at.url && !existsSync(keyFile))
+    throw new Error(`the key of the database's secrets is missing: name its file with --key-file (REGENT_KEY_FILE)`)
+  const service = await openService({
+    location: at.url ? { url: at.url } : { folder: at.data },
+    key: await readKey(keyFile, true),
+  })
+  await bootstrap(service)
+  const app = await createServer(service, { caller: SYSTEM })
+  return {
+    async request(method, url, body) {
+      const answer = await app.inject({ method, url, ...(body !== undefined && { payload: body as object }) })
+      return result(answer.statusCode, answer.body)
+    },
+    async close() {
+      await app.close()
+      await service.close()
+    },
+  }
+}
+
+function result(status: number, text: string): unknown {
+  const body = parsed(text)
+  if (status >= 400) throw new ApiError(status, body)
+  return body
+}
+
+function parsed(text: string): unknown {
+  try {
+    return text === '' ? undefined : JSON.parse(text)
+  } catch {
+    return text
+  }
+}

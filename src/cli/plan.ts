@@ -1,0 +1,23 @@
+import { renderOutcome } from '../reconcile/render.ts'
+import type { Outcome } from '../reconcile/run.ts'
+import { connect, type StoreFlags } from './connect.ts'
+import { paint } from './paint.ts'
+import { readSource, wire } from './source.ts'
+
+/** `regent plan`: exits with 2 when there are changes and that was asked for. */
+export async function plan(
+  path: string,
+  flags: StoreFlags & { name?: string; output: string; detailedExitcode?: boolean },
+): Promise<void> {
+  const source = await readSource(path, flags.name)
+  const connection = await connect(flags)
+  try {
+    const outcome = (await connection.request('POST', '/regent/v1/plan', wire(source))) as Outcome
+    console.log(flags.output === 'json' ? JSON.stringify(outcome, null, 2) : renderOutcome(outcome, 'planned', paint))
+    const changes = outcome.realms.some(({ plan }) => plan.creates || plan.actions.length > 0)
+    if (changes && flags.detailedExitcode) process.exitCode = 2
+    else if (changes && flags.output === 'text') console.log(`Apply it with "regent apply ${path}".`)
+  } finally {
+    await connection.close()
+  }
+}

@@ -1,0 +1,78 @@
+// Starts the server, reconciles its sources, and keeps watching them.
+import { existsSync } from 'node:fs'
+import { readSettings, type Settings } from '../config.ts'
+import { createServer } from '../http/server.ts'
+import { watchFileSource } from '../reconcile/sources/watch.ts'
+import { bootstrap } from '../service/bootstrap.ts'
+import { openService, type Service } from '../service/service.ts'
+import { follow } from './follow.ts'
+import { readKey } from './key.ts'
+
+/** `regent serve`. Returns when the server has stopped. */
+export async function serve(flags: Record<string, unknown>): Promise<void> {
+  const started = performance.now()
+  const settings = readSettings(flags, process.env)
+  const key = await readKey(settings.keyFile, !settings.production)
+  const service = await openService({
+    location: settings.database ? { url: settings.database } : { folder: settings.data },
+    key,
+  })
+  try {
+    await run(service, settings, started)
+  } finally {
+    await service.close()
+  }
+}
+
+async function run(service: Service, settings: Settings, started: number): Promise<void> {
+  const { adminUser, adminPassword } = settings
+  await bootstrap(service, adminUser && adminPassword ? { user: adminUser, password: adminPassword } : undefined)
+  const app = await createServer(service, {
+    basePath: settings.basePath,
+    hostname: settings.hostname,
+    logLevel: settings.logLevel,
+  })
+  const stopped = untilStopped()
+  try {
+    const address = await app.listen({ host: settings.host, port: settings.port })
+    await service.announce(settings.hostname ?? address)
+    console.log(banner(service, settings, settings.hostname ?? address, performance.now() - started))
+    const watchers = []
+    for (const source of sourcesOf(settings)) {
+      const apply = follow(service, source)
+      await apply()
+      watchers.push(await watchFileSource(source, apply))
+      console.log(`Watching ${source}. Edit a file there, and it is applied.\n`)
+    }
+    await stopped
+    for (const close of watchers) await close()
+  } finally {
+    await app.close()
+  }
+}
+
+/** In development mode, the examples of the folder are a source where none is named. */
+function sourcesOf({ source, production }: Settings): readonly string[] {
+  return source ?? (!production && existsSync('examples') ? ['examples'] : [])
+}
+
+function untilStopped(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
+  })
+}
+
+function banner(service: Service, settings: Settings, address: string, took: number): string {
+  const embedded = `PGlite in ${settings.data}: one process, fine for development and small realms; --database names a PostgreSQL`
+  const admin = settings.production
+    ? 'with an administrator of the master realm'
+    : `${settings.adminUser} / ${settings.adminPassword} (development mode)`
+  return [
+    `Regent is ready at ${address}  (${(took / 1000).toFixed(1)} s)`,
+    `  Log in:  ${admin}`,
+    `  Store:   ${service.engine === 'PGlite' ? embedded : 'PostgreSQL'}`,
+    `  Try:     npx regent get ''              the realms, over REST`,
+    `           npx regent init my-realm.yaml  a realm file of your own, then: npx regent plan my-realm.yaml`,
+    '',
+  ].join('\n')
+}

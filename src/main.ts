@@ -1,0 +1,100 @@
+// argv → command. Each command's module is loaded when it runs, so that help and the small commands start fast.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Command, Option } from 'commander'
+import { report } from './cli/report.ts'
+import { settings } from './config.ts'
+
+const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8')) as {
+  version: string
+}
+
+const program = new Command('regent')
+  .description('An identity administration server whose realms are declared.')
+  .version(version)
+  .showHelpAfterError('(regent --help lists the commands)')
+  .configureHelp({ sortSubcommands: false })
+
+/** A command that needs the store: of a server, of a database, or of a folder. */
+function onStore(name: string, description: string): Command {
+  return program
+    .command(name)
+    .description(description)
+    .option('--server <URL>', 'talk to the running server at this address (REGENT_SERVER)')
+    .option('--database <URL>', 'open this PostgreSQL database (REGENT_DATABASE)')
+    .option('--data <folder>', 'open the embedded store in this folder (REGENT_DATA; default: data)')
+    .option('--key-file <file>', 'file with the key of the secrets at rest (REGENT_KEY_FILE)')
+    .option('--token <token>', 'access token for the server (REGENT_TOKEN)')
+    .option('--user <name>', 'administrator to log in as (REGENT_USER)')
+    .option('--password <password>', 'password of the administrator (REGENT_PASSWORD)')
+}
+
+const serve = program
+  .command('serve')
+  .description('start the server, reconcile its sources and keep watching them')
+  .action(async (flags) => (await import('./cli/serve.ts')).serve(flags))
+for (const setting of Object.values(settings)) {
+  const value = 'placeholder' in setting ? ` <${setting.placeholder}>` : ''
+  const option = new Option(`${setting.flag}${value}`, `${setting.description} (${setting.variable})`)
+  serve.addOption(
+    setting.flag === '--source' ? option.argParser((one: string, all: string[] = []) => [...all, one]) : option,
+  )
+}
+
+program
+  .command('init')
+  .argument('[file]', 'file to write', 'my-realm.yaml')
+  .description('write a realm file to start from')
+  .action(async (file) => (await import('./cli/init.ts')).init(file))
+
+program
+  .command('validate')
+  .argument('<source>', 'file or folder')
+  .description('check documents without a store')
+  .action(async (source) => (await import('./cli/validate.ts')).validate(source))
+
+const output = () => new Option('--output <format>', 'form of the output').choices(['text', 'json']).default('text')
+
+onStore('plan', 'show what applying documents would change')
+  .argument('<source>', 'file or folder')
+  .option('--name <name>', 'name of the source (default: its path)')
+  .option('--detailed-exitcode', 'exit with 0 when there is nothing to do, 2 when there are changes, 1 on an error')
+  .addOption(output())
+  .action(async (source, flags) => (await import('./cli/plan.ts')).plan(source, flags))
+
+onStore('apply', 'apply documents: all of a realm, or nothing')
+  .argument('<source>', 'file or folder')
+  .option('--name <name>', 'name of the source (default: its path)')
+  .addOption(output())
+  .action(async (source, flags) => (await import('./cli/apply.ts')).apply(source, flags))
+
+onStore('drift', 'show what somebody changed since documents were applied')
+  .argument('[realm]', 'only this realm')
+  .addOption(output())
+  .action(async (realm, flags) => (await import('./cli/drift.ts')).drift(realm, flags))
+
+onStore('export', 'write a realm as a document')
+  .argument('<realm>')
+  .option('--secrets', 'secrets in the clear instead of masks')
+  .option('--ids', 'with the ids of all objects')
+  .addOption(new Option('--output <format>', 'form of the document').choices(['yaml', 'json']).default('yaml'))
+  .action(async (realm, flags) => (await import('./cli/export.ts')).exportCommand(realm, flags))
+
+onStore('get', 'read from the admin API')
+  .argument('<path>', 'path below /admin/realms, such as my-realm/clients')
+  .action(async (path, flags) => (await import('./cli/get.ts')).get(path, flags))
+
+onStore('token', 'print an access token of an administrator, for the running server').action(async (flags) =>
+  (await import('./cli/token.ts')).token(flags),
+)
+
+onStore('admin-password', 'set the password of an administrator on the store, when it is lost')
+  .argument('[user]', 'user of the master realm', 'admin')
+  .action(async (user, flags) => (await import('./cli/admin-password.ts')).adminPassword(user, flags))
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  process.exitCode = 1
+  console.error(report(error))
+}
