@@ -158,7 +158,10 @@ async function change(
   const byId = new Map(updated.map((object) => [object.id, object]))
   for (const action of actions) {
     const object = byId.get(live.get(addressOf(action))!.id)
-    if (object) live.set(addressOf(action), object)
+    if (!object) continue
+    // A rename: the plan speaks of the object by its old key, the documents by the new one.
+    live.set(addressOf(action), object)
+    live.set(address(kind, object.key), object)
   }
 }
 

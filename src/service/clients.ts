@@ -31,7 +31,7 @@ export const clients: Writers = {
     return created
   },
   async update(context, updates) {
-    const prepared = updates.map((update) => prepareUpdate(context, update))
+    const prepared = updates.map(prepareUpdate)
     const turned = (on: boolean) =>
       updates
         .filter(
@@ -102,14 +102,16 @@ function prepare(context: Context, client: NewObject, scopes: NewClientScopes): 
   refuse({ ...full, ...stated })
   const matching = (list: readonly LiveObject[]) =>
     list.filter(({ representation }) => representation.protocol === protocol).map(({ key }) => key[0]!)
-  const defaultClientScopes = (stated.defaultClientScopes ?? matching(scopes.default)) as string[]
+  // Keycloak: who states one of the two lists means that the other is empty.
+  const byDefault = stated.optionalClientScopes ? [] : matching(scopes.default)
+  const defaultClientScopes = (stated.defaultClientScopes ?? byDefault) as string[]
   const withAccount = stated.serviceAccountsEnabled === true && scopes.serviceAccount
   return {
     ...client,
     id,
     representation: {
       ...stated,
-      ...generatedSecret(context, { ...full, ...stated }),
+      ...generatedSecret({ ...full, ...stated }),
       attributes: {
         ...generatedAttributes(context, { ...full, ...stated }),
         ...(stated.attributes as Representation | undefined),
@@ -117,12 +119,12 @@ function prepare(context: Context, client: NewObject, scopes: NewClientScopes): 
       defaultClientScopes: withAccount
         ? [...new Set([...defaultClientScopes, SERVICE_ACCOUNT_SCOPE])]
         : defaultClientScopes,
-      optionalClientScopes: stated.optionalClientScopes ?? matching(scopes.optional),
+      optionalClientScopes: stated.optionalClientScopes ?? (stated.defaultClientScopes ? [] : matching(scopes.optional)),
     },
   }
 }
 
-function prepareUpdate(context: Context, update: Update): Update {
+function prepareUpdate(update: Update): Update {
   const { live, set } = update
   const next = { ...flatten(kinds.client, live.representation), ...set }
   const nested = Object.entries(set).reduce<Representation>(
@@ -132,7 +134,7 @@ function prepareUpdate(context: Context, update: Update): Update {
   refuse(nested)
   const needsSecret = set.publicClient === false && next.secret === undefined && !('secret' in set)
   if (!needsSecret) return update
-  return { ...update, set: { ...set, secret: newSecret(), [`attributes.${SECRET_CREATION_TIME}`]: seconds(context) } }
+  return { ...update, set: { ...set, secret: newSecret() } }
 }
 
 function assign(all: Representation, path: string, value: Json): Representation {
@@ -157,7 +159,7 @@ function refuse(client: Representation): void {
 }
 
 /** The secret of a confidential client that states none. */
-function generatedSecret(_context: Context, { publicClient, secret }: Representation): Representation {
+function generatedSecret({ publicClient, secret }: Representation): Representation {
   return publicClient === true || (secret !== undefined && secret !== null) ? {} : { secret: newSecret() }
 }
 

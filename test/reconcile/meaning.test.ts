@@ -1,0 +1,197 @@
+// What stating something means: who wins, what is put back, what is pruned, what is left alone.
+import { beforeEach, expect, test } from 'vitest'
+import { findDrift } from '../../src/reconcile/drift.ts'
+import { type Service, SYSTEM } from '../../src/service/service.ts'
+import { change, liveObject, liveObjects, make, remove } from '../support/changes.ts'
+import { ANN, applyAs, planText, source } from '../support/reconcile.ts'
+import { newName, newRealm, testService } from '../support/service.ts'
+
+let service: Service
+let realm: string
+const live = (kind: Parameters<typeof liveObject>[3], ...key: string[]) => liveObject(service, SYSTEM, realm, kind, ...key)
+const state = (...documents: object[]) => source(documents.map((one) => ({ realm, ...one })), realm)
+
+beforeEach(async () => {
+  service = (await testService()).service
+  realm = await newRealm(service)
+})
+
+const scope = (more: object = {}) => ({ name: 'calendar', protocol: 'openid-connect', ...more })
+
+test('a change by an administrator is drift with field, values, person and client, and apply puts it back', async () => {
+  await applyAs(service, state({ clientScopes: [scope({ description: 'Yours' })] }))
+  await change(service, ANN, realm, 'clientScope', ['calendar'], { description: 'Mine' })
+  expect(await findDrift(service, SYSTEM, realm)).toMatchObject([
+    {
+      kind: 'clientScope',
+      key: ['calendar'],
+      path: 'description',
+      applied: 'Yours',
+      live: 'Mine',
+      by: { who: 'ann', client: 'admin-cli', address: '127.0.0.1' },
+      file: `${realm}-1.yaml`,
+    },
+  ])
+  const again = state({ clientScopes: [scope({ description: 'Yours' })] })
+  expect(await planText(service, again)).toMatch(/description: Mine → Yours {2}puts back a change by ann by admin-cli/)
+  await applyAs(service, again)
+  expect((await live('clientScope', 'calendar')).representation.description).toBe('Yours')
+  expect(await findDrift(service, SYSTEM, realm)).toEqual([])
+})
+
+test('a field that nobody states is nobody’s drift', async () => {
+  const stated = state({ clientScopes: [scope()] })
+  await applyAs(service, stated)
+  await change(service, ANN, realm, 'clientScope', ['calendar'], { description: 'Mine' })
+  expect(await findDrift(service, SYSTEM, realm)).toEqual([])
+  await applyAs(service, stated)
+  expect((await live('clientScope', 'calendar')).representation.description).toBe('Mine')
+})
+
+test('an object that somebody made and nobody states is left alone', async () => {
+  await make(service, ANN, realm, 'clientScope', scope({ name: 'theirs' }))
+  await applyAs(service, state({ clientScopes: [scope()] }))
+  await applyAs(service, state({ clientScopes: [] }))
+  expect([...(await liveObjects(service, SYSTEM, realm, 'clientScope')).keys()]).toContain('theirs')
+})
+
+test('an object that is stated no more is pruned, but never a built-in one', async () => {
+  await applyAs(service, state({ clientScopes: [scope(), { name: 'email', protocol: 'openid-connect', description: 'Post' }] }))
+  const without = state({ clientScopes: [] })
+  expect(await planText(service, without)).toContain('- client scope calendar')
+  await applyAs(service, without)
+  const scopes = await liveObjects(service, SYSTEM, realm, 'clientScope')
+  expect(scopes.has('calendar')).toBe(false)
+  expect(scopes.get('email')?.representation.description).toBe('OpenID Connect built-in scope: email')
+})
+
+test('an object that somebody deleted is made again, and the plan says who deleted it', async () => {
+  const stated = state({ clientScopes: [scope()] })
+  await applyAs(service, stated)
+  await remove(service, ANN, realm, 'clientScope', 'calendar')
+  expect(await findDrift(service, SYSTEM, realm)).toMatchObject([{ key: ['calendar'], by: { who: 'ann' } }])
+  expect(await planText(service, stated)).toMatch(/\+ client scope calendar.*was deleted by ann/)
+  await applyAs(service, stated)
+  await live('clientScope', 'calendar')
+})
+
+test('an object that somebody renamed is drift of its natural key', async () => {
+  const stated = state({ clientScopes: [scope()] })
+  await applyAs(service, stated)
+  const { id } = await live('clientScope', 'calendar')
+  await change(service, ANN, realm, 'clientScope', ['calendar'], { name: 'agenda' })
+  expect(await planText(service, stated)).toMatch(/name: agenda → calendar/)
+  await applyAs(service, stated)
+  expect((await live('clientScope', 'calendar')).id).toBe(id)
+})
+
+test('null states that there is none', async () => {
+  await applyAs(service, state({ clientScopes: [scope({ description: 'Yours', attributes: { a: '1', b: '2' } })] }))
+  await applyAs(service, state({ clientScopes: [scope({ description: null, attributes: { a: null, b: '2' } })] }))
+  const { representation } = await live('clientScope', 'calendar')
+  expect(representation.description).toBeUndefined()
+  expect(representation.attributes).toEqual({ b: '2' })
+})
+
+test('a field that is stated no more goes back to what creation gives, unless somebody changed it since', async () => {
+  const client = (more: object) => state({ clients: [{ clientId: 'web', ...more }] })
+  await applyAs(service, client({ fullScopeAllowed: false, name: 'Web', attributes: { colour: 'blue' } }))
+  await change(service, ANN, realm, 'client', ['web'], { name: 'Shop' })
+  await applyAs(service, client({}))
+  const { representation } = await live('client', 'web')
+  expect(representation).toMatchObject({ fullScopeAllowed: true, name: 'Shop' })
+  expect(representation.attributes).not.toHaveProperty('colour')
+})
+
+test('elements of a relation are owned one by one', async () => {
+  const client = (scopes: string[]) => state({ clients: [{ clientId: 'web', defaultClientScopes: scopes }] })
+  await applyAs(service, client(['email', 'profile']))
+  const web = await live('client', 'web')
+  const { writers } = await import('../../src/service/index.ts')
+  await service.write(ANN, realm, (context) =>
+    writers.client.update(context, [{ live: web, set: {}, relations: { defaultClientScopes: { add: [['roles']], remove: [['email']] } } }]),
+  )
+  expect(await planText(service, client(['email', 'profile']))).toMatch(/defaultClientScopes: \+email {2}puts back a change by ann/)
+  await applyAs(service, client(['email']))
+  expect((await live('client', 'web')).representation.defaultClientScopes).toEqual(['email', 'roles'])
+})
+
+test('a secret is compared by digest: a rotation is a change, a mask keeps what is there, and no plan shows it', async () => {
+  const client = (secret: string) => state({ clients: [{ clientId: 'api', secret }] })
+  const { vault } = service
+  const secret = async () => vault.open((await live('client', 'api')).representation.secret as string)
+  await applyAs(service, client('first-secret'))
+  expect(await planText(service, client('first-secret'))).toContain('Nothing to do.')
+  const rotation = await planText(service, client('second-secret'))
+  expect(rotation).toContain('secret: (secret changes)')
+  expect(rotation).not.toContain('second-secret')
+  await applyAs(service, client('second-secret'))
+  expect(await secret()).toBe('second-secret')
+  expect(await planText(service, client('**********'))).toMatch(/secret is masked; what is there stays/)
+  await applyAs(service, client('**********'))
+  expect(await secret()).toBe('second-secret')
+  await applyAs(service, state({ clients: [{ clientId: 'api' }] }))
+  expect(await secret()).toBe('second-secret')
+})
+
+test('a changed authentication flow keeps the ids of what stays', async () => {
+  const flow = (executions: object[]) => state({ authenticationFlows: [{ alias: 'ours', topLevel: true, authenticationExecutions: executions }] })
+  const ids = async () => {
+    const { selectExecutions } = await import('../../src/store/authentication-flows.ts')
+    const { id } = await live('authenticationFlow', 'ours')
+    const rows = await service.read(SYSTEM, realm, (context) => selectExecutions(context.tx, context.realm.number, [id]))
+    return rows.map((row) => `${row.authenticator} ${row.body.requirement} ${row.id}`)
+  }
+  const step = (authenticator: string, requirement: string) => ({ authenticator, requirement })
+  await applyAs(service, flow([step('auth-cookie', 'ALTERNATIVE'), step('auth-otp-form', 'REQUIRED'), step('auth-otp-form', 'DISABLED')]))
+  const before = await ids()
+  await applyAs(service, flow([step('auth-otp-form', 'ALTERNATIVE'), step('auth-spnego', 'DISABLED'), step('auth-cookie', 'ALTERNATIVE'), step('auth-otp-form', 'DISABLED')]))
+  const after = await ids()
+  const idOf = (line: string | undefined) => line?.split(' ')[2]
+  expect(after.map((line) => line.split(' ').slice(0, 2).join(' '))).toEqual([
+    'auth-otp-form ALTERNATIVE',
+    'auth-spnego DISABLED',
+    'auth-cookie ALTERNATIVE',
+    'auth-otp-form DISABLED',
+  ])
+  expect([idOf(after[0]), idOf(after[2]), idOf(after[3])]).toEqual([idOf(before[1]), idOf(before[0]), idOf(before[2])])
+})
+
+test('the order of documents and of what stands in them does not matter', async () => {
+  const parts = [
+    { browserFlow: 'ours' },
+    { clients: [{ clientId: 'web', defaultClientScopes: ['calendar'] }] },
+    { clientScopes: [scope()] },
+    { authenticationFlows: [{ alias: 'ours', topLevel: true, authenticationExecutions: [{ flowAlias: 'part', requirement: 'REQUIRED' }] }] },
+    { authenticationFlows: [{ alias: 'part' }] },
+  ]
+  await applyAs(service, state(...parts))
+  expect(await planText(service, { ...state(...parts.toReversed()), name: realm })).toContain('Nothing to do.')
+})
+
+test('two sources may state different fields of one object; the same field differently is a conflict that names both', async () => {
+  await applyAs(service, source([{ realm, clientScopes: [scope({ description: 'Yours' })] }], `${realm}-a`))
+  await applyAs(service, source([{ realm, clientScopes: [scope({ attributes: { a: '1' } })] }], `${realm}-b`))
+  const third = source([{ realm, clientScopes: [scope({ description: 'Mine' })] }], `${realm}-c`)
+  await expect(planText(service, third)).rejects.toThrow(
+    `client scope calendar: description is stated differently by source ${realm}-a, ${realm}-a-1.yaml:3`,
+  )
+  // An object that one of its two sources states no more stays.
+  await applyAs(service, source([{ realm, clientScopes: [] }], `${realm}-a`))
+  expect((await live('clientScope', 'calendar')).representation).toMatchObject({ attributes: { a: '1' } })
+})
+
+test('a realm that is stated no more is left as it is', async () => {
+  const two = newName()
+  await applyAs(service, source([{ realm }, { realm: two }], realm))
+  const outcome = await applyAs(service, source([{ realm }], realm))
+  expect(outcome.notes).toEqual([{ message: `realm ${two} is stated no more; it is left as it is` }])
+  expect((await service.realms()).map(({ name }) => name)).toContain(two)
+})
+
+test('a wished id is honoured by creation and never compared', async () => {
+  const id = newName('id')
+  await applyAs(service, state({ clientScopes: [scope({ id })] }))
+  expect((await live('clientScope', 'calendar')).id).toBe(id)
+  expect(await planText(service, state({ clientScopes: [scope({ id: 'another' })] }))).toContain('Nothing to do.')
+})

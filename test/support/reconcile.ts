@@ -1,0 +1,33 @@
+// Sources for tests: texts of documents, without files.
+import { createHash } from 'node:crypto'
+import { dump } from 'js-yaml'
+import { parseDocuments } from '../../src/realm-file/document.ts'
+import { applySource, type Outcome, planSource, type SourceState } from '../../src/reconcile/run.ts'
+import { plainly, renderOutcome } from '../../src/reconcile/render.ts'
+import { type Caller, type Service, SYSTEM } from '../../src/service/service.ts'
+
+/** A source that states the documents: YAML texts, or values. */
+export function source(documents: readonly (string | object)[], name = 'test'): SourceState {
+  const texts = documents.map((one) => (typeof one === 'string' ? one : dump(one, { noRefs: true })))
+  return {
+    name,
+    revision: createHash('sha256').update(texts.join('\0')).digest('hex').slice(0, 12),
+    documents: texts.flatMap((text, at) => parseDocuments(`${name}-${at + 1}.yaml`, text)),
+  }
+}
+
+/** An administrator, as REST would name one. */
+export const ANN: Caller = {
+  actor: { kind: 'administrator', realm: 'master', userId: 'ann', user: 'ann', client: 'admin-cli', address: '127.0.0.1' },
+}
+
+/** Plans, and gives the text that a person sees. */
+export async function planText(service: Service, state: SourceState): Promise<string> {
+  return renderOutcome(await planSource(service, SYSTEM, state), 'planned', plainly)
+}
+
+/** Applies as the source would by itself. */
+export function applyAs(service: Service, state: SourceState): Promise<Outcome> {
+  return applySource(service, { actor: { kind: 'source', source: state.name } }, state)
+}
+
