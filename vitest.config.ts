@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    setupFiles: ['test/support/check-statements.ts'],
     globalSetup: ['test/support/global-setup.ts'],
     // Isolation costs more than a test file, and a database of its own for each file much more: workers keep theirs.
     pool: 'threads',

@@ -1,6 +1,7 @@
 // Who may administer what: the one place that knows. An administrator is a user of the master realm.
 import { MASTER } from '../kinds/built-in/index.ts'
 import type { Transaction } from '../store/database.ts'
+import type { Visibility } from '../store/objects.ts'
 import { findUserRealm } from '../store/users.ts'
 import type { Context, Power } from './context.ts'
 import { failure } from './errors.ts'
@@ -20,6 +21,12 @@ export async function powerOf(tx: Transaction, user: { realm: string; id: string
 /** Throws forbidden unless the caller may do this in the context's realm. The permission is named as the role that gives it. */
 export function demand({ power, realm }: Context, _permission: Permission): void {
   if (!power.all && !power.realms.has(realm.name)) throw failure('forbidden', 'HTTP 403 Forbidden')
+}
+
+/** What of a kind the caller may see in the context's realm: the condition that every list takes. */
+export function visibleTo(context: Context, _permission: Permission): Visibility {
+  const { power, realm } = context
+  return power.all || power.realms.has(realm.name) ? 'all' : { ids: [] }
 }
 
 /** Keycloak: the roles of `realm-management` that operations need. */

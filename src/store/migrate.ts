@@ -11,7 +11,7 @@ import { users } from './migrations/0005-users.ts'
 import { reconcile } from './migrations/0006-reconcile.ts'
 
 /** The migrations in order: name → SQL. */
-const migrations: Record<string, string> = {
+export const migrations: Readonly<Record<string, string>> = {
   '0001-realms': realms,
   '0002-client-scopes': clientScopes,
   '0003-clients': clients,

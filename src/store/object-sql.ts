@@ -63,6 +63,7 @@ export function conditions(kind: KindName, table: Table, realm: number, filter: 
     all.push(any.length ? sql`(${sql.join(any, sql` or `)})` : sql`false`)
   if (filter.topLevel) all.push(...Object.values(table.parents).map((column) => sql`t.${sql.ref(column)} is null`))
   if (filter.search) all.push(sql`t.${sql.ref(table.key)} ilike ${`%${filter.search.replace(/[\\%_]/g, '\\$&')}%`}`)
+  if (filter.containing) all.push(sql`t.body @> ${JSON.stringify(filter.containing)}::jsonb`)
   if (filter.visible && filter.visible !== 'all') all.push(sql`t.id = any(${filter.visible.ids})`)
   return sql.join(all, sql` and `)
 }

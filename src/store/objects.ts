@@ -52,6 +52,8 @@ export interface ObjectFilter {
   readonly topLevel?: true
   /** Part of the natural key, in any case. */
   readonly search?: string
+  /** Part of the representation as it is kept: these values, nested. */
+  readonly containing?: Representation
   /** What the caller may see. */
   readonly visible?: Visibility
   readonly first?: number

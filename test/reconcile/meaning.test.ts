@@ -8,8 +8,13 @@ import { newName, newRealm, testService } from '../support/service.ts'
 
 let service: Service
 let realm: string
-const live = (kind: Parameters<typeof liveObject>[3], ...key: string[]) => liveObject(service, SYSTEM, realm, kind, ...key)
-const state = (...documents: object[]) => source(documents.map((one) => ({ realm, ...one })), realm)
+const live = (kind: Parameters<typeof liveObject>[3], ...key: string[]) =>
+  liveObject(service, SYSTEM, realm, kind, ...key)
+const state = (...documents: object[]) =>
+  source(
+    documents.map((one) => ({ realm, ...one })),
+    realm,
+  )
 
 beforeEach(async () => {
   service = (await testService()).service
@@ -56,7 +61,10 @@ test('an object that somebody made and nobody states is left alone', async () =>
 })
 
 test('an object that is stated no more is pruned, but never a built-in one', async () => {
-  await applyAs(service, state({ clientScopes: [scope(), { name: 'email', protocol: 'openid-connect', description: 'Post' }] }))
+  await applyAs(
+    service,
+    state({ clientScopes: [scope(), { name: 'email', protocol: 'openid-connect', description: 'Post' }] }),
+  )
   const without = state({ clientScopes: [] })
   expect(await planText(service, without)).toContain('- client scope calendar')
   await applyAs(service, without)
@@ -109,9 +117,13 @@ test('elements of a relation are owned one by one', async () => {
   const web = await live('client', 'web')
   const { writers } = await import('../../src/service/index.ts')
   await service.write(ANN, realm, (context) =>
-    writers.client.update(context, [{ live: web, set: {}, relations: { defaultClientScopes: { add: [['roles']], remove: [['email']] } } }]),
+    writers.client.update(context, [
+      { live: web, set: {}, relations: { defaultClientScopes: { add: [['roles']], remove: [['email']] } } },
+    ]),
   )
-  expect(await planText(service, client(['email', 'profile']))).toMatch(/defaultClientScopes: \+email {2}puts back a change by ann/)
+  expect(await planText(service, client(['email', 'profile']))).toMatch(
+    /defaultClientScopes: \+email {2}puts back a change by ann/,
+  )
   await applyAs(service, client(['email']))
   expect((await live('client', 'web')).representation.defaultClientScopes).toEqual(['email', 'roles'])
 })
@@ -135,17 +147,31 @@ test('a secret is compared by digest: a rotation is a change, a mask keeps what 
 })
 
 test('a changed authentication flow keeps the ids of what stays', async () => {
-  const flow = (executions: object[]) => state({ authenticationFlows: [{ alias: 'ours', topLevel: true, authenticationExecutions: executions }] })
+  const flow = (executions: object[]) =>
+    state({ authenticationFlows: [{ alias: 'ours', topLevel: true, authenticationExecutions: executions }] })
   const ids = async () => {
     const { selectExecutions } = await import('../../src/store/authentication-flows.ts')
     const { id } = await live('authenticationFlow', 'ours')
-    const rows = await service.read(SYSTEM, realm, (context) => selectExecutions(context.tx, context.realm.number, [id]))
+    const rows = await service.read(SYSTEM, realm, (context) =>
+      selectExecutions(context.tx, context.realm.number, [id]),
+    )
     return rows.map((row) => `${row.authenticator} ${row.body.requirement} ${row.id}`)
   }
   const step = (authenticator: string, requirement: string) => ({ authenticator, requirement })
-  await applyAs(service, flow([step('auth-cookie', 'ALTERNATIVE'), step('auth-otp-form', 'REQUIRED'), step('auth-otp-form', 'DISABLED')]))
+  await applyAs(
+    service,
+    flow([step('auth-cookie', 'ALTERNATIVE'), step('auth-otp-form', 'REQUIRED'), step('auth-otp-form', 'DISABLED')]),
+  )
   const before = await ids()
-  await applyAs(service, flow([step('auth-otp-form', 'ALTERNATIVE'), step('auth-spnego', 'DISABLED'), step('auth-cookie', 'ALTERNATIVE'), step('auth-otp-form', 'DISABLED')]))
+  await applyAs(
+    service,
+    flow([
+      step('auth-otp-form', 'ALTERNATIVE'),
+      step('auth-spnego', 'DISABLED'),
+      step('auth-cookie', 'ALTERNATIVE'),
+      step('auth-otp-form', 'DISABLED'),
+    ]),
+  )
   const after = await ids()
   const idOf = (line: string | undefined) => line?.split(' ')[2]
   expect(after.map((line) => line.split(' ').slice(0, 2).join(' '))).toEqual([
@@ -162,7 +188,11 @@ test('the order of documents and of what stands in them does not matter', async 
     { browserFlow: 'ours' },
     { clients: [{ clientId: 'web', defaultClientScopes: ['calendar'] }] },
     { clientScopes: [scope()] },
-    { authenticationFlows: [{ alias: 'ours', topLevel: true, authenticationExecutions: [{ flowAlias: 'part', requirement: 'REQUIRED' }] }] },
+    {
+      authenticationFlows: [
+        { alias: 'ours', topLevel: true, authenticationExecutions: [{ flowAlias: 'part', requirement: 'REQUIRED' }] },
+      ],
+    },
     { authenticationFlows: [{ alias: 'part' }] },
   ]
   await applyAs(service, state(...parts))

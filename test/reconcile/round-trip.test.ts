@@ -8,30 +8,39 @@ import { freshService } from '../support/service.ts'
 
 const shared = new URL('../../../shared/data/realms/', import.meta.url)
 const own = new URL('../../examples/acme.yaml', import.meta.url)
-const files = [own, ...['master-export-26.5.5.json', 'benchmark.yaml', 'servlet-saml.json', 'rest-authz.json'].map((name) => new URL(name, shared))]
+const files = [
+  own,
+  ...['master-export-26.5.5.json', 'benchmark.yaml', 'servlet-saml.json', 'rest-authz.json'].map(
+    (name) => new URL(name, shared),
+  ),
+]
 
 const first = await freshService()
 const second = await freshService()
-for (const service of [first, second]) await service.create(SYSTEM, { representation: { realm: 'master' } }, async () => {})
+for (const service of [first, second])
+  await service.create(SYSTEM, { representation: { realm: 'master' } }, async () => {})
 afterAll(async () => {
   await first.close()
   await second.close()
 })
 
 describe.each(files.map((file) => [file.pathname.split('/').at(-1)!, file] as const))('%s', (name, file) => {
-  test.skipIf(!existsSync(file))('plan, apply, plan is empty; export, plan is empty; the export gives the same export', async () => {
-    const text = readFileSync(file, 'utf8').replaceAll(/\$\(env:\w+:-([^)]*)\)/g, '$1')
-    const state = source([text], name)
-    const realm = (state.documents[0]!.value as { realm: string }).realm
-    expect(await planText(first, state)).toMatch(/to create/)
-    await applyAs(first, state)
-    expect(await planText(first, state)).toContain('Nothing to do.')
-    expect(await planText(first, { ...state, name: `${name} once more` })).toContain('Nothing to do.')
+  test.skipIf(!existsSync(file))(
+    'plan, apply, plan is empty; export, plan is empty; the export gives the same export',
+    async () => {
+      const text = readFileSync(file, 'utf8').replaceAll(/\$\(env:\w+:-([^)]*)\)/g, '$1')
+      const state = source([text], name)
+      const realm = (state.documents[0]!.value as { realm: string }).realm
+      expect(await planText(first, state)).toMatch(/to create/)
+      await applyAs(first, state)
+      expect(await planText(first, state)).toContain('Nothing to do.')
+      expect(await planText(first, { ...state, name: `${name} once more` })).toContain('Nothing to do.')
 
-    const exported = await first.read(SYSTEM, realm, (context) => exportRealm(context, { secrets: true }))
-    expect(await planText(first, source([exported], `${name} exported`))).toContain('Nothing to do.')
+      const exported = await first.read(SYSTEM, realm, (context) => exportRealm(context, { secrets: true }))
+      expect(await planText(first, source([exported], `${name} exported`))).toContain('Nothing to do.')
 
-    await applyAs(second, source([exported], name))
-    expect(await second.read(SYSTEM, realm, (context) => exportRealm(context, { secrets: true }))).toEqual(exported)
-  })
+      await applyAs(second, source([exported], name))
+      expect(await second.read(SYSTEM, realm, (context) => exportRealm(context, { secrets: true }))).toEqual(exported)
+    },
+  )
 })

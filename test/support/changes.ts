@@ -6,31 +6,65 @@ import type { LiveObject } from '../../src/service/objects.ts'
 import type { Caller, Service } from '../../src/service/service.ts'
 
 /** The live objects of a kind, by the last part of their natural key. */
-export async function liveObjects(service: Service, caller: Caller, realm: string, kind: KindName): Promise<Map<string, LiveObject>> {
+export async function liveObjects(
+  service: Service,
+  caller: Caller,
+  realm: string,
+  kind: KindName,
+): Promise<Map<string, LiveObject>> {
   const objects = await service.read(caller, realm, (context) => writers[kind].list(context, {}))
   return new Map(objects.map((object) => [object.key.at(-1)!, object]))
 }
 
 /** The live object with that key. Throws where there is none. */
-export async function liveObject(service: Service, caller: Caller, realm: string, kind: KindName, ...key: string[]): Promise<LiveObject> {
-  const [found] = await service.read(caller, realm, (context) => writers[kind].list(context, kind === 'realm' ? {} : { keys: [key] }))
+export async function liveObject(
+  service: Service,
+  caller: Caller,
+  realm: string,
+  kind: KindName,
+  ...key: string[]
+): Promise<LiveObject> {
+  const [found] = await service.read(caller, realm, (context) =>
+    writers[kind].list(context, kind === 'realm' ? {} : { keys: [key] }),
+  )
   if (!found) throw new Error(`there is no ${kind} ${key.join('/')}`)
   return found
 }
 
 /** Changes fields of one object. */
-export async function change(service: Service, caller: Caller, realm: string, kind: KindName, key: Key, set: FlatFields): Promise<void> {
+export async function change(
+  service: Service,
+  caller: Caller,
+  realm: string,
+  kind: KindName,
+  key: Key,
+  set: FlatFields,
+): Promise<void> {
   const live = await liveObject(service, caller, realm, kind, ...key)
-  await service.write(caller, realm, (context) => writers[kind].update(context, [{ live, set }]), { master: kind === 'realm' })
+  await service.write(caller, realm, (context) => writers[kind].update(context, [{ live, set }]), {
+    master: kind === 'realm',
+  })
 }
 
 /** Makes one object. */
-export async function make(service: Service, caller: Caller, realm: string, kind: KindName, representation: Representation): Promise<void> {
+export async function make(
+  service: Service,
+  caller: Caller,
+  realm: string,
+  kind: KindName,
+  representation: Representation,
+): Promise<void> {
   await service.write(caller, realm, (context) => writers[kind].create(context, [{ representation }]))
 }
 
 /** Deletes one object. */
-export async function remove(service: Service, caller: Caller, realm: string, kind: KindName, ...key: string[]): Promise<void> {
+export async function remove(
+  service: Service,
+  caller: Caller,
+  realm: string,
+  kind: KindName,
+  ...key: string[]
+): Promise<void> {
   const live = await liveObject(service, caller, realm, kind, ...key)
   await service.write(caller, realm, (context) => writers[kind].delete(context, [live]))
 }

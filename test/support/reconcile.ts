@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto'
 import { dump } from 'js-yaml'
 import { parseDocuments } from '../../src/realm-file/document.ts'
-import { applySource, type Outcome, planSource, type SourceState } from '../../src/reconcile/run.ts'
 import { plainly, renderOutcome } from '../../src/reconcile/render.ts'
+import { applySource, type Outcome, planSource, type SourceState } from '../../src/reconcile/run.ts'
 import { type Caller, type Service, SYSTEM } from '../../src/service/service.ts'
 
 /** A source that states the documents: YAML texts, or values. */
@@ -18,7 +18,14 @@ export function source(documents: readonly (string | object)[], name = 'test'): 
 
 /** An administrator, as REST would name one. */
 export const ANN: Caller = {
-  actor: { kind: 'administrator', realm: 'master', userId: 'ann', user: 'ann', client: 'admin-cli', address: '127.0.0.1' },
+  actor: {
+    kind: 'administrator',
+    realm: 'master',
+    userId: 'ann',
+    user: 'ann',
+    client: 'admin-cli',
+    address: '127.0.0.1',
+  },
 }
 
 /** Plans, and gives the text that a person sees. */
@@ -30,4 +37,3 @@ export async function planText(service: Service, state: SourceState): Promise<st
 export function applyAs(service: Service, state: SourceState): Promise<Outcome> {
   return applySource(service, { actor: { kind: 'source', source: state.name } }, state)
 }
-

@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
 import { openService, type Service, SYSTEM } from '../../src/service/service.ts'
+import { migrations } from '../../src/store/migrate.ts'
+import { unboundTables } from './names-the-realm.ts'
 
 /** A service and what it did. */
 export interface TestService {
@@ -15,8 +17,22 @@ declare global {
   var testService: Promise<TestService> | undefined
 }
 
-/** Every statement that the worker's service executed, for checks over all tests. */
+/** Every statement that was executed, for counts. */
 const executed: { sql: string; parameters: readonly unknown[] }[] = []
+const looked = new Map<string, string[]>()
+const realmTables = new Set(
+  Object.values(migrations).flatMap((text) => [...text.matchAll(/create table (\w+) \(/g)].map(([, name]) => name!)),
+)
+
+/** Keeps a statement, and checks that it names the realm. */
+function look({ sql, parameters }: { sql: string; parameters: readonly unknown[] }): void {
+  executed.push({ sql, parameters })
+  // What tests themselves ask of the whole store says so.
+  if (!looked.has(sql)) looked.set(sql, sql.includes('/* test */') ? [] : unboundTables(sql, realmTables))
+  const unbound = looked.get(sql)!
+  globalThis.unboundStatements ??= []
+  if (unbound.length) globalThis.unboundStatements.push(`${unbound.join(', ')}: ${sql}`)
+}
 
 /** The worker's service, with a master realm. */
 export function testService(): Promise<TestService> {
@@ -26,7 +42,7 @@ export function testService(): Promise<TestService> {
 
 /** A service on an empty database of its own, which the caller closes. */
 export async function freshService(): Promise<Service> {
-  return openService({ location: await newDatabase(), key: new Uint8Array(32) })
+  return openService({ location: await newDatabase(), key: new Uint8Array(32), onStatement: look })
 }
 
 /** Where an empty database is: in memory on PGlite, newly created on PostgreSQL. */
@@ -57,7 +73,7 @@ async function open(): Promise<TestService> {
   const service = await openService({
     location: await newDatabase(),
     key: new Uint8Array(32),
-    onStatement: ({ sql, parameters }) => executed.push({ sql, parameters }),
+    onStatement: look,
   })
   await service.create(SYSTEM, { representation: { realm: 'master' } }, async () => {})
   return {

@@ -1,0 +1,57 @@
+// An object as it shows on the wire: references by id where their field says so, secrets in the clear, children inside.
+import { flatten } from '../kinds/compare.ts'
+import { kinds } from '../kinds/index.ts'
+import type { Kind, KindName, Representation } from '../kinds/kind.ts'
+import { writers } from './index.ts'
+import { type LiveObject, revealed } from './objects.ts'
+import type { Context } from './context.ts'
+import type { Vault } from './vault.ts'
+
+/** Shows one object. What is special about a kind stands beside its resource. */
+export type Present = (vault: Vault, live: LiveObject) => Representation
+
+/** Shows an object: its id, its fields, and the maps that are empty. Secrets stand in the clear. */
+export const present: Present = (vault, { kind, id, representation, references }) => ({
+  id,
+  ...emptyMaps(kinds[kind]),
+  ...withIds(kinds[kind], revealed(vault, kinds[kind], representation), references),
+})
+
+/** Shows objects with their children inside. Statements: one per kind of children. */
+export async function presentAll(
+  context: Context,
+  kind: KindName,
+  objects: readonly LiveObject[],
+  show: Present,
+): Promise<Representation[]> {
+  const shown = new Map(objects.map((live) => [live.id, show(context.vault, live)]))
+  if (!objects.length) return []
+  for (const [field, child] of Object.entries(kinds[kind].children)) {
+    const ids = objects.map(({ id }) => id)
+    const children = await writers[child].list(context, { parents: { kind, ids } })
+    for (const [owner, own] of Map.groupBy(children, ({ parent }) => parent!.id)) {
+      shown.get(owner)![field] = own.map((one) => present(context.vault, one))
+    }
+  }
+  return [...shown.values()]
+}
+
+/** Maps that creation gives show even where they are empty. */
+function emptyMaps(kind: Kind): Representation {
+  const given = kind.defaults({})
+  return Object.fromEntries(
+    Object.keys(given).flatMap((name) => (kind.fields[name]?.type === 'map' ? [[name, {}]] : [])),
+  )
+}
+
+function withIds(kind: Kind, representation: Representation, references: LiveObject['references']): Representation {
+  const flat = flatten(kind, representation)
+  const shown = { ...representation }
+  for (const path of Object.keys(flat)) {
+    const [name, key] = path.split(/\.(.*)/s) as [string, string?]
+    const id = references[path]
+    if (kind.fields[name]?.wire !== 'id' || id === undefined) continue
+    shown[name] = key === undefined ? id : { ...(shown[name] as Representation), [key]: id }
+  }
+  return shown
+}

@@ -1,0 +1,117 @@
+// What REST does with clients: how they show, how they are found, which of them cannot be touched.
+import { adminClientOf, isBuiltIn, MASTER } from '../../kinds/built-in/index.ts'
+import { originsOf, withProtocolDefaults } from '../../kinds/client.ts'
+import type { Representation } from '../../kinds/kind.ts'
+import type { ObjectFilter } from '../../store/objects.ts'
+import { demand, visibleTo } from '../administrators.ts'
+import type { Context } from '../context.ts'
+import { failure } from '../errors.ts'
+import { writers } from '../index.ts'
+import type { LiveObject } from '../objects.ts'
+import { type Present, present, presentAll } from '../present.ts'
+import { named, replacement, withoutNulls } from '../put.ts'
+import { nestedMapper } from './protocol-mappers.ts'
+import { getObject, plainResource, type Query, type Resource, type ResourceDescription } from './resource.ts'
+
+/** What is said of a client that does not exist. */
+export const CLIENT_NOT_FOUND = 'Could not find client'
+
+const description: ResourceDescription = {
+  kind: 'client',
+  view: 'view-clients',
+  manage: 'manage-clients',
+  notFound: CLIENT_NOT_FOUND,
+  nested: nestedMapper,
+}
+
+/** Keycloak: the attributes that clients can be looked up by. */
+const SEARCHABLE = [
+  'saml_idp_initiated_sso_url_name',
+  'saml.artifact.binding.identifier',
+  'jwt.credential.issuer',
+  'jwt.credential.sub',
+]
+
+const find = (context: Context, id: string) => getObject(context, 'client', id, CLIENT_NOT_FOUND)
+
+/** Keycloak: ClientsResource, ClientResource. */
+export const clients: Resource = {
+  ...plainResource(description),
+  async list(context, _place, query) {
+    demand(context, 'view-clients')
+    const found = await writers.client.list(context, {
+      ...filterOf(query),
+      visible: visibleTo(context, 'view-clients'),
+    })
+    return presentAll(context, 'client', found, showTo(context))
+  },
+  async get(context, { id }) {
+    demand(context, 'view-clients')
+    return (await presentAll(context, 'client', [await find(context, id)], showTo(context)))[0]!
+  },
+  create: (context, place, body) => plainResource(description).create(context, place, withProtocolDefaults(body)),
+  async replace(context, { id }, body) {
+    demand(context, 'manage-clients')
+    const live = await find(context, id)
+    refuseAdministration(context, live)
+    await writers.client.update(context, [{ live, set: update(live, await named(context, 'client', body)) }])
+  },
+  async delete(context, { id }) {
+    demand(context, 'manage-clients')
+    const live = await find(context, id)
+    refuseAdministration(context, live)
+    if (isBuiltIn(context.realm.name, 'client', live.key)) throw failure('bad_request', 'Could not delete client')
+    await writers.client.delete(context, [live])
+  },
+}
+
+function update(live: LiveObject, body: Representation) {
+  const set = replacement(live, body)
+  const { redirectUris, webOrigins } = { ...live.representation, ...withoutNulls(body) }
+  // Keycloak: whenever a client is written that has no origins, and none are stated, its redirect URIs give them.
+  if ((body.webOrigins ?? null) !== null || (webOrigins as string[] | undefined)?.length) return set
+  return { ...set, webOrigins: originsOf((redirectUris ?? []) as string[]).sort() }
+}
+
+function showTo(context: Context): Present {
+  return (vault, live) => {
+    const { secret, ...shown } = present(vault, live)
+    const may = !isAdministration(context, live)
+    return {
+      ...shown,
+      ...(secret !== undefined && shown.publicClient !== true && { secret }),
+      access: { view: true, configure: may, manage: may },
+    }
+  }
+}
+
+/** Keycloak: the client that holds the administration roles of a realm is nobody's to change. */
+function isAdministration({ realm }: Context, { key: [clientId] }: LiveObject): boolean {
+  if (realm.name !== MASTER) return clientId === 'realm-management'
+  return clientId!.endsWith(adminClientOf(''))
+}
+
+function refuseAdministration(context: Context, live: LiveObject): void {
+  if (isAdministration(context, live)) throw failure('forbidden', 'HTTP 403 Forbidden')
+}
+
+function filterOf({ clientId, search, q, first, max }: Query): ObjectFilter {
+  const page = {
+    ...(typeof first === 'number' && first >= 0 && { first }),
+    ...(typeof max === 'number' && max >= 0 && { max }),
+  }
+  const attributes = attributesOf(String(q ?? ''))
+  if (attributes) return { ...page, containing: { attributes } }
+  if (!clientId) return page
+  return search === true ? { ...page, search: String(clientId) } : { ...page, keys: [[String(clientId)]] }
+}
+
+/** The attributes that `name:value "other name":"other value"` asks for; undefined for none. */
+function attributesOf(q: string): Representation | undefined {
+  const pairs = [...q.matchAll(/(?:"([^"]+)"|([^\s:"]+)):(?:"([^"]*)"|(\S+))/g)]
+  if (!pairs.length) return undefined
+  const asked = Object.fromEntries(pairs.map(([, quoted, name, text, word]) => [quoted ?? name!, text ?? word ?? '']))
+  const refused = Object.keys(asked).filter((name) => !SEARCHABLE.includes(name))
+  if (refused.length) throw failure('bad_request', `Attributes [${refused.join(', ')}] not allowed for search`)
+  return asked
+}

@@ -1,0 +1,109 @@
+// What REST does with the objects of a kind. A resource that is special takes the verbs of a plain one and adds its own.
+import { kinds } from '../../kinds/index.ts'
+import type { KindName, Representation } from '../../kinds/kind.ts'
+import { demand, type Permission } from '../administrators.ts'
+import type { Context, WriteContext } from '../context.ts'
+import { failure } from '../errors.ts'
+import { writers } from '../index.ts'
+import type { LiveObject, NewObject } from '../objects.ts'
+import { present, presentAll, type Present } from '../present.ts'
+import { named, replacement, withoutNulls } from '../put.ts'
+
+/** Which object is meant: its name in the address, and that of the object that it belongs to. */
+export interface Place {
+  readonly id: string
+  readonly owner?: string
+}
+
+/** Parameters of a list, as texts; each resource knows its own. */
+export type Query = Readonly<Record<string, unknown>>
+
+/** The verbs of REST for the objects of a kind. Each demands its permission and throws not_found in the words of the kind. */
+export interface Resource {
+  readonly kind: KindName
+  readonly view: Permission
+  readonly manage: Permission
+  list(context: Context, place: Omit<Place, 'id'>, query: Query): Promise<Representation[]>
+  get(context: Context, place: Place): Promise<Representation>
+  /** Gives what the new object is called in its address. */
+  create(context: WriteContext, place: Omit<Place, 'id'>, body: Representation): Promise<string>
+  replace(context: WriteContext, place: Place, body: Representation): Promise<void>
+  delete(context: WriteContext, place: Place): Promise<void>
+}
+
+/** What a plain resource needs to know. */
+export interface ResourceDescription {
+  readonly kind: KindName
+  readonly view: Permission
+  readonly manage: Permission
+  /** What is said of an object that does not exist. */
+  readonly notFound: string
+  readonly present?: Present
+  /** What is made of the children in the body of a new object. */
+  readonly nested?: (child: Representation) => Representation
+}
+
+/** The resource of a kind that belongs to the realm and is addressed by id, with nothing special about it. */
+export function plainResource(description: ResourceDescription): Resource {
+  const { kind, view, manage, notFound, present: show = present } = description
+  const find = (context: Context, { id }: Place) => getObject(context, kind, id, notFound)
+  return {
+    kind,
+    view,
+    manage,
+    async list(context) {
+      demand(context, view)
+      return presentAll(context, kind, await writers[kind].list(context, {}), show)
+    },
+    async get(context, place) {
+      demand(context, view)
+      return (await presentAll(context, kind, [await find(context, place)], show))[0]!
+    },
+    async create(context, _place, body) {
+      demand(context, manage)
+      return (await createWithChildren(context, description, body)).id
+    },
+    async replace(context, place, body) {
+      demand(context, manage)
+      const live = await find(context, place)
+      await writers[kind].update(context, [{ live, set: replacement(live, await named(context, kind, body)) }])
+    },
+    async delete(context, place) {
+      demand(context, manage)
+      await writers[kind].delete(context, [await find(context, place)])
+    },
+  }
+}
+
+/** The object with that id. Throws not_found. */
+export async function getObject(context: Context, kind: KindName, id: string, notFound: string): Promise<LiveObject> {
+  const [found] = await writers[kind].list(context, { ids: [id] })
+  if (!found) throw failure('not_found', notFound)
+  return found
+}
+
+/** Makes an object and the children that stand in its body. Statements: some per kind of children. */
+export async function createWithChildren(
+  context: WriteContext,
+  { kind, nested = (child) => child }: ResourceDescription,
+  body: Representation,
+): Promise<LiveObject> {
+  const { children } = kinds[kind]
+  const own = withoutNulls(Object.fromEntries(Object.entries(body).filter(([field]) => !(field in children))))
+  const [made] = await writers[kind].create(context, [newObject(await named(context, kind, own))])
+  const parent = { kind, id: made!.id, key: made!.key }
+  for (const [field, child] of Object.entries(children)) {
+    const stated = (body[field] ?? []) as Representation[]
+    if (!stated.length) continue
+    await writers[child].create(
+      context,
+      stated.map((one) => ({ ...newObject(nested(withoutNulls(one))), parent })),
+    )
+  }
+  return made!
+}
+
+/** A body as an object to make: an id in it is a wish. */
+export function newObject({ id, ...representation }: Representation): NewObject {
+  return { ...(typeof id === 'string' && id !== '' && { id }), representation }
+}
