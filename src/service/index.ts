@@ -1,4 +1,5 @@
-// The writers of all kinds: what is special about a kind is in the file that its line names.
+// The writers of all kinds. What is special about a kind is in the file that its line names; the others are plain.
+import { kinds } from '../kinds/index.ts'
 import type { KindName } from '../kinds/kind.ts'
 import { authenticationFlows } from './authentication-flows.ts'
 import { clientScopes } from './client-scopes.ts'
@@ -6,12 +7,14 @@ import { clients } from './clients.ts'
 import { plain, type Writers } from './objects.ts'
 import { realms } from './realms.ts'
 
-/** The writers of each kind. */
-export const writers: Readonly<Record<KindName, Writers>> = {
+const special: Readonly<Partial<Record<KindName, Writers>>> = {
   realm: realms,
-  authenticatorConfig: plain('authenticatorConfig'),
   authenticationFlow: authenticationFlows,
   clientScope: clientScopes,
   client: clients,
-  protocolMapper: plain('protocolMapper'),
 }
+
+/** The writers of each kind. */
+export const writers = Object.fromEntries(
+  (Object.keys(kinds) as KindName[]).map((kind) => [kind, special[kind] ?? plain(kind)]),
+) as Readonly<Record<KindName, Writers>>

@@ -14,7 +14,7 @@ export interface TestService {
 }
 
 declare global {
-  var testService: Promise<TestService> | undefined
+  var openTestService: Promise<TestService> | undefined
 }
 
 /** Every statement that was executed, for counts. */
@@ -36,8 +36,8 @@ function look({ sql, parameters }: { sql: string; parameters: readonly unknown[]
 
 /** The worker's service, with a master realm. */
 export function testService(): Promise<TestService> {
-  globalThis.testService ??= open()
-  return globalThis.testService
+  globalThis.openTestService ??= open()
+  return globalThis.openTestService
 }
 
 /** A service on an empty database of its own, which the caller closes. */
