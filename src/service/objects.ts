@@ -24,6 +24,7 @@ import {
   type ObjectRow,
   type RelationElement,
   type StoredObject,
+  selectEveryRealm,
   selectKeys,
   selectObjects,
   updateObjects,
@@ -89,6 +90,11 @@ export async function listObjects(context: Context, kind: KindName, filter: Obje
   )
 }
 
+/** Every realm of the store, by name: for lists of realms only. One statement. */
+export async function listEveryRealm({ tx }: Context): Promise<LiveObject[]> {
+  return (await selectEveryRealm(tx)).map((stored) => alive(kinds.realm, stored))
+}
+
 /** Makes objects. Throws conflict where a natural key or an id is taken, invalid where a reference leads nowhere. */
 export async function createObjects(
   context: WriteContext,
@@ -106,6 +112,7 @@ export async function createObjects(
     context,
     kind,
     prepared.map(({ flat }) => flat),
+    new Map(prepared.map(({ id, key }) => [JSON.stringify(key), id])),
   )
   const rows = prepared.map((one) => ({
     ...toRow(context.vault, kind, one.id, one.flat, ids),
@@ -195,8 +202,16 @@ export async function idsOf(
 
 type ReferenceIds = ReadonlyMap<KindName, ReadonlyMap<string, string>>
 
-/** Ids of everything that the objects refer to. One statement per kind that is referred to. */
-async function resolveReferences(context: Context, kind: Kind, objects: readonly FlatFields[]): Promise<ReferenceIds> {
+/**
+ * Ids of everything that the objects refer to; `own`: ids of objects of the kind that are made together, by key, which
+ * may refer to each other. One statement per kind that is referred to.
+ */
+async function resolveReferences(
+  context: Context,
+  kind: Kind,
+  objects: readonly FlatFields[],
+  own: ReadonlyMap<string, string> = new Map(),
+): Promise<ReferenceIds> {
   const wanted = new Map<KindName, Map<string, Key>>()
   const want = (to: KindName, key: Key) => {
     if (!wanted.has(to)) wanted.set(to, new Map())
@@ -211,7 +226,15 @@ async function resolveReferences(context: Context, kind: Kind, objects: readonly
     }
   }
   const ids = new Map<KindName, ReadonlyMap<string, string>>()
-  for (const [to, keys] of wanted) ids.set(to, await idsOf(context, to, [...keys.values()]))
+  for (const [to, keys] of wanted) {
+    const together = to === kind.name ? own : new Map<string, string>()
+    const found = await idsOf(
+      context,
+      to,
+      [...keys].filter(([key]) => !together.has(key)).map(([, key]) => key),
+    )
+    ids.set(to, new Map([...found, ...together]))
+  }
   return ids
 }
 
