@@ -44,7 +44,7 @@ function renderRealm({ plan, consequences }: Shown['realms'][number], paint: Pai
   if (!plan.actions.length && !plan.creates) return [`${paint('bold', `realm ${plan.realm}`)}: unchanged`, ...notes]
   return [
     paint('bold', `realm ${plan.realm}${plan.creates ? ' (new)' : ''}`),
-    ...plan.actions.flatMap((action) => renderAction(action, paint)),
+    ...plan.actions.flatMap((action) => renderAction(action, signOf(plan, action), paint)),
     ...consequences.map(({ operation, kind, key }) =>
       paint('dim', `  ${SIGNS[operation][1]} ${describe(kind as KindName, key)} follows`),
     ),
@@ -52,15 +52,22 @@ function renderRealm({ plan, consequences }: Shown['realms'][number], paint: Pai
   ]
 }
 
-function renderAction(action: Action, paint: Paint): string[] {
-  const [colour, sign] = SIGNS[action.operation]
+/** A new realm is made with its built-in content, and then changed: people see something new. */
+function signOf({ creates }: RealmPlan, { kind, operation }: Action): Action['operation'] {
+  return creates && kind === 'realm' ? 'create' : operation
+}
+
+function renderAction(action: Action, operation: Action['operation'], paint: Paint): string[] {
+  const [colour, sign] = SIGNS[operation]
   const place = action.position ? paint('dim', `  ${at(action.position)}`) : ''
   const lost = action.lost
     ? paint('yellow', `  was deleted by ${by(action.lost)}; its id and what hung on it are lost`)
     : ''
   return [
     `  ${paint(colour, `${sign} ${describe(action.kind, action.key)}`)}${place}${lost}`,
-    ...action.changes.map((change) => renderChange(action, change, paint)),
+    ...action.changes
+      .filter((change) => !repeatsName(action, change))
+      .map((change) => renderChange(action, change, paint)),
   ]
 }
 
@@ -73,7 +80,13 @@ function renderChange({ kind, operation }: Action, change: Change, paint: Paint)
       : who
         ? paint('yellow', `  ${why === 'drift' ? 'puts back' : 'overwrites'} a change by ${by(who)}`)
         : ''
-  return `      ${path}: ${values(kind, operation, change)}${reason}${place}`
+  const value = values(kind, operation, change)
+  return value.startsWith('\n') ? `      ${path}:${reason}${place}${value}` : `      ${path}: ${value}${reason}${place}`
+}
+
+/** A new object is named by its natural key already. */
+function repeatsName({ operation, kind }: Action, { path }: Change): boolean {
+  return operation === 'create' && path === kinds[kind].naturalKey
 }
 
 function values(
@@ -82,11 +95,32 @@ function values(
   { path, from = null, to = null, add = [], remove = [] }: Change,
 ): string {
   const kind = kinds[name]
-  if (resolve(kind, path).field.relation)
+  const { field } = resolve(kind, path)
+  if (field.relation)
     return [...add.map((key) => `+${keyText(key)}`), ...remove.map((key) => `-${keyText(key)}`)].join(' ')
   if (isSecret(kind, path))
     return operation === 'create' ? '(secret)' : to === null ? '(secret) → none' : '(secret changes)'
+  if (Array.isArray(to) && field.type !== 'json') return elements(Array.isArray(from) ? from : [], to)
   return operation === 'create' ? text(to) : `${text(from)} → ${text(to)}`
+}
+
+/** A list by what comes and what goes; the steps of a flow stand on lines of their own. */
+function elements(from: readonly Json[], to: readonly Json[]): string {
+  const [before, after] = [from.map(element), to.map(element)]
+  const come = after.filter((one) => !before.includes(one)).map((one) => `+${one}`)
+  const go = before.filter((one) => !after.includes(one)).map((one) => `-${one}`)
+  const moved = [...come, ...go]
+  if (!moved.length)
+    return before.length === after.length ? `in another order: ${after.join(', ')}` : after.join(', ') || 'none'
+  const lines = to.some((one) => one !== null && typeof one === 'object')
+  return lines ? moved.map((one) => `\n        ${one}`).join('') : moved.join(' ')
+}
+
+function element(value: Json): string {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return text(value)
+  const { authenticator, flowAlias, ...rest } = value
+  const others = Object.entries(rest).map(([name, one]) => `${name}=${text(one)}`)
+  return [text(authenticator ?? flowAlias ?? null), ...others].join(' ')
 }
 
 /** A value in one line: long ones are cut, since the file has them in full. */
@@ -115,11 +149,15 @@ function renderNote({ message, position }: Note, paint: Paint): string {
 }
 
 function summary({ realms }: Shown, how: 'planned' | 'applied'): string {
-  const actions = realms.flatMap(({ plan }) => plan.actions)
-  const count = (operation: Action['operation']) => actions.filter((one) => one.operation === operation).length
-  if (!actions.length && !realms.some(({ plan }) => plan.creates)) return 'Nothing to do.'
-  const parts = (['create', 'update', 'delete'] as const).map((operation) =>
-    how === 'planned' ? `${count(operation)} to ${operation}` : `${count(operation)} ${OUTCOMES[operation]}`,
-  )
+  const done = realms.flatMap(({ plan }) => {
+    const operations = plan.actions.map((action) => signOf(plan, action))
+    const named = plan.actions.some(({ kind }) => kind === 'realm')
+    return plan.creates && !named ? ['create' as const, ...operations] : operations
+  })
+  if (!done.length) return 'Nothing to do.'
+  const parts = (['create', 'update', 'delete'] as const).map((operation) => {
+    const count = done.filter((one) => one === operation).length
+    return how === 'planned' ? `${count} to ${operation}` : `${count} ${OUTCOMES[operation]}`
+  })
   return `${how === 'planned' ? 'Plan' : 'Applied'}: ${parts.join(', ')}.`
 }
