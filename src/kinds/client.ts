@@ -120,11 +120,15 @@ export function withProtocolDefaults(stated: Representation): Representation {
   const given = typeof stated.protocol === 'string' ? protocolDefaults[stated.protocol] : undefined
   if (!given) return stated
   const own = Object.fromEntries(Object.entries(stated).filter(([, value]) => value !== null))
+  const attributes = (own.attributes ?? {}) as Representation
   return {
     ...given,
     ...(own.directGrantsOnly === false && { directAccessGrantsEnabled: false }),
     ...own,
-    attributes: { ...(given.attributes as Representation), ...(own.attributes as Representation | undefined) },
+    attributes:
+      stated.protocol === OIDC
+        ? { ...attributes, ...(attributes['backchannel.logout.url'] ? {} : (given.attributes as Representation)) }
+        : { ...(given.attributes as Representation), ...attributes },
   }
 }
 

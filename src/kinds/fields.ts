@@ -45,18 +45,24 @@ export interface Field extends Facts {
   readonly description: string
 }
 
+// `wire` is what OpenAPI says of a value that is read in several forms.
 const asText = z
   .union([z.string(), z.number(), z.boolean()])
   .transform(String)
   .refine(isStorable, 'must not hold NUL or a lone surrogate')
-const asFlag = z.union([z.boolean(), z.enum(['true', 'false']).transform((value) => value === 'true')])
-const asInteger = z.union([
-  z.int(),
-  z
-    .string()
-    .regex(/^-?\d{1,15}$/)
-    .transform(Number),
-])
+  .meta({ wire: { type: 'string' } })
+const asFlag = z
+  .union([z.boolean(), z.enum(['true', 'false']).transform((value) => value === 'true')])
+  .meta({ wire: { type: 'boolean' } })
+const asInteger = z
+  .union([
+    z.int(),
+    z
+      .string()
+      .regex(/^-?\d{1,15}$/)
+      .transform(Number),
+  ])
+  .meta({ wire: { type: 'integer' } })
 const asTexts = z.array(asText)
 
 /** Whether PostgreSQL can keep the text: it knows neither NUL nor half a surrogate pair. */

@@ -7,6 +7,7 @@ import type { Representation } from '../kinds/kind.ts'
 import { MASK } from '../kinds/mask.ts'
 import { creationOrder } from '../kinds/order.ts'
 import { joinTree } from '../kinds/tree.ts'
+import { demand } from '../service/administrators.ts'
 import type { Context } from '../service/context.ts'
 import { writers } from '../service/index.ts'
 import type { LiveObject } from '../service/objects.ts'
@@ -21,6 +22,7 @@ export interface ExportOptions {
 
 /** The realm as a document in the form of Keycloak's realm export. A constant number of statements. */
 export async function exportRealm(context: Context, options: ExportOptions = {}): Promise<Representation> {
+  demand(context, 'manage-realm')
   const objects: LiveObject[] = []
   for (const kind of creationOrder) objects.push(...(await writers[kind].list(context, {})))
   return joinTree(

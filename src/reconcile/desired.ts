@@ -41,7 +41,12 @@ export function desiredRealms(documents: readonly Document[], vault: Vault): Des
   const byRealm = Map.groupBy(stated, ({ name }) => name)
   const realms = [...byRealm].map(([name, parts]) => merge(name, parts, vault, problems))
   if (problems.length) throw new DocumentError(problems)
-  return realms.sort((a, b) => Number(a.name === 'master') - Number(b.name === 'master') || (a.name < b.name ? -1 : 1))
+  return realms.sort((a, b) => inOrder(a.name, b.name))
+}
+
+/** The order of realms: by name, master last. */
+export function inOrder(a: string, b: string): number {
+  return Number(a === 'master') - Number(b === 'master') || (a < b ? -1 : 1)
 }
 
 function collect<T>(problems: Problem[], parse: () => T): T[] {

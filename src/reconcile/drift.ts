@@ -5,6 +5,7 @@ import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key, KindName } from '../kinds/kind.ts'
 import { creationOrder } from '../kinds/order.ts'
+import { demand, may } from '../service/administrators.ts'
 import { type Context, entriesOf, type InventoryRow, inventoryOf } from '../service/context.ts'
 import { writers } from '../service/index.ts'
 import { digested } from '../service/objects.ts'
@@ -28,15 +29,20 @@ export interface Drift {
   readonly line: number
 }
 
-/** The drift of one realm, or of all. Statements: a few per realm that has any. */
+/** The drift of one realm, or of all that the caller may see. Statements: a few per realm that has any. */
 export async function findDrift(service: Service, caller: Caller, realm?: string): Promise<Drift[]> {
-  const names = realm === undefined ? (await service.realms()).map(({ name }) => name) : [realm]
+  if (realm !== undefined) return service.read(caller, realm, driftOf)
   const found: Drift[] = []
-  for (const name of names) found.push(...(await service.read(caller, name, driftOf)))
+  for (const { name } of await service.realms()) {
+    found.push(
+      ...(await service.read(caller, name, async (context) => (may(context, 'view-realm') ? driftOf(context) : []))),
+    )
+  }
   return found
 }
 
 async function driftOf(context: Context): Promise<Drift[]> {
+  demand(context, 'view-realm')
   // Whoever changes an object marks its rows: without a mark there is no drift.
   const rows = (await inventoryOf(context)).filter(({ marked }) => marked)
   if (!rows.length) return []

@@ -5,6 +5,7 @@ import { kinds } from '../kinds/index.ts'
 import type { Key, KindName } from '../kinds/kind.ts'
 import { creationOrder } from '../kinds/order.ts'
 import { address } from '../kinds/tree.ts'
+import { demand } from '../service/administrators.ts'
 import { type Context, entriesOf, inventoryOf, type StoredEntry } from '../service/context.ts'
 import { writers } from '../service/index.ts'
 import { digested } from '../service/objects.ts'
@@ -29,6 +30,7 @@ export async function observe(context: Context | undefined, source: string, desi
     }))
     return { ...base, exists: false, live, owned: [], others: [], changedBy: () => undefined }
   }
+  demand(context, 'view-realm')
   const inventory = await inventoryOf(context)
   const owned = inventory.filter((row) => row.source === source)
   const live = await readLive(context, desired, owned)

@@ -217,7 +217,10 @@ function relationChange(
 
 /** Fields that this source stated and states no more: back to what creation would give, unless somebody changed them since. */
 function releases(input: PlanInput, kind: Kind, stated: Stated | undefined, live: LiveState, owned: Owned): Change[] {
-  const original = input.builtIn.get(address(live.kind, live.key)) ?? creationValues(kind, stated, live)
+  let known: FlatFields | undefined
+  // Most objects state what they stated before, and nobody asks.
+  const original = () =>
+    (known ??= input.builtIn.get(address(live.kind, live.key)) ?? creationValues(kind, stated, live))
   return Object.entries(owned.fields).flatMap(([path, last]): Change[] => {
     const { field } = resolve(kind, path)
     const current = live.fields[path] ?? null
@@ -226,11 +229,11 @@ function releases(input: PlanInput, kind: Kind, stated: Stated | undefined, live
     if (statedElsewhere(input, owned, path)) return []
     if (field.relation) {
       const remove = keysOf(last).filter(
-        (key) => missing([key], keysOf(current)).length === 0 && missing([key], keysOf(original[path])).length > 0,
+        (key) => missing([key], keysOf(current)).length === 0 && missing([key], keysOf(original()[path])).length > 0,
       )
       return remove.length ? [{ path, add: [], remove, why: 'released' }] : []
     }
-    const to = original[path] ?? null
+    const to = original()[path] ?? null
     return same(kind, path, last, current) && !same(kind, path, to, current)
       ? [{ path, from: current, to, why: 'released' }]
       : []

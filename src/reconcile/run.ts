@@ -4,12 +4,13 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Representation } from '../kinds/kind.ts'
 import { address } from '../kinds/tree.ts'
 import { type Document, DocumentError } from '../realm-file/document.ts'
+import { demand } from '../service/administrators.ts'
 import { flush, type JournalEntry, type WriteContext } from '../service/context.ts'
 import { ServiceError } from '../service/errors.ts'
 import { type Caller, Rollback, type Service } from '../service/service.ts'
-import { type AppliedSource, appliedBy, type Ownership, record } from '../service/sources.ts'
+import { appliedBy, type Ownership, record } from '../service/sources.ts'
 import { type Applied, apply } from './apply.ts'
-import { type DesiredRealm, desiredRealms } from './desired.ts'
+import { type DesiredRealm, desiredRealms, inOrder } from './desired.ts'
 import { observe } from './observe.ts'
 import { type Note, type Owned, type PlanInput, plan, type RealmPlan } from './plan.ts'
 
@@ -54,13 +55,25 @@ export async function applySource(service: Service, caller: Caller, source: Sour
 type Step = (desired: DesiredRealm, input: PlanInput, digest: string) => Promise<RealmOutcome>
 
 async function run(service: Service, caller: Caller, source: SourceState, step: Step): Promise<Outcome> {
-  const desired = desiredRealms(source.documents, service.vault)
   const applied = await appliedBy(service, source.name)
+  const digests = digestsOf(service, source)
+  // What was applied had been checked: where nothing is new, the documents are not even taken apart.
+  const settled = new Set(
+    applied.flatMap(({ realm, digest, marked }) => (!marked && digests.get(realm) === digest ? [realm] : [])),
+  )
+  const desired = desiredRealms(
+    source.documents.filter((one) => !settled.has(realmOf(one))),
+    service.vault,
+  )
+  const byName = new Map(desired.map((one) => [one.name, one]))
+  const names = [...settled, ...byName.keys()].sort(inOrder)
   const realms: RealmOutcome[] = []
-  for (const realm of desired) realms.push(await runRealm(service, caller, source, realm, applied, step))
-  const stated = new Set(desired.map(({ name }) => name))
+  for (const name of names) {
+    const realm = byName.get(name)
+    realms.push(realm ? await runRealm(service, caller, source, realm, digests.get(name)!, step) : nothingToDo(name))
+  }
   const notes = applied
-    .filter(({ realm }) => !stated.has(realm))
+    .filter(({ realm }) => !names.includes(realm))
     .map(({ realm }) => ({ message: `realm ${realm} is stated no more; it is left as it is` }))
   return { source: source.name, revision: source.revision, realms, notes }
 }
@@ -70,12 +83,9 @@ async function runRealm(
   caller: Caller,
   source: SourceState,
   desired: DesiredRealm,
-  applied: readonly AppliedSource[],
+  digest: string,
   step: Step,
 ): Promise<RealmOutcome> {
-  const digest = digestOf(service, source, desired.name)
-  const last = applied.find(({ realm }) => realm === desired.name)
-  if (last && last.digest === digest && !last.marked) return nothingToDo(desired.name)
   for (let attempt = 1; ; attempt++) {
     const input = await service.snapshot(caller, desired.name, (context) => observe(context, source.name, desired))
     try {
@@ -90,15 +100,20 @@ function nothingToDo(realm: string): RealmOutcome {
   return { plan: { realm, creates: false, actions: [], notes: [], knows: [] }, consequences: [] }
 }
 
-/** Everything that decides what a run does: the documents that state the realm, and the form of the record. */
-function digestOf(service: Service, source: SourceState, realm: string): string {
-  const stated = source.documents.filter(({ value }) => (value as Representation).realm === realm)
-  const content = stated.map(({ file, value, start }) => [file, start.line, value])
-  return service.vault.digest(
-    createHash('sha256')
-      .update(JSON.stringify([1, content]))
-      .digest('hex'),
-  )
+/** By realm, everything that decides what a run does: the documents that state it, and the form of the record. */
+function digestsOf(service: Service, source: SourceState): ReadonlyMap<string, string> {
+  const digest = (documents: readonly Document[]) =>
+    service.vault.digest(
+      createHash('sha256')
+        .update(JSON.stringify([1, documents.map(({ file, value, start }) => [file, start.line, value])]))
+        .digest('hex'),
+    )
+  return new Map([...Map.groupBy(source.documents, realmOf)].map(([realm, documents]) => [realm, digest(documents)]))
+}
+
+/** The name as it stands there; a document without one is refused when it is taken apart. */
+function realmOf({ value }: Document): string {
+  return String((value as Representation).realm)
 }
 
 function planned(input: PlanInput): RealmPlan {
@@ -142,8 +157,10 @@ async function execute(
   made: RealmPlan,
   finish: (context: WriteContext, applied: Applied) => Promise<RealmOutcome>,
 ): Promise<RealmOutcome> {
-  const work = (stepwise: boolean) => (context: WriteContext) =>
-    apply(context, made, desired, stepwise).then((applied) => finish(context, applied))
+  const work = (stepwise: boolean) => async (context: WriteContext) => {
+    demand(context, 'manage-realm')
+    return finish(context, await apply(context, made, desired, stepwise))
+  }
   const attempt = (stepwise: boolean) =>
     made.creates
       ? service.create(caller, newRealm(desired, made), work(stepwise))

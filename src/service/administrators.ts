@@ -18,9 +18,14 @@ export async function powerOf(tx: Transaction, user: { realm: string; id: string
   return user.realm === MASTER ? everything : { all: false, realms: new Set() }
 }
 
-/** Throws forbidden unless the caller may do this in the context's realm. The permission is named as the role that gives it. */
-export function demand({ power, realm }: Context, _permission: Permission): void {
-  if (!power.all && !power.realms.has(realm.name)) throw failure('forbidden', 'HTTP 403 Forbidden')
+/** Whether the caller may do this in the context's realm. The permission is named as the role that gives it. */
+export function may({ power, realm }: Context, _permission: Permission): boolean {
+  return power.all || power.realms.has(realm.name)
+}
+
+/** Throws forbidden unless the caller may do this in the context's realm. */
+export function demand(context: Context, permission: Permission): void {
+  if (!may(context, permission)) throw failure('forbidden', 'HTTP 403 Forbidden')
 }
 
 /** What of a kind the caller may see in the context's realm: the condition that every list takes. */

@@ -71,6 +71,11 @@ export function newSecret(): string {
         .join('')
 }
 
+/** A new secret for a client, with the attribute that tells its age. */
+export function freshSecret(context: Context, attributes: Representation | null | undefined): Representation {
+  return { secret: newSecret(), attributes: { ...attributes, [SECRET_CREATION_TIME]: seconds(context) } }
+}
+
 interface NewClientScopes {
   /** The client scopes that the realm gives to new clients, with their protocols. */
   readonly default: readonly LiveObject[]
@@ -119,7 +124,8 @@ function prepare(context: Context, client: NewObject, scopes: NewClientScopes): 
       defaultClientScopes: withAccount
         ? [...new Set([...defaultClientScopes, SERVICE_ACCOUNT_SCOPE])]
         : defaultClientScopes,
-      optionalClientScopes: stated.optionalClientScopes ?? (stated.defaultClientScopes ? [] : matching(scopes.optional)),
+      optionalClientScopes:
+        stated.optionalClientScopes ?? (stated.defaultClientScopes ? [] : matching(scopes.optional)),
     },
   }
 }

@@ -2,18 +2,18 @@
 import { flatten } from '../kinds/compare.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Kind, KindName, Representation } from '../kinds/kind.ts'
+import type { Context } from './context.ts'
 import { writers } from './index.ts'
 import { type LiveObject, revealed } from './objects.ts'
-import type { Context } from './context.ts'
 import type { Vault } from './vault.ts'
 
 /** Shows one object. What is special about a kind stands beside its resource. */
 export type Present = (vault: Vault, live: LiveObject) => Representation
 
-/** Shows an object: its id, its fields, and the maps that are empty. Secrets stand in the clear. */
+/** Shows an object: its id and its fields. Secrets stand in the clear. */
 export const present: Present = (vault, { kind, id, representation, references }) => ({
   id,
-  ...emptyMaps(kinds[kind]),
+  ...always(kinds[kind]),
   ...withIds(kinds[kind], revealed(vault, kinds[kind], representation), references),
 })
 
@@ -36,12 +36,14 @@ export async function presentAll(
   return [...shown.values()]
 }
 
-/** Maps that creation gives show even where they are empty. */
-function emptyMaps(kind: Kind): Representation {
-  const given = kind.defaults({})
-  return Object.fromEntries(
-    Object.keys(given).flatMap((name) => (kind.fields[name]?.type === 'map' ? [[name, {}]] : [])),
-  )
+/** What shows whatever is kept: maps that creation gives, be they empty, and computed fields that are always the same. */
+function always(kind: Kind): Representation {
+  const shown: Representation = {}
+  for (const [name, value] of Object.entries(kind.defaults({}))) {
+    if (kind.fields[name]?.computed) shown[name] = value
+    else if (kind.fields[name]?.type === 'map') shown[name] = {}
+  }
+  return shown
 }
 
 function withIds(kind: Kind, representation: Representation, references: LiveObject['references']): Representation {

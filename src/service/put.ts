@@ -54,7 +54,10 @@ function cleared(kind: Kind, live: Representation, stated: Representation): Flat
   for (const [name, { onPut, type }] of Object.entries(kind.fields)) {
     if (onPut === 'clear' && stated[name] === undefined) gone[name] = given[name] ?? null
     if (onPut !== 'replace' || type !== 'map' || stated[name] === undefined) continue
-    for (const key of Object.keys((live[name] ?? {}) as Representation)) gone[`${name}.${key}`] = null
+    const fresh = (given[name] ?? {}) as Representation
+    for (const key of Object.keys({ ...fresh, ...(live[name] as Representation | undefined) })) {
+      gone[`${name}.${key}`] = fresh[key] ?? null
+    }
   }
   return gone
 }

@@ -32,8 +32,10 @@ export const realms: Writers = {
     throw new Error('a realm is made by createRealm')
   },
   async update(context, updates) {
+    for (const { set } of updates) if ('realm' in set) checkName(set.realm)
+    const updated = await writers.update(context, updates)
     for (const { set } of updates) if ('realm' in set) await rename(context, String(set.realm))
-    return writers.update(context, updates)
+    return updated
   },
   async delete(context, objects) {
     if (context.realm.name === MASTER) throw failure('invalid', "Can't remove master realm")
@@ -126,7 +128,6 @@ function settingsOf(context: WriteContext, full: Representation) {
 }
 
 async function rename(context: WriteContext, name: string): Promise<void> {
-  checkName(name)
   const old = context.realm.name
   if (name === old) return
   // Keycloak: the administration client and the pages of built-in clients carry the realm's name.

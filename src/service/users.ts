@@ -13,6 +13,8 @@ import {
 import { type Context, journal, type WriteContext } from './context.ts'
 import { hashPassword, verifyNothing, verifyPassword } from './passwords.ts'
 
+export type { StoredUser } from '../store/users.ts'
+
 /** A user to make. */
 export interface NewUser {
   readonly username: string

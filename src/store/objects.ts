@@ -1,5 +1,5 @@
 // The statements that every kind shares, written from its table. Each takes a list: one object is a list of one.
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Key, KindName, Representation } from '../kinds/kind.ts'
 import { chunks } from '../lib/chunks.ts'
 import type { Transaction } from './database.ts'
@@ -74,17 +74,28 @@ export async function selectObjects(
   filter: ObjectFilter,
 ): Promise<StoredObject[]> {
   const table = tables[kind]
+  const offset = filter.first ? sql`offset ${filter.first}` : sql``
+  const limit = filter.max === undefined ? sql`` : sql`limit ${filter.max}`
+  return select(
+    tx,
+    kind,
+    sql`where t.${sql.ref(table.realm)} = ${realm} and ${conditions(kind, table, realm, filter)}
+    order by t.${sql.ref(table.key)}, t.id ${offset} ${limit}`,
+  )
+}
+
+/** Every realm of the store, by name. One statement. */
+export function selectEveryRealm(tx: Transaction): Promise<StoredObject[]> {
+  return select(tx, 'realm', sql`order by t.name`)
+}
+
+async function select(tx: Transaction, kind: KindName, which: RawBuilder<unknown>): Promise<StoredObject[]> {
   const { rows } = await sql<StoredRow>`
     select t.id, t.version, ${keyOf(kind, 't')} as key, t.body,
       ${parentOf(kind)} as parent,
       ${referencesOf(kind)} as "references",
       ${relationsOf(kind)} as relations
-    from ${sql.table(table.name)} t
-    where t.${sql.ref(table.realm)} = ${realm} and ${conditions(kind, table, realm, filter)}
-    order by t.${sql.ref(table.key)}, t.id
-    ${filter.first ? sql`offset ${filter.first}` : sql``} ${filter.max === undefined ? sql`` : sql`limit ${filter.max}`}`.execute(
-    tx,
-  )
+    from ${sql.table(tables[kind].name)} t ${which}`.execute(tx)
   return rows.map(({ parent, ...row }) => ({ ...row, ...(parent && { parent }) }))
 }
 

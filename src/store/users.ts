@@ -63,6 +63,14 @@ export async function findUser(tx: Transaction, realm: number, id: string): Prom
   return rows[0]
 }
 
+/** Whether the realm has people; service accounts are none. One statement. */
+export async function hasPeople(tx: Transaction, realm: number): Promise<boolean> {
+  const { rows } = await sql<{ found: boolean }>`
+    select exists (select from user_account
+      where realm = ${realm} and service_account_client is null) as found`.execute(tx)
+  return rows[0]!.found
+}
+
 /** Writes new users. One statement. */
 export async function insertUsers(
   tx: Transaction,

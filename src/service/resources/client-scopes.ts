@@ -1,11 +1,14 @@
 import { nestedMapper } from './protocol-mappers.ts'
 import { plainResource } from './resource.ts'
 
+/** What is said of a client scope that does not exist. */
+export const CLIENT_SCOPE_NOT_FOUND = 'Could not find client scope'
+
 /** Keycloak: ClientScopesResource, ClientScopeResource. */
 export const clientScopes = plainResource({
   kind: 'clientScope',
   view: 'view-clients',
   manage: 'manage-clients',
-  notFound: 'Could not find client scope',
+  notFound: CLIENT_SCOPE_NOT_FOUND,
   nested: nestedMapper,
 })

@@ -4,13 +4,14 @@ import { originsOf, withProtocolDefaults } from '../../kinds/client.ts'
 import type { Representation } from '../../kinds/kind.ts'
 import type { ObjectFilter } from '../../store/objects.ts'
 import { demand, visibleTo } from '../administrators.ts'
+import { freshSecret } from '../clients.ts'
 import type { Context } from '../context.ts'
 import { failure } from '../errors.ts'
 import { writers } from '../index.ts'
 import type { LiveObject } from '../objects.ts'
 import { type Present, present, presentAll } from '../present.ts'
 import { named, replacement, withoutNulls } from '../put.ts'
-import { nestedMapper } from './protocol-mappers.ts'
+import { nestedMapper, replaceMappers } from './protocol-mappers.ts'
 import { getObject, plainResource, type Query, type Resource, type ResourceDescription } from './resource.ts'
 
 /** What is said of a client that does not exist. */
@@ -34,9 +35,11 @@ const SEARCHABLE = [
 
 const find = (context: Context, id: string) => getObject(context, 'client', id, CLIENT_NOT_FOUND)
 
+const plain = plainResource(description)
+
 /** Keycloak: ClientsResource, ClientResource. */
 export const clients: Resource = {
-  ...plainResource(description),
+  ...plain,
   async list(context, _place, query) {
     demand(context, 'view-clients')
     const found = await writers.client.list(context, {
@@ -49,12 +52,14 @@ export const clients: Resource = {
     demand(context, 'view-clients')
     return (await presentAll(context, 'client', [await find(context, id)], showTo(context)))[0]!
   },
-  create: (context, place, body) => plainResource(description).create(context, place, withProtocolDefaults(body)),
+  create: (context, place, body) => plain.create(context, place, withProtocolDefaults(withSecret(context, body))),
   async replace(context, { id }, body) {
     demand(context, 'manage-clients')
     const live = await find(context, id)
     refuseAdministration(context, live)
     await writers.client.update(context, [{ live, set: update(live, await named(context, 'client', body)) }])
+    const { protocolMappers } = body
+    if (Array.isArray(protocolMappers)) await replaceMappers(context, live, protocolMappers as Representation[])
   },
   async delete(context, { id }) {
     demand(context, 'manage-clients')
@@ -63,6 +68,14 @@ export const clients: Resource = {
     if (isBuiltIn(context.realm.name, 'client', live.key)) throw failure('bad_request', 'Could not delete client')
     await writers.client.delete(context, [live])
   },
+}
+
+/** Keycloak: a client that is public only because its protocol says so gets a secret all the same. */
+function withSecret(context: Context, body: Representation): Representation {
+  const { protocol, publicClient, secret } = withoutNulls(body)
+  return protocol !== 'openid-connect' || publicClient !== undefined || secret !== undefined
+    ? body
+    : { ...body, ...freshSecret(context, body.attributes as Representation | null | undefined) }
 }
 
 function update(live: LiveObject, body: Representation) {

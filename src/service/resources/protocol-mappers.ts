@@ -1,6 +1,7 @@
 // What REST does with the protocol mappers of clients and client scopes.
-import { effectiveMapperConfig, mapperTypes, nestedMapperConfig } from '../../kinds/mapper-types.ts'
+
 import type { Key, KindName, Representation } from '../../kinds/kind.ts'
+import { effectiveMapperConfig, mapperTypes, nestedMapperConfig } from '../../kinds/mapper-types.ts'
 import { demand } from '../administrators.ts'
 import type { Context, WriteContext } from '../context.ts'
 import { failure } from '../errors.ts'
@@ -92,6 +93,34 @@ export function nestedMapper(mapper: Representation): Representation {
   return { ...mapper, config: nestedMapperConfig((mapper.config ?? {}) as Record<string, string>) }
 }
 
+/**
+ * Makes the protocol mappers of an owner those that its body states, by protocol and name. Keycloak: an update of a
+ * client does so, and one of a client scope does not.
+ */
+export async function replaceMappers(
+  context: WriteContext,
+  owner: LiveObject,
+  bodies: readonly Representation[],
+): Promise<void> {
+  const { kind, id, key } = owner
+  const live = await writers.protocolMapper.list(context, { parents: { kind, ids: [id] } })
+  const nameOf = ({ protocol, name }: Representation) => JSON.stringify([protocol, name])
+  const kept = new Map(live.map((one) => [nameOf(one.representation), one]))
+  const stated = bodies.map((body) => ({ body: nestedMapper(withoutNulls(body)), live: kept.get(nameOf(body)) }))
+  await writers.protocolMapper.delete(
+    context,
+    live.filter((one) => !stated.some((other) => other.live === one)),
+  )
+  await writers.protocolMapper.update(
+    context,
+    stated.flatMap(({ body, live }) => (live ? [{ live, set: replacement(live, body) }] : [])),
+  )
+  await writers.protocolMapper.create(
+    context,
+    stated.flatMap(({ body, live }) => (live ? [] : [{ ...newObject(body), parent: { kind, id, key } }])),
+  )
+}
+
 const show: Present = (vault, live: LiveObject) => {
   const shown = present(vault, live)
   const config = effectiveMapperConfig(String(shown.protocolMapper), shown.config as Record<string, string>)
@@ -99,7 +128,8 @@ const show: Present = (vault, live: LiveObject) => {
 }
 
 function checkType({ protocolMapper, name }: Representation): void {
-  if (!Object.hasOwn(mapperTypes, String(protocolMapper))) throw failure('not_found', 'ProtocolMapper provider not found')
+  if (!Object.hasOwn(mapperTypes, String(protocolMapper)))
+    throw failure('not_found', 'ProtocolMapper provider not found')
   // Keycloak: its database says so.
   if (name === undefined || name === null) throw failure('duplicate', 'Duplicate resource error')
 }

@@ -6,7 +6,7 @@ import type { Context, WriteContext } from '../context.ts'
 import { failure } from '../errors.ts'
 import { writers } from '../index.ts'
 import type { LiveObject, NewObject } from '../objects.ts'
-import { present, presentAll, type Present } from '../present.ts'
+import { type Present, present, presentAll } from '../present.ts'
 import { named, replacement, withoutNulls } from '../put.ts'
 
 /** Which object is meant: its name in the address, and that of the object that it belongs to. */

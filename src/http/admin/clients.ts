@@ -1,0 +1,39 @@
+import * as z from 'zod'
+import {
+  type Assignment,
+  assignToClient,
+  listClientAssigned,
+  removeFromClient,
+} from '../../service/resources/assigned-scopes.ts'
+import { clients } from '../../service/resources/clients.ts'
+import { type Call, type Operation, param, tagged } from '../operation.ts'
+import { page, queryFlag } from '../query.ts'
+import { type AssignedScopes, assignedScopes } from '../shapes/assigned-scopes.ts'
+import { collection } from '../shapes/collection.ts'
+
+const [list, ...others] = collection(clients, '/admin/realms/{realm}/clients', '{client-uuid}')
+
+const query = z.object({
+  clientId: z.string().optional().describe('Client id to look for.'),
+  search: queryFlag.describe('Whether a part of the client id is enough, in any case.'),
+  q: z.string().optional().describe('Attributes to look for: name:value, separated by spaces.'),
+  viewableOnly: queryFlag.describe('Whether to leave out clients that the caller may not view.'),
+  ...page,
+})
+
+/** Clients, and the client scopes that they have. */
+export const clientOperations: Operation[] = tagged('Clients', [
+  { ...list!, query },
+  ...others,
+  ...assignedScopes(scopesOf('default'), '/admin/realms/{realm}/clients/{client-uuid}/default-client-scopes'),
+  ...assignedScopes(scopesOf('optional'), '/admin/realms/{realm}/clients/{client-uuid}/optional-client-scopes'),
+])
+
+function scopesOf(how: Assignment): AssignedScopes {
+  const client = (call: Call) => param(call, 'client-uuid')
+  return {
+    list: (context, call) => listClientAssigned(context, client(call), how),
+    assign: (context, call, scope) => assignToClient(context, client(call), how, scope),
+    remove: (context, call, scope) => removeFromClient(context, client(call), scope),
+  }
+}

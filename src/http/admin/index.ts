@@ -1,0 +1,22 @@
+// Every operation of the admin API that Regent has, in one list.
+import type { Operation } from '../operation.ts'
+import { clientScopeOperations } from './client-scopes.ts'
+import { clientOperations } from './clients.ts'
+import { listedOperations } from './not-yet.ts'
+import { protocolMapperOperations } from './protocol-mappers.ts'
+import { realmOperations } from './realms.ts'
+
+/** The operations. */
+export const operations: readonly Operation[] = [
+  ...realmOperations,
+  ...clientScopeOperations,
+  ...clientOperations,
+  ...protocolMapperOperations,
+]
+
+const present = new Set(operations.map(({ method, path }) => `${method} ${path}`))
+
+/** The operations that are not there yet. */
+export const missingOperations = listedOperations.filter(
+  ({ method, path }) => path !== '/' && !present.has(`${method} ${path}`),
+)

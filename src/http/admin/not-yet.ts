@@ -1,0 +1,22 @@
+// Operations of the admin API that Regent does not have yet: each says so, and none is silently wrong.
+import { HttpError } from '../errors.ts'
+import type { Method } from '../operation.ts'
+import listed from './operations.json' with { type: 'json' }
+
+/** An operation of the reference server's admin API. */
+export interface ListedOperation {
+  readonly method: Method
+  readonly path: string
+  readonly tag: string
+}
+
+/** Every operation of the reference server's admin API. */
+export const listedOperations = listed as readonly ListedOperation[]
+
+/** The answer of an operation that is not there yet. */
+export function notYet({ method, path, tag }: ListedOperation): HttpError {
+  return new HttpError(501, {
+    error: 'not_implemented',
+    error_description: `Regent does not have this operation yet: ${method} ${path} (${tag})`,
+  })
+}

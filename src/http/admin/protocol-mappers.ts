@@ -1,0 +1,15 @@
+import { CLIENT_SCOPE_NOT_FOUND } from '../../service/resources/client-scopes.ts'
+import { CLIENT_NOT_FOUND } from '../../service/resources/clients.ts'
+import { protocolMappersOf } from '../../service/resources/protocol-mappers.ts'
+import { type Operation, tagged } from '../operation.ts'
+import { protocolMappers } from '../shapes/protocol-mappers.ts'
+
+const ofScopes = protocolMappersOf('clientScope', CLIENT_SCOPE_NOT_FOUND)
+const ofClients = protocolMappersOf('client', CLIENT_NOT_FOUND)
+
+/** Protocol mappers of clients and of client scopes. */
+export const protocolMapperOperations: Operation[] = tagged('Protocol Mappers', [
+  ...protocolMappers(ofScopes, '/admin/realms/{realm}/client-scopes/{client-scope-id}/protocol-mappers'),
+  ...protocolMappers(ofScopes, '/admin/realms/{realm}/client-templates/{client-scope-id}/protocol-mappers'),
+  ...protocolMappers(ofClients, '/admin/realms/{realm}/clients/{client-uuid}/protocol-mappers'),
+])

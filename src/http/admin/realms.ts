@@ -1,0 +1,96 @@
+import * as z from 'zod'
+import { kinds } from '../../kinds/index.ts'
+import type { Representation } from '../../kinds/kind.ts'
+import {
+  type Assignment,
+  assignToRealm,
+  listRealmAssigned,
+  removeFromRealm,
+} from '../../service/resources/assigned-scopes.ts'
+import { createRealm, deleteRealm, getRealm, listRealms, replaceRealm } from '../../service/resources/realms.ts'
+import { objectBody } from '../body.ts'
+import { type Operation, param, reading, tagged } from '../operation.ts'
+import { queryFlag } from '../query.ts'
+import { badRequest, done, made, many, one, refusals } from '../responses.ts'
+import { type AssignedScopes, assignedScopes } from '../shapes/assigned-scopes.ts'
+
+const kind = kinds.realm
+const body = objectBody(kind)
+
+/** Realms, and the client scopes that they give to new clients. */
+export const realmOperations: Operation[] = tagged('Realms Admin', [
+  {
+    operationId: 'listRealms',
+    method: 'GET',
+    path: '/admin/realms',
+    summary: 'List the realms that the caller may see',
+    permission: 'any',
+    query: z.object({ briefRepresentation: queryFlag.describe('Whether id, name and state are enough.') }),
+    responses: { ...many(kind), ...refusals },
+    handle: async ({ service, caller, query }) => ({
+      status: 200,
+      body: await listRealms(service, caller, query.briefRepresentation === true),
+    }),
+  },
+  {
+    operationId: 'createRealm',
+    method: 'POST',
+    path: '/admin/realms',
+    summary: 'Create a realm',
+    permission: 'create-realm',
+    body: { ...body, refusal: 'unable to read contents from stream' },
+    responses: { ...made, ...badRequest, ...refusals },
+    handle: async (call) => ({
+      status: 201,
+      created: await createRealm(call.service, call.caller, call.body as Representation),
+    }),
+  },
+  {
+    operationId: 'getRealm',
+    method: 'GET',
+    path: '/admin/realms/{realm}',
+    summary: 'Get the settings of a realm',
+    permission: 'view-realm',
+    responses: { ...one(kind), ...refusals },
+    handle: reading(getRealm),
+  },
+  {
+    operationId: 'updateRealm',
+    method: 'PUT',
+    path: '/admin/realms/{realm}',
+    summary: 'Update the settings of a realm',
+    permission: 'manage-realm',
+    body,
+    responses: { ...done, ...badRequest, ...refusals },
+    handle: async (call) => {
+      const stated = call.body as Representation
+      const realm = param(call, 'realm')
+      // Another name is written in the master realm too.
+      const master = typeof stated.realm === 'string' && stated.realm !== realm
+      await call.service.write(call.caller, realm, (context) => replaceRealm(context, stated), { master })
+      return { status: 204 }
+    },
+  },
+  {
+    operationId: 'deleteRealm',
+    method: 'DELETE',
+    path: '/admin/realms/{realm}',
+    summary: 'Delete a realm with everything in it',
+    permission: 'manage-realm',
+    responses: { ...done, ...refusals },
+    handle: async (call) => {
+      await call.service.write(call.caller, param(call, 'realm'), deleteRealm, { master: true })
+      return { status: 204 }
+    },
+  },
+  ...assignedScopes(scopesOf('default'), '/admin/realms/{realm}/default-default-client-scopes'),
+  ...assignedScopes(scopesOf('optional'), '/admin/realms/{realm}/default-optional-client-scopes'),
+])
+
+function scopesOf(how: Assignment): AssignedScopes {
+  return {
+    list: (context) => listRealmAssigned(context, how),
+    assign: (context, _call, scope) => assignToRealm(context, how, scope),
+    remove: (context, _call, scope) => removeFromRealm(context, scope),
+  }
+}

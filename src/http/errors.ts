@@ -1,0 +1,82 @@
+// The only place that knows statuses and Keycloak's forms of error bodies.
+
+import { OAuthError } from '../oidc/oauth-error.ts'
+import { DocumentError } from '../realm-file/document.ts'
+import { ActionError } from '../reconcile/apply.ts'
+import { describe } from '../reconcile/plan.ts'
+import { type ErrorCode, ServiceError } from '../service/errors.ts'
+
+/** An answer that says no, for what only HTTP knows. */
+export class HttpError extends Error {
+  readonly status: number
+  readonly body: object
+  constructor(status: number, body: object) {
+    super(JSON.stringify(body))
+    this.status = status
+    this.body = body
+  }
+}
+
+/** An answer that says no. */
+export interface ErrorAnswer {
+  readonly status: number
+  readonly body: object
+  /** Belongs into the log: it is nothing that the caller did. */
+  readonly fault?: true
+}
+
+const forms: Readonly<Record<ErrorCode, (message: string) => ErrorAnswer>> = {
+  not_found: (error) => ({ status: 404, body: { error } }),
+  conflict: (errorMessage) => ({ status: 409, body: { errorMessage } }),
+  duplicate: (error_description) => ({ status: 409, body: { error: 'conflict', error_description } }),
+  invalid: (errorMessage) => ({ status: 400, body: { errorMessage } }),
+  invalid_input: (error_description) => ({ status: 400, body: { error: 'invalid_input', error_description } }),
+  bad_request: (error_description) => ({ status: 400, body: { error: 'invalid_request', error_description } }),
+  reserved_character: (error) => ({ status: 400, body: { error } }),
+  forbidden: (error) => ({ status: 403, body: { error } }),
+  unauthorized: (error) => ({ status: 401, body: { error } }),
+  changed: (errorMessage) => ({ status: 409, body: { errorMessage } }),
+}
+
+/** The answer to an error. `id` leads from an internal error to its entry in the log. */
+export function errorAnswer(error: unknown, id: string): ErrorAnswer {
+  if (error instanceof ServiceError) return forms[error.code](error.message)
+  if (error instanceof HttpError) return { status: error.status, body: error.body }
+  if (error instanceof OAuthError) return { status: error.status, body: oauthBody(error) }
+  if (error instanceof ActionError) return actionAnswer(error, id)
+  if (error instanceof DocumentError) return { status: 400, body: documentBody(error) }
+  const { statusCode = 500 } = error as { statusCode?: number }
+  // Fastify's own refusals: a body that is too large, a length that is wrong.
+  if (statusCode < 500) return { status: statusCode, body: { error: `HTTP ${statusCode} ${(error as Error).message}` } }
+  const body = {
+    error: 'unknown_error',
+    error_description: `For more on this error consult the server log: ${id}`,
+  }
+  return { status: 500, body, fault: true }
+}
+
+/** No such address. */
+export const notFound = (): HttpError => new HttpError(404, { error: 'HTTP 404 Not Found' })
+
+/** The address exists, and the method does not. */
+export const methodNotAllowed = (): HttpError => new HttpError(405, { error: 'HTTP 405 Method Not Allowed' })
+
+/** An apply that failed: which action, where it is stated, and why. Nothing of it was kept. */
+function actionAnswer({ action, cause, message }: ActionError, id: string): ErrorAnswer {
+  const { status, fault } = cause instanceof Error ? errorAnswer(cause, id) : { status: 500, fault: true as const }
+  const text = `${action.operation} ${describe(action.kind, action.key)}: ${message}; nothing was changed`
+  const problems = action.position && [{ position: action.position, message: text }]
+  return {
+    status,
+    body: { error: 'action_failed', error_description: text, ...(problems && { problems }) },
+    ...(fault && { fault }),
+  }
+}
+
+function oauthBody({ error, message }: OAuthError): object {
+  return { error, ...(message && { error_description: message }) }
+}
+
+function documentBody(error: DocumentError): object {
+  return { error: 'invalid_request', error_description: error.message, problems: error.problems }
+}

@@ -1,0 +1,30 @@
+// The page at the server's own address, for whoever looks there with a browser.
+
+/** The page: what this is, its realms, and where to go on. */
+export function homePage(base: string, realms: readonly string[]): string {
+  const items = realms.map((name) => {
+    const path = `/realms/${encodeURIComponent(name)}`
+    return `<li>${escape(name)}: <a href="${path}">public information</a>,
+      <a href="${path}/.well-known/openid-configuration">OpenID configuration</a></li>`
+  })
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Regent</title>
+<style>body { font: 1rem/1.5 system-ui, sans-serif; max-width: 40rem; margin: 3rem auto; padding: 0 1rem }</style>
+<h1>Regent</h1>
+<p>This is an identity administration server at <code>${escape(base)}</code>.</p>
+<p>Its REST API is at <code>${escape(base)}/admin/realms</code>; <a href="/openapi.json">openapi.json</a> describes it.</p>
+<h2>Realms</h2>
+<ul>
+${items.join('\n')}
+</ul>
+<p><a href="/health/ready">Health</a></p>
+</html>
+`
+}
+
+function escape(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+}

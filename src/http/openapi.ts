@@ -1,0 +1,100 @@
+// The OpenAPI document, from the operations. Schemas of kinds are components under Keycloak's names.
+import * as z from 'zod'
+import { kinds } from '../kinds/index.ts'
+import type { BodyForm } from './body.ts'
+import { type Operation, paramsOf, type Response } from './operation.ts'
+import { components, representationOf } from './responses.ts'
+
+type JsonSchema = { [key: string]: unknown }
+
+/** The document: OpenAPI 3.1. */
+export function openApi(operations: readonly Operation[]): JsonSchema {
+  const paths: Record<string, JsonSchema> = {}
+  for (const operation of operations) {
+    paths[operation.path] ??= { parameters: paramsOf(operation.path).map(pathParameter) }
+    paths[operation.path]![operation.method.toLowerCase()] = operationObject(operation)
+  }
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Regent admin API',
+      version: '1',
+      description: 'Administration of realms, in the form of the admin API of Keycloak.',
+    },
+    security: [{ bearer: [] }],
+    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+      schemas: componentSchemas(),
+    },
+  }
+}
+
+function operationObject({ operationId, tag, summary, permission, query, body, responses }: Operation): JsonSchema {
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    description: permission === 'any' ? 'Every administrator may call it.' : `Needs the role \`${permission}\`.`,
+    ...(query && { parameters: Object.entries(query.shape).map(queryParameter) }),
+    ...(body && {
+      requestBody: { required: true, description: body.description, content: json(bodySchemaOf(body)) },
+    }),
+    responses: Object.fromEntries(Object.entries(responses).map(([status, response]) => [status, answer(response)])),
+  }
+}
+
+function answer({ description, schema }: Response): JsonSchema {
+  return { description, ...(schema && { content: json(schemaOf(schema)) }) }
+}
+
+const json = (schema: JsonSchema) => ({ 'application/json': { schema } })
+
+function pathParameter(name: string): JsonSchema {
+  return { name, in: 'path', required: true, schema: { type: 'string' } }
+}
+
+function queryParameter([name, schema]: [string, z.core.$ZodType]): JsonSchema {
+  const { description, ...rest } = schemaOf(schema as z.ZodType)
+  return { name, in: 'query', ...(description !== undefined && { description }), schema: rest }
+}
+
+function bodySchemaOf({ kind, schema }: BodyForm): JsonSchema {
+  if (!kind) return schemaOf(schema)
+  // What is sent has the form of what is answered.
+  const one = schemaOf(representationOf(kind))
+  return schema instanceof z.ZodArray ? { type: 'array', items: one } : one
+}
+
+function schemaOf(schema: z.ZodType): JsonSchema {
+  const id = components.get(schema)?.id
+  if (id) return { $ref: uri(id) }
+  if (schema instanceof z.ZodArray) return { type: 'array', items: schemaOf(schema.element as z.ZodType) }
+  return withoutDialect(z.toJSONSchema(schema, FORM) as JsonSchema)
+}
+
+function componentSchemas(): JsonSchema {
+  for (const kind of Object.values(kinds)) representationOf(kind)
+  const { schemas } = z.toJSONSchema(components, { ...FORM, uri })
+  return Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [id, withoutDialect(schema as JsonSchema)]))
+}
+
+const uri = (id: string) => `#/components/schemas/${id}`
+
+const FORM = {
+  target: 'draft-2020-12',
+  io: 'output',
+  // What is read in several forms is written in one: the schema says which.
+  unrepresentable: 'any',
+  override: ({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: JsonSchema }) => {
+    const wire = z.globalRegistry.get(zodSchema)?.wire as JsonSchema | undefined
+    if (!wire) return
+    for (const member of Object.keys(jsonSchema)) if (member !== 'description') delete jsonSchema[member]
+    Object.assign(jsonSchema, wire)
+  },
+} as const
+
+function withoutDialect({ $schema: _, $id: __, ...schema }: JsonSchema): JsonSchema {
+  return schema
+}

@@ -1,0 +1,106 @@
+// One REST operation, described once: from it come the route, the checks of its input, OpenAPI and the coverage test.
+import type * as z from 'zod'
+import type { Permission } from '../service/administrators.ts'
+import type { Context, WriteContext } from '../service/context.ts'
+import type { Caller, Service } from '../service/service.ts'
+import type { BodyForm } from './body.ts'
+
+/** The methods that operations have. */
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+
+/** One operation. */
+export interface Operation {
+  readonly operationId: string
+  /** Keycloak: the group of operations that it belongs to. */
+  readonly tag: string
+  readonly method: Method
+  /** Literal, with parameters in braces. */
+  readonly path: string
+  readonly summary: string
+  /** The role that it needs; `any`: every administrator. The service demands it. */
+  readonly permission: Permission | 'any'
+  readonly query?: z.ZodObject
+  readonly body?: BodyForm
+  readonly responses: Readonly<Record<number, Response>>
+  readonly handle: (call: Call) => Promise<Answer>
+}
+
+/** An operation before its file says which group it belongs to. */
+export type Untagged = Omit<Operation, 'tag'>
+
+/** The operations of one group. */
+export const tagged = (tag: string, operations: readonly Untagged[]): Operation[] =>
+  operations.map((operation) => ({ tag, ...operation }))
+
+/** What an operation answers, for OpenAPI and the tests. */
+export interface Response {
+  readonly description: string
+  readonly schema?: z.ZodType
+}
+
+/** A request that was understood. */
+export interface Call {
+  readonly service: Service
+  readonly caller: Caller
+  /** By name of the parameter in the path; decoded. */
+  readonly params: Readonly<Record<string, string>>
+  readonly query: Readonly<Record<string, unknown>>
+  readonly body: unknown
+}
+
+/** What is answered. */
+export interface Answer {
+  readonly status: number
+  readonly body?: unknown
+  /** Name of the object that was made: its address is that of the request, followed by this. */
+  readonly created?: string
+}
+
+/** Answers with what the work reads in the realm of the path. */
+export function reading(work: (context: Context, call: Call) => Promise<unknown>): Operation['handle'] {
+  return (call) =>
+    call.service.read(call.caller, realmOf(call), async (context) => ({ status: 200, body: await work(context, call) }))
+}
+
+/** Changes the realm of the path, and answers that it is done. */
+export function writing(work: (context: WriteContext, call: Call) => Promise<void>): Operation['handle'] {
+  return (call) =>
+    call.service.write(call.caller, realmOf(call), async (context) => {
+      await work(context, call)
+      return { status: 204 }
+    })
+}
+
+/** Makes an object in the realm of the path, and answers with its address. */
+export function creating(work: (context: WriteContext, call: Call) => Promise<string>): Operation['handle'] {
+  return (call) =>
+    call.service.write(call.caller, realmOf(call), async (context) => ({
+      status: 201,
+      created: await work(context, call),
+    }))
+}
+
+/** The parameter of the path. Throws when the operation's path has none of that name. */
+export function param({ params }: Call, name: string): string {
+  const value = params[name]
+  if (value === undefined) throw new Error(`the path has no parameter ${name}`)
+  return value
+}
+
+function realmOf(call: Call): string {
+  return param(call, 'realm')
+}
+
+/** A name for the operation on the path: `get`, `/admin/realms/{realm}/client-scopes` → `getClientScopes`. */
+export function operationId(verb: string, path: string): string {
+  const words = path
+    .replace('/admin/realms/{realm}', '')
+    .split(/[^A-Za-z]+/)
+    .filter(Boolean)
+  return verb + words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join('')
+}
+
+/** The names of the parameters of a path, in order. */
+export function paramsOf(path: string): string[] {
+  return [...path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name!)
+}

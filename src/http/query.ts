@@ -1,0 +1,23 @@
+// Parameters of queries, as RESTEasy reads them.
+import * as z from 'zod'
+
+/** Keycloak: true in any case is true, anything else is false. */
+export const queryFlag = z
+  .string()
+  .transform((text) => text.toLowerCase() === 'true')
+  .optional()
+  .meta({ wire: { type: 'boolean' } })
+
+/** Keycloak: what is no number makes an address that does not exist. */
+export const queryNumber = z
+  .string()
+  .regex(/^[+-]?\d{1,9}$/)
+  .transform(Number)
+  .optional()
+  .meta({ wire: { type: 'integer' } })
+
+/** The parameters of a page. */
+export const page = {
+  first: queryNumber.describe('How many to leave out at the beginning; below 0 as absent.'),
+  max: queryNumber.describe('How many to give at most; below 0 as absent.'),
+}

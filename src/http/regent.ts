@@ -1,0 +1,204 @@
+// Regent's own API: plans, applies, drift and export.
+import * as z from 'zod'
+import { exportRealm } from '../realm-file/render.ts'
+import { findDrift } from '../reconcile/drift.ts'
+import { applySource, planSource } from '../reconcile/run.ts'
+import { type SourceText, unpackSource } from '../reconcile/sources/text.ts'
+import type { BodyForm } from './body.ts'
+import { type Operation, reading } from './operation.ts'
+import { badRequest, refusals } from './responses.ts'
+
+const source = z
+  .strictObject({
+    name: z.string().min(1).describe('Name of the source: what was named when it was read.'),
+    revision: z.string().describe('Revision of what is stated: a git commit, or a digest of the files.'),
+    files: z
+      .array(
+        z.strictObject({
+          file: z.string().describe('Name of the file, as messages shall show it.'),
+          text: z.string().describe('Its text, as it stands: YAML or JSON. Variables in it are not looked up.'),
+          values: z
+            .array(z.record(z.string(), z.string()))
+            .describe('Of each document: texts that stand in the place of texts with variables, by JSON pointer.'),
+        }),
+      )
+      .describe('The files of the source, in order.'),
+  })
+  .meta({ id: 'SourceRepresentation' })
+
+const sourceBody: BodyForm = { schema: source, description: 'what a source states' }
+
+const position = z
+  .object({
+    file: z.string().describe('Name of the file.'),
+    line: z.number().describe('Line, from 1.'),
+    column: z.number().describe('Column, from 1.'),
+  })
+  .describe('A place in a document.')
+
+const attribution = z
+  .object({
+    who: z.string().describe('User name, name of the source, or system.'),
+    client: z.string().optional().describe('Client through which it was done.'),
+    address: z.string().optional().describe('Network address from which it was done.'),
+    at: z.string().describe('When, as an ISO 8601 date and time.'),
+  })
+  .describe('Who changed something, and when.')
+
+const key = z.array(z.string()).describe('Natural key, from the realm down.')
+const operation = z.enum(['create', 'update', 'delete']).describe('What is done to the object.')
+
+const change = z
+  .object({
+    path: z.string().describe('The field; of a map field.key.'),
+    from: z.json().optional().describe('The live value; of a secret its keyed digest.'),
+    to: z.json().optional().describe('The value then; of a secret its keyed digest.'),
+    add: z.array(key).optional().describe('Of a relation: elements that are added.'),
+    remove: z.array(key).optional().describe('Of a relation: elements that are removed.'),
+    why: z
+      .enum(['stated', 'drift', 'released'])
+      .describe('Why: a document says so, somebody changed it, or no document says it any more.'),
+    by: attribution.optional(),
+    position: position.optional(),
+  })
+  .describe('One field of an action.')
+
+const action = z
+  .object({
+    operation,
+    kind: z.string().describe('Kind of the object.'),
+    key,
+    id: z.string().optional().describe('Id of the live object, or the one that is wished.'),
+    version: z.number().optional().describe('Version of the live object.'),
+    changes: z.array(change).describe('What changes.'),
+    lost: attribution.optional(),
+    position: position.optional(),
+  })
+  .describe('What is done to one object.')
+
+const note = z
+  .object({ message: z.string().describe('What a person should know.'), position: position.optional() })
+  .describe('Something that is no change.')
+
+const outcome = z
+  .object({
+    source: z.string().describe('Name of the source.'),
+    revision: z.string().describe('Its revision.'),
+    realms: z
+      .array(
+        z.object({
+          plan: z
+            .object({
+              realm: z.string().describe('Name of the realm.'),
+              creates: z.boolean().describe('Whether the realm is new.'),
+              actions: z.array(action).describe('What is done, in the order of the documents.'),
+              notes: z.array(note).describe('What a person should know.'),
+              knows: z
+                .array(
+                  z.object({
+                    kind: z.string().describe('Kind of the object.'),
+                    id: z.string().describe('Its id.'),
+                    version: z.number().describe('Its version.'),
+                  }),
+                )
+                .describe('Live objects that the plan counts on: it is refused when one of them has changed.'),
+            })
+            .describe('The comparison of one realm.'),
+          consequences: z
+            .array(
+              z.object({
+                operation,
+                kind: z.string().describe('Kind of the object.'),
+                object: z.string().describe('Its id.'),
+                key,
+                fields: z.record(z.string(), z.json()).describe('The values before.'),
+              }),
+            )
+            .describe('What follows without being stated.'),
+        }),
+      )
+      .describe('Of each realm that the source states.'),
+    notes: z.array(note).describe('What a person should know about the source.'),
+  })
+  .meta({ id: 'OutcomeRepresentation' })
+
+const drift = z
+  .object({
+    realm: z.string().describe('Name of the realm.'),
+    source: z.string().describe('Source that states it.'),
+    kind: z.string().describe('Kind of the object.'),
+    key,
+    path: z.string().optional().describe('The field; absent when the object is gone.'),
+    applied: z.json().optional().describe('The value that was applied; absent for secrets.'),
+    live: z.json().optional().describe('The live value; absent for secrets.'),
+    by: attribution.optional(),
+    file: z.string().describe('File that states it.'),
+    line: z.number().describe('Line in that file.'),
+  })
+  .meta({ id: 'DriftRepresentation' })
+
+const answers = { ...refusals, ...badRequest }
+
+/** The operations under /regent/v1. */
+export const regentOperations: readonly Operation[] = [
+  {
+    operationId: 'planSource',
+    tag: 'Regent',
+    method: 'POST',
+    path: '/regent/v1/plan',
+    summary: 'Shows what applying a source would change. Each plan is executed once and rolled back.',
+    permission: 'manage-realm',
+    body: sourceBody,
+    responses: { 200: { description: 'The plan of each realm, with its consequences.', schema: outcome }, ...answers },
+    handle: async ({ service, caller, body }) => ({
+      status: 200,
+      body: await planSource(service, caller, unpackSource(body as SourceText)),
+    }),
+  },
+  {
+    operationId: 'applySource',
+    tag: 'Regent',
+    method: 'POST',
+    path: '/regent/v1/apply',
+    summary: 'Applies a source: each realm in one transaction, all or nothing.',
+    permission: 'manage-realm',
+    body: sourceBody,
+    responses: { 200: { description: 'What was done in each realm.', schema: outcome }, ...answers },
+    handle: async ({ service, caller, body }) => ({
+      status: 200,
+      body: await applySource(service, caller, unpackSource(body as SourceText)),
+    }),
+  },
+  {
+    operationId: 'findDrift',
+    tag: 'Regent',
+    method: 'GET',
+    path: '/regent/v1/drift',
+    summary: 'Lists what is not as a source last applied it, with who changed it.',
+    permission: 'view-realm',
+    query: z.object({ realm: z.string().optional().describe('Only this realm.') }),
+    responses: { 200: { description: 'Each field or object that differs.', schema: z.array(drift) }, ...refusals },
+    handle: async ({ service, caller, query }) => ({
+      status: 200,
+      body: await findDrift(service, caller, query.realm as string | undefined),
+    }),
+  },
+  {
+    operationId: 'exportRealm',
+    tag: 'Regent',
+    method: 'GET',
+    path: '/regent/v1/export/{realm}',
+    summary:
+      'Gives a realm as one document in the form of a realm export. Secrets are masked unless they are asked for.',
+    permission: 'manage-realm',
+    query: z.object({
+      secrets: z.stringbool().optional().describe('Secrets in the clear.'),
+      ids: z.stringbool().optional().describe('With the ids of all objects.'),
+    }),
+    responses: {
+      200: { description: 'The realm.', schema: z.record(z.string(), z.json()).describe('A realm file.') },
+      ...refusals,
+    },
+    handle: reading((context, call) => exportRealm(context, call.query)),
+  },
+]

@@ -1,0 +1,102 @@
+// Operations as routes: authenticate, read the input, handle, answer.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Caller, Service } from '../service/service.ts'
+import type { ListedOperation } from './admin/not-yet.ts'
+import { notYet } from './admin/not-yet.ts'
+import { readBody } from './body.ts'
+import { HttpError, methodNotAllowed, notFound } from './errors.ts'
+import { type Method, type Operation, paramsOf } from './operation.ts'
+
+/** What routes need besides the operations. */
+export interface Surroundings {
+  readonly service: Service
+  readonly authenticate: (request: FastifyRequest) => Promise<Caller>
+  /** The server's own address, as the caller sees it. */
+  readonly baseOf: (request: FastifyRequest) => string
+}
+
+const callers = new WeakMap<FastifyRequest, Caller>()
+
+/** Adds the routes of the admin API: those that there are, those to come, and refusals of other methods. */
+export function register(
+  app: FastifyInstance,
+  surroundings: Surroundings,
+  operations: readonly Operation[],
+  missing: readonly ListedOperation[],
+): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
+  // Before the body is read: who may not call is not listened to.
+  app.addHook('onRequest', async (request) => {
+    if (request.method !== 'OPTIONS') callers.set(request, await surroundings.authenticate(request))
+  })
+  for (const operation of operations) {
+    app.route({ method: operation.method, url: urlOf(operation.path), handler: handler(surroundings, operation) })
+  }
+  for (const listed of missing) {
+    app.route({ method: listed.method, url: urlOf(listed.path), handler: async () => Promise.reject(notYet(listed)) })
+  }
+  refuseOtherMethods(app, [...operations, ...missing])
+}
+
+function handler({ service, baseOf }: Surroundings, operation: Operation) {
+  const names = paramsOf(operation.path)
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    const values = request.params as Record<string, string>
+    const { status, body, created } = await operation.handle({
+      service,
+      caller: callers.get(request)!,
+      params: Object.fromEntries(names.map((name, at) => [name, values[`p${at}`] ?? ''])),
+      query: readQuery(operation, request),
+      body: operation.body && readBody(bytesOf(request), operation.body),
+    })
+    if (created !== undefined)
+      reply.header('location', `${baseOf(request)}${pathOf(request)}/${encodeURIComponent(created)}`)
+    reply.code(status)
+    if (body === undefined) return reply.send()
+    if (request.method === 'GET') reply.header('cache-control', 'no-cache')
+    return reply.type('application/json;charset=UTF-8').send(JSON.stringify(body))
+  }
+}
+
+/** Keycloak: a parameter that cannot be read makes an address that does not exist; of several values the first counts. */
+function readQuery({ query }: Operation, request: FastifyRequest): Record<string, unknown> {
+  if (!query) return {}
+  const given = Object.entries(request.query as Record<string, string | string[]>)
+  const single = given.map(([name, value]) => [name, Array.isArray(value) ? value[0] : value])
+  const read = query.safeParse(Object.fromEntries(single))
+  if (!read.success) throw notFound()
+  return read.data
+}
+
+function bytesOf(request: FastifyRequest): Buffer | undefined {
+  const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
+  if (type && type !== 'application/json' && !type.endsWith('+json')) {
+    throw new HttpError(415, { error: 'The content-type header value did not match the value in @Consumes' })
+  }
+  return request.body as Buffer | undefined
+}
+
+/** The path as the caller wrote it: also in the earlier form of the API, and never with a slash at its end. */
+function pathOf(request: FastifyRequest): string {
+  return request.originalUrl.split('?')[0]!.replace(/\/+$/, '')
+}
+
+/** Parameters are named by their place: the router takes a hyphen for the end of a name. */
+function urlOf(path: string): string {
+  const names = paramsOf(path)
+  const last = names.at(-1)
+  // Keycloak: the path of a group is the rest of the address.
+  if (last === 'path')
+    return path.replace('{path}', '*').replace(/\{([^}]+)\}/g, (_, name) => `:p${names.indexOf(name)}`)
+  return path.replace(/\{([^}]+)\}/g, (_, name) => `:p${names.indexOf(name)}`)
+}
+
+function refuseOtherMethods(app: FastifyInstance, known: readonly { method: Method; path: string }[]): void {
+  for (const [url, routes] of Map.groupBy(known, ({ path }) => urlOf(path))) {
+    const own = new Set<string>(routes.map(({ method }) => method))
+    const others = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'].filter((method) => !own.has(method))
+    app.route({ method: others, url, handler: async () => Promise.reject(methodNotAllowed()) })
+    app.route({ method: 'OPTIONS', url, handler: async (_request, reply) => reply.send() })
+  }
+}

@@ -1,0 +1,70 @@
+// Responses that many operations share, for OpenAPI and the tests.
+import * as z from 'zod'
+import { kinds } from '../kinds/index.ts'
+import type { Kind } from '../kinds/kind.ts'
+import { bodySchema } from './body.ts'
+import type { Response } from './operation.ts'
+
+/** Schemas that have a name in OpenAPI. */
+export const components = z.registry<{ id: string }>()
+
+/** Keycloak: errors have one of two forms. */
+export const errorSchema = z
+  .object({
+    errorMessage: z.string().optional().describe('What is wrong, in words for people.'),
+    error: z.string().optional().describe('What is wrong: a code, or words for people.'),
+    error_description: z.string().optional().describe('What is wrong, in words for people.'),
+  })
+  .register(components, { id: 'ErrorRepresentation' })
+
+const error = (description: string): Response => ({ description, schema: errorSchema })
+
+/** Every operation may answer so. */
+export const refusals: Readonly<Record<number, Response>> = {
+  401: error('There is no valid token.'),
+  403: error('The caller may not do this.'),
+  404: error('The realm does not exist, or what is named in it.'),
+}
+
+/** So answers an operation that takes a body. */
+export const badRequest: Readonly<Record<number, Response>> = {
+  400: error('The body cannot be read, or says something that cannot be.'),
+  409: error('The name or the id is taken.'),
+  415: error('The body is of another type than JSON.'),
+}
+
+/** Done, and nothing to say. */
+export const done: Readonly<Record<number, Response>> = { 204: { description: 'Done.' } }
+
+/** Made; the header Location has the address. */
+export const made: Readonly<Record<number, Response>> = {
+  201: { description: 'Made; the header Location has its address.' },
+}
+
+/** One object of the kind. */
+export function one(kind: Kind): Readonly<Record<number, Response>> {
+  return { 200: { description: `The ${kind.title}.`, schema: representationOf(kind) } }
+}
+
+/** A list of objects of the kind. */
+export function many(kind: Kind): Readonly<Record<number, Response>> {
+  return { 200: { description: `Each ${kind.title}.`, schema: z.array(representationOf(kind)) } }
+}
+
+const representations = new Map<Kind, z.ZodType>()
+
+/** The representation of a kind, registered under Keycloak's name for it. */
+export function representationOf(kind: Kind): z.ZodType {
+  const known = representations.get(kind)
+  if (known) return known
+  const children = Object.entries(kind.children).map(([field, child]) => [
+    field,
+    z.array(representationOf(kinds[child])).optional().describe(`Each ${kinds[child].title} of the ${kind.title}.`),
+  ])
+  const schema = z
+    .object({ ...bodySchema(kind).shape, ...Object.fromEntries(children) })
+    .describe(`A ${kind.title}.`)
+    .register(components, { id: kind.representation })
+  representations.set(kind, schema)
+  return schema
+}

@@ -1,0 +1,98 @@
+// The server: every route, and what is true of all answers.
+import { randomUUID } from 'node:crypto'
+import fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
+import type { Caller, Service } from '../service/service.ts'
+import { operations as adminOperations, missingOperations } from './admin/index.ts'
+import { authenticate } from './authenticate.ts'
+import { errorAnswer, notFound } from './errors.ts'
+import { homePage } from './home.ts'
+import { oidcRoutes } from './oidc.ts'
+import { openApi } from './openapi.ts'
+import { regentOperations } from './regent.ts'
+import { register } from './register.ts'
+
+/** How the server is reached, and who is trusted. */
+export interface ServerOptions {
+  /** Base URL under which clients reach the server; without it, the one that a request names. */
+  readonly hostname?: string | undefined
+  /** Path of the earlier form of the admin API, such as `/v1`. */
+  readonly basePath?: string | undefined
+  readonly logLevel?: string | undefined
+  /** Who calls, for requests in this process that carry no token. */
+  readonly caller?: Caller
+}
+
+/** Every operation of the server. */
+export const operations = [...adminOperations, ...regentOperations]
+
+/** A whole realm with its people must fit. */
+const BODY_LIMIT = 64 * 1024 * 1024
+
+/** Keycloak: these stand on every answer. */
+const SECURITY_HEADERS = {
+  'referrer-policy': 'no-referrer',
+  'strict-transport-security': 'max-age=31536000; includeSubDomains',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'SAMEORIGIN',
+  'x-robots-tag': 'none',
+}
+
+/** Makes the server on a service. The caller starts and closes it; the service stays open. */
+export async function createServer(service: Service, options: ServerOptions = {}): Promise<FastifyInstance> {
+  const { hostname, basePath, logLevel = 'silent', caller } = options
+  const app = fastify({
+    logger: { level: logLevel },
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: () => randomUUID(),
+    bodyLimit: BODY_LIMIT,
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 1000 },
+    rewriteUrl: ({ url = '/' }) => currentForm(url, basePath),
+  })
+  const baseOf = (request: FastifyRequest) => hostname ?? `${request.protocol}://${request.host}`
+
+  app.addHook('onSend', async (_request, reply) => {
+    reply.headers(SECURITY_HEADERS)
+  })
+  app.setErrorHandler((error, request, reply) => {
+    const { status, body, fault } = errorAnswer(error, request.id)
+    if (fault) request.log.error(error)
+    return reply.code(status).type('application/json').send(JSON.stringify(body))
+  })
+  app.setNotFoundHandler(async () => Promise.reject(notFound()))
+
+  await app.register(async (scope) => {
+    const who = caller ? async () => caller : (request: FastifyRequest) => authenticate(service, request, hostname)
+    register(scope, { service, authenticate: who, baseOf }, operations, missingOperations)
+  })
+  await app.register((scope) => oidcRoutes(scope, service, baseOf))
+  await app.register(async (scope) => ownRoutes(scope, service, baseOf))
+  return app
+}
+
+function ownRoutes(app: FastifyInstance, service: Service, baseOf: (request: FastifyRequest) => string): void {
+  app.get('/', async (request, reply) => {
+    const realms = await service.realms()
+    const page = homePage(
+      baseOf(request),
+      realms.map(({ name }) => name),
+    )
+    return reply.type('text/html; charset=utf-8').send(page)
+  })
+  app.get('/openapi.json', async () => openApi(operations))
+  app.get('/health/live', async () => ({ status: 'UP' }))
+  app.get('/health/ready', async (request, reply) => {
+    try {
+      await service.realms()
+      return { status: 'UP' }
+    } catch (error) {
+      request.log.error(error)
+      return reply.code(503).send({ status: 'DOWN' })
+    }
+  })
+}
+
+/** The address in the current form of the API: `/v1/{realm}/…` was `/admin/realms/{realm}/…`. */
+function currentForm(url: string, basePath: string | undefined): string {
+  if (!basePath || !(url === basePath || url.startsWith(`${basePath}/`) || url.startsWith(`${basePath}?`))) return url
+  return `/admin/realms${url.slice(basePath.length)}`
+}

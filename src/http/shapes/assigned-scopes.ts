@@ -1,0 +1,56 @@
+// Client scopes that are assigned to something: list them, add one, take one away.
+import * as z from 'zod'
+import type { Representation } from '../../kinds/kind.ts'
+import type { Context, WriteContext } from '../../service/context.ts'
+import { type Call, operationId, param, reading, type Untagged, writing } from '../operation.ts'
+import { done, refusals } from '../responses.ts'
+
+/** What can be done with the client scopes that are assigned to something. */
+export interface AssignedScopes {
+  list(context: Context, call: Call): Promise<Representation[]>
+  assign(context: WriteContext, call: Call, scope: string): Promise<void>
+  remove(context: WriteContext, call: Call, scope: string): Promise<void>
+}
+
+const assigned = z.array(
+  z.object({
+    id: z.string().describe('Id of the client scope.'),
+    name: z.string().describe('Name of the client scope.'),
+    protocol: z.string().optional().describe('Protocol of the client scope.'),
+  }),
+)
+
+/** The operations on assigned client scopes under the path. */
+export function assignedScopes(scopes: AssignedScopes, path: string): Untagged[] {
+  const item = `${path}/{clientScopeId}`
+  const scopeOf = (call: Call) => param(call, 'clientScopeId')
+  return [
+    {
+      operationId: operationId('list', path),
+      method: 'GET',
+      path,
+      summary: 'List the assigned client scopes',
+      permission: 'view-clients',
+      responses: { 200: { description: 'The client scopes.', schema: assigned }, ...refusals },
+      handle: reading((context, call) => scopes.list(context, call)),
+    },
+    {
+      operationId: operationId('add', item),
+      method: 'PUT',
+      path: item,
+      summary: 'Assign a client scope',
+      permission: 'manage-clients',
+      responses: { ...done, ...refusals },
+      handle: writing((context, call) => scopes.assign(context, call, scopeOf(call))),
+    },
+    {
+      operationId: operationId('remove', item),
+      method: 'DELETE',
+      path: item,
+      summary: 'Assign a client scope no more',
+      permission: 'manage-clients',
+      responses: { ...done, ...refusals },
+      handle: writing((context, call) => scopes.remove(context, call, scopeOf(call))),
+    },
+  ]
+}

@@ -1,0 +1,37 @@
+// The operations on the protocol mappers of a client or of a client scope.
+import { kinds } from '../../kinds/index.ts'
+import type { Representation } from '../../kinds/kind.ts'
+import type { ProtocolMappers } from '../../service/resources/protocol-mappers.ts'
+import { listBody } from '../body.ts'
+import { operationId, param, paramsOf, reading, type Untagged, writing } from '../operation.ts'
+import { badRequest, done, many, refusals } from '../responses.ts'
+import { collection } from './collection.ts'
+
+const kind = kinds.protocolMapper
+
+/** The operations on protocol mappers under `path`, which ends in `/protocol-mappers`. */
+export function protocolMappers(mappers: ProtocolMappers, path: string): Untagged[] {
+  const owner = paramsOf(path).at(-1)!
+  return [
+    ...collection(mappers, `${path}/models`, '{id}'),
+    {
+      operationId: operationId('create', `${path}/add-models`),
+      method: 'POST',
+      path: `${path}/add-models`,
+      summary: 'Create several protocol mappers; all or none',
+      permission: mappers.manage,
+      body: listBody(kind),
+      responses: { ...done, ...badRequest, ...refusals },
+      handle: writing((context, call) => mappers.createAll(context, param(call, owner), call.body as Representation[])),
+    },
+    {
+      operationId: operationId('list', `${path}/protocol/{protocol}`),
+      method: 'GET',
+      path: `${path}/protocol/{protocol}`,
+      summary: 'List the protocol mappers of a protocol',
+      permission: mappers.view,
+      responses: { ...many(kind), ...refusals },
+      handle: reading((context, call) => mappers.listOf(context, param(call, owner), param(call, 'protocol'))),
+    },
+  ]
+}

@@ -1,0 +1,52 @@
+// Which client asks, and whether it is the one that it says.
+import { timingSafeEqual } from 'node:crypto'
+import type { Context } from '../service/context.ts'
+import { writers } from '../service/index.ts'
+import type { LiveObject } from '../service/objects.ts'
+import { OAuthError } from './oauth-error.ts'
+
+/** What a request to the token endpoint says: its form, and its Authorization header. */
+export interface TokenRequest {
+  readonly form: Readonly<Record<string, string>>
+  readonly authorization?: string | undefined
+}
+
+const WRONG = 'Invalid client or Invalid client credentials'
+
+/** The client that the request comes from, by form or Basic. Throws invalid_client or unauthorized_client. One statement. */
+export async function authenticateClient(context: Context, request: TokenRequest): Promise<LiveObject> {
+  const { id, secret } = credentials(request)
+  const [client] = id ? await writers.client.list(context, { keys: [[id]] }) : []
+  if (client?.representation.enabled !== true || client.representation.bearerOnly === true) {
+    throw new OAuthError(401, 'invalid_client', WRONG)
+  }
+  if (client.representation.publicClient !== true && !hasSecret(context, client, secret)) {
+    throw new OAuthError(401, 'unauthorized_client', WRONG)
+  }
+  return client
+}
+
+function hasSecret({ vault }: Context, { representation }: LiveObject, given: string | undefined): boolean {
+  const { secret, clientAuthenticatorType } = representation
+  if (typeof secret !== 'string' || given === undefined || clientAuthenticatorType !== 'client-secret') return false
+  const [expected, shown] = [vault.open(secret), given].map((text) => Buffer.from(text))
+  return expected!.length === shown!.length && timingSafeEqual(expected!, shown!)
+}
+
+function credentials({ form, authorization }: TokenRequest): { id: string | undefined; secret: string | undefined } {
+  const basic = /^Basic +(\S+)$/i.exec(authorization ?? '')?.[1]
+  if (!basic) return { id: form.client_id, secret: form.client_secret }
+  const text = Buffer.from(basic, 'base64').toString('utf8')
+  const colon = text.indexOf(':')
+  if (colon < 0) throw new OAuthError(401, 'invalid_client', WRONG)
+  return { id: unescaped(text.slice(0, colon)), secret: unescaped(text.slice(colon + 1)) }
+}
+
+/** RFC 6749, section 2.3.1: both parts are form-encoded; many clients send them as they are. */
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,62 @@
+// What a realm says of itself to everybody. Only what works is advertised.
+import { exportSPKI } from 'jose'
+import type { Service } from '../service/service.ts'
+import { ALGORITHM, keysOf } from './keys.ts'
+import { issuerOf, realmOf, type TokenRealm } from './realm.ts'
+import { grantTypes, inRealm } from './token-endpoint.ts'
+
+/** The document of OpenID Connect Discovery. Throws OAuthError. */
+export async function discoveryDocument(
+  service: Service,
+  base: string,
+  name: string,
+): Promise<Record<string, unknown>> {
+  const realm = await find(service, name)
+  const issuer = issuerOf(base, realm.name)
+  return {
+    issuer,
+    token_endpoint: `${issuer}/protocol/openid-connect/token`,
+    jwks_uri: `${issuer}/protocol/openid-connect/certs`,
+    grant_types_supported: grantTypes,
+    response_types_supported: [],
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: [ALGORITHM],
+    token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+    claims_supported: [
+      'iss',
+      'sub',
+      'aud',
+      'exp',
+      'iat',
+      'name',
+      'given_name',
+      'family_name',
+      'preferred_username',
+      'email',
+    ],
+  }
+}
+
+/** The public keys of the realm, as a JWK set. Throws OAuthError. */
+export async function publicKeys(service: Service, name: string): Promise<Record<string, unknown>> {
+  const keys = await keysOf(service, await find(service, name))
+  return { keys: keys.map(({ publicJwk }) => publicJwk) }
+}
+
+/** Keycloak: PublicRealmResource. Throws OAuthError. */
+export async function publicRealm(service: Service, base: string, name: string): Promise<Record<string, unknown>> {
+  const realm = await find(service, name)
+  const [{ publicKey }] = await keysOf(service, realm)
+  const pem = await exportSPKI(publicKey)
+  return {
+    realm: realm.name,
+    public_key: pem.replace(/-----[A-Z ]+-----|\s/g, ''),
+    'token-service': `${issuerOf(base, realm.name)}/protocol/openid-connect`,
+    'account-service': `${issuerOf(base, realm.name)}/account`,
+    'tokens-not-before': realm.settings.notBefore ?? 0,
+  }
+}
+
+function find(service: Service, name: string): Promise<TokenRealm> {
+  return inRealm(service, name, realmOf)
+}

@@ -1,0 +1,26 @@
+// What tokens need to know of a realm.
+import type { Representation } from '../kinds/kind.ts'
+import type { Context } from '../service/context.ts'
+import { writers } from '../service/index.ts'
+import { type Service, SYSTEM } from '../service/service.ts'
+
+/** A realm as the token endpoint sees it. */
+export interface TokenRealm {
+  readonly id: string
+  readonly name: string
+  readonly settings: Representation
+}
+
+/** Reads the realm. Throws not_found. Statements: two. */
+export function readRealm(service: Service, name: string): Promise<TokenRealm> {
+  return service.read(SYSTEM, name, realmOf)
+}
+
+/** The realm of the context. */
+export async function realmOf(context: Context): Promise<TokenRealm> {
+  const [live] = await writers.realm.list(context, {})
+  return { id: live!.id, name: live!.key[0]!, settings: live!.representation }
+}
+
+/** Keycloak: the issuer of a realm's tokens is its address. */
+export const issuerOf = (base: string, realm: string): string => `${base}/realms/${encodeURIComponent(realm)}`

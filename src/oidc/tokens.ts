@@ -1,0 +1,67 @@
+// Tokens: signed, and verified by the key of the realm that they say they come from.
+import { decodeJwt, decodeProtectedHeader, type JWTPayload, jwtVerify, SignJWT } from 'jose'
+import { ServiceError } from '../service/errors.ts'
+import type { Service } from '../service/service.ts'
+import { ALGORITHM, keysOf, keyWithId } from './keys.ts'
+import { readRealm, type TokenRealm } from './realm.ts'
+
+/** What a token is for. */
+export type TokenType = 'Bearer' | 'Refresh' | 'ID'
+
+/** A token that was verified. */
+export interface Verified {
+  readonly realm: TokenRealm
+  readonly claims: JWTPayload & {
+    readonly typ?: string
+    readonly azp?: string
+    readonly scope?: string
+    readonly sid?: string
+  }
+}
+
+/** Signs a token with the realm's key. */
+export async function signToken(service: Service, realm: TokenRealm, claims: JWTPayload): Promise<string> {
+  const [{ kid, privateKey }] = await keysOf(service, realm)
+  return new SignJWT(claims).setProtectedHeader({ alg: ALGORITHM, typ: 'JWT', kid }).sign(privateKey)
+}
+
+/**
+ * The claims of a token of that type, if its realm exists and is enabled, signed it, and neither its time nor the
+ * realm's not-before is over. Undefined otherwise: whoever shows it need not know why. Statements: two.
+ */
+export async function verifyToken(
+  service: Service,
+  token: string,
+  type: TokenType,
+  issuerBase?: string,
+): Promise<Verified | undefined> {
+  try {
+    const { kid } = decodeProtectedHeader(token)
+    const { base, name } = splitIssuer(decodeJwt(token).iss)
+    if (!kid || (issuerBase !== undefined && base !== issuerBase)) return undefined
+    const realm = await readRealm(service, name)
+    const key = await keyWithId(service, realm, kid)
+    if (!key || realm.settings.enabled !== true) return undefined
+    const { payload } = await jwtVerify(token, key.publicKey, {
+      algorithms: [ALGORITHM],
+      requiredClaims: ['exp', 'iat'],
+    })
+    if (payload.typ !== type || payload.iat! < Number(realm.settings.notBefore ?? 0)) return undefined
+    return { realm, claims: payload }
+  } catch (error) {
+    if (error instanceof ServiceError ? error.code === 'not_found' : isTokenError(error)) return undefined
+    throw error
+  }
+}
+
+function splitIssuer(issuer: string | undefined): { base: string; name: string } {
+  const at = issuer?.lastIndexOf('/realms/') ?? -1
+  if (!issuer || at < 0) throw new TypeError('the token names no realm')
+  return { base: issuer.slice(0, at), name: decodeURIComponent(issuer.slice(at + '/realms/'.length)) }
+}
+
+/** What decoding throws at what is no token, and verifying at a wrong one. Anything else is not the token's fault. */
+function isTokenError(error: unknown): boolean {
+  const code = (error as { code?: string }).code ?? ''
+  return error instanceof TypeError || error instanceof URIError || /^ERR_J(WT|WS|OSE)/.test(code)
+}

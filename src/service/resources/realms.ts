@@ -1,0 +1,171 @@
+// What REST does with realms: how they show, and what is special about writing one.
+import { MASTER } from '../../kinds/built-in/index.ts'
+import { type FlatFields, isSecret } from '../../kinds/compare.ts'
+import type { Json } from '../../kinds/fields.ts'
+import { kinds } from '../../kinds/index.ts'
+import type { Representation } from '../../kinds/kind.ts'
+import { MASK } from '../../kinds/mask.ts'
+import { laterRealmFields, otpApplications, settingsKeptAsAttributes } from '../../kinds/realm.ts'
+import { demand, visibleTo } from '../administrators.ts'
+import type { Context, WriteContext } from '../context.ts'
+import { failure, ServiceError } from '../errors.ts'
+import { writers } from '../index.ts'
+import { type LiveObject, listEveryRealm } from '../objects.ts'
+import { type Present, present } from '../present.ts'
+import { replacement, withoutNulls } from '../put.ts'
+import type { Caller, Service } from '../service.ts'
+
+/** The realms that the caller may see. Statements: four, whatever their number. */
+export function listRealms(service: Service, caller: Caller, brief: boolean): Promise<Representation[]> {
+  return service.read(caller, MASTER, async (context) => {
+    const realms = await listEveryRealm(context)
+    return realms
+      .filter(
+        (live) => visibleTo({ ...context, realm: { ...context.realm, name: live.key[0]! } }, 'view-realm') === 'all',
+      )
+      .map((live) => (brief ? briefly(live) : show(context.vault, live)))
+  })
+}
+
+/** The realm of the context. */
+export async function getRealm(context: Context): Promise<Representation> {
+  demand(context, 'view-realm')
+  return show(context.vault, await realmOf(context))
+}
+
+/** Makes a realm; gives its name. Throws forbidden, conflict, invalid. */
+export async function createRealm(service: Service, caller: Caller, body: Representation): Promise<string> {
+  await service.read(caller, MASTER, async (context) => demand(context, 'create-realm'))
+  refuseContent(body)
+  const { id, ...stated } = withoutNulls(body)
+  const own = Object.fromEntries(Object.entries(stated).filter(([field]) => field in kinds.realm.fields))
+  const representation = { ...own, ...mailRules(own), ...mirrored(own) }
+  checkPasswordPolicy(representation)
+  const wished = typeof id === 'string' && id !== '' ? { id } : {}
+  return service.create(caller, { representation, ...wished }, async ({ realm }) => realm.name)
+}
+
+/** Changes the settings of the realm of the context. Throws conflict, invalid. */
+export async function replaceRealm(context: WriteContext, body: Representation): Promise<void> {
+  demand(context, 'manage-realm')
+  const live = await realmOf(context)
+  const stated = { ...withoutNulls(body), ...mailRules(body) }
+  checkPasswordPolicy(stated)
+  try {
+    await writers.realm.update(context, [{ live, set: { ...replacement(live, stated), ...mirrors(stated) } }])
+  } catch (error) {
+    // Keycloak: an update says the same in another form.
+    if (error instanceof ServiceError && error.code === 'reserved_character') throw failure('invalid', error.message)
+    throw error
+  }
+}
+
+/** Deletes the realm of the context. */
+export async function deleteRealm(context: WriteContext): Promise<void> {
+  demand(context, 'manage-realm')
+  await writers.realm.delete(context, [await realmOf(context)])
+}
+
+async function realmOf(context: Context): Promise<LiveObject> {
+  return (await writers.realm.list(context, {}))[0]!
+}
+
+const show: Present = (vault, live) => {
+  // Keycloak: these have operations of their own.
+  const { defaultDefaultClientScopes: _, defaultOptionalClientScopes: __, ...shown } = present(vault, live)
+  const smtpServer = Object.entries((shown.smtpServer ?? {}) as Representation).map(([name, value]) => [
+    name,
+    isSecret(kinds.realm, `smtpServer.${name}`) ? MASK : value,
+  ])
+  return {
+    ...shown,
+    smtpServer: Object.fromEntries(smtpServer),
+    otpSupportedApplications: otpApplications(shown),
+    clientProfiles: { profiles: [] },
+    clientPolicies: { policies: [] },
+  }
+}
+
+function briefly({ id, representation: { realm, displayName, enabled } }: LiveObject): Representation {
+  return { id, realm: realm!, ...(displayName !== undefined && { displayName }), enabled: enabled! }
+}
+
+/** Content of a new realm is more than this operation can make: to leave it out silently would lose it. */
+function refuseContent(body: Representation): void {
+  const fields = [...Object.keys(kinds.realm.children), ...Object.keys(laterRealmFields)]
+  const found = fields.filter((field) => !isEmpty(body[field]))
+  if (found.length)
+    throw failure('invalid', `A realm cannot be created with ${found.join(', ')} yet: declare it as a source`)
+}
+
+/** Empty lists and objects all the way down, such as the client policies of a realm that has none. */
+function isEmpty(value: Json | undefined): boolean {
+  if (value === undefined || value === null) return true
+  return typeof value === 'object' && Object.values(value).every((one) => isEmpty(one as Json))
+}
+
+/** Keycloak: each of these, when it is set, takes the others along, in this order. */
+function mailRules(body: Representation): Representation {
+  const { registrationEmailAsUsername, loginWithEmailAllowed, duplicateEmailsAllowed } = body
+  return {
+    ...(registrationEmailAsUsername === true && { duplicateEmailsAllowed: false }),
+    ...(loginWithEmailAllowed === true && { duplicateEmailsAllowed: false }),
+    ...(typeof duplicateEmailsAllowed === 'boolean' && { duplicateEmailsAllowed }),
+    ...(duplicateEmailsAllowed === true && { loginWithEmailAllowed: false, registrationEmailAsUsername: false }),
+  }
+}
+
+/** What an update sets for the settings that show as attributes too. */
+function mirrors(stated: Representation): FlatFields {
+  const attributes = stated.attributes as Representation | undefined
+  const set: Record<string, Json> = {}
+  const given = kinds.realm.defaults({})
+  for (const [field, attribute] of Object.entries(settingsKeptAsAttributes)) {
+    const always = kinds.realm.fields[field]!.onPut === 'clear'
+    const value = stated[field] ?? read(field, attributes?.[attribute])
+    if (value === undefined && !attributes && !always) continue
+    set[field] = value ?? given[field] ?? null
+    set[`attributes.${attribute}`] = value !== undefined ? written(value) : always ? written(given[field]!) : null
+  }
+  return set
+}
+
+/** A new realm's settings that show as attributes too. */
+function mirrored(stated: Representation): Representation {
+  const attributes: Representation = { ...(stated.attributes as Representation | undefined) }
+  const settings: Representation = {}
+  for (const [field, attribute] of Object.entries(settingsKeptAsAttributes)) {
+    const value = stated[field] ?? read(field, attributes[attribute])
+    if (value === undefined) continue
+    settings[field] = value
+    attributes[attribute] = written(value)
+  }
+  return { ...settings, attributes: { ...(kinds.realm.defaults({}).attributes as Representation), ...attributes } }
+}
+
+function read(field: string, text: Json | undefined): Json | undefined {
+  if (typeof text !== 'string') return undefined
+  const given = kinds.realm.defaults({})[field]
+  if (Array.isArray(given)) return text === '' ? [] : text.split(',')
+  return typeof given === 'boolean' ? text === 'true' : Number.parseInt(text, 10) || 0
+}
+
+function written(value: Json): Json {
+  if (Array.isArray(value)) return value.length ? value.join(',') : null
+  return String(value)
+}
+
+/** The policies for passwords that there are. */
+const PASSWORD_POLICIES = new Set(
+  `digits forceExpiredPasswordChange hashAlgorithm hashIterations length lowerCase maxAuthAge maxLength
+  notContainsUsername notEmail notUsername passwordAge passwordBlacklist passwordHistory
+  recoveryCodesWarningThreshold regexPattern specialChars upperCase`.split(/\s+/),
+)
+
+function checkPasswordPolicy({ passwordPolicy }: Representation): void {
+  const names = String(passwordPolicy ?? '')
+    .split(' and ')
+    .map((one) => one.replace(/\(.*$/s, '').trim())
+    .filter(Boolean)
+  if (!names.every((name) => PASSWORD_POLICIES.has(name))) throw failure('invalid', 'Password policy not found')
+}
