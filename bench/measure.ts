@@ -158,11 +158,13 @@ async function time(work: Work): Promise<number> {
   return performance.now() - start
 }
 
-/** A bulk statement goes on in a further one when it was full: both together count as one. */
+/** A bulk statement that was full goes on in the next of the same text, to the same end: both together count as one. */
 function withoutChunks(executed: readonly CompiledQuery[]): number {
-  return executed.filter(({ sql }, at) => {
+  const rest = (statement: CompiledQuery) => JSON.stringify(statement.parameters.filter((one) => !elements(one)))
+  return executed.filter((statement, at) => {
     const previous = executed[at - 1]
-    return !(previous?.sql === sql && previous.parameters.some((one) => elements(one) === CHUNK))
+    if (previous?.sql !== statement.sql || !previous.parameters.some((one) => elements(one) === CHUNK)) return true
+    return rest(previous) !== rest(statement)
   }).length
 }
 

@@ -1,7 +1,7 @@
 // Errors as text for people: what, where, and what to do.
 
 import type { Position } from '../lib/position.ts'
-import { renderPosition } from '../realm-file/document.ts'
+import { renderPosition } from '../realm-file/problem.ts'
 
 /** An answer of the API that is none of success. */
 export class ApiError extends Error {

@@ -1,7 +1,7 @@
 // The only place that knows statuses and Keycloak's forms of error bodies.
 
 import { OAuthError } from '../oidc/oauth-error.ts'
-import { DocumentError } from '../realm-file/document.ts'
+import { DocumentError } from '../realm-file/problem.ts'
 import { ActionError } from '../reconcile/apply.ts'
 import { describe } from '../reconcile/plan.ts'
 import { type ErrorCode, ServiceError } from '../service/errors.ts'

@@ -4,7 +4,7 @@
 export function homePage(base: string, realms: readonly string[]): string {
   const items = realms.map((name) => {
     const path = `/realms/${encodeURIComponent(name)}`
-    return `<li>${escape(name)}: <a href="${path}">public information</a>,
+    return `<li>${escaped(name)}: <a href="${path}">public information</a>,
       <a href="${path}/.well-known/openid-configuration">OpenID configuration</a></li>`
   })
   return `<!doctype html>
@@ -14,8 +14,8 @@ export function homePage(base: string, realms: readonly string[]): string {
 <title>Regent</title>
 <style>body { font: 1rem/1.5 system-ui, sans-serif; max-width: 40rem; margin: 3rem auto; padding: 0 1rem }</style>
 <h1>Regent</h1>
-<p>This is an identity administration server at <code>${escape(base)}</code>.</p>
-<p>Its REST API is at <code>${escape(base)}/admin/realms</code>; <a href="/openapi.json">openapi.json</a> describes it.</p>
+<p>This is an identity administration server at <code>${escaped(base)}</code>.</p>
+<p>Its REST API is at <code>${escaped(base)}/admin/realms</code>; <a href="/openapi.json">openapi.json</a> describes it.</p>
 <h2>Realms</h2>
 <ul>
 ${items.join('\n')}
@@ -25,6 +25,6 @@ ${items.join('\n')}
 `
 }
 
-function escape(text: string): string {
+function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }

@@ -8,7 +8,8 @@ import { laterRealmFields } from '../kinds/realm.ts'
 import { splitTree, type TreeObject } from '../kinds/tree.ts'
 import { nearest } from '../lib/nearest.ts'
 import type { Path, Position } from '../lib/position.ts'
-import { type Document, DocumentError, type Problem } from './document.ts'
+import type { Document } from './document.ts'
+import { DocumentError, type Problem } from './problem.ts'
 
 /** An object that a document states. */
 export interface StatedObject {

@@ -5,8 +5,9 @@ import { kinds } from '../kinds/index.ts'
 import type { Key, KindName } from '../kinds/kind.ts'
 import { address } from '../kinds/tree.ts'
 import type { Position } from '../lib/position.ts'
-import { type Document, DocumentError, type Problem, renderPosition } from '../realm-file/document.ts'
+import type { Document } from '../realm-file/document.ts'
 import { parseRealm, type StatedObject, type StatedRealm } from '../realm-file/parse.ts'
+import { DocumentError, type Problem, renderPosition } from '../realm-file/problem.ts'
 import type { Vault } from '../service/vault.ts'
 
 /** One stated value: as it is compared (a secret as its digest), and where it comes from. */

@@ -3,14 +3,15 @@ import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Representation } from '../kinds/kind.ts'
 import { address } from '../kinds/tree.ts'
-import { type Document, DocumentError } from '../realm-file/document.ts'
+import type { Document } from '../realm-file/document.ts'
+import { DocumentError } from '../realm-file/problem.ts'
 import { demand } from '../service/administrators.ts'
 import { flush, type JournalEntry, type WriteContext } from '../service/context.ts'
 import { ServiceError } from '../service/errors.ts'
 import { type Caller, Rollback, type Service } from '../service/service.ts'
 import { appliedBy, type Ownership, record } from '../service/sources.ts'
 import { type Applied, apply } from './apply.ts'
-import { type DesiredRealm, desiredRealms, inOrder } from './desired.ts'
+import { type DesiredRealm, desiredRealms } from './desired.ts'
 import { observe } from './observe.ts'
 import { type Note, type Owned, type PlanInput, plan, type RealmPlan } from './plan.ts'
 
@@ -76,6 +77,11 @@ async function run(service: Service, caller: Caller, source: SourceState, step: 
     .filter(({ realm }) => !names.includes(realm))
     .map(({ realm }) => ({ message: `realm ${realm} is stated no more; it is left as it is` }))
   return { source: source.name, revision: source.revision, realms, notes }
+}
+
+/** Realms follow each other by name, master last. */
+function inOrder(a: string, b: string): number {
+  return Number(a === 'master') - Number(b === 'master') || (a < b ? -1 : 1)
 }
 
 async function runRealm(
@@ -144,7 +150,9 @@ async function commit(
     const { owned, dropped } = ownership(desired, input, applied)
     // The journal first: it marks what this run itself has changed, and the record clears these marks.
     await flush(context)
-    await record(context, { source: source.name, digest, revision: source.revision, owned, dropped, plan: made })
+    // All live objects that the plan counted on would make the record of one changed field as long as the realm.
+    const { knows: _, ...kept } = made
+    await record(context, { source: source.name, digest, revision: source.revision, owned, dropped, plan: kept })
     return outcome
   })
 }

@@ -14,7 +14,7 @@ export const everything: Power = { all: true }
 /** What the user may administer now, whatever the token said when it was made. */
 export async function powerOf(tx: Transaction, user: { realm: string; id: string }): Promise<Power> {
   const found = await findUserRealm(tx, user.realm, user.id)
-  if (!found || found.body.enabled !== true) throw failure('unauthorized', 'HTTP 401 Unauthorized')
+  if (found?.body.enabled !== true) throw failure('unauthorized', 'HTTP 401 Unauthorized')
   return user.realm === MASTER ? everything : { all: false, realms: new Set() }
 }
 

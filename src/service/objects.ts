@@ -103,7 +103,7 @@ export async function createObjects(
 ): Promise<LiveObject[]> {
   const kind = kinds[name]
   const prepared = objects.map(({ id, parent, representation }) => {
-    const flat = creation(kind, flatten(kind, representation))
+    const flat = sealed(context.vault, kind, creation(kind, flatten(kind, representation)))
     const own = String(flat[kind.naturalKey])
     const key: Key = parent ? [parent.kind, ...parent.key, own] : [own]
     return { id: id ?? randomUUID(), parent, key, flat }
@@ -115,7 +115,7 @@ export async function createObjects(
     new Map(prepared.map(({ id, key }) => [JSON.stringify(key), id])),
   )
   const rows = prepared.map((one) => ({
-    ...toRow(context.vault, kind, one.id, one.flat, ids),
+    ...toRow(kind, one.id, one.flat, ids),
     ...(one.parent && { parent: one.parent }),
   }))
   await naming(kind, 'create', () => insertObjects(context.tx, context.realm.number, name, context.version, rows))
@@ -132,7 +132,7 @@ export async function createObjects(
     version: context.version,
     key,
     ...(parent && { parent }),
-    representation: seal(context.vault, kind, flat),
+    representation: assemble(kind, flat),
     references: referenceIds(kind, flat, ids),
   }))
 }
@@ -152,7 +152,7 @@ export async function updateAll(
     kind,
     touched.map(({ flat }) => flat),
   )
-  const rows = touched.map(({ live, flat }) => toRow(context.vault, kind, live.id, flat, ids))
+  const rows = touched.map(({ live, flat }) => toRow(kind, live.id, flat, ids))
   await naming(kind, 'update', () => updateObjects(context.tx, context.realm.number, name, context.version, rows))
   await writeRelations(context, kind, touched, ids)
   for (const { live, before } of touched) journal(context, 'update', name, live, before)
@@ -238,7 +238,7 @@ async function resolveReferences(
   return ids
 }
 
-function toRow(vault: Vault, kind: Kind, id: string, flat: FlatFields, ids: ReferenceIds): ObjectRow {
+function toRow(kind: Kind, id: string, flat: FlatFields, ids: ReferenceIds): ObjectRow {
   const body = Object.fromEntries(
     Object.entries(flat).filter(([path, value]) => {
       const { field } = resolve(kind, path)
@@ -248,7 +248,7 @@ function toRow(vault: Vault, kind: Kind, id: string, flat: FlatFields, ids: Refe
   return {
     id,
     name: String(flat[kind.naturalKey]),
-    body: seal(vault, kind, body),
+    body: assemble(kind, body),
     references: referenceIds(kind, flat, ids),
   }
 }
@@ -284,6 +284,7 @@ function alive(kind: Kind, { id, version, key, parent, body, references, relatio
 
 interface Change {
   readonly live: LiveObject
+  /** The whole new state, secrets sealed. */
   readonly flat: FlatFields
   readonly before: FlatFields
   readonly relations: readonly { field: string; add: readonly Key[]; remove: readonly Key[] }[]
@@ -312,13 +313,13 @@ function changeOf({ vault }: Context, kind: Kind, { live, set, relations = {} }:
     before[field] = present as unknown as Json
     flat[field] = [...missing(present, remove), ...add] as unknown as Json
   }
-  return { live, flat, before, relations: real, touched: different.length + real.length > 0 }
+  return { live, flat: sealed(vault, kind, flat), before, relations: real, touched: different.length + real.length > 0 }
 }
 
 function afterwards(context: WriteContext, kind: Kind, { live, flat }: Change, ids: ReferenceIds): LiveObject {
   const key = [...live.key.slice(0, -1), String(flat[kind.naturalKey])]
   const references = referenceIds(kind, flat, ids)
-  return { ...live, version: context.version, key, representation: seal(context.vault, kind, flat), references }
+  return { ...live, version: context.version, key, representation: assemble(kind, flat), references }
 }
 
 async function writeRelations(
@@ -355,11 +356,8 @@ function elementsOf(
   return (keys ?? []).map((key) => ({ owner, target: ids.get(JSON.stringify(key))! }))
 }
 
-function seal(vault: Vault, kind: Kind, flat: FlatFields): Representation {
-  return assemble(
-    kind,
-    mapSecrets(kind, flat, (secret) => vault.seal(secret)),
-  )
+function sealed(vault: Vault, kind: Kind, flat: FlatFields): FlatFields {
+  return mapSecrets(kind, flat, (secret) => vault.seal(secret))
 }
 
 function mapSecrets(kind: Kind, flat: FlatFields, change: (secret: string) => string): FlatFields {

@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
-import { DocumentError, parseDocuments } from '../../src/realm-file/document.ts'
-import { escapeVariables, type SubstituteOptions, substitute } from '../../src/realm-file/substitute.ts'
+import { parseDocuments } from '../../src/realm-file/document.ts'
+import { DocumentError } from '../../src/realm-file/problem.ts'
+import { escapeVariables, substitute } from '../../src/realm-file/substitute.ts'
+import type { SubstituteOptions } from '../../src/realm-file/variables.ts'
 
 const env = {
   HOST: 'example.com',

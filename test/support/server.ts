@@ -1,11 +1,9 @@
-// A server on the real engine for tests: one database per worker, and as many realms in it as tests ask for.
+// A server on the engine under test: one per worker, with as many realms as tests ask for.
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
-import { inject } from 'vitest'
 import { createServer } from '../../src/http/server.ts'
 import { bootstrap } from '../../src/service/bootstrap.ts'
-import { openService, type Service, type StatementListener } from '../../src/service/service.ts'
-import { createDatabase } from './database.ts'
+import { testService } from './service.ts'
 
 /** An answer, its body parsed. */
 export interface TestAnswer {
@@ -15,7 +13,7 @@ export interface TestAnswer {
   readonly body: any
 }
 
-/** A request: a body is JSON, unless it is a text or bytes; `token: null` sends none. */
+/** A request: a body is JSON, unless it is a text; `token: null` sends none. */
 export interface TestRequest {
   readonly body?: unknown
   readonly headers?: Record<string, string>
@@ -24,42 +22,42 @@ export interface TestRequest {
 
 /** A server with an administrator, who calls. */
 export interface TestServer {
-  readonly service: Service
   readonly app: FastifyInstance
   call(method: string, path: string, request?: TestRequest): Promise<TestAnswer>
-  /** A new realm's name. */
+  /** A new realm's address under /admin/realms. */
   realm(settings?: object): Promise<string>
-  /** The statements that the work executes. */
-  statements(work: () => Promise<unknown>): Promise<string[]>
-  /** Listens; gives its address. Started once. */
+  /** Makes an object and gives its address. Fails when it cannot be made. */
+  make(path: string, body: object): Promise<string>
+  /** Listens; gives its address. */
   listen(): Promise<string>
 }
 
-const shared = globalThis as { regentTestServer?: Promise<TestServer> }
+declare global {
+  var openTestServer: Promise<TestServer> | undefined
+}
+
+/** An administrator's token is valid for a minute. */
+const TOKEN_AGE = 30_000
 
 /** The worker's server. */
 export function testServer(): Promise<TestServer> {
-  shared.regentTestServer ??= start()
-  return shared.regentTestServer
+  globalThis.openTestServer ??= start()
+  return globalThis.openTestServer
 }
 
 async function start(): Promise<TestServer> {
-  let listener: StatementListener | undefined
-  const databaseUrl = inject('databaseUrl')
-  const service = await openService({
-    location: databaseUrl ? { url: await createDatabase(databaseUrl) } : {},
-    key: Buffer.from('the key of all tests, which is long enough'),
-    onStatement: (statement) => listener?.(statement),
-  })
+  const { service } = await testService()
   await bootstrap(service, { user: 'admin', password: 'admin' })
   const app = await createServer(service, { basePath: '/v1' })
-  const token = await logIn(app)
+  let token = { text: '', at: 0 }
   let address: Promise<string> | undefined
 
-  const call: TestServer['call'] = async (method, path, request = {}) => {
-    const { body, headers = {} } = request
-    const raw = typeof body === 'string' || Buffer.isBuffer(body)
-    const bearer = request.token === undefined ? token : request.token
+  const adminToken = async () => {
+    if (Date.now() - token.at > TOKEN_AGE) token = { text: await logIn(app), at: Date.now() }
+    return token.text
+  }
+  const call: TestServer['call'] = async (method, path, { body, headers = {}, token: own } = {}) => {
+    const bearer = own === undefined ? await adminToken() : own
     const answer = await app.inject({
       method: method as 'GET',
       url: path,
@@ -68,27 +66,21 @@ async function start(): Promise<TestServer> {
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...headers,
       },
-      ...(body !== undefined && { payload: raw ? body : JSON.stringify(body) }),
+      ...(body !== undefined && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
     return { status: answer.statusCode, headers: answer.headers, body: parsed(answer.body) }
   }
+  const make: TestServer['make'] = async (path, body) => {
+    const answer = await call('POST', path, { body })
+    if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
+    return new URL(String(answer.headers.location)).pathname
+  }
   return {
-    service,
     app,
     call,
-    async realm(settings = {}) {
-      const name = `test-${randomUUID().slice(0, 8)}`
-      const { status, body } = await call('POST', '/admin/realms', { body: { realm: name, enabled: true, ...settings } })
-      if (status !== 201) throw new Error(`no realm: ${status} ${JSON.stringify(body)}`)
-      return name
-    },
-    async statements(work) {
-      const seen: string[] = []
-      listener = ({ sql }) => seen.push(sql)
-      await work()
-      listener = undefined
-      return seen
-    },
+    make,
+    realm: (settings = {}) =>
+      make('/admin/realms', { realm: `test-${randomUUID().slice(0, 8)}`, enabled: true, ...settings }),
     listen() {
       address ??= app.listen({ host: '127.0.0.1', port: 0 })
       return address

@@ -2,7 +2,8 @@
 
 import type { Json } from '../../kinds/fields.ts'
 import type { Path } from '../../lib/position.ts'
-import { parseDocuments, pointerOf } from '../../realm-file/document.ts'
+import { parseDocuments } from '../../realm-file/document.ts'
+import { pointerOf } from '../../realm-file/problem.ts'
 import type { SubstitutedDocument } from '../../realm-file/substitute.ts'
 import type { SourceState } from '../run.ts'
 

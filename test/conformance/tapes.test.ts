@@ -1,0 +1,39 @@
+// What the reference server answered, asked of Regent. Steps that differ on purpose, or not yet, stand in
+// differences.json with the reason; that list only shrinks.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { testServer } from '../support/server.ts'
+import { replay, type Tape } from '../support/tape.ts'
+
+interface Difference {
+  readonly tape: string
+  readonly step: number
+  readonly reason: string
+}
+
+const folder = import.meta.dirname
+const read = <T>(file: string) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as T
+const listed = read<Difference[]>('differences.json')
+const tapes = readdirSync(folder).filter((file) => file.endsWith('.tape.json'))
+
+test.each(tapes)('%s is answered as the reference server answers it', { timeout: 120_000 }, async (file) => {
+  const name = file.replace('.tape.json', '')
+  const tape = read<Tape>(file)
+  const differing = await replay(tape, await (await testServer()).listen())
+  const expected = new Set(listed.filter(({ tape }) => tape === name).map(({ step }) => step))
+  const unexpected = [...differing].filter(([step]) => !expected.has(step))
+  expect(
+    unexpected.map(([step, found]) => `${step} ${tape.steps[step]!.title}: ${found.join('; ')}`),
+    'steps that differ and are not listed',
+  ).toEqual([])
+  expect(
+    [...expected].filter((step) => !differing.has(step)),
+    'steps that are listed and do not differ: take them off the list',
+  ).toEqual([])
+})
+
+test('every listed difference has a tape and a reason', () => {
+  const broken = listed.filter(({ tape, reason }) => !tapes.includes(`${tape}.tape.json`) || !reason)
+  expect(broken).toEqual([])
+})
