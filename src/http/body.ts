@@ -34,7 +34,9 @@ export function bodySchema(kind: Kind): z.ZodObject {
   if (known) return known
   const children = Object.entries(kind.children).map(([field, child]) => [
     field,
-    z.array(bodySchema(kinds[child])).nullish().describe(`Each ${kinds[child].title} of the ${kind.title}.`),
+    childrenOf(kinds[child], bodySchema(kinds[child]))
+      .nullish()
+      .describe(`Each ${kinds[child].title} of the ${kind.title}.`),
   ])
   const later = Object.entries(kind.name === 'realm' ? laterRealmFields : {}).map(([field, description]) => [
     field,
@@ -48,6 +50,19 @@ export function bodySchema(kind: Kind): z.ZodObject {
   const schema = kind.lenient ? z.object(shape) : z.strictObject(shape)
   schemas.set(kind, schema)
   return schema
+}
+
+/** Children as they stand in a representation: a list; where they may also belong to another parent, lists by parent. */
+export function childrenOf(child: Kind, one: z.ZodType): z.ZodType {
+  if (!child.parentOptional) return z.array(one)
+  const groups = child.parents.map((parent) => [
+    parent,
+    z.record(z.string(), z.array(one)).nullish().describe(`Lists by ${kinds[parent].title}.`),
+  ])
+  return z.strictObject({
+    realm: z.array(one).nullish().describe('Those of the realm itself.'),
+    ...Object.fromEntries(groups),
+  })
 }
 
 /** The body as its form has it. Throws HttpError: the first thing that is wrong, in the order of the text. */

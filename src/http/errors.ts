@@ -32,7 +32,7 @@ const forms: Readonly<Record<ErrorCode, (message: string) => ErrorAnswer>> = {
   invalid: (errorMessage) => ({ status: 400, body: { errorMessage } }),
   invalid_input: (error_description) => ({ status: 400, body: { error: 'invalid_input', error_description } }),
   bad_request: (error_description) => ({ status: 400, body: { error: 'invalid_request', error_description } }),
-  reserved_character: (error) => ({ status: 400, body: { error } }),
+  malformed: (error) => ({ status: 400, body: { error } }),
   forbidden: (error) => ({ status: 403, body: { error } }),
   unauthorized: (error) => ({ status: 401, body: { error } }),
   changed: (errorMessage) => ({ status: 409, body: { errorMessage } }),

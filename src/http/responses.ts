@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { kinds } from '../kinds/index.ts'
 import type { Kind } from '../kinds/kind.ts'
-import { bodySchema } from './body.ts'
+import { bodySchema, childrenOf } from './body.ts'
 import type { Response } from './operation.ts'
 
 /** Schemas that have a name in OpenAPI. */
@@ -59,7 +59,9 @@ export function representationOf(kind: Kind): z.ZodType {
   if (known) return known
   const children = Object.entries(kind.children).map(([field, child]) => [
     field,
-    z.array(representationOf(kinds[child])).optional().describe(`Each ${kinds[child].title} of the ${kind.title}.`),
+    childrenOf(kinds[child], representationOf(kinds[child]))
+      .optional()
+      .describe(`Each ${kinds[child].title} of the ${kind.title}.`),
   ])
   const schema = z
     .object({ ...bodySchema(kind).shape, ...Object.fromEntries(children) })

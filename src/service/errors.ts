@@ -14,8 +14,8 @@ export type ErrorCode =
   | 'invalid_input'
   /** Keycloak: as `invalid`, where the request itself is wrong. */
   | 'bad_request'
-  /** Keycloak: as `invalid`, of a character in the name of a realm. */
-  | 'reserved_character'
+  /** Keycloak: as `invalid`, in yet another form. */
+  | 'malformed'
   /** The caller is known, and may not. */
   | 'forbidden'
   /** The caller is not known. */

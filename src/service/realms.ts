@@ -162,7 +162,7 @@ function movedUris({ representation }: LiveObject, old: string, name: string): R
 function checkName(name: unknown): string {
   if (typeof name !== 'string' || name === '') throw failure('invalid', 'Realm name cannot be empty')
   const reserved = /[:/?#[\]@!$&'()*+,;=%\s"<>\\^`{|}]/.exec(name)
-  if (reserved) throw failure('reserved_character', `Character '${reserved[0]}' not allowed.`)
+  if (reserved) throw failure('malformed', `Character '${reserved[0]}' not allowed.`)
   return name
 }
 

@@ -55,7 +55,7 @@ export async function replaceRealm(context: WriteContext, body: Representation):
     await writers.realm.update(context, [{ live, set: { ...replacement(live, stated), ...mirrors(stated) } }])
   } catch (error) {
     // Keycloak: an update says the same in another form.
-    if (error instanceof ServiceError && error.code === 'reserved_character') throw failure('invalid', error.message)
+    if (error instanceof ServiceError && error.code === 'malformed') throw failure('invalid', error.message)
     throw error
   }
 }
