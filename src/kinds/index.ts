@@ -6,6 +6,7 @@ import { clientScope } from './client-scope.ts'
 import type { Kind, KindName } from './kind.ts'
 import { protocolMapper } from './protocol-mapper.ts'
 import { realm } from './realm.ts'
+import { role } from './role.ts'
 
 /** Every kind by name. */
 export const kinds: Readonly<Record<KindName, Kind>> = {
@@ -15,4 +16,5 @@ export const kinds: Readonly<Record<KindName, Kind>> = {
   clientScope,
   client,
   protocolMapper,
+  role,
 }

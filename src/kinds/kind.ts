@@ -10,6 +10,7 @@ export type KindName =
   | 'clientScope'
   | 'client'
   | 'protocolMapper'
+  | 'role'
 
 /** The representation of an object, or the part of it that is stated: nested, references as natural keys. */
 export type Representation = { [field: string]: Json }

@@ -16,6 +16,7 @@ export const realm = defineKind({
     clients: 'client',
     authenticationFlows: 'authenticationFlow',
     authenticatorConfig: 'authenticatorConfig',
+    roles: 'role',
   },
   conflict: { create: 'Realm {name} already exists', update: 'Realm with same name exists' },
   // Keycloak: a new realm is disabled until it says otherwise, and log-in by address ends where addresses may repeat.
@@ -274,7 +275,6 @@ export const laterRealmFields: Readonly<Record<string, string>> = {
   federatedUsers: 'what the realm keeps about people of a user store',
   groups: 'groups of people',
   defaultGroups: 'groups that new people join',
-  roles: 'roles of the realm and of clients',
   defaultRoles: 'roles that everybody has, in an earlier form',
   requiredActions: 'actions that people may have to take at log-in',
   identityProviders: 'identity providers',

@@ -9,6 +9,7 @@ import { clients } from './migrations/0003-clients.ts'
 import { authenticationFlows } from './migrations/0004-authentication-flows.ts'
 import { users } from './migrations/0005-users.ts'
 import { reconcile } from './migrations/0006-reconcile.ts'
+import { roles } from './migrations/0007-roles.ts'
 
 /** The migrations in order: name → SQL. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -18,6 +19,7 @@ export const migrations: Readonly<Record<string, string>> = {
   '0004-authentication-flows': authenticationFlows,
   '0005-users': users,
   '0006-reconcile': reconcile,
+  '0007-roles': roles,
 }
 
 /** Applies what is missing. Two processes at once: the second waits. Throws what the database says. */

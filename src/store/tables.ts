@@ -77,4 +77,11 @@ export const tables: Readonly<Record<KindName, Table>> = {
     key: 'name',
     parents: { clientScope: 'client_scope', client: 'client' },
   },
+  role: {
+    ...none,
+    name: 'role',
+    key: 'name',
+    parents: { client: 'client' },
+    relations: { composites: { name: 'role_composite', owner: 'role', target: 'part' } },
+  },
 }

@@ -5,6 +5,7 @@ import { clientOperations } from './clients.ts'
 import { listedOperations } from './not-yet.ts'
 import { protocolMapperOperations } from './protocol-mappers.ts'
 import { realmOperations } from './realms.ts'
+import { roleOperations } from './roles.ts'
 
 /** The operations. */
 export const operations: readonly Operation[] = [
@@ -12,6 +13,7 @@ export const operations: readonly Operation[] = [
   ...clientScopeOperations,
   ...clientOperations,
   ...protocolMapperOperations,
+  ...roleOperations,
 ]
 
 const present = new Set(operations.map(({ method, path }) => `${method} ${path}`))

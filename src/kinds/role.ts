@@ -1,0 +1,30 @@
+import * as z from 'zod'
+import { flag, structured, text, textListMap } from './fields.ts'
+import { defineKind } from './kind.ts'
+
+const names = z.array(z.string())
+
+/** Keycloak: RoleRepresentation. A role of the realm or of one client; a composite role contains others. */
+export const role = defineKind({
+  name: 'role',
+  title: 'role',
+  representation: 'RoleRepresentation',
+  naturalKey: 'name',
+  conflict: { create: 'Role with name {name} already exists' },
+  parents: ['client'],
+  parentOptional: true,
+  fields: {
+    name: text('Name of the role; unique in its realm or client.'),
+    description: text('What the role allows.', { onPut: 'clear' }),
+    composite: flag('Whether the role contains other roles.', { computed: true }),
+    clientRole: flag('Whether the role belongs to a client.', { computed: true }),
+    containerId: text('Id of the realm or client that the role belongs to.', { computed: true }),
+    composites: structured(
+      z.strictObject({ realm: names.nullish(), client: z.record(z.string(), names).nullish() }),
+      'Roles that the role contains: realm roles by name, client roles by client id and name.',
+      { refersTo: 'role', relation: true, late: true },
+    ),
+    scopeParamRequired: flag('Keycloak: of an earlier form; ignored.', { computed: true }),
+    attributes: textListMap('Lists of texts by name.', { onPut: 'replace', default: {} }),
+  },
+})

@@ -1,0 +1,112 @@
+// What REST does with roles: by name in their realm or client, or by id.
+import type { Key, Representation } from '../../kinds/kind.ts'
+import type { ObjectFilter } from '../../store/objects.ts'
+import { demand, visibleTo } from '../administrators.ts'
+import type { Context, WriteContext } from '../context.ts'
+import { failure } from '../errors.ts'
+import { writers } from '../index.ts'
+import type { LiveObject } from '../objects.ts'
+import { present } from '../present.ts'
+import { replacement, withoutNulls } from '../put.ts'
+import { CLIENT_NOT_FOUND } from './clients.ts'
+import { getObject, newObject, type Place, type Query, type Resource } from './resource.ts'
+
+/** Keycloak: RoleContainerResource. `owner` is the id of a client; without it, roles of the realm. */
+export const roles: Resource = {
+  kind: 'role',
+  view: 'view-realm',
+  manage: 'manage-realm',
+  async list(context, place, query) {
+    demand(context, 'view-realm')
+    const filter = {
+      ...(await containerOf(context, place)).filter,
+      ...pageOf(query),
+      visible: visibleTo(context, 'view-realm'),
+    }
+    const brief = query.briefRepresentation !== false
+    return (await writers.role.list(context, filter)).map((live) => show(context, live, brief))
+  },
+  async get(context, place) {
+    demand(context, 'view-realm')
+    return show(context, await findByName(context, place))
+  },
+  async create(context, place, body) {
+    demand(context, 'manage-realm')
+    const { parent } = await containerOf(context, place)
+    const [made] = await writers.role.create(context, [{ ...newObject(withName(body)), ...(parent && { parent }) }])
+    return made!.key.at(-1)!
+  },
+  async replace(context, place, body) {
+    demand(context, 'manage-realm')
+    await replace(context, await findByName(context, place), body)
+  },
+  async delete(context, place) {
+    demand(context, 'manage-realm')
+    await writers.role.delete(context, [await findByName(context, place)])
+  },
+}
+
+const byId = (context: Context, { id }: Place) => getObject(context, 'role', id, 'Could not find role with id')
+
+/** Keycloak: RoleByIdResource, which neither lists nor makes. */
+export const rolesById: Pick<Resource, 'get' | 'replace' | 'delete'> = {
+  async get(context, place) {
+    demand(context, 'view-realm')
+    return show(context, await byId(context, place))
+  },
+  async replace(context, place, body) {
+    demand(context, 'manage-realm')
+    await replace(context, await byId(context, place), body)
+  },
+  async delete(context, place) {
+    demand(context, 'manage-realm')
+    await writers.role.delete(context, [await byId(context, place)])
+  },
+}
+
+/** Where the roles are: which of all are meant, and what a new one belongs to. */
+async function containerOf(
+  context: Context,
+  { owner }: Omit<Place, 'id'>,
+): Promise<{ filter: ObjectFilter; parent?: { kind: 'client'; id: string; key: Key } }> {
+  if (owner === undefined) return { filter: { topLevel: true } }
+  const { id, key } = await getObject(context, 'client', owner, CLIENT_NOT_FOUND)
+  return { filter: { parents: { kind: 'client', ids: [id] } }, parent: { kind: 'client', id, key } }
+}
+
+async function findByName(context: Context, { id: name, ...place }: Place): Promise<LiveObject> {
+  const { parent } = await containerOf(context, place)
+  const [found] = await writers.role.list(context, { keys: [parent ? ['client', ...parent.key, name] : [name]] })
+  if (!found) throw failure('not_found', 'Could not find role')
+  return found
+}
+
+function show(context: Context, live: LiveObject, brief = false): Representation {
+  const { composites, attributes, ...shown } = present(context.vault, live)
+  const clientRole = live.parent !== undefined
+  return {
+    ...shown,
+    composite: Object.keys((composites ?? {}) as Representation).length > 0,
+    clientRole,
+    containerId: live.parent?.id ?? context.realm.id,
+    ...(!brief && { attributes: attributes! }),
+  }
+}
+
+async function replace(context: WriteContext, live: LiveObject, body: Representation): Promise<void> {
+  await writers.role.update(context, [{ live, set: replacement(live, withName(body)) }])
+}
+
+function withName(body: Representation): Representation {
+  const stated = withoutNulls(body)
+  if (typeof stated.name !== 'string' || stated.name === '') throw failure('malformed', 'role has no name')
+  return stated
+}
+
+function pageOf({ search, first, max }: Query): ObjectFilter {
+  return {
+    ...(typeof search === 'string' && search !== '' && { search: search.trim() }),
+    ...(typeof first === 'number' && first >= 0 && { first }),
+    ...(typeof max === 'number' && max >= 0 && { max }),
+  }
+}
