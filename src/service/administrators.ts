@@ -1,7 +1,8 @@
-// Who may administer what: the one place that knows. An administrator is a user of the master realm.
+// Who may administer what: the one place that knows. It asks the store each time: an old token gains or loses at once.
 import { MASTER } from '../kinds/built-in/index.ts'
 import type { Transaction } from '../store/database.ts'
 import type { Visibility } from '../store/objects.ts'
+import { selectHeldRoles } from '../store/role-mappings.ts'
 import { findUserRealm } from '../store/users.ts'
 import type { Context, Power } from './context.ts'
 import { failure } from './errors.ts'
@@ -11,11 +12,18 @@ export type { Power } from './context.ts'
 /** All power. */
 export const everything: Power = { all: true }
 
-/** What the user may administer now, whatever the token said when it was made. */
+/** Keycloak: the role of master that administers every realm; of other realms, the role that administers the own one. */
+export const ADMIN = 'admin'
+const REALM_ADMIN = { client: 'realm-management', name: 'realm-admin' }
+
+/** What the user may administer now, whatever the token said when it was made. Throws unauthorized when there is none. */
 export async function powerOf(tx: Transaction, user: { realm: string; id: string }): Promise<Power> {
   const found = await findUserRealm(tx, user.realm, user.id)
   if (found?.body.enabled !== true) throw failure('unauthorized', 'HTTP 401 Unauthorized')
-  return user.realm === MASTER ? everything : { all: false, realms: new Set() }
+  const roles = await selectHeldRoles(tx, user.realm, user.id, ADMIN)
+  if (user.realm === MASTER && roles.some(({ client, name }) => client === null && name === ADMIN)) return everything
+  const own = roles.some(({ client, name }) => client === REALM_ADMIN.client && name === REALM_ADMIN.name)
+  return { all: false, realms: new Set(own ? [user.realm] : []) }
 }
 
 /** Whether the caller may do this in the context's realm. The permission is named as the role that gives it. */
@@ -29,9 +37,8 @@ export function demand(context: Context, permission: Permission): void {
 }
 
 /** What of a kind the caller may see in the context's realm: the condition that every list takes. */
-export function visibleTo(context: Context, _permission: Permission): Visibility {
-  const { power, realm } = context
-  return power.all || power.realms.has(realm.name) ? 'all' : { ids: [] }
+export function visibleTo(context: Context, permission: Permission): Visibility {
+  return may(context, permission) ? 'all' : { ids: [] }
 }
 
 /** Keycloak: the roles of `realm-management` that operations need. */

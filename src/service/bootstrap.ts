@@ -1,11 +1,12 @@
 // The first start: the master realm, and somebody who can administer it.
 import { MASTER } from '../kinds/built-in/index.ts'
 import { hasPeople } from '../store/users.ts'
+import { ADMIN } from './administrators.ts'
 import type { Context } from './context.ts'
 import { failure, ServiceError } from './errors.ts'
 import { hashPassword } from './passwords.ts'
 import { type Service, SYSTEM } from './service.ts'
-import { createUsers, findByName, setPassword } from './users.ts'
+import { createUsers, findByName, grantRoles, setPassword } from './users.ts'
 
 /** A first administrator. */
 export interface Administrator {
@@ -23,18 +24,20 @@ export async function bootstrap(service: Service, administrator?: Administrator)
   const password = await hashPassword(administrator.password)
   await service.write(SYSTEM, MASTER, async (context) => {
     if (await isInhabited(context)) return
-    await createUsers(context, [{ username: administrator.user, password }])
+    const [user] = await createUsers(context, [{ username: administrator.user, password }])
+    await grantRoles(context, user!, [[ADMIN]])
   })
 }
 
-/** Gives the user of the master realm a new password; makes them where they do not exist. Throws not_found without realm. */
+/** Gives the user of the master realm a new password and the role of its administrators; makes them where they do not exist. Throws not_found without realm. */
 export async function resetAdminPassword(service: Service, user: string, password: string): Promise<void> {
   if (!user || !password) throw failure('invalid', 'A user name and a password are needed')
   const hash = await hashPassword(password)
   await service.write(SYSTEM, MASTER, async (context) => {
     const existing = await findByName(context, user)
     if (existing) await setPassword(context, existing, hash)
-    else await createUsers(context, [{ username: user, password: hash }])
+    const [administrator] = existing ? [existing] : await createUsers(context, [{ username: user, password: hash }])
+    await grantRoles(context, administrator!, [[ADMIN]])
   })
 }
 

@@ -8,6 +8,7 @@ import { creationOrder } from '../kinds/order.ts'
 import { relationKeys } from '../kinds/relations.ts'
 import { address, type TreeObject } from '../kinds/tree.ts'
 import { insertRealm, lockRealms, type RealmRow } from '../store/realms.ts'
+import { setDefaultRole } from '../store/role-mappings.ts'
 import { authenticationFlows } from './authentication-flows.ts'
 import { type Context, flush, journal, type WriteContext, writable } from './context.ts'
 import { failure } from './errors.ts'
@@ -15,6 +16,7 @@ import {
   createObjects,
   deleteAll,
   digested,
+  idsOf,
   type LiveObject,
   listObjects,
   type NewObject,
@@ -70,6 +72,8 @@ export async function createRealm(
   const quiet: WriteContext = { ...fresh, entries: [] }
   await createTree(quiet, builtIn, options.ids ?? new Map())
   await updateAll(quiet, 'realm', [settingsOf(fresh, full)])
+  const byDefault = await idsOf(quiet, 'role', [[`default-roles-${name}`]])
+  for (const role of byDefault.values()) await setDefaultRole(context.tx, number, role)
   if (name !== MASTER) await inMaster(context, (master) => createTree(master, adminClientObjects(name), new Map()))
   journal(fresh, 'create', 'realm', { id, key: [name] }, {})
   return fresh

@@ -1,6 +1,7 @@
 // People and service accounts, as far as log-in needs them.
 import { randomUUID } from 'node:crypto'
-import type { Representation } from '../kinds/kind.ts'
+import type { Key, Representation } from '../kinds/kind.ts'
+import { insertDefaultRole, insertUserRoles } from '../store/role-mappings.ts'
 import {
   deleteCredentials,
   findUser,
@@ -11,6 +12,7 @@ import {
   type UserRow,
 } from '../store/users.ts'
 import { type Context, journal, type WriteContext } from './context.ts'
+import { idsOf } from './objects.ts'
 import { hashPassword, verifyNothing, verifyPassword } from './passwords.ts'
 
 export type { StoredUser } from '../store/users.ts'
@@ -25,7 +27,7 @@ export interface NewUser {
   readonly representation?: Representation
 }
 
-/** Makes users. Statements: two, whatever their number. */
+/** Makes users. Statements: three, whatever their number. */
 export async function createUsers(context: WriteContext, users: readonly NewUser[]): Promise<UserRow[]> {
   if (!users.length) return []
   const { tx, realm, now } = context
@@ -40,10 +42,30 @@ export async function createUsers(context: WriteContext, users: readonly NewUser
     }
   })
   await insertUsers(tx, realm.number, 1, rows)
+  await insertDefaultRole(
+    tx,
+    realm.number,
+    rows.map(({ id }) => id),
+  )
   const hashed = users.flatMap(({ password }, at) => (password ? [{ user: rows[at]!.id, password }] : []))
   if (hashed.length) await insertPasswords(context, hashed)
   for (const { id, username } of rows) journal(context, 'create', 'user', { id, key: [username] }, {})
   return rows
+}
+
+/** Gives a user roles. Throws invalid where a role does not exist. */
+export async function grantRoles(
+  context: WriteContext,
+  user: { id: string; username: string },
+  roles: readonly Key[],
+): Promise<void> {
+  const ids = await idsOf(context, 'role', roles)
+  await insertUserRoles(
+    context.tx,
+    context.realm.number,
+    [...ids.values()].map((role) => ({ user: user.id, role })),
+  )
+  journal(context, 'update', 'user', { id: user.id, key: [user.username] }, { roles: null })
 }
 
 /** Gives a user a new password. */

@@ -10,6 +10,7 @@ import { authenticationFlows } from './migrations/0004-authentication-flows.ts'
 import { users } from './migrations/0005-users.ts'
 import { reconcile } from './migrations/0006-reconcile.ts'
 import { roles } from './migrations/0007-roles.ts'
+import { roleMappings } from './migrations/0008-role-mappings.ts'
 
 /** The migrations in order: name → SQL. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -20,6 +21,7 @@ export const migrations: Readonly<Record<string, string>> = {
   '0005-users': users,
   '0006-reconcile': reconcile,
   '0007-roles': roles,
+  '0008-role-mappings': roleMappings,
 }
 
 /** Applies what is missing. Two processes at once: the second waits. Throws what the database says. */

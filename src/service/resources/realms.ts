@@ -6,6 +6,7 @@ import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/kind.ts'
 import { MASK } from '../../kinds/mask.ts'
 import { laterRealmFields, otpApplications, settingsKeptAsAttributes } from '../../kinds/realm.ts'
+import { findDefaultRole } from '../../store/role-mappings.ts'
 import { demand, visibleTo } from '../administrators.ts'
 import type { Context, WriteContext } from '../context.ts'
 import { failure, ServiceError } from '../errors.ts'
@@ -14,6 +15,7 @@ import { type LiveObject, listEveryRealm } from '../objects.ts'
 import { type Present, present } from '../present.ts'
 import { replacement, withoutNulls } from '../put.ts'
 import type { Caller, Service } from '../service.ts'
+import { show as showRole } from './roles.ts'
 
 /** The realms that the caller may see. Statements: four, whatever their number. */
 export function listRealms(service: Service, caller: Caller, brief: boolean): Promise<Representation[]> {
@@ -30,7 +32,7 @@ export function listRealms(service: Service, caller: Caller, brief: boolean): Pr
 /** The realm of the context. */
 export async function getRealm(context: Context): Promise<Representation> {
   demand(context, 'view-realm')
-  return show(context.vault, await realmOf(context))
+  return { ...show(context.vault, await realmOf(context)), ...(await defaultRoleOf(context)) }
 }
 
 /** Makes a realm; gives its name. Throws forbidden, conflict, invalid. */
@@ -64,6 +66,13 @@ export async function replaceRealm(context: WriteContext, body: Representation):
 export async function deleteRealm(context: WriteContext): Promise<void> {
   demand(context, 'manage-realm')
   await writers.realm.delete(context, [await realmOf(context)])
+}
+
+/** Keycloak: the realm shows the role that everybody new gets. */
+async function defaultRoleOf(context: Context): Promise<Representation> {
+  const id = await findDefaultRole(context.tx, context.realm.number)
+  const [role] = id === undefined ? [] : await writers.role.list(context, { ids: [id] })
+  return role ? { defaultRole: showRole(context, role, true) } : {}
 }
 
 async function realmOf(context: Context): Promise<LiveObject> {

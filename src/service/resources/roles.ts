@@ -1,6 +1,7 @@
 // What REST does with roles: by name in their realm or client, or by id.
 import type { Key, Representation } from '../../kinds/kind.ts'
 import type { ObjectFilter } from '../../store/objects.ts'
+import { findDefaultRole } from '../../store/role-mappings.ts'
 import { demand, visibleTo } from '../administrators.ts'
 import type { Context, WriteContext } from '../context.ts'
 import { failure } from '../errors.ts'
@@ -42,7 +43,7 @@ export const roles: Resource = {
   },
   async delete(context, place) {
     demand(context, 'manage-realm')
-    await writers.role.delete(context, [await findByName(context, place)])
+    await remove(context, await findByName(context, place))
   },
 }
 
@@ -60,7 +61,7 @@ export const rolesById: Pick<Resource, 'get' | 'replace' | 'delete'> = {
   },
   async delete(context, place) {
     demand(context, 'manage-realm')
-    await writers.role.delete(context, [await byId(context, place)])
+    await remove(context, await byId(context, place))
   },
 }
 
@@ -81,7 +82,8 @@ async function findByName(context: Context, { id: name, ...place }: Place): Prom
   return found
 }
 
-function show(context: Context, live: LiveObject, brief = false): Representation {
+/** A role as it shows; in brief without attributes. */
+export function show(context: Context, live: LiveObject, brief = false): Representation {
   const { composites, attributes, ...shown } = present(context.vault, live)
   const clientRole = live.parent !== undefined
   return {
@@ -95,6 +97,13 @@ function show(context: Context, live: LiveObject, brief = false): Representation
 
 async function replace(context: WriteContext, live: LiveObject, body: Representation): Promise<void> {
   await writers.role.update(context, [{ live, set: replacement(live, withName(body)) }])
+}
+
+async function remove(context: WriteContext, live: LiveObject): Promise<void> {
+  if ((await findDefaultRole(context.tx, context.realm.number)) === live.id) {
+    throw failure('invalid', `${live.key.at(-1)} is default role of the realm and cannot be removed.`)
+  }
+  await writers.role.delete(context, [live])
 }
 
 function withName(body: Representation): Representation {

@@ -1,0 +1,67 @@
+// Who has which role, and the role that everybody new gets.
+import { sql } from 'kysely'
+import type { Transaction } from './database.ts'
+
+/** A role that somebody holds: its name, and the client that it belongs to. */
+export interface HeldRole {
+  readonly name: string
+  readonly client: string | null
+}
+
+/** Gives roles to users; who has one already keeps it. One statement. */
+export async function insertUserRoles(
+  tx: Transaction,
+  realm: number,
+  mappings: readonly { user: string; role: string }[],
+): Promise<void> {
+  await sql`
+    insert into user_role (realm, user_account, role)
+    select ${realm}::integer, x.user, x.role
+    from jsonb_to_recordset(${JSON.stringify(mappings)}::jsonb) as x("user" text, role text)
+    on conflict do nothing`.execute(tx)
+}
+
+/** Gives users the role that everybody new gets. One statement. */
+export async function insertDefaultRole(tx: Transaction, realm: number, users: readonly string[]): Promise<void> {
+  await sql`
+    insert into user_role (realm, user_account, role)
+    select r.number, u.id, r.default_role
+    from realm r cross join unnest(${users}::text[]) as u(id)
+    where r.number = ${realm} and r.default_role is not null
+    on conflict do nothing`.execute(tx)
+}
+
+/** Makes a role the one that everybody new gets. One statement. */
+export async function setDefaultRole(tx: Transaction, realm: number, role: string): Promise<void> {
+  await sql`update realm set default_role = ${role} where number = ${realm}`.execute(tx)
+}
+
+/** The id of the role that everybody new gets. One statement. */
+export async function findDefaultRole(tx: Transaction, realm: number): Promise<string | undefined> {
+  const { rows } = await sql<{
+    role: string | null
+  }>`select default_role as role from realm where number = ${realm}`.execute(tx)
+  return rows[0]?.role ?? undefined
+}
+
+/**
+ * The roles that a user of a realm holds, directly and through composites. What the realm role `stop` contains is not
+ * looked at: master's admin contains the administration of every realm. One statement.
+ */
+export async function selectHeldRoles(tx: Transaction, realm: string, user: string, stop: string): Promise<HeldRole[]> {
+  const { rows } = await sql<HeldRole>`
+    with recursive held as (
+      select ur.realm, ur.role
+      from realm r join user_role ur on ur.realm = r.number
+      where r.name = ${realm} and ur.user_account = ${user}
+      union
+      select rc.realm, rc.part
+      from held h
+      join role t on t.realm = h.realm and t.id = h.role and not (t.client is null and t.name = ${stop})
+      join role_composite rc on rc.realm = h.realm and rc.role = h.role
+    )
+    select t.name, c.client_id as client
+    from held h join role t on t.realm = h.realm and t.id = h.role
+    left join client c on c.realm = t.realm and c.id = t.client`.execute(tx)
+  return rows
+}
