@@ -2,9 +2,28 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { renderSettingsTable } from '../src/config.ts'
+import { missingOperations } from '../src/http/admin/index.ts'
+import { openApi } from '../src/http/openapi.ts'
+import { operations } from '../src/http/server.ts'
 
 const generated: Record<string, () => string | Promise<string>> = {
   'docs/configuration.md': renderSettingsTable,
+  'docs/openapi.json': () => `${JSON.stringify(openApi(operations), null, 1)}\n`,
+  'docs/operations.txt': renderOperations,
+}
+
+/** What there is, and what answers 501, a line each. */
+function renderOperations(): string {
+  const line = ({ method, path, tag }: { method: string; path: string; tag: string }) =>
+    `${method.padEnd(6)} ${path}  (${tag})`
+  return [
+    `There (${operations.length}):`,
+    ...operations.map(line),
+    '',
+    `Not there yet, answers 501 (${missingOperations.length}):`,
+    ...missingOperations.map(line),
+    '',
+  ].join('\n')
 }
 
 /** Where two texts begin to differ and cease to, as a diff shows it. Empty when they are equal. */

@@ -77,7 +77,8 @@ function schemaOf(schema: z.ZodType): JsonSchema {
 function componentSchemas(): JsonSchema {
   for (const kind of Object.values(kinds)) representationOf(kind)
   const { schemas } = z.toJSONSchema(components, { ...FORM, uri })
-  return Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [id, withoutDialect(schema as JsonSchema)]))
+  const named = Object.entries(schemas).filter(([id]) => id !== '__shared')
+  return Object.fromEntries(named.map(([id, schema]) => [id, withoutDialect(schema as JsonSchema)]))
 }
 
 const uri = (id: string) => `#/components/schemas/${id}`
@@ -95,6 +96,11 @@ const FORM = {
   },
 } as const
 
+/** Any JSON value refers to itself, which zod writes as a component of its own: nothing is said of it instead. */
 function withoutDialect({ $schema: _, $id: __, ...schema }: JsonSchema): JsonSchema {
-  return schema
+  const text = JSON.stringify(schema, (_key, value: JsonSchema) =>
+    typeof value?.$ref === 'string' && value.$ref.includes('$defs') ? { ...value, $ref: undefined } : value,
+  )
+  const { $defs: ___, ...clean } = JSON.parse(text) as JsonSchema
+  return clean
 }

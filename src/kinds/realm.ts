@@ -288,6 +288,8 @@ export const laterRealmFields: Readonly<Record<string, string>> = {
   clientScopeMappings: 'client roles in the scope of clients and client scopes',
   clientProfiles: 'client profiles',
   clientPolicies: 'client policies',
+  userProfile: 'attributes of people, as keycloak-config-cli names them',
+  messageBundles: 'localized texts, as keycloak-config-cli names them',
   localizationTexts: 'texts by language',
   organizations: 'organizations',
   workflows: 'workflows',

@@ -12,12 +12,14 @@ import { type LiveObject, listObjects } from './objects.ts'
 export function replacement({ kind: name, representation: live }: LiveObject, body: Representation): FlatFields {
   const kind = kinds[name]
   const stated = withoutNulls(body)
-  const set: Record<string, Json> = {}
+  const set: Record<string, Json> = { ...cleared(kind, live, stated) }
   for (const [path, value] of Object.entries(flatten(kind, stated))) {
     const field = kind.fields[path.split('.')[0]!]!
-    if (!field.relation && !(value === MASK && isSecret(kind, path))) set[path] = value
+    if (field.relation) continue
+    if (value === MASK && isSecret(kind, path)) delete set[path]
+    else set[path] = value
   }
-  return { ...cleared(kind, live, stated), ...set }
+  return set
 }
 
 /** A body with references as natural keys where the wire has ids. Statements: one per kind that is referred to. */

@@ -124,7 +124,8 @@ function substitute(value: unknown, vars: Run['vars']): unknown {
 function pick(value: unknown, path: readonly string[]): unknown {
   return path.reduce((at, key) => {
     const match = /^\[(\w+)=(.*)\]$/.exec(key)
-    if (match) return (at as Record<string, unknown>[] | undefined)?.find?.((one) => String(one[match[1]!]) === match[2])
+    if (match)
+      return (at as Record<string, unknown>[] | undefined)?.find?.((one) => String(one[match[1]!]) === match[2])
     return (at as Record<string, unknown> | undefined | null)?.[key]
   }, value)
 }
@@ -132,11 +133,15 @@ function pick(value: unknown, path: readonly string[]): unknown {
 /** Replaces what differs from run to run: captured values by their names, then ids, times, tokens and secrets. */
 function normalised(value: unknown, run: Run): unknown {
   if (typeof value === 'string') return normalisedText(value, run)
-  if (typeof value === 'number') return value >= 1.5e12 && value < 3e12 ? '<ms>' : value >= 1.5e9 && value < 3e9 ? '<s>' : value
+  if (typeof value === 'number')
+    return value >= 1.5e12 && value < 3e12 ? '<ms>' : value >= 1.5e9 && value < 3e9 ? '<s>' : value
   if (Array.isArray(value)) return value.map((one) => normalised(one, run))
   if (!isObject(value)) return value
   return Object.fromEntries(
-    Object.entries(value).map(([key, one]) => [/[-.]|^\d/.test(key) ? normalised(key, run) : key, normalised(one, run)]),
+    Object.entries(value).map(([key, one]) => [
+      /[-.]|^\d/.test(key) ? normalised(key, run) : key,
+      normalised(one, run),
+    ]),
   )
 }
 
@@ -175,7 +180,9 @@ function differences(step: Step, got: Answer): string[] {
     if (path.endsWith('.scope') && words(a) === words(b)) return []
     if (Array.isArray(a) && Array.isArray(b)) return diffLists(path, a, b)
     if (isObject(a) && isObject(b)) {
-      return [...new Set([...Object.keys(a), ...Object.keys(b)])].flatMap((key) => diff(`${path}.${key}`, a[key], b[key]))
+      return [...new Set([...Object.keys(a), ...Object.keys(b)])].flatMap((key) =>
+        diff(`${path}.${key}`, a[key], b[key]),
+      )
     }
     return [`${path}: ${short(a)} expected, got ${short(b)}`]
   }

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/kind.ts'
+import { importContent, wishedIds } from '../../reconcile/import.ts'
 import {
   type Assignment,
   assignToRealm,
@@ -42,7 +43,10 @@ export const realmOperations: Operation[] = tagged('Realms Admin', [
     responses: { ...made, ...badRequest, ...refusals },
     handle: async (call) => ({
       status: 201,
-      created: await createRealm(call.service, call.caller, call.body as Representation),
+      created: await createRealm(call.service, call.caller, call.body as Representation, {
+        ids: wishedIds(call.body as Representation),
+        make: (context) => importContent(context, call.body as Representation),
+      }),
     }),
   },
   {

@@ -1,0 +1,33 @@
+// Content of a realm that comes in one call: a plan of the one engine, which owns nothing afterwards.
+import { kinds } from '../kinds/index.ts'
+import type { Representation } from '../kinds/kind.ts'
+import { address, splitTree } from '../kinds/tree.ts'
+import type { Document } from '../realm-file/document.ts'
+import { DocumentError } from '../realm-file/problem.ts'
+import type { WriteContext } from '../service/context.ts'
+import { apply } from './apply.ts'
+import { desiredRealms } from './desired.ts'
+import { observe } from './observe.ts'
+import { plan } from './plan.ts'
+
+/** Ids that the content wishes for its objects, by address: built-in objects of a new realm can have them too. */
+export function wishedIds(realm: Representation): ReadonlyMap<string, string> {
+  return new Map(splitTree(realm).flatMap(({ kind, key, id }) => (id === undefined ? [] : [[address(kind, key), id]])))
+}
+
+/** Makes the objects that a realm's representation holds, inside the transaction of the caller. Throws DocumentError. */
+export async function importContent(context: WriteContext, realm: Representation): Promise<void> {
+  const content = Object.entries(realm).filter(([field, value]) => field in kinds.realm.children && value !== null)
+  if (!content.length) return
+  const value = { realm: context.realm.name, ...Object.fromEntries(content) }
+  const [desired] = desiredRealms([bodyDocument(value)], context.vault)
+  const made = plan(await observe(context, '', desired!))
+  if (made.obstacles.length) throw new DocumentError([...made.obstacles])
+  await apply(context, made.plan, desired!)
+}
+
+/** A body as a document: it has no lines, so places are paths. */
+function bodyDocument(value: Representation): Document {
+  const start = { file: 'body', line: 1, column: 1 }
+  return { file: 'body', value, start, locate: (path) => ({ ...start, file: ['body', ...path].join('/') }) }
+}

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest'
+import { testServer } from '../support/server.ts'
+import { testService } from '../support/service.ts'
+
+const { call, make, realm } = await testServer()
+
+test('a client scope is made, read, changed and deleted', async () => {
+  const scope = await make(`${await realm()}/client-scopes`, { name: 'orders', protocol: 'openid-connect' })
+  expect((await call('GET', scope)).body).toEqual({
+    id: scope.split('/').at(-1),
+    name: 'orders',
+    protocol: 'openid-connect',
+    attributes: {},
+  })
+  expect((await call('PUT', scope, { body: { name: 'orders', description: 'Orders' } })).status).toBe(204)
+  expect((await call('GET', scope)).body).toMatchObject({ description: 'Orders', protocol: 'openid-connect' })
+  expect((await call('DELETE', scope)).status).toBe(204)
+  expect(await call('GET', scope)).toMatchObject({ status: 404, body: { error: 'Could not find client scope' } })
+})
+
+test('null in a body is as if the field were not there', async () => {
+  const body = { name: 'orders', protocol: 'openid-connect', description: null, attributes: { a: null, b: '1' } }
+  const scope = await make(`${await realm()}/client-scopes`, body)
+  expect((await call('GET', scope)).body).toMatchObject({ attributes: { b: '1' } })
+  await call('PUT', scope, { body: { name: null, description: 'Orders', attributes: { b: null, c: '2' } } })
+  expect((await call('GET', scope)).body).toMatchObject({
+    name: 'orders',
+    description: 'Orders',
+    attributes: { c: '2' },
+  })
+})
+
+test('protocol mappers in a new client scope are made with it', async () => {
+  const mapper = { name: 'aud', protocol: 'openid-connect', protocolMapper: 'oidc-audience-mapper', config: { a: 'b' } }
+  const body = { name: 'orders', protocol: 'openid-connect', protocolMappers: [mapper] }
+  const scope = await make(`${await realm()}/client-scopes`, body)
+  expect((await call('GET', scope)).body.protocolMappers).toMatchObject([mapper])
+})
+
+test('a client scope has the same address under its older name', async () => {
+  const path = await realm()
+  const scope = await make(`${path}/client-templates`, { name: 'orders', protocol: 'saml' })
+  expect(scope).toContain('/client-templates/')
+  expect((await call('GET', scope.replace('client-templates', 'client-scopes'))).status).toBe(200)
+})
+
+test('a list costs as many statements as one object, however long it is', async () => {
+  const path = `${await realm()}/client-scopes`
+  const { statements } = await testService()
+  const before = await statements(() => call('GET', path))
+  for (const name of ['one', 'two', 'three']) await make(path, { name, protocol: 'openid-connect' })
+  const after = await statements(() => call('GET', path))
+  expect(after.length).toBe(before.length)
+})
+
+test('what was written is in the journal, with the administrator who wrote it', async () => {
+  const { service } = await testService()
+  const path = await realm()
+  const scope = await make(`${path}/client-scopes`, { name: 'orders', protocol: 'openid-connect' })
+  const { entriesOf } = await import('../../src/service/context.ts')
+  const { SYSTEM } = await import('../../src/service/service.ts')
+  const object = scope.split('/').at(-1)!
+  const entries = await service.read(SYSTEM, path.split('/').at(-1)!, (context) =>
+    entriesOf(context, [{ kind: 'clientScope', object }]),
+  )
+  expect(entries).toMatchObject([
+    { operation: 'create', key: ['orders'], actor: { kind: 'administrator', user: 'admin', client: 'admin-cli' } },
+  ])
+})

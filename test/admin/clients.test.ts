@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest'
+import { testServer } from '../support/server.ts'
+import { testService } from '../support/service.ts'
+
+const { call, make, realm } = await testServer()
+
+test('a confidential client shows its secret, a public one has none to show', async () => {
+  const path = `${await realm()}/clients`
+  const client = await make(path, { clientId: 'app', secret: 'not-so-secret' })
+  expect((await call('GET', client)).body.secret).toBe('not-so-secret')
+  await call('PUT', client, { body: { publicClient: true } })
+  expect((await call('GET', client)).body).not.toHaveProperty('secret')
+})
+
+test('a masked secret keeps the one that is there', async () => {
+  const client = await make(`${await realm()}/clients`, { clientId: 'app', secret: 'not-so-secret' })
+  await call('PUT', client, { body: { secret: '**********', name: 'App' } })
+  expect((await call('GET', client)).body).toMatchObject({ secret: 'not-so-secret', name: 'App' })
+})
+
+test('flows are named by id on the wire', async () => {
+  const { service } = await testService()
+  const path = await realm()
+  const { listObjects } = await import('../../src/service/objects.ts')
+  const { SYSTEM } = await import('../../src/service/service.ts')
+  const [flow] = await service.read(SYSTEM, path.split('/').at(-1)!, (context) =>
+    listObjects(context, 'authenticationFlow', { keys: [['browser']] }),
+  )
+  const body = { clientId: 'app', authenticationFlowBindingOverrides: { browser: flow!.id } }
+  const client = await make(`${path}/clients`, body)
+  expect((await call('GET', client)).body.authenticationFlowBindingOverrides).toEqual({ browser: flow!.id })
+  await call('PUT', client, { body: { authenticationFlowBindingOverrides: { browser: '' } } })
+  expect((await call('GET', client)).body.authenticationFlowBindingOverrides).toEqual({})
+  const wrong = await call('PUT', client, { body: { authenticationFlowBindingOverrides: { browser: 'nowhere' } } })
+  expect(wrong.status).toBe(400)
+})
+
+test('the client of the administration cannot be changed, and built-in clients cannot be deleted', async () => {
+  const path = `${await realm()}/clients`
+  const find = async (clientId: string) => `${path}/${(await call('GET', `${path}?clientId=${clientId}`)).body[0].id}`
+  const [management, account] = [await find('realm-management'), await find('account')]
+  expect((await call('PUT', management, { body: { name: 'x' } })).status).toBe(403)
+  expect((await call('DELETE', management)).status).toBe(403)
+  expect((await call('PUT', account, { body: { name: 'x' } })).status).toBe(204)
+  expect(await call('DELETE', account)).toMatchObject({
+    status: 400,
+    body: { error: 'invalid_request', error_description: 'Could not delete client' },
+  })
+})
+
+test('clients are found by client id, by a part of it, and by some attributes', async () => {
+  const path = `${await realm()}/clients`
+  await make(path, { clientId: 'Shop_1', attributes: { 'jwt.credential.sub': 'shop one' } })
+  await make(path, { clientId: 'shop%2' })
+  const ids = async (query: string) =>
+    (await call('GET', `${path}?${query}`)).body.map(({ clientId }: { clientId: string }) => clientId)
+  expect(await ids('clientId=shop')).toEqual([])
+  expect(await ids('clientId=SHOP&search=true')).toEqual(['Shop_1', 'shop%2'])
+  expect(await ids('clientId=shop_&search=true')).toEqual(['Shop_1'])
+  expect(await ids('q=jwt.credential.sub:%22shop%20one%22')).toEqual(['Shop_1'])
+  expect(await ids('first=1&max=2')).toEqual(['account', 'account-console'])
+  expect(await ids('first=-1&max=0')).toEqual([])
+  expect((await call('GET', `${path}?first=x`)).status).toBe(404)
+})
+
+test('a chosen id is kept, whatever it is', async () => {
+  const path = `${await realm()}/clients`
+  const client = await make(path, { id: 'a b/ü', clientId: 'app' })
+  expect(client).toBe(`${path}/a%20b%2F%C3%BC`)
+  expect((await call('GET', client)).body.id).toBe('a b/ü')
+  expect(await call('POST', path, { body: { id: 'a b/ü', clientId: 'other' } })).toMatchObject({
+    status: 409,
+    body: { error_description: 'Duplicate resource error' },
+  })
+})
+
+test('client scopes are assigned once, as default or as optional', async () => {
+  const path = await realm()
+  const client = await make(`${path}/clients`, { clientId: 'app' })
+  const scope = (await make(`${path}/client-scopes`, { name: 'orders', protocol: 'openid-connect' })).split('/').at(-1)
+  const names = async (how: string) =>
+    (await call('GET', `${client}/${how}-client-scopes`)).body.map(({ name }: { name: string }) => name)
+  await call('PUT', `${client}/optional-client-scopes/${scope}`)
+  await call('PUT', `${client}/default-client-scopes/${scope}`)
+  expect(await names('optional')).toContain('orders')
+  expect(await names('default')).not.toContain('orders')
+  await call('DELETE', `${client}/default-client-scopes/${scope}`)
+  expect(await names('optional')).not.toContain('orders')
+})

@@ -1,0 +1,137 @@
+import { expect, test } from 'vitest'
+import { testServer } from '../support/server.ts'
+
+const { app, call, make, realm } = await testServer()
+const path = await realm()
+
+test.each([
+  ['{"colour":"red","clientId":"a"}', 1, 12],
+  ['{"clientId":"a", "colour" : "red"}', 1, 30],
+  ['{"colour":12}', 1, 13],
+  ['{"colour":1.5 }', 1, 14],
+  ['{"colour":true}', 1, 15],
+  ['{"colour":null}', 1, 15],
+  ['{"colour":{"a":1}}', 1, 12],
+  ['{"colour":[1]}', 1, 12],
+  ['{"name":"é","colour":"x"}', 1, 24],
+  ['{"attributes":{"}\\"":"{"},"colour":"x"}', 1, 37],
+  ['{\n "colour": "x"}', 2, 13],
+])('an unknown field in %s has its place', async (body, line, column) => {
+  expect(await call('POST', `${path}/clients`, { body })).toMatchObject({
+    status: 400,
+    body: {
+      error: `Invalid json representation for ClientRepresentation. Unrecognized field "colour" at line ${line} column ${column}.`,
+    },
+  })
+})
+
+test('of several problems the first in the text is told', async () => {
+  const wrongType = { error: 'unknown_error', error_description: 'Cannot parse the JSON' }
+  const first = await call('POST', `${path}/clients`, { body: '{"redirectUris":"x","colour":"red"}' })
+  expect(first.body).toEqual(wrongType)
+  const second = await call('POST', `${path}/clients`, { body: '{"colour":"red","redirectUris":"x"}' })
+  expect(second.body.error).toContain('Unrecognized field')
+})
+
+test('an unknown field inside names the representation that it stands in', async () => {
+  const answer = await call('POST', `${path}/clients`, { body: '{"protocolMappers":[{"name":"x","colour":"r"}]}' })
+  expect(answer.body.error).toBe(
+    'Invalid json representation for ProtocolMapperRepresentation. Unrecognized field "colour" at line 1 column 43.',
+  )
+})
+
+test('what is no JSON is told apart from JSON of the wrong type', async () => {
+  const send = async (body: string) => (await call('POST', `${path}/clients`, { body })).body.error
+  expect(await send('{"clientId":"a",}')).toBe('invalid_request')
+  expect(await send('')).toBe('invalid_request')
+  expect(await send('[]')).toBe('unknown_error')
+  expect(await send('"x"')).toBe('unknown_error')
+  expect(await send('{"name":{}}')).toBe('unknown_error')
+  expect(await send('{"name":"\\u0000"}')).toBe('unknown_error')
+})
+
+test('numbers and flags may come as texts, and texts as numbers', async () => {
+  const client = await make(`${path}/clients`, { name: 5, enabled: 'true', notBefore: '7' })
+  expect((await call('GET', client)).body).toMatchObject({ name: '5', enabled: true, notBefore: 7 })
+})
+
+test('a content type may name its charset, and must be JSON', async () => {
+  const send = (type: string) =>
+    call('POST', `${path}/client-scopes`, {
+      body: { name: `x${Math.random()}`, protocol: 'saml' },
+      headers: { 'content-type': type },
+    })
+  expect((await send('application/json;charset=UTF-8')).status).toBe(201)
+  expect(await send('text/plain')).toMatchObject({
+    status: 415,
+    body: { error: 'The content-type header value did not match the value in @Consumes' },
+  })
+})
+
+test('a slash at the end does not matter, nor does a body where none is wanted', async () => {
+  const scope = await make(`${path}/client-scopes/`, { name: 'orders', protocol: 'saml' })
+  expect(scope).not.toContain('//')
+  expect((await call('GET', `${scope}/`)).status).toBe(200)
+  expect((await call('DELETE', scope, { body: [{ id: 'x' }] })).status).toBe(204)
+  const other = await make(`${path}/client-scopes`, { name: 'orders', protocol: 'saml' })
+  expect((await call('DELETE', other, { body: {} })).status).toBe(204)
+})
+
+test('HEAD answers as GET does, without a body', async () => {
+  const answer = await call('HEAD', path)
+  expect(answer).toMatchObject({ status: 200, body: undefined })
+})
+
+test('who has no token learns nothing', async () => {
+  const unauthorized = { status: 401, body: { error: 'HTTP 401 Unauthorized' } }
+  for (const address of [path, '/admin/realms/nowhere', '/admin/realms', `${path}/users`]) {
+    expect(await call('GET', address, { token: null })).toMatchObject(unauthorized)
+    expect(await call('GET', address, { token: 'not-a-token' })).toMatchObject(unauthorized)
+  }
+  expect(await call('POST', `${path}/clients`, { token: null, body: '{' })).toMatchObject(unauthorized)
+})
+
+test('an address or a method that does not exist', async () => {
+  expect(await call('GET', `${path}/nothing`)).toMatchObject({ status: 404, body: { error: 'HTTP 404 Not Found' } })
+  expect(await call('PATCH', `${path}/clients`)).toMatchObject({
+    status: 405,
+    body: { error: 'HTTP 405 Method Not Allowed' },
+  })
+  expect(await call('GET', '/admin/realms/nowhere/clients')).toMatchObject({
+    status: 404,
+    body: { error: 'Realm not found.' },
+  })
+})
+
+test('an operation that is not there yet says which it is', async () => {
+  expect(await call('GET', `${path}/users`)).toMatchObject({
+    status: 501,
+    body: { error_description: expect.stringContaining('GET /admin/realms/{realm}/users') },
+  })
+})
+
+test('the earlier form of the API answers the same, with addresses of its own', async () => {
+  const name = path.split('/').at(-1)
+  const client = await make(`/v1/${name}/clients`, { clientId: 'earlier' })
+  expect(client).toMatch(new RegExp(`^/v1/${name}/clients/`))
+  expect((await call('GET', client)).body.clientId).toBe('earlier')
+  expect((await call('GET', '/v1?briefRepresentation=true')).status).toBe(200)
+})
+
+test('every answer carries the security headers', async () => {
+  for (const address of [path, '/', '/admin/realms/nowhere']) {
+    expect((await call('GET', address)).headers).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'SAMEORIGIN',
+      'referrer-policy': 'no-referrer',
+    })
+  }
+})
+
+test('the server tells its health, and has a page', async () => {
+  expect((await call('GET', '/health/live', { token: null })).body).toEqual({ status: 'UP' })
+  expect((await call('GET', '/health/ready', { token: null })).body).toEqual({ status: 'UP' })
+  const page = await app.inject({ url: '/' })
+  expect(page.body).toContain('Regent')
+  expect(page.body).not.toMatch(/(src|href)="https?:/)
+})

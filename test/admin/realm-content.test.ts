@@ -1,0 +1,43 @@
+// A realm that is created with content: one plan of the one engine, which owns nothing afterwards.
+import { expect, test } from 'vitest'
+import { testServer } from '../support/server.ts'
+import { newName } from '../support/service.ts'
+
+const server = await testServer()
+
+test('a realm is created with its client scopes, clients, roles and flows, and their ids', async () => {
+  const realm = newName()
+  const id = newName('client')
+  const body = {
+    realm,
+    enabled: true,
+    browserFlow: 'browser',
+    clientScopes: [{ name: 'calendar', protocol: 'openid-connect' }],
+    clients: [{ id, clientId: 'web', defaultClientScopes: ['calendar'] }],
+    roles: {
+      realm: [{ name: 'staff', composites: { client: { web: ['buyer'] } } }],
+      client: { web: [{ name: 'buyer' }] },
+    },
+  }
+  expect(await server.call('POST', '/admin/realms', { body })).toMatchObject({ status: 201 })
+  const client = await server.call('GET', `/admin/realms/${realm}/clients/${id}`)
+  expect(client.body).toMatchObject({ clientId: 'web', defaultClientScopes: ['calendar'] })
+  expect((await server.call('GET', `/admin/realms/${realm}/roles/staff`)).body).toMatchObject({ composite: true })
+  expect((await server.call('GET', `/regent/v1/drift?realm=${realm}`)).body).toEqual([])
+})
+
+test('content that is wrong makes no realm', async () => {
+  const realm = newName()
+  const body = { realm, clients: [{ clientId: 'web', defaultClientScopes: ['nowhere'] }] }
+  const answer = await server.call('POST', '/admin/realms', { body })
+  expect(answer.status).toBe(400)
+  expect(JSON.stringify(answer.body)).toContain('client scope nowhere')
+  expect(await server.call('GET', `/admin/realms/${realm}`)).toMatchObject({ status: 404 })
+})
+
+test('content of kinds that are not managed yet is refused, not lost', async () => {
+  const answer = await server.call('POST', '/admin/realms', {
+    body: { realm: newName(), users: [{ username: 'ann' }] },
+  })
+  expect(answer).toMatchObject({ status: 400, body: { errorMessage: expect.stringContaining('users') } })
+})

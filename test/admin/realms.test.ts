@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest'
+import { testServer } from '../support/server.ts'
+import { newName, testService } from '../support/service.ts'
+
+const { call, make, realm } = await testServer()
+
+test('a realm is made, read, renamed and deleted', async () => {
+  const path = await realm({ displayName: 'One' })
+  expect((await call('GET', path)).body).toMatchObject({ displayName: 'One', enabled: true, accessTokenLifespan: 300 })
+  const name = newName()
+  expect((await call('PUT', path, { body: { realm: name } })).status).toBe(204)
+  expect((await call('GET', path)).status).toBe(404)
+  const admin = await call('GET', `/admin/realms/master/clients?clientId=${name}-realm`)
+  expect(admin.body).toHaveLength(1)
+  expect((await call('DELETE', `/admin/realms/${name}`)).status).toBe(204)
+  expect((await call('GET', `/admin/realms/master/clients?clientId=${name}-realm`)).body).toEqual([])
+})
+
+test('the password of the mail server is never shown, and its mask keeps it', async () => {
+  const path = await realm()
+  const smtpServer = { host: 'mail.example.org', user: 'sso', password: 'mail-secret' }
+  await call('PUT', path, { body: { smtpServer } })
+  expect((await call('GET', path)).body.smtpServer).toEqual({ ...smtpServer, password: '**********' })
+  const { service } = await testService()
+  const { listObjects } = await import('../../src/service/objects.ts')
+  const { SYSTEM } = await import('../../src/service/service.ts')
+  const secret = () =>
+    service.read(SYSTEM, path.split('/').at(-1)!, async (context) => {
+      const [live] = await listObjects(context, 'realm', {})
+      return context.vault.open((live!.representation.smtpServer as { password: string }).password)
+    })
+  await call('PUT', path, { body: { smtpServer: { host: 'two.example.org', password: '**********' } } })
+  expect((await call('GET', path)).body.smtpServer).toEqual({ host: 'two.example.org', password: '**********' })
+  expect(await secret()).toBe('mail-secret')
+})
+
+test('settings that are attributes too follow each other', async () => {
+  const path = await realm({ clientSessionIdleTimeout: 300 })
+  expect((await call('GET', path)).body.attributes.clientSessionIdleTimeout).toBe('300')
+  await call('PUT', path, { body: { attributes: { clientSessionIdleTimeout: '600' } } })
+  expect((await call('GET', path)).body.clientSessionIdleTimeout).toBe(600)
+  await call('PUT', path, { body: { attributes: { colour: 'blue' } } })
+  const { clientSessionIdleTimeout, attributes } = (await call('GET', path)).body
+  expect([clientSessionIdleTimeout, attributes.clientSessionIdleTimeout, attributes.colour]).toEqual([
+    0,
+    undefined,
+    'blue',
+  ])
+})
+
+test('a realm with content is refused rather than made without it', async () => {
+  const body = { realm: newName(), clients: [{ clientId: 'app' }], groups: [{ name: 'people' }] }
+  const answer = await call('POST', '/admin/realms', { body })
+  expect(answer.status).toBe(400)
+  expect(answer.body.errorMessage).toContain('clients, groups')
+  expect((await call('GET', `/admin/realms/${body.realm}`)).status).toBe(404)
+})
+
+test('what a realm shows can be sent back, and to make another realm', async () => {
+  const path = await realm()
+  // The first time, settings that are attributes too become attributes.
+  await call('PUT', path, { body: (await call('GET', path)).body })
+  const shown = (await call('GET', path)).body
+  expect((await call('PUT', path, { body: shown })).status).toBe(204)
+  expect((await call('GET', path)).body).toEqual(shown)
+  const { id: _, ...rest } = shown
+  await make('/admin/realms', { ...rest, realm: newName() })
+})
+
+test('the list shows every realm, and little of each where little is asked for', async () => {
+  const name = (await realm({ displayName: 'One' })).split('/').at(-1)
+  const find = (realms: { realm: string }[]) => realms.find(({ realm }) => realm === name)
+  expect(find((await call('GET', '/admin/realms')).body)).toHaveProperty('accessTokenLifespan')
+  const brief = find((await call('GET', '/admin/realms?briefRepresentation=true')).body)
+  expect(brief).toEqual({ id: expect.any(String), realm: name, displayName: 'One', enabled: true })
+})
+
+test('the list costs the same statements however many realms there are', async () => {
+  const { statements } = await testService()
+  const before = await statements(() => call('GET', '/admin/realms'))
+  await realm()
+  const after = await statements(() => call('GET', '/admin/realms'))
+  expect(after.length).toBe(before.length)
+})
+
+test('the master realm cannot be deleted', async () => {
+  expect(await call('DELETE', '/admin/realms/master')).toMatchObject({
+    status: 400,
+    body: { errorMessage: "Can't remove master realm" },
+  })
+})

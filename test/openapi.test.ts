@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest'
+import { missingOperations, operations } from '../src/http/admin/index.ts'
+import { listedOperations } from '../src/http/admin/not-yet.ts'
+import { openApi } from '../src/http/openapi.ts'
+import { paramsOf } from '../src/http/operation.ts'
+
+type Schema = { [key: string]: unknown }
+
+const document = openApi(operations)
+
+test('each operation has a permission, a summary, and a schema for every answer with a body', () => {
+  const poor = operations.filter(
+    ({ permission, summary, responses }) =>
+      !permission ||
+      !summary ||
+      Object.entries(responses).some(([status, { schema }]) => !schema && !['201', '204'].includes(status)),
+  )
+  expect(poor.map(({ operationId }) => operationId)).toEqual([])
+})
+
+test('each operation has a name of its own', () => {
+  const names = operations.map(({ operationId }) => operationId)
+  expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([])
+})
+
+test('an operation that changes something takes or refuses a body, and one under a realm names the realm', () => {
+  const odd = operations.filter(
+    ({ method, path, responses }) =>
+      (method === 'POST' && !responses[201] && !responses[204]) ||
+      (path !== '/admin/realms' && paramsOf(path)[0] !== 'realm'),
+  )
+  expect(odd).toEqual([])
+})
+
+test('every operation is one of the reference server, and what is missing is listed', () => {
+  const known = new Set(listedOperations.map(({ method, path }) => `${method} ${path}`))
+  const unknown = operations.map(({ method, path }) => `${method} ${path}`).filter((name) => !known.has(name))
+  expect(unknown).toEqual([])
+  expect(operations.length + missingOperations.length).toBe(known.size - 1)
+})
+
+test('every schema field is described', () => {
+  const { schemas } = document.components as { schemas: Record<string, Schema> }
+  expect(Object.keys(schemas)).toContain('ClientRepresentation')
+  const undescribed = Object.entries(schemas).flatMap(([name, { properties }]) =>
+    Object.entries(properties as Record<string, Schema>)
+      .filter(([, { description }]) => !description)
+      .map(([field]) => `${name}.${field}`),
+  )
+  expect(undescribed).toEqual([])
+})
+
+test('every reference leads to a component', () => {
+  const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, reference]) => reference!)
+  const { schemas } = document.components as { schemas: Record<string, Schema> }
+  expect(references.length).toBeGreaterThan(10)
+  expect([...new Set(references)].filter((one) => !schemas[one.replace('#/components/schemas/', '')])).toEqual([])
+})
