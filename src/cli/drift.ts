@@ -1,6 +1,6 @@
 import Table from 'cli-table3'
+import { describe } from '../kinds/tree.ts'
 import type { Drift } from '../reconcile/drift.ts'
-import { describe } from '../reconcile/plan.ts'
 import { by, text } from '../reconcile/render.ts'
 import { connect, type StoreFlags } from './connect.ts'
 

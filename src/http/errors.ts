@@ -1,9 +1,9 @@
 // The only place that knows statuses and Keycloak's forms of error bodies.
 
+import { describe } from '../kinds/tree.ts'
 import { OAuthError } from '../oidc/oauth-error.ts'
 import { DocumentError } from '../realm-file/problem.ts'
 import { ActionError } from '../reconcile/apply.ts'
-import { describe } from '../reconcile/plan.ts'
 import { type ErrorCode, ServiceError } from '../service/errors.ts'
 
 /** An answer that says no, for what only HTTP knows. */

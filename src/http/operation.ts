@@ -45,6 +45,7 @@ export interface Call {
   /** By name of the parameter in the path; decoded. */
   readonly params: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, unknown>>
+  /** As the form of the operation's body has it. Throws HttpError when it is read and wrong. */
   readonly body: unknown
 }
 

@@ -48,7 +48,10 @@ function handler({ service, baseOf }: Surroundings, operation: Operation) {
       caller: callers.get(request)!,
       params: Object.fromEntries(names.map((name, at) => [name, values[`p${at}`] ?? ''])),
       query: readQuery(operation, request),
-      body: operation.body && readBody(bytesOf(request), operation.body),
+      // Keycloak: whether the realm exists is told before what is wrong with the body.
+      get body() {
+        return operation.body && readBody(bytesOf(request), operation.body)
+      },
     })
     if (created !== undefined)
       reply.header('location', `${baseOf(request)}${pathOf(request)}/${encodeURIComponent(created)}`)

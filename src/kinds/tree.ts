@@ -41,13 +41,20 @@ export function address(kind: KindName, key: Key): string {
   return JSON.stringify([kind, ...key])
 }
 
+/** How people call an object: `client scope email`, `protocol mapper floor of client my-app`. */
+export function describe(kind: KindName, key: Key): string {
+  // People are no kind of documents yet, but follow from some: a service account from its client.
+  const own = `${(kinds as Partial<typeof kinds>)[kind]?.title ?? kind} ${key.at(-1)}`
+  return key.length === 1 ? own : `${own} of ${describe(key[0] as KindName, key.slice(1, -1))}`
+}
+
 function split(kind: Kind, node: Representation, path: Path, parent: Key | undefined): TreeObject[] {
   const { id, ...rest } = node
   const own: Representation = {}
   const nested: TreeObject[] = []
   const key = [...(parent ?? []), String(node[kind.naturalKey] ?? '')]
   for (const [field, value] of Object.entries(rest)) {
-    const child = kind.children[field]
+    const child = Object.hasOwn(kind.children, field) ? kind.children[field] : undefined
     if (!child || value === null) {
       if (!child) own[field] = value
       continue

@@ -9,6 +9,8 @@ export interface TokenRealm {
   readonly id: string
   readonly name: string
   readonly settings: Representation
+  /** When this was read, by the service's clock. */
+  readonly now: Date
 }
 
 /** Reads the realm. Throws not_found. Statements: two. */
@@ -19,7 +21,7 @@ export function readRealm(service: Service, name: string): Promise<TokenRealm> {
 /** The realm of the context. */
 export async function realmOf(context: Context): Promise<TokenRealm> {
   const [live] = await writers.realm.list(context, {})
-  return { id: live!.id, name: live!.key[0]!, settings: live!.representation }
+  return { id: live!.id, name: live!.key[0]!, settings: live!.representation, now: context.now }
 }
 
 /** Keycloak: the issuer of a realm's tokens is its address. */

@@ -106,7 +106,7 @@ async function start(context: Context, request: TokenRequest) {
 
 async function tokensOf(service: Service, base: string, grant: Grant): Promise<Record<string, unknown>> {
   const { realm, client, user, scopes, sid } = grant
-  const now = Math.floor(Date.now() / 1000)
+  const now = Math.floor(realm.now.getTime() / 1000)
   const attributes = (client.representation.attributes ?? {}) as Record<string, string>
   const lifespan = Number(attributes['access.token.lifespan'] ?? realm.settings.accessTokenLifespan)
   const refreshLifespan = Number(realm.settings.ssoSessionIdleTimeout)

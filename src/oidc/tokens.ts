@@ -45,6 +45,7 @@ export async function verifyToken(
     const { payload } = await jwtVerify(token, key.publicKey, {
       algorithms: [ALGORITHM],
       requiredClaims: ['exp', 'iat'],
+      currentDate: realm.now,
     })
     if (payload.typ !== type || payload.iat! < Number(realm.settings.notBefore ?? 0)) return undefined
     return { realm, claims: payload }

@@ -1,15 +1,18 @@
 // A document that states a realm, checked and cut into objects. Nothing is filled in: what is absent is not managed.
 
 import { type FlatFields, flatten, isSecret } from '../kinds/compare.ts'
+import { isStorable } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key, Kind, KindName, Representation } from '../kinds/kind.ts'
 import { MASK } from '../kinds/mask.ts'
 import { laterRealmFields } from '../kinds/realm.ts'
-import { splitTree, type TreeObject } from '../kinds/tree.ts'
-import { nearest } from '../lib/nearest.ts'
+import { address, describe, splitTree, type TreeObject } from '../kinds/tree.ts'
 import type { Path, Position } from '../lib/position.ts'
 import type { Document } from './document.ts'
-import { DocumentError, type Problem } from './problem.ts'
+import { fieldProblems, nameProblems } from './field-problems.ts'
+import { type Report, wellFormed } from './form.ts'
+import { DocumentError, type Problem, pointerOf } from './problem.ts'
+import { nameOf } from './words.ts'
 
 /** An object that a document states. */
 export interface StatedObject {
@@ -21,8 +24,8 @@ export interface StatedObject {
   /** Secrets that are stated as a mask: they keep what is there. */
   readonly masked: readonly string[]
   readonly position: Position
-  /** The position of a field. */
-  readonly locate: (path: string) => Position
+  /** The position of a field, or of the place in its value that names an object of that key. */
+  readonly locate: (path: string, key?: Key) => Position
 }
 
 /** A realm that a document states. */
@@ -35,17 +38,15 @@ export interface StatedRealm {
 
 /** The realm that the document states. Throws DocumentError with everything that is wrong. */
 export function parseRealm(document: Document): StatedRealm {
-  const value = document.value as Representation
   const problems: Problem[] = []
-  if (typeof value.realm !== 'string' || value.realm === '') {
-    throw new DocumentError([{ position: document.start, message: 'a realm needs a name: add "realm: <name>"' }])
-  }
-  const { managed, unmanaged } = setAside(value)
-  const objects = splitTree(managed).map((object) => check(document, object, problems))
+  const report: Report = (path, message) =>
+    problems.push({ position: document.locate(path), message, path: pointerOf(path) })
+  const { managed, unmanaged } = setAside(document.value as Representation)
+  const objects = splitTree(wellFormed(managed, report)).map((object) => check(document, object, report))
   refuseTwins(objects, problems)
   if (problems.length) throw new DocumentError(problems)
   return {
-    name: value.realm,
+    name: objects[0]!.key[0]!,
     objects,
     unmanaged: unmanaged.map((field) => ({ field, position: document.locate([field]) })),
   }
@@ -62,15 +63,21 @@ function isEmpty(value: unknown): boolean {
   return value === null || (typeof value === 'object' && Object.values(value as object).every(isEmpty))
 }
 
-function check(document: Document, object: TreeObject, problems: Problem[]): StatedObject {
+function check(document: Document, object: TreeObject, report: Report): StatedObject {
   const kind = kinds[object.kind]
-  const result = kind.schema.safeParse(object.representation)
-  const locate = (path: Path) => document.locate([...object.path, ...path])
-  if (!result.success) problems.push(...result.error.issues.flatMap((issue) => explain(kind, issue, locate)))
-  if (!object.key.at(-1))
-    problems.push({ position: locate([]), message: `a ${kind.title} needs a name: add "${kind.naturalKey}"` })
+  const { representation } = object
+  const result = kind.schema.safeParse(representation)
+  const problems = [
+    ...nameProblems(kind, representation),
+    ...(result.success ? [] : fieldProblems(kind, representation, result.error.issues)),
+  ]
   const fields = result.success ? flatten(kind, withoutUndefined(result.data as Representation)) : {}
+  for (const path of Object.keys(fields).filter((one) => !isStorable(one)))
+    problems.push({ path: steps(kind, path), message: 'a key must not hold NUL or a lone surrogate' })
+  for (const { path, message } of problems)
+    report([...object.path, ...path], `${nameOf(object.kind, object.key)}: ${message}`)
   const masked = Object.keys(fields).filter((path) => fields[path] === MASK && isSecret(kind, path))
+  const locate = (path: Path) => document.locate([...object.path, ...path])
   return {
     kind: object.kind,
     key: object.key,
@@ -78,7 +85,10 @@ function check(document: Document, object: TreeObject, problems: Problem[]): Sta
     fields: Object.fromEntries(Object.entries(fields).filter(([path]) => !masked.includes(path))),
     masked,
     position: locate([]),
-    locate: (path) => locate(steps(kind, path)),
+    locate: (path, key) => {
+      const own = steps(kind, path)
+      return locate(key ? [...own, ...within(kind, own, representation, key)] : own)
+    },
   }
 }
 
@@ -88,73 +98,38 @@ function steps(kind: Kind, path: string): Path {
   return dot < 0 || !kind.fields[path.slice(0, dot)] ? [path] : [path.slice(0, dot), path.slice(dot + 1)]
 }
 
-interface Issue {
-  readonly code?: string
-  readonly path: readonly PropertyKey[]
-  readonly message: string
-  readonly keys?: readonly string[]
-  readonly expected?: string
-  readonly errors?: readonly (readonly Issue[])[]
+/** The steps from a field to where its value names an object. */
+function within(kind: Kind, [name, ...rest]: Path, representation: Representation, key: Key): Path {
+  const field = kind.fields[String(name)]
+  const group = !field?.relation || field.type === 'set' ? [] : key.length === 1 ? ['realm'] : key.slice(0, -1)
+  const value = [name!, ...rest, ...group].reduce<unknown>(
+    (node, step) => (node as Representation)?.[step],
+    representation,
+  )
+  return [...group, ...(pathOf(value, key.at(-1)!) ?? [])]
 }
 
-function explain(kind: Kind, issue: Issue, locate: (path: Path) => Position): Problem[] {
-  const path = issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))
-  if (issue.code === 'unrecognized_keys') {
-    return (issue.keys ?? []).map((key) => ({
-      position: locate([...path, key]),
-      message: unknownField(kind, path, key),
-    }))
+function pathOf(value: unknown, text: string): Path | undefined {
+  if (value === null || typeof value !== 'object') return String(value) === text ? [] : undefined
+  for (const [step, one] of Object.entries(value)) {
+    const rest = pathOf(one, text)
+    if (rest) return [step, ...rest]
   }
-  const name = path.join('.') || kind.naturalKey
-  return [{ position: locate(path), message: `${kind.title}: ${name} ${expectation(issue)}` }]
-}
-
-function unknownField(kind: Kind, path: Path, key: string): string {
-  const child = kind.children[key]
-  if (child && !path.length) return `${kind.title}: ${key} must be a list of ${kinds[child].title}s`
-  const members = path.length ? kind.fields[String(path[0])]?.members : { ...kind.fields, ...kind.children }
-  const near = nearest(key, Object.keys(members ?? {}))
-  return `${kind.title}: unknown field ${key}${near ? `; did you mean ${near}?` : ''}`
-}
-
-/** What would be right, in words; a union names all that it takes. */
-function expectation({ code, message, expected, errors }: Issue): string {
-  if (code === 'invalid_type') return `must be ${article(expected ?? 'something else')}`
-  if (code === 'invalid_union') {
-    const wanted = (errors ?? []).flatMap((branch) =>
-      branch.filter((one) => one.code === 'invalid_type').map(({ expected }) => article(expected ?? '')),
-    )
-    return wanted.length ? `must be ${[...new Set(wanted)].join(' or ')}` : 'has a value that is not allowed'
-  }
-  return message.charAt(0).toLowerCase() + message.slice(1)
-}
-
-function article(type: string): string {
-  const names: Record<string, string> = {
-    string: 'a text',
-    boolean: 'true or false',
-    int: 'a whole number',
-    number: 'a number',
-    array: 'a list',
-    record: 'a mapping',
-    object: 'a mapping',
-    null: 'null',
-  }
-  return names[type] ?? type
+  return undefined
 }
 
 /** One object twice in one document is a slip, never a merge. */
 function refuseTwins(objects: readonly StatedObject[], problems: Problem[]): void {
   const first = new Map<string, StatedObject>()
-  for (const object of objects) {
-    const name = JSON.stringify([object.kind, ...object.key])
+  for (const object of objects.filter(({ key }) => !key.includes(''))) {
+    const name = address(object.kind, object.key)
     const twin = first.get(name)
     if (!twin) first.set(name, object)
     else {
       const { line, column } = twin.position
       problems.push({
         position: object.position,
-        message: `${kinds[object.kind].title} ${object.key.at(-1)} is stated twice; the first is at line ${line}, column ${column}`,
+        message: `${describe(object.kind, object.key)} is stated twice, first at ${line}:${column}: keep one of them`,
       })
     }
   }

@@ -3,7 +3,7 @@ import { creation, type FlatFields, isSecret, missing, resolve, same } from '../
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key, Kind, KindName, Representation } from '../kinds/kind.ts'
-import { address } from '../kinds/tree.ts'
+import { address, describe } from '../kinds/tree.ts'
 import type { Position } from '../lib/position.ts'
 
 /** Who changed something, and when: from the journal. */
@@ -86,7 +86,15 @@ export interface Stated {
   readonly kind: KindName
   readonly key: Key
   readonly id: string | undefined
-  readonly fields: ReadonlyMap<string, { readonly value: Json; readonly position: Position }>
+  readonly fields: ReadonlyMap<
+    string,
+    {
+      readonly value: Json
+      readonly position: Position
+      /** Where the value of the path names an object of that key. */
+      readonly locate: (path: string, key: Key) => Position
+    }
+  >
   readonly masked: readonly string[]
   readonly position: Position
 }
@@ -98,6 +106,8 @@ export interface PlanInput {
   readonly stated: ReadonlyMap<string, Stated>
   readonly unmanaged: readonly { readonly field: string; readonly position: Position }[]
   readonly live: readonly LiveState[]
+  /** The keys of all live objects of kinds that a reference misses: what may have been meant. */
+  readonly names: ReadonlyMap<KindName, readonly Key[]>
   /** What this source owns, and what the others do. */
   readonly owned: readonly Owned[]
   readonly others: readonly (Owned & { readonly source: string })[]
@@ -107,14 +117,8 @@ export interface PlanInput {
   readonly changedBy: (kind: KindName, id: string, path?: string) => Attribution | undefined
 }
 
-/** Something that keeps a plan from being made. */
-export interface Obstacle {
-  readonly position: Position
-  readonly message: string
-}
-
-/** The plan, or what stands in its way. Actions come in the order in which they stand in the documents. */
-export function plan(input: PlanInput): { plan: RealmPlan; obstacles: readonly Obstacle[] } {
+/** The plan. Actions come in the order in which they stand in the documents. */
+export function plan(input: PlanInput): RealmPlan {
   const byId = new Map(input.live.filter((one) => one.id).map((one) => [`${one.kind} ${one.id}`, one]))
   const byAddress = new Map(input.live.map((one) => [address(one.kind, one.key), one]))
   const ownedByAddress = new Map(input.owned.map((one) => [address(one.kind, one.key), one]))
@@ -130,14 +134,11 @@ export function plan(input: PlanInput): { plan: RealmPlan; obstacles: readonly O
   const gone = input.owned.filter((one) => !input.stated.has(address(one.kind, one.key)))
   actions.push(...gone.flatMap((one) => abandon(input, one, byId.get(`${one.kind} ${one.object}`), bound)))
   return {
-    plan: {
-      realm: input.realm,
-      creates: !input.exists,
-      actions,
-      notes: notes(input),
-      knows: input.live.filter(({ id }) => id).map(({ kind, id, version }) => ({ kind, id: id!, version: version! })),
-    },
-    obstacles: [...conflicts(input), ...danglings(input, byAddress)],
+    realm: input.realm,
+    creates: !input.exists,
+    actions,
+    notes: notes(input),
+    knows: input.live.filter(({ id }) => id).map(({ kind, id, version }) => ({ kind, id: id!, version: version! })),
   }
 }
 
@@ -274,57 +275,6 @@ function keysOf(value: Json | undefined): Key[] {
   return (value ?? []) as unknown as Key[]
 }
 
-/** Fields that another source states differently. It is not read now: it can only veto. */
-function conflicts(input: PlanInput): Obstacle[] {
-  const others = Map.groupBy(input.others, (one) => address(one.kind, one.key))
-  return [...input.stated].flatMap(([id, stated]) =>
-    (others.get(id) ?? []).flatMap((other) =>
-      [...stated.fields].flatMap(([path, { value, position }]): Obstacle[] => {
-        const kind = kinds[stated.kind]
-        const theirs = other.fields[path]
-        if (theirs === undefined || resolve(kind, path).field.relation || same(kind, path, value, theirs)) return []
-        const message = `${describe(stated.kind, stated.key)}: ${path} is stated differently by source ${other.source}, ${other.file}:${other.line}`
-        return [{ position, message }]
-      }),
-    ),
-  )
-}
-
-/** References to what is neither stated nor live. */
-function danglings(input: PlanInput, live: ReadonlyMap<string, LiveState>): Obstacle[] {
-  return [...input.stated.values()].flatMap((stated) => {
-    const kind = kinds[stated.kind]
-    const parent =
-      stated.key.length > 1
-        ? [{ to: stated.key[0] as KindName, key: stated.key.slice(1, -1), position: stated.position }]
-        : []
-    const referred = [...stated.fields].flatMap(([path, { value, position }]) =>
-      references(kind, path, value).map((one) => ({ ...one, position })),
-    )
-    return [...parent, ...referred]
-      .filter(({ to, key }) => !input.stated.has(address(to, key)) && !live.has(address(to, key)))
-      .map(({ to, key, position }) => ({
-        position,
-        message: `${describe(stated.kind, stated.key)} refers to ${describe(to, key)}, which is neither stated nor live`,
-      }))
-  })
-}
-
-/** What the value of a field refers to. */
-export function references(kind: Kind, path: string, value: Json): { to: KindName; key: Key }[] {
-  const { field } = resolve(kind, path)
-  if (value === null) return []
-  if (field.relation) return keysOf(value).map((key) => ({ to: field.refersTo!, key }))
-  if (field.refersTo && !field.computed) return [{ to: field.refersTo, key: [String(value)] }]
-  if (!field.members) return []
-  const members = Object.entries(field.members).filter(([, member]) => member.refersTo)
-  return (value as Representation[]).flatMap((one) =>
-    members
-      .filter(([name]) => one[name] != null)
-      .map(([name, member]) => ({ to: member.refersTo!, key: [String(one[name])] })),
-  )
-}
-
 function notes({ unmanaged, stated }: PlanInput): Note[] {
   const masked = [...stated.values()].flatMap((one) =>
     one.masked.map((path) => ({
@@ -339,11 +289,4 @@ function notes({ unmanaged, stated }: PlanInput): Note[] {
     })),
     ...masked,
   ]
-}
-
-/** How people call an object: `client scope email`, `protocol mapper floor of client my-app`. */
-export function describe(kind: KindName, key: Key): string {
-  // People are no kind of documents yet, but follow from some: a service account from its client.
-  const own = `${(kinds as Partial<typeof kinds>)[kind]?.title ?? kind} ${key.at(-1)}`
-  return key.length === 1 ? own : `${own} of ${describe(key[0] as KindName, key.slice(1, -1))}`
 }

@@ -3,8 +3,9 @@ import { isSecret, resolve } from '../kinds/compare.ts'
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key, KindName } from '../kinds/kind.ts'
+import { describe } from '../kinds/tree.ts'
 import type { Position } from '../lib/position.ts'
-import { type Action, type Attribution, type Change, describe, type Note, type RealmPlan } from './plan.ts'
+import type { Action, Attribution, Change, Note, RealmPlan } from './plan.ts'
 
 /** Puts a colour on a text, or not. */
 export type Paint = (style: 'green' | 'yellow' | 'red' | 'dim' | 'bold', text: string) => string

@@ -270,7 +270,11 @@ function alive(kind: Kind, { id, version, key, parent, body, references, relatio
     if (member === undefined) named[name] = to.key.at(-1)!
     else named[name] = { ...(named[name] as Representation | undefined), [member]: to.key.at(-1)! }
   }
-  for (const [field, keys] of Object.entries(relations)) named[field] = relationValue(kind.fields[field]!, keys)
+  for (const [name, keys] of Object.entries(relations)) {
+    const field = kind.fields[name]!
+    // Keycloak: a role that contains nothing says nothing of it, where a client without client scopes has an empty list.
+    if (keys.length || field.type === 'set') named[name] = relationValue(field, keys)
+  }
   return {
     kind: kind.name,
     id,

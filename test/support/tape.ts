@@ -59,7 +59,7 @@ async function perform(run: Run, { request, capture, wait }: Step): Promise<Answ
   const raw = parsed(await answer.text())
   const location = answer.headers.get('location') ?? undefined
   for (const [name, where] of Object.entries(capture ?? {})) {
-    const last = location?.split('?')[0]!.split('/').at(-1)
+    const last = location?.split('?')[0]?.split('/').at(-1)
     const value = where === 'location' ? last : pick(raw, where.split('.').slice(1))
     if (value !== undefined && value !== null) run.vars[name] = value
   }

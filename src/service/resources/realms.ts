@@ -1,11 +1,11 @@
 // What REST does with realms: how they show, and what is special about writing one.
 import { MASTER } from '../../kinds/built-in/index.ts'
-import { type FlatFields, isSecret } from '../../kinds/compare.ts'
+import { isSecret } from '../../kinds/compare.ts'
 import type { Json } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/kind.ts'
 import { MASK } from '../../kinds/mask.ts'
-import { laterRealmFields, otpApplications, settingsKeptAsAttributes } from '../../kinds/realm.ts'
+import { laterRealmFields, otpApplications } from '../../kinds/realm.ts'
 import { findDefaultRole } from '../../store/role-mappings.ts'
 import { demand, visibleTo } from '../administrators.ts'
 import type { Context, WriteContext } from '../context.ts'
@@ -15,6 +15,7 @@ import { type LiveObject, listEveryRealm } from '../objects.ts'
 import { type Present, present } from '../present.ts'
 import { replacement, withoutNulls } from '../put.ts'
 import type { Caller, Service } from '../service.ts'
+import { checkPasswordPolicy, mailRules, mirrored, mirrors } from './realm-settings.ts'
 import { show as showRole } from './roles.ts'
 
 /** The realms that the caller may see. Statements: four, whatever their number. */
@@ -123,70 +124,4 @@ function refuseContent(body: Representation): void {
 function isEmpty(value: Json | undefined): boolean {
   if (value === undefined || value === null) return true
   return typeof value === 'object' && Object.values(value).every((one) => isEmpty(one as Json))
-}
-
-/** Keycloak: each of these, when it is set, takes the others along, in this order. */
-function mailRules(body: Representation): Representation {
-  const { registrationEmailAsUsername, loginWithEmailAllowed, duplicateEmailsAllowed } = body
-  return {
-    ...(registrationEmailAsUsername === true && { duplicateEmailsAllowed: false }),
-    ...(loginWithEmailAllowed === true && { duplicateEmailsAllowed: false }),
-    ...(typeof duplicateEmailsAllowed === 'boolean' && { duplicateEmailsAllowed }),
-    ...(duplicateEmailsAllowed === true && { loginWithEmailAllowed: false, registrationEmailAsUsername: false }),
-  }
-}
-
-/** What an update sets for the settings that show as attributes too. */
-function mirrors(stated: Representation): FlatFields {
-  const attributes = stated.attributes as Representation | undefined
-  const set: Record<string, Json> = {}
-  const given = kinds.realm.defaults({})
-  for (const [field, attribute] of Object.entries(settingsKeptAsAttributes)) {
-    const always = kinds.realm.fields[field]!.onPut === 'clear'
-    const value = stated[field] ?? read(field, attributes?.[attribute])
-    if (value === undefined && !attributes && !always) continue
-    set[field] = value ?? given[field] ?? null
-    set[`attributes.${attribute}`] = value !== undefined ? written(value) : always ? written(given[field]!) : null
-  }
-  return set
-}
-
-/** A new realm's settings that show as attributes too. */
-function mirrored(stated: Representation): Representation {
-  const attributes: Representation = { ...(stated.attributes as Representation | undefined) }
-  const settings: Representation = {}
-  for (const [field, attribute] of Object.entries(settingsKeptAsAttributes)) {
-    const value = stated[field] ?? read(field, attributes[attribute])
-    if (value === undefined) continue
-    settings[field] = value
-    attributes[attribute] = written(value)
-  }
-  return { ...settings, attributes: { ...(kinds.realm.defaults({}).attributes as Representation), ...attributes } }
-}
-
-function read(field: string, text: Json | undefined): Json | undefined {
-  if (typeof text !== 'string') return undefined
-  const given = kinds.realm.defaults({})[field]
-  if (Array.isArray(given)) return text === '' ? [] : text.split(',')
-  return typeof given === 'boolean' ? text === 'true' : Number.parseInt(text, 10) || 0
-}
-
-function written(value: Json): Json {
-  if (Array.isArray(value)) return value.length ? value.join(',') : null
-  return String(value)
-}
-
-/** The policies for passwords that there are. */
-const PASSWORD_POLICIES = new Set(
-  `digits forceExpiredPasswordChange hashAlgorithm hashIterations length lowerCase maxAuthAge maxLength
-  notContainsUsername notEmail notUsername passwordAge passwordBlacklist passwordHistory
-  recoveryCodesWarningThreshold regexPattern specialChars upperCase`.split(/\s+/),
-)
-
-function checkPasswordPolicy({ passwordPolicy }: Representation): void {
-  const names = String(passwordPolicy ?? '')
-    .split(' and ')
-    .map((one) => one.replace(/\(.*$/s, '').trim())
-    .filter(Boolean)
-  if (!names.every((name) => PASSWORD_POLICIES.has(name))) throw failure('invalid', 'Password policy not found')
 }

@@ -1,0 +1,110 @@
+// What the schema of a kind refuses, in words that say what would be right.
+import { kinds } from '../kinds/index.ts'
+import type { Kind, Representation } from '../kinds/kind.ts'
+import { laterRealmFields } from '../kinds/realm.ts'
+import { nearest } from '../lib/nearest.ts'
+import type { Path } from '../lib/position.ts'
+import { anyOf, found, withArticle } from './words.ts'
+
+/** One thing that is wrong in an object, and where in it. */
+export interface FieldProblem {
+  readonly path: Path
+  readonly message: string
+}
+
+/** What zod says, as far as it matters here. */
+export interface Issue {
+  readonly code?: string
+  readonly path: readonly PropertyKey[]
+  readonly message: string
+  readonly keys?: readonly string[]
+  readonly expected?: string
+  readonly values?: readonly unknown[]
+  readonly errors?: readonly (readonly Issue[])[]
+}
+
+/** What the schema says against an object, which is everything about the names and types of its fields. */
+export function fieldProblems(kind: Kind, representation: Representation, issues: readonly Issue[]): FieldProblem[] {
+  return issues.flatMap((issue) => explain(kind, representation, issue))
+}
+
+/** What is wrong with an object's natural key, or that it has none. */
+export function nameProblems(kind: Kind, representation: Representation): FieldProblem[] {
+  const { naturalKey } = kind
+  const name = representation[naturalKey] ?? ''
+  if (typeof name === 'number' || typeof name === 'boolean')
+    return [{ path: [naturalKey], message: `${naturalKey} must be a text, not ${found(name)}: put it in quotes` }]
+  if (name !== '' || Object.keys(representation).some((key) => meant(kind, [], key) === naturalKey)) return []
+  return [{ path: [], message: `${withArticle(kind.title)} needs a name: add "${naturalKey}: <name>"` }]
+}
+
+function explain(kind: Kind, representation: Representation, issue: Issue): FieldProblem[] {
+  const path = issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))
+  if (issue.code === 'unrecognized_keys')
+    return (issue.keys ?? []).map((key) => ({ path: [...path, key], message: unknownField(kind, path, key) }))
+  return [{ path, message: `${shown(path)} ${expectation(issue, valueAt(representation, path))}` }]
+}
+
+function unknownField(kind: Kind, path: Path, key: string): string {
+  const unknown = `unknown field ${shown([...path, key])}`
+  const near = meant(kind, path, key)
+  if (near !== undefined) return `${unknown}; did you mean ${near}?`
+  const owner = Object.values(kinds).find((other) => knownFields(other, []).includes(key))
+  if (owner && !path.length)
+    return `${unknown}: ${withArticle(owner.title)} has it, ${withArticle(kind.title)} has not; is it indented as it should be?`
+  const known = knownFields(kind, path)
+  return known.length > 12 ? `${unknown}: remove it` : `${unknown}: there are ${anyOf(known, 'and')}`
+}
+
+/** The field that an unknown one was probably meant to be. */
+function meant(kind: Kind, path: Path, key: string): string | undefined {
+  return !path.length && Object.hasOwn(kind.fields, key) ? undefined : nearest(key, knownFields(kind, path))
+}
+
+function knownFields(kind: Kind, path: Path): string[] {
+  const own = kind.fields[String(path[0])]
+  const shape = own && (own.members ?? (own.schema as { shape?: object }).shape)
+  const later = kind.name === 'realm' ? laterRealmFields : {}
+  const fields = path.length ? (shape ?? {}) : { ...kind.fields, ...kind.children, ...later, id: {} }
+  return Object.entries(fields).flatMap(([name, field]) => ((field as { computed?: true }).computed ? [] : [name]))
+}
+
+/** What would be right, and what is there instead. */
+function expectation(issue: Issue, value: unknown): string {
+  const right = wanted(issue)
+  if (right === undefined) return issue.message.charAt(0).toLowerCase() + issue.message.slice(1)
+  if (issue.code === 'invalid_value' && typeof value === 'string') {
+    const near = nearest(value, (issue.values ?? []).map(String))
+    return `must be ${right}${near === undefined ? '' : `; did you mean ${near}?`}`
+  }
+  return typeof value === 'number' && right.startsWith('a whole number')
+    ? `must be ${right}`
+    : `must be ${right}, not ${found(value)}`
+}
+
+/** The first form of a union is the usual one; the others are read for the sake of clients. */
+function wanted({ code, expected, values, errors }: Issue): string | undefined {
+  if (code === 'invalid_value') return anyOf((values ?? []).map(String))
+  if (code === 'invalid_union') return errors?.[0]?.[0] && wanted(errors[0][0])
+  if (code === 'too_big' || code === 'too_small') return 'a whole number of at most 15 digits'
+  return code === 'invalid_type' ? types[expected ?? ''] : undefined
+}
+
+const types: Readonly<Record<string, string>> = {
+  string: 'a text',
+  boolean: 'true or false',
+  int: 'a whole number',
+  number: 'a whole number',
+  array: 'a list',
+  record: 'an object',
+  object: 'an object',
+}
+
+/** `authenticationExecutions[0].requirement`. */
+function shown(path: Path): string {
+  return path.map((step, at) => (typeof step === 'number' ? `[${step}]` : `${at ? '.' : ''}${step}`)).join('')
+}
+
+function valueAt(value: unknown, path: Path): unknown {
+  return path.reduce((node, step) => (node as Record<string | number, unknown> | undefined)?.[step], value)
+}

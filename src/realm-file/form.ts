@@ -1,0 +1,97 @@
+// The form of a realm as a tree, looked at before it is cut into objects: what cannot be an object would get lost there.
+import type { Json } from '../kinds/fields.ts'
+import { kinds } from '../kinds/index.ts'
+import type { Key, Kind, Representation } from '../kinds/kind.ts'
+import { nearest } from '../lib/nearest.ts'
+import type { Path } from '../lib/position.ts'
+import { anyOf, found, nameOf } from './words.ts'
+
+/** Takes note of what is wrong at a path of the document. */
+export type Report = (path: Path, message: string) => void
+
+/** Where children stand. */
+interface Place {
+  readonly path: Path
+  /** What messages call the object that they stand in, and the field. */
+  readonly owner: string
+  readonly field: string
+  /** The key of what they belong to, its kind in front; empty for the realm. */
+  readonly under: Key
+}
+
+/** The realm as it can be cut into objects: what stands in the place of one and cannot be one is reported, and left out. */
+export function wellFormed(realm: Representation, report: Report): Representation {
+  return formOf(kinds.realm, realm, [], [], report)
+}
+
+function formOf(kind: Kind, node: Representation, path: Path, under: Key, report: Report): Representation {
+  const key = [...under, String(node[kind.naturalKey] ?? '')]
+  const owner = nameOf(kind.name, key)
+  const { id } = node
+  if (id !== undefined && id !== null && (typeof id !== 'string' || id === ''))
+    report([...path, 'id'], `${owner}: id must be a text, not ${found(id)}`)
+  const form = { ...node }
+  for (const [field, name] of Object.entries(kind.children)) {
+    const value = node[field]
+    if (value === undefined || value === null) continue
+    const child = kinds[name]
+    const place = { path: [...path, field], owner, field, under: kind.name === 'realm' ? [] : [kind.name, ...key] }
+    form[field] = child.parentOptional ? groupsOf(child, value, place, report) : listOf(child, value, place, report)
+  }
+  return form
+}
+
+function listOf(child: Kind, value: Json, { path, owner, field, under }: Place, report: Report): Json {
+  const beginning = `"- ${child.naturalKey}: <name>"`
+  if (!Array.isArray(value)) {
+    report(path, `${owner}: ${field} must be a list, not ${found(value)}: begin each ${child.title} with ${beginning}`)
+    return null
+  }
+  return value.map((one, at) => {
+    if (one === null) return null
+    if (isObject(one)) return formOf(child, one, [...path, at], under, report)
+    report([...path, at], `${owner}: ${field}[${at}] must be an object, not ${found(one)}: begin it with ${beginning}`)
+    return null
+  })
+}
+
+/** Children of the realm or of others: `{realm: [...], client: {<client>: [...]}}`. */
+function groupsOf(child: Kind, value: Json, { path, owner, field }: Place, report: Report): Json {
+  if (!isObject(value)) {
+    const others = child.parents.map((parent) => `those of a ${kinds[parent].title} under "${parent}" and its name`)
+    const advice = `put ${child.title}s of the realm under "realm", ${others.join(', ')}`
+    report(path, `${owner}: ${field} must be an object, not ${found(value)}: ${advice}`)
+    return null
+  }
+  return mapValues(value, (own, group) => {
+    const place = { path: [...path, group], owner, field: `${field}.${group}`, under: [] }
+    return group === 'realm' ? listOf(child, own, place, report) : groupOf(child, group, own, place, report)
+  })
+}
+
+function groupOf(child: Kind, group: string, value: Json, { path, owner, field }: Place, report: Report): Json {
+  const parent = child.parents.find((one) => one === group)
+  if (!parent) {
+    const groups = ['realm', ...child.parents]
+    const near = nearest(group, groups)
+    const advice = near === undefined ? `: there are ${anyOf(groups, 'and')}` : `; did you mean ${near}?`
+    report(path, `${owner}: unknown field ${field}${advice}`)
+    return null
+  }
+  if (!isObject(value)) {
+    const advice = `put each list under the name of its ${kinds[parent].title}`
+    report(path, `${owner}: ${field} must be an object, not ${found(value)}: ${advice}`)
+    return null
+  }
+  return mapValues(value, (list, name) =>
+    listOf(child, list, { path: [...path, name], owner, field: `${field}.${name}`, under: [parent, name] }, report),
+  )
+}
+
+function mapValues(value: Representation, change: (one: Json, key: string) => Json): Representation {
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, one === null ? null : change(one, key)]))
+}
+
+function isObject(value: Json): value is Representation {
+  return value !== null && typeof value === 'object' && !Array.isArray(value)
+}

@@ -1,0 +1,102 @@
+// What keeps a plan from being carried out: conflicts with other sources, and references that lead nowhere. Pure.
+import { resolve, same } from '../kinds/compare.ts'
+import type { Json } from '../kinds/fields.ts'
+import { kinds } from '../kinds/index.ts'
+import type { Key, Kind, KindName, Representation } from '../kinds/kind.ts'
+import { address, describe } from '../kinds/tree.ts'
+import { nearest } from '../lib/nearest.ts'
+import type { Position } from '../lib/position.ts'
+import type { PlanInput, RealmPlan, Stated } from './plan.ts'
+
+/** Something that stands in the way of a plan. */
+export interface Obstacle {
+  readonly position: Position
+  readonly message: string
+}
+
+/** What stands in the way of the plan that was made of the input. */
+export function obstacles(input: PlanInput, made: RealmPlan): Obstacle[] {
+  return [...conflicts(input), ...danglings(input, made)]
+}
+
+/** What the value of a field refers to. */
+export function references(kind: Kind, path: string, value: Json): { to: KindName; key: Key }[] {
+  const { field } = resolve(kind, path)
+  if (value === null) return []
+  if (field.relation) return (value as unknown as Key[]).map((key) => ({ to: field.refersTo!, key }))
+  if (field.refersTo && !field.computed) return [{ to: field.refersTo, key: [String(value)] }]
+  if (!field.members) return []
+  const members = Object.entries(field.members).filter(([, member]) => member.refersTo)
+  return (value as Representation[]).flatMap((one) =>
+    members
+      .filter(([name]) => one[name] != null)
+      .map(([name, member]) => ({ to: member.refersTo!, key: [String(one[name])] })),
+  )
+}
+
+/** Fields that another source states differently. It is not read now: it can only veto. */
+function conflicts(input: PlanInput): Obstacle[] {
+  const others = Map.groupBy(input.others, (one) => address(one.kind, one.key))
+  return [...input.stated].flatMap(([id, stated]) =>
+    (others.get(id) ?? []).flatMap((other) =>
+      [...stated.fields].flatMap(([path, { value, position }]): Obstacle[] => {
+        const kind = kinds[stated.kind]
+        const theirs = other.fields[path]
+        if (theirs === undefined || resolve(kind, path).field.relation || same(kind, path, value, theirs)) return []
+        const where = `source ${other.source}, ${other.file}:${other.line}`
+        const name = describe(stated.kind, stated.key)
+        return [
+          { position, message: `${name}: ${path} is stated differently by ${where}: state it once, or twice the same` },
+        ]
+      }),
+    ),
+  )
+}
+
+/** References to what is neither stated nor live, or will not be any more. */
+function danglings(input: PlanInput, { actions }: RealmPlan): Obstacle[] {
+  const there = new Set([...input.stated.keys(), ...input.live.map(({ kind, key }) => address(kind, key))])
+  const deleted = actions.filter(({ operation }) => operation === 'delete').map(({ kind, key }) => address(kind, key))
+  for (const one of deleted) there.delete(one)
+  const advices = new Map<string, string>()
+  return [...input.stated.values()].flatMap((stated) =>
+    referred(stated).flatMap(({ field, to, key, position }): Obstacle[] => {
+      const id = address(to, key)
+      if (there.has(id)) return []
+      if (!advices.has(id)) advices.set(id, deleted.includes(id) ? ', which no document states any more: state it again, or remove the reference' : advice(input, to, key))
+      const what = field === undefined ? 'belongs' : 'refers'
+      const name = `${describe(stated.kind, stated.key)}${field === undefined ? '' : `: ${field}`}`
+      return [{ position: position(), message: `${name} ${what} to ${describe(to, key)}${advices.get(id)}` }]
+    }),
+  )
+}
+
+interface Reference {
+  /** Absent: it is its parent. */
+  readonly field?: string
+  readonly to: KindName
+  readonly key: Key
+  readonly position: () => Position
+}
+
+function referred({ kind, key, fields, position }: Stated): Reference[] {
+  const parent = { to: key[0] as KindName, key: key.slice(1, -1), position: () => position }
+  const own = [...fields].flatMap(([field, { value, locate }]) =>
+    references(kinds[kind], field, value).map((one) => ({ ...one, field, position: () => locate(field, one.key) })),
+  )
+  return key.length > 1 ? [parent, ...own] : own
+}
+
+function advice(input: PlanInput, to: KindName, key: Key): string {
+  const all = [
+    ...[...input.stated.values(), ...input.live].filter(({ kind }) => kind === to).map((one) => one.key),
+    ...(input.names.get(to) ?? []),
+  ]
+  const parent = JSON.stringify(key.slice(0, -1))
+  const siblings = all.filter((one) => JSON.stringify(one.slice(0, -1)) === parent)
+  const near = nearest(
+    key.at(-1)!,
+    siblings.map((one) => one.at(-1)!),
+  )
+  return `, which is neither stated nor live${near === undefined ? ': state it, or remove the reference' : `; did you mean ${near}?`}`
+}

@@ -1,0 +1,74 @@
+// What writing the settings of a realm means besides what is stated.
+import type { FlatFields } from '../../kinds/compare.ts'
+import type { Json } from '../../kinds/fields.ts'
+import { kinds } from '../../kinds/index.ts'
+import type { Representation } from '../../kinds/kind.ts'
+import { settingsKeptAsAttributes } from '../../kinds/realm.ts'
+import { failure } from '../errors.ts'
+
+/** Keycloak: each of these, when it is set, takes the others along, in this order. */
+export function mailRules(body: Representation): Representation {
+  const { registrationEmailAsUsername, loginWithEmailAllowed, duplicateEmailsAllowed } = body
+  return {
+    ...(registrationEmailAsUsername === true && { duplicateEmailsAllowed: false }),
+    ...(loginWithEmailAllowed === true && { duplicateEmailsAllowed: false }),
+    ...(typeof duplicateEmailsAllowed === 'boolean' && { duplicateEmailsAllowed }),
+    ...(duplicateEmailsAllowed === true && { loginWithEmailAllowed: false, registrationEmailAsUsername: false }),
+  }
+}
+
+/** What an update sets for the settings that show as attributes too. */
+export function mirrors(stated: Representation): FlatFields {
+  const attributes = stated.attributes as Representation | undefined
+  const set: Record<string, Json> = {}
+  const given = kinds.realm.defaults({})
+  for (const [field, attribute] of Object.entries(settingsKeptAsAttributes)) {
+    const always = kinds.realm.fields[field]!.onPut === 'clear'
+    const value = stated[field] ?? read(field, attributes?.[attribute])
+    if (value === undefined && !attributes && !always) continue
+    set[field] = value ?? given[field] ?? null
+    set[`attributes.${attribute}`] = value !== undefined ? written(value) : always ? written(given[field]!) : null
+  }
+  return set
+}
+
+/** A new realm's settings that show as attributes too. */
+export function mirrored(stated: Representation): Representation {
+  const attributes: Representation = { ...(stated.attributes as Representation | undefined) }
+  const settings: Representation = {}
+  for (const [field, attribute] of Object.entries(settingsKeptAsAttributes)) {
+    const value = stated[field] ?? read(field, attributes[attribute])
+    if (value === undefined) continue
+    settings[field] = value
+    attributes[attribute] = written(value)
+  }
+  return { ...settings, attributes: { ...(kinds.realm.defaults({}).attributes as Representation), ...attributes } }
+}
+
+function read(field: string, text: Json | undefined): Json | undefined {
+  if (typeof text !== 'string') return undefined
+  const given = kinds.realm.defaults({})[field]
+  if (Array.isArray(given)) return text === '' ? [] : text.split(',')
+  return typeof given === 'boolean' ? text === 'true' : Number.parseInt(text, 10) || 0
+}
+
+function written(value: Json): Json {
+  if (Array.isArray(value)) return value.length ? value.join(',') : null
+  return String(value)
+}
+
+/** The policies for passwords that there are. */
+const PASSWORD_POLICIES = new Set(
+  `digits forceExpiredPasswordChange hashAlgorithm hashIterations length lowerCase maxAuthAge maxLength
+  notContainsUsername notEmail notUsername passwordAge passwordBlacklist passwordHistory
+  recoveryCodesWarningThreshold regexPattern specialChars upperCase`.split(/\s+/),
+)
+
+/** Throws invalid when the policy names a rule that does not exist. */
+export function checkPasswordPolicy({ passwordPolicy }: Representation): void {
+  const names = String(passwordPolicy ?? '')
+    .split(' and ')
+    .map((one) => one.replace(/\(.*$/s, '').trim())
+    .filter(Boolean)
+  if (!names.every((name) => PASSWORD_POLICIES.has(name))) throw failure('invalid', 'Password policy not found')
+}

@@ -1,0 +1,139 @@
+import { decodeJwt } from 'jose'
+import { expect, test } from 'vitest'
+import { bootstrap, resetAdminPassword } from '../../src/service/bootstrap.ts'
+import { findKeys } from '../../src/service/keys.ts'
+import { SYSTEM } from '../../src/service/service.ts'
+import { createUsers, hashPassword } from '../../src/service/users.ts'
+import { testServer } from '../support/server.ts'
+import { freshService, testService } from '../support/service.ts'
+
+const { app, call, make, realm } = await testServer()
+const { service } = await testService()
+
+const post = (realmName: string, form: Record<string, string>, headers: Record<string, string> = {}) =>
+  call('POST', `/realms/${realmName}/protocol/openid-connect/token`, {
+    token: null,
+    headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+    body: new URLSearchParams(form).toString(),
+  })
+const admin = { grant_type: 'password', client_id: 'admin-cli', username: 'admin', password: 'admin' }
+
+/** A realm with a confidential client and a person. */
+async function realmWithAnn(
+  settings: object = {},
+): Promise<{ name: string; path: string; form: Record<string, string> }> {
+  const path = await realm(settings)
+  const name = path.split('/').at(-1)!
+  await make(`${path}/clients`, { clientId: 'web', secret: 'web-secret', directAccessGrantsEnabled: true })
+  const password = await hashPassword('pw')
+  const representation = { firstName: 'Ann', lastName: 'Example', email: 'ann@example.org' }
+  await service.write(SYSTEM, name, (context) => createUsers(context, [{ username: 'ann', password, representation }]))
+  const client = { client_id: 'web', client_secret: 'web-secret' }
+  return { name, path, form: { ...client, grant_type: 'password', username: 'ann', password: 'pw' } }
+}
+
+test('an administrator gets a token for a password, and it opens the admin API', async () => {
+  const answer = await post('master', admin)
+  expect(answer.status).toBe(200)
+  expect(answer.headers['cache-control']).toBe('no-store')
+  const claims = decodeJwt(answer.body.access_token)
+  expect(claims).toMatchObject({ typ: 'Bearer', azp: 'admin-cli', preferred_username: 'admin' })
+  expect(claims.iss).toMatch(/\/realms\/master$/)
+  expect(claims.exp! - claims.iat!).toBe(answer.body.expires_in)
+  expect((await call('GET', '/admin/realms/master', { token: answer.body.access_token })).status).toBe(200)
+})
+
+test('a client proves itself by form or by Basic; the public one with an empty secret too', async () => {
+  const { name, form } = await realmWithAnn()
+  const { client_id, client_secret, ...rest } = form
+  const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` })
+  expect((await post(name, form)).body).toMatchObject({ token_type: 'Bearer', scope: 'email profile' })
+  expect((await post(name, rest, basic(`${client_id}:${client_secret}`))).status).toBe(200)
+  expect((await post(name, rest, basic('web:wrong'))).body.error).toBe('unauthorized_client')
+  const { client_id: _, ...login } = admin
+  expect((await post('master', login, basic('admin-cli:'))).status).toBe(200)
+})
+
+test('a refresh token gives new tokens to its client, and nothing else does', async () => {
+  const { name, form } = await realmWithAnn()
+  const first = (await post(name, form)).body
+  const refresh = { client_id: 'web', client_secret: 'web-secret', grant_type: 'refresh_token' }
+  const second = await post(name, { ...refresh, refresh_token: first.refresh_token })
+  expect(decodeJwt(second.body.access_token).sid).toBe(decodeJwt(first.access_token).sid)
+  expect((await post(name, { ...refresh, refresh_token: first.access_token })).body.error).toBe('invalid_grant')
+  expect((await call('GET', `/admin/realms/${name}`, { token: first.refresh_token })).status).toBe(401)
+  const other = await realmWithAnn()
+  expect((await post(other.name, { ...refresh, refresh_token: first.refresh_token })).body.error).toBe('invalid_grant')
+})
+
+test('an ID token comes with the scope openid, and does not open the admin API', async () => {
+  const { body } = await post('master', { ...admin, scope: 'openid' })
+  expect(decodeJwt(body.id_token)).toMatchObject({ typ: 'ID', aud: 'admin-cli' })
+  expect((await call('GET', '/admin/realms/master', { token: body.id_token })).status).toBe(401)
+})
+
+test('a token of another realm opens nothing here, and none after its realm is gone or its time is cut off', async () => {
+  const { name, path, form } = await realmWithAnn()
+  const token = (await post(name, form)).body.access_token
+  expect((await call('GET', '/admin/realms/master', { token })).status).toBe(403)
+  await call('PUT', path, { body: { notBefore: Math.floor(Date.now() / 1000) + 60 } })
+  expect((await call('GET', '/admin/realms/master', { token })).status).toBe(401)
+  await call('PUT', path, { body: { notBefore: 0 } })
+  await call('DELETE', path)
+  await make('/admin/realms', { realm: name, enabled: true })
+  expect((await call('GET', '/admin/realms/master', { token })).status).toBe(401)
+})
+
+test('a token whose signature was changed is worth nothing', async () => {
+  const [head, body, signature] = (await post('master', admin)).body.access_token.split('.')
+  const forged = Buffer.from(JSON.stringify({ ...decodeJwt(`${head}.${body}.x`), sub: 'somebody' })).toString(
+    'base64url',
+  )
+  expect((await call('GET', '/admin/realms', { token: `${head}.${forged}.${signature}` })).status).toBe(401)
+  const none = Buffer.from('{"alg":"none"}').toString('base64url')
+  expect((await call('GET', '/admin/realms', { token: `${none}.${body}.` })).status).toBe(401)
+})
+
+test('a disabled realm gives no tokens', async () => {
+  const { name, path, form } = await realmWithAnn()
+  await call('PUT', path, { body: { enabled: false } })
+  expect((await post(name, form)).status).toBe(403)
+})
+
+test('discovery names only what is there', async () => {
+  const { name } = await realmWithAnn()
+  const { body } = await call('GET', `/realms/${name}/.well-known/openid-configuration`, { token: null })
+  for (const address of Object.entries(body).filter(([key]) => /_(endpoint|uri)$/.test(key))) {
+    const { statusCode } = await app.inject({ url: new URL(String(address[1])).pathname })
+    expect([200, 405], String(address)).toContain(statusCode)
+  }
+  const { keys } = (await call('GET', `/realms/${name}/protocol/openid-connect/certs`, { token: null })).body
+  expect(keys).toMatchObject([{ kty: 'RSA', alg: 'RS256', use: 'sig' }])
+  expect(keys[0]).not.toHaveProperty('d')
+})
+
+test('a realm makes one key, however many ask for it at once; the private half is sealed', async () => {
+  const { name, form } = await realmWithAnn()
+  await Promise.all([post(name, form), post(name, form), post(name, form)])
+  const keys = await service.read(SYSTEM, name, findKeys)
+  expect(keys).toHaveLength(1)
+  const { selectRealmKeys } = await import('../../src/store/keys.ts')
+  const [stored] = await service.read(SYSTEM, name, ({ tx, realm }) => selectRealmKeys(tx, realm.number))
+  expect(stored!.privateKey).toMatch(/^sealed:/)
+})
+
+test('the first start makes one master realm and one administrator, also when two start at once', async () => {
+  const fresh = await freshService()
+  const administrator = { user: 'admin', password: 'admin' }
+  await Promise.all([bootstrap(fresh, administrator), bootstrap(fresh, administrator)])
+  await bootstrap(fresh, { user: 'other', password: 'other' })
+  expect((await fresh.realms()).map(({ name }) => name)).toEqual(['master'])
+  const { findByName } = await import('../../src/service/users.ts')
+  const find = (name: string) => fresh.read(SYSTEM, 'master', (context) => findByName(context, name))
+  expect(await find('admin')).toBeDefined()
+  expect(await find('other')).toBeUndefined()
+  await resetAdminPassword(fresh, 'admin', 'new')
+  await resetAdminPassword(fresh, 'rescue', 'new')
+  expect(await find('rescue')).toBeDefined()
+  await fresh.close()
+})
