@@ -32,8 +32,11 @@ export async function rowsOf(bench: Bench, realm: string, work: () => Promise<un
   return { realm, tables }
 }
 
-/** A copy of the rows for a realm of another name: the statements that write it, made text only as they are executed. */
-export async function copyOf(bench: Bench, { realm, tables }: Rows): Promise<Iterable<Statement>> {
+/** A copy of the rows for a realm of another name: its number, and the statements, made text only as they are executed. */
+export async function copyOf(
+  bench: Bench,
+  { realm, tables }: Rows,
+): Promise<{ realm: number; statements: Iterable<Statement> }> {
   const number = nextRealm++
   const original = tables.get('realm')![0]!
   const [{ next }] = (await bench.rows<{ next: number }>(
@@ -56,7 +59,7 @@ export async function copyOf(bench: Bench, { realm, tables }: Rows): Promise<Ite
       }),
     )
   }
-  return statements(copies)
+  return { realm: number, statements: statements(copies) }
 }
 
 /** In rows of master and in that of the realm, ids and the realm's name may stand anywhere. */
@@ -65,10 +68,10 @@ function renamed(row: Row, names: ReadonlyMap<string, string>): Row {
 }
 
 function* statements(tables: ReadonlyMap<string, readonly Row[]>): Generator<Statement> {
-  // The realm binds flows, which belong to it: these columns come last.
+  // The realm refers to what belongs to it: that comes last.
   const [realm] = tables.get('realm')!
-  const late = Object.keys(realm!).filter((column) => column.endsWith('_flow'))
-  const bare = { ...realm, ...Object.fromEntries(late.map((column) => [column, null])) }
+  const { number, id, name, version, body, ...references } = realm!
+  const bare = { number, id, name, version, body }
   for (const [table, rows] of tables) {
     for (const chunk of chunks(table === 'realm' ? [bare] : rows, 5_000)) {
       yield [
@@ -79,7 +82,9 @@ function* statements(tables: ReadonlyMap<string, readonly Row[]>): Generator<Sta
     }
   }
   yield [
-    `update realm t set ${late.map((column) => `${column} = x.${column}`).join(', ')}
+    `update realm t set ${Object.keys(references)
+      .map((column) => `${column} = x.${column}`)
+      .join(', ')}
      from jsonb_populate_recordset(null::realm, $1::jsonb) x where t.number = x.number`,
     [JSON.stringify([realm])],
   ]

@@ -33,8 +33,10 @@ export interface Case {
   /** Whether the operation writes rows for each client. */
   readonly writesEach?: boolean
   readonly rounds: number
-  /** After so long no round begins, but two are always made. */
+  /** After so long no round begins, but two are made unless the bench as a whole is late. */
   readonly seconds: number
+  /** How often one round does it: times and costs are those of once. */
+  readonly times?: number
   operation(): Work | Promise<Work>
   floor(): Work | Promise<Work>
 }
@@ -55,6 +57,8 @@ export interface Result {
   readonly ratio: number
 }
 
+/** After so long every case makes one round only. */
+const LATE = 100_000
 /** Rows per statement of a bulk write: a statement with a full chunk may be followed by another of the same text. */
 const CHUNK = 5_000
 
@@ -91,22 +95,27 @@ export async function openBench(location: StoreLocation): Promise<Bench> {
 }
 
 /** Measures a case: rounds of floor and operation, so that a load on the machine weighs on both alike. */
-export async function measure(bench: Bench, { operation, floor, rounds, seconds, ...labels }: Case): Promise<Result> {
+export async function measure(bench: Bench, { operation, floor, ...one }: Case): Promise<Result> {
+  const { rounds, seconds, times: often = 1, ...labels } = one
   const times = { operation: [] as number[], floor: [] as number[] }
   const costs: Cost[] = []
   const once = {
     async operation() {
       const work = await operation()
       const before = await rowCounts(bench)
-      const executed = await bench.executed(async () => times.operation.push(await time(work)))
-      costs.push({ statements: withoutChunks(executed), ...difference(await rowCounts(bench), before) })
+      const executed = await bench.executed(async () => times.operation.push((await time(work)) / often))
+      const after = await rowCounts(bench)
+      const cost = (name: keyof typeof after) => (after[name] - before[name]) / often
+      const rows = { inserted: cost('inserted'), updated: cost('updated'), deleted: cost('deleted') }
+      costs.push({ statements: withoutChunks(executed) / often, ...rows })
     },
     async floor() {
-      times.floor.push(await time(await floor()))
+      times.floor.push((await time(await floor())) / often)
     },
   }
   const end = performance.now() + seconds * 1000
-  for (let round = 0; round < rounds && (round < 2 || performance.now() < end); round++) {
+  const least = () => (performance.now() < LATE ? 2 : 1)
+  for (let round = 0; round < rounds && (round < least() || performance.now() < end); round++) {
     // Whoever comes second may pay for the garbage of the first.
     for (const which of round % 2 ? (['operation', 'floor'] as const) : (['floor', 'operation'] as const)) {
       await once[which]()
@@ -181,12 +190,4 @@ async function rowCounts({ rows }: Bench): Promise<Omit<Cost, 'statements'>> {
   const [counts] = await rows<Omit<Cost, 'statements'>>(`select sum(n_tup_ins)::int as inserted,
     sum(n_tup_upd)::int as updated, sum(n_tup_del)::int as deleted from pg_stat_user_tables`)
   return counts!
-}
-
-function difference(after: Omit<Cost, 'statements'>, before: Omit<Cost, 'statements'>) {
-  return {
-    inserted: after.inserted - before.inserted,
-    updated: after.updated - before.updated,
-    deleted: after.deleted - before.deleted,
-  }
 }

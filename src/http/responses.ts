@@ -8,12 +8,25 @@ import type { Response } from './operation.ts'
 /** Schemas that have a name in OpenAPI. */
 export const components = z.registry<{ id: string }>()
 
+const problem = z.object({
+  position: z
+    .object({
+      file: z.string().describe('Name of the file.'),
+      line: z.number().describe('Line, from 1.'),
+      column: z.number().describe('Column, from 1.'),
+    })
+    .describe('Where in the text.'),
+  message: z.string().describe('What is wrong, and what would be right.'),
+  path: z.string().optional().describe('Where in the document, as a JSON pointer.'),
+})
+
 /** Keycloak: errors have one of two forms. */
 export const errorSchema = z
   .object({
     errorMessage: z.string().optional().describe('What is wrong, in words for people.'),
     error: z.string().optional().describe('What is wrong: a code, or words for people.'),
     error_description: z.string().optional().describe('What is wrong, in words for people.'),
+    problems: z.array(problem).optional().describe('What is wrong in a document, one by one.'),
   })
   .register(components, { id: 'ErrorRepresentation' })
 
@@ -21,6 +34,7 @@ const error = (description: string): Response => ({ description, schema: errorSc
 
 /** Every operation may answer so. */
 export const refusals: Readonly<Record<number, Response>> = {
+  400: error('The request says something that cannot be.'),
   401: error('There is no valid token.'),
   403: error('The caller may not do this.'),
   404: error('The realm does not exist, or what is named in it.'),
@@ -32,6 +46,9 @@ export const badRequest: Readonly<Record<number, Response>> = {
   409: error('The name or the id is taken.'),
   415: error('The body is of another type than JSON.'),
 }
+
+/** So answers an operation that makes something what it may be already. */
+export const taken: Readonly<Record<number, Response>> = { 409: error('It is so already, or the name is taken.') }
 
 /** Done, and nothing to say. */
 export const done: Readonly<Record<number, Response>> = { 204: { description: 'Done.' } }

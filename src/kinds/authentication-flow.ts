@@ -1,4 +1,4 @@
-import { flag, integer, objectList, text } from './fields.ts'
+import { choice, flag, integer, objectList, text } from './fields.ts'
 import { defineKind } from './kind.ts'
 
 /** Keycloak: AuthenticationFlowRepresentation. A tree of steps; a sub-flow is a flow of its own that an execution names. */
@@ -19,7 +19,10 @@ export const authenticationFlow = defineKind({
         authenticatorConfig: text('Alias of the settings of the step.', { refersTo: 'authenticatorConfig' }),
         authenticatorFlow: flag('Whether the step is a flow.', { computed: true }),
         autheticatorFlow: flag('Keycloak: an earlier spelling of authenticatorFlow.', { computed: true }),
-        requirement: text('REQUIRED, ALTERNATIVE, CONDITIONAL or DISABLED.'),
+        requirement: choice(
+          ['REQUIRED', 'ALTERNATIVE', 'CONDITIONAL', 'DISABLED'],
+          'What the step means for the flow.',
+        ),
         priority: integer('Place in the order of steps: lower comes first.'),
         flowAlias: text('Alias of the flow that the step is.', { refersTo: 'authenticationFlow' }),
         userSetupAllowed: flag('Whether a user who lacks the credential may set it up on the way.'),

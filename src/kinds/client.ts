@@ -101,12 +101,15 @@ export const client = defineKind({
     access: opaque('What the caller may do with the client.', { computed: true }),
     origin: text('Where the client comes from, when that is not the realm itself.', { computed: true }),
     authorizationSettings: opaque('Resources, scopes and policies of the client; not managed yet.', { computed: true }),
-    defaultRoles: textSet('Keycloak: of an earlier form; ignored.', { computed: true }),
-    directGrantsOnly: flag('Keycloak: of an earlier form; counts only when the client is created.', { computed: true }),
-    clientTemplate: text('Keycloak: of an earlier form; ignored.', { computed: true }),
-    useTemplateConfig: flag('Keycloak: of an earlier form; ignored.', { computed: true }),
-    useTemplateScope: flag('Keycloak: of an earlier form; ignored.', { computed: true }),
-    useTemplateMappers: flag('Keycloak: of an earlier form; ignored.', { computed: true }),
+    defaultRoles: textSet('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),
+    directGrantsOnly: flag('Keycloak: of an earlier form; counts only when the client is created.', {
+      computed: true,
+      earlier: true,
+    }),
+    clientTemplate: text('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),
+    useTemplateConfig: flag('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),
+    useTemplateScope: flag('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),
+    useTemplateMappers: flag('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),
   },
 })
 

@@ -9,6 +9,8 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 export interface Facts {
   /** The server sets it: taken on input, never compared, never written from a document. */
   readonly computed?: true
+  /** Of an earlier form: let pass, without effect; of a computed field. A document that states one is told so. */
+  readonly earlier?: true
   /** Never shown in plans, logs, events and exports: the whole value, or these keys of a map. */
   readonly secret?: true | readonly string[]
   /** What PUT does with what the body does not state; in a map also per key. Absent: `keep`. */

@@ -13,8 +13,12 @@ export const protocolMapper = defineKind({
     name: text('Name of the mapper; unique in its client or client scope.'),
     protocol: text('Protocol that the mapper serves: openid-connect or saml.', { default: 'openid-connect' }),
     protocolMapper: text('Type of the mapper, such as oidc-usermodel-attribute-mapper.'),
-    consentRequired: flag('Keycloak: of an earlier form; always false.', { computed: true, default: false }),
-    consentText: text('Keycloak: of an earlier form; ignored.', { computed: true }),
+    consentRequired: flag('Keycloak: of an earlier form; always false.', {
+      computed: true,
+      earlier: true,
+      default: false,
+    }),
+    consentText: text('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),
     config: textMap('Settings of the mapper, by name.', { onPut: 'replace', default: {} }),
   },
 })

@@ -226,11 +226,14 @@ export const realm = defineKind({
     defaultRole: opaque('The role that everybody has; its name follows from that of the realm.', { computed: true }),
     keycloakVersion: text('Version of the server that wrote an export.', { computed: true }),
     serviceVersion: text('Version of the server.', { computed: true }),
-    passwordCredentialGrantAllowed: flag('Keycloak: of an earlier form; ignored.', { computed: true }),
-    userCacheEnabled: flag('Keycloak: of an earlier form; ignored.', { computed: true }),
-    realmCacheEnabled: flag('Keycloak: of an earlier form; ignored.', { computed: true }),
-    social: flag('Keycloak: of an earlier form; ignored.', { computed: true }),
-    updateProfileOnInitialSocialLogin: flag('Keycloak: of an earlier form; ignored.', { computed: true }),
+    passwordCredentialGrantAllowed: flag('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),
+    userCacheEnabled: flag('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),
+    realmCacheEnabled: flag('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),
+    social: flag('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),
+    updateProfileOnInitialSocialLogin: flag('Keycloak: of an earlier form; ignored.', {
+      computed: true,
+      earlier: true,
+    }),
   },
 })
 

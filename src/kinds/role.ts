@@ -24,7 +24,7 @@ export const role = defineKind({
       'Roles that the role contains: realm roles by name, client roles by client id and name.',
       { refersTo: 'role', relation: true, late: true },
     ),
-    scopeParamRequired: flag('Keycloak: of an earlier form; ignored.', { computed: true }),
+    scopeParamRequired: flag('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),
     attributes: textListMap('Lists of texts by name.', { onPut: 'replace', default: {} }),
   },
 })

@@ -48,11 +48,16 @@ export function describe(kind: KindName, key: Key): string {
   return key.length === 1 ? own : `${own} of ${describe(key[0] as KindName, key.slice(1, -1))}`
 }
 
+/** The natural key as it stands in a representation; empty where there is none. */
+export function nameIn(kind: Kind, { [kind.naturalKey]: name = null }: Representation): string {
+  return name === null || typeof name === 'object' ? '' : String(name)
+}
+
 function split(kind: Kind, node: Representation, path: Path, parent: Key | undefined): TreeObject[] {
   const { id, ...rest } = node
   const own: Representation = {}
   const nested: TreeObject[] = []
-  const key = [...(parent ?? []), String(node[kind.naturalKey] ?? '')]
+  const key = [...(parent ?? []), nameIn(kind, node)]
   for (const [field, value] of Object.entries(rest)) {
     const child = Object.hasOwn(kind.children, field) ? kind.children[field] : undefined
     if (!child || value === null) {

@@ -33,7 +33,12 @@ export function nameProblems(kind: Kind, representation: Representation): FieldP
   const { naturalKey } = kind
   const name = representation[naturalKey] ?? ''
   if (typeof name === 'number' || typeof name === 'boolean')
-    return [{ path: [naturalKey], message: `${naturalKey} must be a text, not ${found(name)}: put it in quotes` }]
+    return [
+      {
+        path: [naturalKey],
+        message: `${kind.title}: ${naturalKey} must be a text, not ${found(name)}: put it in quotes`,
+      },
+    ]
   if (name !== '' || Object.keys(representation).some((key) => meant(kind, [], key) === naturalKey)) return []
   return [{ path: [], message: `${withArticle(kind.title)} needs a name: add "${naturalKey}: <name>"` }]
 }

@@ -2,6 +2,7 @@
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key, Kind, Representation } from '../kinds/kind.ts'
+import { nameIn } from '../kinds/tree.ts'
 import { nearest } from '../lib/nearest.ts'
 import type { Path } from '../lib/position.ts'
 import { anyOf, found, nameOf } from './words.ts'
@@ -25,7 +26,7 @@ export function wellFormed(realm: Representation, report: Report): Representatio
 }
 
 function formOf(kind: Kind, node: Representation, path: Path, under: Key, report: Report): Representation {
-  const key = [...under, String(node[kind.naturalKey] ?? '')]
+  const key = [...under, nameIn(kind, node)]
   const owner = nameOf(kind.name, key)
   const { id } = node
   if (id !== undefined && id !== null && (typeof id !== 'string' || id === ''))

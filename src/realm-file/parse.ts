@@ -32,7 +32,7 @@ export interface StatedObject {
 export interface StatedRealm {
   readonly name: string
   readonly objects: readonly StatedObject[]
-  /** Fields of the realm whose kinds Regent does not manage yet: they are left alone. */
+  /** Fields of kinds that Regent does not manage yet, or of an earlier form: they are left alone. */
   readonly unmanaged: readonly { readonly field: string; readonly position: Position }[]
 }
 
@@ -42,13 +42,17 @@ export function parseRealm(document: Document): StatedRealm {
   const report: Report = (path, message) =>
     problems.push({ position: document.locate(path), message, path: pointerOf(path) })
   const { managed, unmanaged } = setAside(document.value as Representation)
-  const objects = splitTree(wellFormed(managed, report)).map((object) => check(document, object, report))
+  const tree = splitTree(wellFormed(managed, report))
+  const objects = tree.map((object) => check(document, object, report))
   refuseTwins(objects, problems)
   if (problems.length) throw new DocumentError(problems)
   return {
     name: objects[0]!.key[0]!,
     objects,
-    unmanaged: unmanaged.map((field) => ({ field, position: document.locate([field]) })),
+    unmanaged: [
+      ...unmanaged.map((field) => ({ field, position: document.locate([field]) })),
+      ...ignored(document, tree),
+    ],
   }
 }
 
@@ -59,6 +63,20 @@ function setAside(value: Representation): { managed: Representation; unmanaged: 
   return { managed, unmanaged: unmanaged.filter((field) => !isEmpty(value[field])) }
 }
 
+/** Fields of an earlier form that say something: one entry for all objects of a kind. */
+function ignored(document: Document, tree: readonly TreeObject[]): StatedRealm['unmanaged'] {
+  const stated = tree.flatMap(({ kind, key, representation, path }) =>
+    Object.entries(representation)
+      .filter(([field, value]) => kinds[kind].fields[field]?.earlier && value !== false && !isEmpty(value))
+      .map(([field]) => ({ kind, field, name: describe(kind, key), path: [...path, field] })),
+  )
+  return [...Map.groupBy(stated, ({ kind, field }) => `${kind} ${field}`).values()].map((all) => {
+    const { kind, field, name, path } = all[0]!
+    const owner = all.length === 1 ? name : `${all.length} ${kinds[kind].title}s`
+    return { field: kind === 'realm' ? field : `${field} of ${owner}`, position: document.locate(path) }
+  })
+}
+
 function isEmpty(value: unknown): boolean {
   return value === null || (typeof value === 'object' && Object.values(value as object).every(isEmpty))
 }
@@ -67,15 +85,13 @@ function check(document: Document, object: TreeObject, report: Report): StatedOb
   const kind = kinds[object.kind]
   const { representation } = object
   const result = kind.schema.safeParse(representation)
-  const problems = [
-    ...nameProblems(kind, representation),
-    ...(result.success ? [] : fieldProblems(kind, representation, result.error.issues)),
-  ]
+  const problems = result.success ? [] : fieldProblems(kind, representation, result.error.issues)
   const fields = result.success ? flatten(kind, withoutUndefined(result.data as Representation)) : {}
   for (const path of Object.keys(fields).filter((one) => !isStorable(one)))
     problems.push({ path: steps(kind, path), message: 'a key must not hold NUL or a lone surrogate' })
-  for (const { path, message } of problems)
-    report([...object.path, ...path], `${nameOf(object.kind, object.key)}: ${message}`)
+  const name = nameOf(object.kind, object.key)
+  for (const { path, message } of problems) report([...object.path, ...path], `${name}: ${message}`)
+  for (const { path, message } of nameProblems(kind, representation)) report([...object.path, ...path], message)
   const masked = Object.keys(fields).filter((path) => fields[path] === MASK && isSecret(kind, path))
   const locate = (path: Path) => document.locate([...object.path, ...path])
   return {

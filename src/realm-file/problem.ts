@@ -15,10 +15,32 @@ export class DocumentError extends Error {
   override readonly name = 'DocumentError'
   readonly problems: Problem[]
 
-  constructor(problems: Problem[]) {
-    super(problems.map(({ position, message }) => `${renderPosition(position)}: ${message}`).join('\n'))
-    this.problems = problems
+  constructor(problems: readonly Problem[]) {
+    // Names are quoted from documents: a line break in one would look like another problem.
+    const lines = problems.map((one) => ({ ...one, message: one.message.replaceAll(/\p{Cc}/gu, '\uFFFD') }))
+    super(lines.map(({ position, message }) => `${renderPosition(position)}: ${message}`).join('\n'))
+    this.problems = lines
   }
+}
+
+/** Runs a step; what it refuses joins the problems, and it gives nothing. */
+export function collect<T>(problems: Problem[], step: () => T): T[] {
+  try {
+    return [step()]
+  } catch (error) {
+    if (!(error instanceof DocumentError)) throw error
+    problems.push(...error.problems)
+    return []
+  }
+}
+
+/** The problems as they stand: in the order of the files, then of the places in them. */
+export function byPlace(problems: readonly Problem[], documents: readonly { readonly file: string }[]): Problem[] {
+  const files = new Map([...new Set(documents.map(({ file }) => file))].map((file, at) => [file, at]))
+  const order = ({ position: { file } }: Problem) => files.get(file) ?? files.size
+  return problems.toSorted(
+    (a, b) => order(a) - order(b) || a.position.line - b.position.line || a.position.column - b.position.column,
+  )
 }
 
 /** `file:line:column`, as editors and terminals understand it. */

@@ -3,17 +3,19 @@ import { isSecret } from '../kinds/compare.ts'
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key, KindName } from '../kinds/kind.ts'
-import { address } from '../kinds/tree.ts'
+import { address, describe } from '../kinds/tree.ts'
 import type { Position } from '../lib/position.ts'
 import type { Document } from '../realm-file/document.ts'
 import { parseRealm, type StatedObject, type StatedRealm } from '../realm-file/parse.ts'
-import { DocumentError, type Problem, renderPosition } from '../realm-file/problem.ts'
+import { byPlace, collect, DocumentError, type Problem, renderPosition } from '../realm-file/problem.ts'
 import type { Vault } from '../service/vault.ts'
 
 /** One stated value: as it is compared (a secret as its digest), and where it comes from. */
 export interface StatedValue {
   readonly value: Json
   readonly position: Position
+  /** Where the value of the path names an object of that key. */
+  readonly locate: (path: string, key: Key) => Position
 }
 
 /** One object as all documents state it. */
@@ -41,7 +43,7 @@ export function desiredRealms(documents: readonly Document[], vault: Vault): Des
   const stated = documents.flatMap((document) => collect(problems, () => parseRealm(document)))
   const byRealm = Map.groupBy(stated, ({ name }) => name)
   const realms = [...byRealm].map(([name, parts]) => merge(name, parts, vault, problems))
-  if (problems.length) throw new DocumentError(problems)
+  if (problems.length) throw new DocumentError(byPlace(problems, documents))
   return realms.sort((a, b) => inOrder(a.name, b.name))
 }
 
@@ -50,23 +52,15 @@ export function inOrder(a: string, b: string): number {
   return Number(a === 'master') - Number(b === 'master') || (a < b ? -1 : 1)
 }
 
-function collect<T>(problems: Problem[], parse: () => T): T[] {
-  try {
-    return [parse()]
-  } catch (error) {
-    if (!(error instanceof DocumentError)) throw error
-    problems.push(...error.problems)
-    return []
-  }
-}
-
 function merge(name: string, parts: readonly StatedRealm[], vault: Vault, problems: Problem[]): DesiredRealm {
   const objects = new Map<string, DesiredObject & { fields: Map<string, StatedValue> }>()
   const secrets = new Map<string, string>()
+  const ids = new Map<string, StatedObject>()
   for (const object of parts.flatMap((part) => part.objects)) {
     const id = address(object.kind, object.key)
     const known = objects.get(id) ?? { ...object, fields: new Map(), masked: [] }
     objects.set(id, { ...known, id: known.id ?? object.id, masked: [...known.masked, ...object.masked] })
+    claim(ids, object, problems)
     for (const [path, value] of Object.entries(object.fields)) {
       const secret = typeof value === 'string' && isSecret(kinds[object.kind], path)
       if (secret) secrets.set(`${id} ${path}`, value)
@@ -88,13 +82,30 @@ function state(
   value: Json,
   problems: Problem[],
 ): void {
-  const position = object.locate(path)
+  const { locate } = object
+  const position = locate(path)
   const other = fields.get(path)
-  if (!other) fields.set(path, { value, position })
-  else if (JSON.stringify(other.value) !== JSON.stringify(value)) {
-    problems.push({
-      position,
-      message: `${kinds[object.kind].title} ${object.key.at(-1)}: ${path} is stated differently at ${renderPosition(other.position)}`,
-    })
+  if (!other) fields.set(path, { value, position, locate })
+  else if (JSON.stringify(other.value) !== JSON.stringify(value))
+    problems.push(contradiction(object, path, other.position))
+}
+
+/** An id is wished for one object only, and the same one wherever it is. */
+function claim(ids: Map<string, StatedObject>, object: StatedObject, problems: Problem[]): void {
+  if (object.id === undefined) return
+  const [own, wished] = [address(object.kind, object.key), `${object.kind} ${object.id}`]
+  const before = ids.get(own)
+  const holder = ids.get(wished)
+  if (before && before.id !== object.id) problems.push(contradiction(object, 'id', before.locate('id')))
+  else if (holder && address(holder.kind, holder.key) !== own) {
+    const other = `${describe(holder.kind, holder.key)} at ${renderPosition(holder.locate('id'))}`
+    const message = `${describe(object.kind, object.key)} has the id of ${other}: leave one of them out, since ids are unique`
+    problems.push({ position: object.locate('id'), message })
   }
+  ids.set(own, before ?? object).set(wished, holder ?? object)
+}
+
+function contradiction({ kind, key, locate }: StatedObject, path: string, other: Position): Problem {
+  const message = `${path} is stated differently at ${renderPosition(other)}: state it once, or twice the same`
+  return { position: locate(path), message: `${describe(kind, key)}: ${message}` }
 }

@@ -3,12 +3,11 @@ import { kinds } from '../kinds/index.ts'
 import type { Representation } from '../kinds/kind.ts'
 import { address, splitTree } from '../kinds/tree.ts'
 import type { Document } from '../realm-file/document.ts'
-import { DocumentError } from '../realm-file/problem.ts'
 import type { WriteContext } from '../service/context.ts'
 import { apply } from './apply.ts'
 import { desiredRealms } from './desired.ts'
 import { observe } from './observe.ts'
-import { plan } from './plan.ts'
+import { planned } from './run.ts'
 
 /** Ids that the content wishes for its objects, by address: built-in objects of a new realm can have them too. */
 export function wishedIds(realm: Representation): ReadonlyMap<string, string> {
@@ -20,10 +19,9 @@ export async function importContent(context: WriteContext, realm: Representation
   const content = Object.entries(realm).filter(([field, value]) => field in kinds.realm.children && value !== null)
   if (!content.length) return
   const value = { realm: context.realm.name, ...Object.fromEntries(content) }
-  const [desired] = desiredRealms([bodyDocument(value)], context.vault)
-  const made = plan(await observe(context, '', desired!))
-  if (made.obstacles.length) throw new DocumentError([...made.obstacles])
-  await apply(context, made.plan, desired!)
+  const documents = [bodyDocument(value)]
+  const [desired] = desiredRealms(documents, context.vault)
+  await apply(context, planned(await observe(context, '', desired!), documents), desired!)
 }
 
 /** A body as a document: it has no lines, so places are paths. */

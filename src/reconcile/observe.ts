@@ -10,7 +10,8 @@ import { type Context, entriesOf, inventoryOf, type StoredEntry } from '../servi
 import { writers } from '../service/index.ts'
 import { digested } from '../service/objects.ts'
 import type { DesiredRealm } from './desired.ts'
-import { type Attribution, type LiveState, type PlanInput, references } from './plan.ts'
+import { references } from './obstacles.ts'
+import type { Attribution, LiveState, PlanInput } from './plan.ts'
 
 /** What a plan of the source for the realm is made of; no context: the realm does not exist yet. */
 export async function observe(context: Context | undefined, source: string, desired: DesiredRealm): Promise<PlanInput> {
@@ -28,12 +29,13 @@ export async function observe(context: Context | undefined, source: string, desi
       key,
       fields: flatten(kinds[kind], representation),
     }))
-    return { ...base, exists: false, live, owned: [], others: [], changedBy: () => undefined }
+    return { ...base, exists: false, live, names: new Map(), owned: [], others: [], changedBy: () => undefined }
   }
   demand(context, 'view-realm')
   const inventory = await inventoryOf(context)
   const owned = inventory.filter((row) => row.source === source)
-  const live = await readLive(context, desired, owned)
+  const keys = wantedKeys(desired)
+  const live = await readLive(context, keys, owned)
   const entries = await entriesOf(
     context,
     owned.filter(({ marked }) => marked),
@@ -42,6 +44,7 @@ export async function observe(context: Context | undefined, source: string, desi
     ...base,
     exists: true,
     live,
+    names: await readNames(context, keys, desired, live),
     owned,
     others: inventory.filter((row) => row.source !== source),
     changedBy: blame(entries),
@@ -50,10 +53,9 @@ export async function observe(context: Context | undefined, source: string, desi
 
 async function readLive(
   context: Context,
-  desired: DesiredRealm,
+  keys: WantedKeys,
   owned: readonly { kind: KindName; object: string }[],
 ): Promise<LiveState[]> {
-  const keys = wantedKeys(desired)
   const live: LiveState[] = []
   for (const kind of creationOrder) {
     const ids = owned.filter((one) => one.kind === kind).map(({ object }) => object)
@@ -73,8 +75,29 @@ async function readLive(
   return live
 }
 
+/** The keys of all live objects of the kinds that miss one which is referred to. No statement where none is missed. */
+async function readNames(
+  context: Context,
+  keys: WantedKeys,
+  desired: DesiredRealm,
+  live: readonly LiveState[],
+): Promise<Map<KindName, Key[]>> {
+  const there = new Set([...desired.objects.keys(), ...live.map(({ kind, key }) => address(kind, key))])
+  const names = new Map<KindName, Key[]>()
+  for (const [kind, wanted] of keys) {
+    if ([...wanted.values()].every((key) => there.has(address(kind, key)))) continue
+    names.set(
+      kind,
+      (await writers[kind].list(context, {})).map(({ key }) => key),
+    )
+  }
+  return names
+}
+
+type WantedKeys = ReadonlyMap<KindName, ReadonlyMap<string, Key>>
+
 /** Natural keys by kind of everything that is stated or referred to, parents included. */
-function wantedKeys(desired: DesiredRealm): Map<KindName, Map<string, Key>> {
+function wantedKeys(desired: DesiredRealm): WantedKeys {
   const keys = new Map<KindName, Map<string, Key>>()
   const want = (kind: KindName, key: Key) => {
     if (!keys.has(kind)) keys.set(kind, new Map())

@@ -55,21 +55,27 @@ function conflicts(input: PlanInput): Obstacle[] {
 
 /** References to what is neither stated nor live, or will not be any more. */
 function danglings(input: PlanInput, { actions }: RealmPlan): Obstacle[] {
-  const there = new Set([...input.stated.keys(), ...input.live.map(({ kind, key }) => address(kind, key))])
-  const deleted = actions.filter(({ operation }) => operation === 'delete').map(({ kind, key }) => address(kind, key))
-  for (const one of deleted) there.delete(one)
+  const addressOf = ({ kind, key }: { kind: KindName; key: Key }) => address(kind, key)
+  const deleted = new Set(actions.filter(({ operation }) => operation === 'delete').map(addressOf))
+  const there = new Set([...input.stated.keys(), ...input.live.map(addressOf).filter((one) => !deleted.has(one))])
   const advices = new Map<string, string>()
   return [...input.stated.values()].flatMap((stated) =>
     referred(stated).flatMap(({ field, to, key, position }): Obstacle[] => {
       const id = address(to, key)
       if (there.has(id)) return []
-      if (!advices.has(id)) advices.set(id, deleted.includes(id) ? ', which no document states any more: state it again, or remove the reference' : advice(input, to, key))
+      if (!advices.has(id)) advices.set(id, deleted.has(id) ? ABANDONED : advice(input, to, key))
       const what = field === undefined ? 'belongs' : 'refers'
       const name = `${describe(stated.kind, stated.key)}${field === undefined ? '' : `: ${field}`}`
-      return [{ position: position(), message: `${name} ${what} to ${describe(to, key)}${advices.get(id)}` }]
+      if (key.at(-1) === '')
+        return [
+          { position: position(), message: `${name} names no ${kinds[to].title}: write a name, or null for none` },
+        ]
+      return [{ position: position(), message: `${name} ${what} to ${describe(to, key)}, which ${advices.get(id)}` }]
     }),
   )
 }
+
+const ABANDONED = 'no document states any more: state it again, or remove the reference'
 
 interface Reference {
   /** Absent: it is its parent. */
@@ -98,5 +104,5 @@ function advice(input: PlanInput, to: KindName, key: Key): string {
     key.at(-1)!,
     siblings.map((one) => one.at(-1)!),
   )
-  return `, which is neither stated nor live${near === undefined ? ': state it, or remove the reference' : `; did you mean ${near}?`}`
+  return `is neither stated nor live${near === undefined ? ': state it, or remove the reference' : `; did you mean ${near}?`}`
 }

@@ -2,7 +2,7 @@
 import { creation, type FlatFields, isSecret, missing, resolve, same } from '../kinds/compare.ts'
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
-import type { Key, Kind, KindName, Representation } from '../kinds/kind.ts'
+import type { Key, Kind, KindName } from '../kinds/kind.ts'
 import { address, describe } from '../kinds/tree.ts'
 import type { Position } from '../lib/position.ts'
 
@@ -277,10 +277,12 @@ function keysOf(value: Json | undefined): Key[] {
 
 function notes({ unmanaged, stated }: PlanInput): Note[] {
   const masked = [...stated.values()].flatMap((one) =>
-    one.masked.map((path) => ({
-      message: `${describe(one.kind, one.key)}: ${path} is masked; what is there stays`,
-      position: one.position,
-    })),
+    one.masked
+      .filter((path) => !one.fields.has(path))
+      .map((path) => ({
+        message: `${describe(one.kind, one.key)}: ${path} is masked; what is there stays`,
+        position: one.position,
+      })),
   )
   return [
     ...unmanaged.map(({ field, position }) => ({

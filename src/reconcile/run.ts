@@ -1,19 +1,21 @@
 // One run of a source: the named steps from documents to the record. The unit is the realm; realms follow each other.
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import { adminClientObjects, MASTER } from '../kinds/built-in/index.ts'
 import type { Representation } from '../kinds/kind.ts'
 import { address } from '../kinds/tree.ts'
 import type { Document } from '../realm-file/document.ts'
-import { DocumentError } from '../realm-file/problem.ts'
+import { byPlace, DocumentError } from '../realm-file/problem.ts'
 import { demand } from '../service/administrators.ts'
 import { flush, type JournalEntry, type WriteContext } from '../service/context.ts'
 import { ServiceError } from '../service/errors.ts'
 import { type Caller, Rollback, type Service } from '../service/service.ts'
 import { appliedBy, type Ownership, record } from '../service/sources.ts'
-import { type Applied, apply } from './apply.ts'
+import { ActionError, type Applied, apply } from './apply.ts'
 import { type DesiredRealm, desiredRealms } from './desired.ts'
 import { observe } from './observe.ts'
-import { type Note, type Owned, type PlanInput, plan, type RealmPlan } from './plan.ts'
+import { type Obstacle, obstacles } from './obstacles.ts'
+import { type Action, type LiveState, type Note, type Owned, type PlanInput, plan, type RealmPlan } from './plan.ts'
 
 /** What a source states at one moment. */
 export interface SourceState {
@@ -43,17 +45,17 @@ const ATTEMPTS = 3
 
 /** What applying the source would do: each plan is executed once and rolled back, which shows its consequences. */
 export async function planSource(service: Service, caller: Caller, source: SourceState): Promise<Outcome> {
-  return run(service, caller, source, (desired, input) => trial(service, caller, desired, input))
+  return run(service, caller, source, (desired, _input, made) => trial(service, caller, desired, made))
 }
 
 /** Applies the source: each realm's plan in one transaction, all or nothing. */
 export async function applySource(service: Service, caller: Caller, source: SourceState): Promise<Outcome> {
-  return run(service, caller, source, (desired, input, digest) =>
-    commit(service, caller, source, desired, input, digest),
+  return run(service, caller, source, (desired, input, made, digest) =>
+    commit(service, caller, source, desired, input, made, digest),
   )
 }
 
-type Step = (desired: DesiredRealm, input: PlanInput, digest: string) => Promise<RealmOutcome>
+type Step = (desired: DesiredRealm, input: PlanInput, made: RealmPlan, digest: string) => Promise<RealmOutcome>
 
 async function run(service: Service, caller: Caller, source: SourceState, step: Step): Promise<Outcome> {
   const applied = await appliedBy(service, source.name)
@@ -66,6 +68,7 @@ async function run(service: Service, caller: Caller, source: SourceState, step: 
     source.documents.filter((one) => !settled.has(realmOf(one))),
     service.vault,
   )
+  if (desired.length > 1) await lookAhead(service, caller, source, desired)
   const byName = new Map(desired.map((one) => [one.name, one]))
   const names = [...settled, ...byName.keys()].sort(inOrder)
   const realms: RealmOutcome[] = []
@@ -84,6 +87,25 @@ function inOrder(a: string, b: string): number {
   return Number(a === 'master') - Number(b === 'master') || (a < b ? -1 : 1)
 }
 
+/** What is wrong with a later realm must not come out when an earlier one is applied already. */
+async function lookAhead(
+  service: Service,
+  caller: Caller,
+  source: SourceState,
+  desired: readonly DesiredRealm[],
+): Promise<void> {
+  const found: Obstacle[] = []
+  const coming: LiveState[] = []
+  for (const realm of desired) {
+    const seen = await service.snapshot(caller, realm.name, (context) => observe(context, source.name, realm))
+    const input = realm.name === MASTER ? { ...seen, live: [...seen.live, ...coming] } : seen
+    found.push(...obstacles(input, plan(input)))
+    if (!input.exists)
+      coming.push(...adminClientObjects(realm.name).map(({ kind, key }) => ({ kind, key, fields: {} })))
+  }
+  if (found.length) throw new DocumentError(byPlace(found, source.documents))
+}
+
 async function runRealm(
   service: Service,
   caller: Caller,
@@ -94,8 +116,9 @@ async function runRealm(
 ): Promise<RealmOutcome> {
   for (let attempt = 1; ; attempt++) {
     const input = await service.snapshot(caller, desired.name, (context) => observe(context, source.name, desired))
+    const made = planned(input, source.documents)
     try {
-      return await step(desired, input, digest)
+      return await step(desired, input, made, digest)
     } catch (error) {
       if (!(error instanceof ServiceError && error.code === 'changed') || attempt === ATTEMPTS) throw error
     }
@@ -122,14 +145,15 @@ function realmOf({ value }: Document): string {
   return String((value as Representation).realm)
 }
 
-function planned(input: PlanInput): RealmPlan {
-  const { plan: made, obstacles } = plan(input)
-  if (obstacles.length) throw new DocumentError([...obstacles])
+/** The plan. Throws DocumentError with what stands in its way. */
+export function planned(input: PlanInput, documents: readonly Document[]): RealmPlan {
+  const made = plan(input)
+  const found = obstacles(input, made)
+  if (found.length) throw new DocumentError(byPlace(found, documents))
   return made
 }
 
-async function trial(service: Service, caller: Caller, desired: DesiredRealm, input: PlanInput): Promise<RealmOutcome> {
-  const made = planned(input)
+async function trial(service: Service, caller: Caller, desired: DesiredRealm, made: RealmPlan): Promise<RealmOutcome> {
   if (!made.actions.length) return { plan: made, consequences: [] }
   return execute(service, caller, desired, made, async (context) => {
     throw new Rollback({ plan: made, consequences: consequences(made, [...context.entries, ...context.people]) })
@@ -142,9 +166,9 @@ async function commit(
   source: SourceState,
   desired: DesiredRealm,
   input: PlanInput,
+  made: RealmPlan,
   digest: string,
 ): Promise<RealmOutcome> {
-  const made = planned(input)
   return execute(service, caller, desired, made, async (context, applied) => {
     const outcome = { plan: made, consequences: consequences(made, [...context.entries, ...context.people]) }
     const { owned, dropped } = ownership(desired, input, applied)
@@ -178,9 +202,18 @@ async function execute(
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'changed') throw error
     // The set-based execution does not know which of its rows failed: done again one by one, the failure has a name.
-    await attempt(true)
+    await attempt(true).catch((again: unknown) => {
+      const refused = made.creates && again instanceof ServiceError && again.code !== 'forbidden'
+      throw refused ? new ActionError(creationOf(desired), again) : again
+    })
     throw error
   }
+}
+
+/** The creation of a realm, which no action of its plan says. */
+function creationOf({ name, objects }: DesiredRealm): Action {
+  const { position } = objects.get(address('realm', [name]))!
+  return { operation: 'create', kind: 'realm', key: [name], changes: [], position }
 }
 
 /** A new realm is made with its settings; what is late of them follows as a change. */

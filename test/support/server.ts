@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { createServer } from '../../src/http/server.ts'
 import { bootstrap } from '../../src/service/bootstrap.ts'
+import { expectDescribed } from './described.ts'
 import { testService } from './service.ts'
 
 /** An answer, its body parsed. */
@@ -68,7 +69,9 @@ async function start(): Promise<TestServer> {
       },
       ...(body !== undefined && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
-    return { status: answer.statusCode, headers: answer.headers, body: parsed(answer.body) }
+    const result = { status: answer.statusCode, headers: answer.headers, body: parsed(answer.body) }
+    expectDescribed(method, path, result.status, result.body)
+    return result
   }
   const make: TestServer['make'] = async (path, body) => {
     const answer = await call('POST', path, { body })

@@ -1,6 +1,7 @@
 // Replays a tape: what the reference server answered to a list of calls, compared with what Regent answers.
 // Ids, times, tokens and secrets stand in a tape as names or placeholders.
 import { setTimeout } from 'node:timers/promises'
+import { expectDescribed } from './described.ts'
 
 /** A recorded list of calls. */
 export interface Tape {
@@ -37,7 +38,7 @@ interface Answer {
 interface Run {
   readonly server: string
   readonly vars: Record<string, unknown>
-  token?: string
+  token?: { readonly text: string; readonly at: number }
 }
 
 /** What differs in each step, by its number; steps that are the same are left out. */
@@ -57,6 +58,7 @@ async function perform(run: Run, { request, capture, wait }: Step): Promise<Answ
   const url = run.server + String(substitute(request.path, run.vars))
   const answer = await fetch(url, { method: request.method, headers, body: body ?? null, redirect: 'manual' })
   const raw = parsed(await answer.text())
+  expectDescribed(request.method, url.slice(run.server.length), answer.status, raw)
   const location = answer.headers.get('location') ?? undefined
   for (const [name, where] of Object.entries(capture ?? {})) {
     const last = location?.split('?')[0]?.split('/').at(-1)
@@ -90,14 +92,15 @@ async function filled(run: Run, request: Call) {
 }
 
 async function adminToken(run: Run): Promise<string> {
-  if (run.token) return run.token
+  // An administrator's token is valid for a minute.
+  if (run.token && Date.now() - run.token.at < 30_000) return run.token.text
   const form = { grant_type: 'password', client_id: 'admin-cli', username: 'admin', password: 'admin' }
   const answer = await fetch(`${run.server}/realms/master/protocol/openid-connect/token`, {
     method: 'POST',
     body: new URLSearchParams(form),
   })
-  run.token = ((await answer.json()) as { access_token: string }).access_token
-  return run.token
+  run.token = { text: ((await answer.json()) as { access_token: string }).access_token, at: Date.now() }
+  return run.token.text
 }
 
 function parsed(text: string): unknown {

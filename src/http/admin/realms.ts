@@ -40,7 +40,7 @@ export const realmOperations: Operation[] = tagged('Realms Admin', [
     summary: 'Create a realm',
     permission: 'create-realm',
     body: { ...body, refusal: 'unable to read contents from stream' },
-    responses: { ...made, ...badRequest, ...refusals },
+    responses: { ...made, ...refusals, ...badRequest },
     handle: async (call) => ({
       status: 201,
       created: await createRealm(call.service, call.caller, call.body as Representation, {
@@ -65,7 +65,7 @@ export const realmOperations: Operation[] = tagged('Realms Admin', [
     summary: 'Update the settings of a realm',
     permission: 'manage-realm',
     body,
-    responses: { ...done, ...badRequest, ...refusals },
+    responses: { ...done, ...refusals, ...badRequest },
     handle: async (call) => {
       const stated = call.body as Representation
       const realm = param(call, 'realm')

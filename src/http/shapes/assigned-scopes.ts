@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { Representation } from '../../kinds/kind.ts'
 import type { Context, WriteContext } from '../../service/context.ts'
 import { type Call, operationId, param, reading, type Untagged, writing } from '../operation.ts'
-import { done, refusals } from '../responses.ts'
+import { done, refusals, taken } from '../responses.ts'
 
 /** What can be done with the client scopes that are assigned to something. */
 export interface AssignedScopes {
@@ -40,7 +40,7 @@ export function assignedScopes(scopes: AssignedScopes, path: string): Untagged[]
       path: item,
       summary: 'Assign a client scope',
       permission: 'manage-clients',
-      responses: { ...done, ...refusals },
+      responses: { ...done, ...refusals, ...taken },
       handle: writing((context, call) => scopes.assign(context, call, scopeOf(call))),
     },
     {

@@ -32,7 +32,7 @@ export function collection(resource: Resource, path: string, item: string): Unta
       path,
       summary: `Create: ${kind.title}`,
       body,
-      responses: { ...made, ...badRequest, ...refusals },
+      responses: { ...made, ...refusals, ...badRequest },
       handle: creating((context, call) => resource.create(context, place(call), call.body as Representation)),
     },
     {
@@ -52,7 +52,7 @@ export function collection(resource: Resource, path: string, item: string): Unta
       path: `${path}/${item}`,
       summary: `Update: ${kind.title}`,
       body,
-      responses: { ...done, ...badRequest, ...refusals },
+      responses: { ...done, ...refusals, ...badRequest },
       handle: writing((context, call) => resource.replace(context, itemPlace(call), call.body as Representation)),
     },
     {

@@ -21,7 +21,7 @@ export function protocolMappers(mappers: ProtocolMappers, path: string): Untagge
       summary: 'Create several protocol mappers; all or none',
       permission: mappers.manage,
       body: listBody(kind),
-      responses: { ...done, ...badRequest, ...refusals },
+      responses: { ...done, ...refusals, ...badRequest },
       handle: writing((context, call) => mappers.createAll(context, param(call, owner), call.body as Representation[])),
     },
     {

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join, relative, resolve, sep } from 'node:path'
 import { type Document, parseDocuments } from '../../realm-file/document.ts'
-import { DocumentError, type Problem } from '../../realm-file/problem.ts'
+import { collect, DocumentError, type Problem } from '../../realm-file/problem.ts'
 import { substitute } from '../../realm-file/substitute.ts'
 import type { SourceState } from '../run.ts'
 import { packValues, type SourceText } from './text.ts'
@@ -30,14 +30,11 @@ export async function readFileSource(path: string, options: FileSourceOptions): 
   for (const file of files) {
     const text = await readFile(file, 'utf8')
     hash.update(`${relative(path, file)}\0${text}\0`)
-    try {
-      const read = parseDocuments(shown(file), text).map((document) => substitute(document, variables(options, file)))
-      documents.push(...read)
-      texts.push({ file: shown(file), text, values: packValues(read) })
-    } catch (error) {
-      if (!(error instanceof DocumentError)) throw error
-      problems.push(...error.problems)
-    }
+    const read = collect(problems, () => parseDocuments(shown(file), text))
+      .flat()
+      .flatMap((document) => collect(problems, () => substitute(document, variables(options, file))))
+    documents.push(...read)
+    texts.push({ file: shown(file), text, values: packValues(read) })
   }
   if (problems.length) throw new DocumentError(problems)
   return {

@@ -1,0 +1,117 @@
+// What is measured. Each operation stands beside the least that could do the same.
+import { applySource, planSource, type SourceState } from '../src/reconcile/run.ts'
+import { SYSTEM } from '../src/service/service.ts'
+import { sourceOf } from './data.ts'
+import { copyOf, type Rows, rowsOf } from './floors.ts'
+import type { Bench, Case, Statement } from './measure.ts'
+
+let count = 0
+const newName = () => `measured-${++count}`
+
+/** The creation of a realm with nothing of its own. */
+export async function creation(bench: Bench): Promise<Case> {
+  const create = (realm: string) =>
+    bench.service.create(SYSTEM, { representation: { realm, enabled: true } }, async () => {})
+  for (let warm = 0; warm < 10; warm++) await create(newName())
+  const realm = newName()
+  const rows = await rowsOf(bench, realm, () => create(realm))
+  return {
+    name: 'create a realm',
+    rounds: 100,
+    seconds: 20,
+    floor: () => copying(bench, rows, 'commit'),
+    operation: () => {
+      const name = newName()
+      return () => create(name)
+    },
+  }
+}
+
+/** The cases of a realm with so many clients, and the name of one. */
+export async function sized(bench: Bench, size: number, seconds: number): Promise<{ realm: string; cases: Case[] }> {
+  const realm = newName()
+  const rows = await rowsOf(bench, realm, () => apply(bench, sourceOf(realm, size)))
+  const fresh = (name: string, work: typeof apply, end: 'commit' | 'rollback'): Case => ({
+    name,
+    size,
+    writesEach: true,
+    rounds: 30,
+    seconds,
+    floor: () => copying(bench, rows, end),
+    operation: () => {
+      const source = sourceOf(newName(), size)
+      return () => work(bench, source)
+    },
+  })
+  return {
+    realm,
+    cases: [
+      // First, since PostgreSQL cleans up for a while after bulk writes.
+      ...(size > 1_000 ? [] : await again(bench, realm, size, rows)),
+      fresh('apply a new realm', apply, 'commit'),
+      fresh('plan a new realm', plan, 'rollback'),
+    ],
+  }
+}
+
+/** Runs of a source that has been applied: with nothing to do, and with one field changed. */
+async function again(bench: Bench, realm: string, size: number, rows: Rows): Promise<Case[]> {
+  const unchanged = sourceOf(realm, size)
+  const copy = await copyOf(bench, rows)
+  await bench.raw(copy.statements)
+  return [
+    {
+      name: 'apply what is unchanged',
+      size,
+      rounds: 100,
+      seconds: 3,
+      floor: () => () => bench.raw([['select 1']]),
+      operation: () => () => apply(bench, unchanged),
+    },
+    {
+      name: 'apply one changed field',
+      size,
+      rounds: 50,
+      seconds: 5,
+      floor: () => () => bench.raw(oneChange(copy.realm, ++count)),
+      operation: () => {
+        const source = sourceOf(realm, size, `note ${++count}`)
+        return () => apply(bench, source)
+      },
+    },
+  ]
+}
+
+/** The least that a changed field costs: its object, its entry of the journal, its line of history. */
+function oneChange(realm: number, note: number): Statement[] {
+  const text = `note ${note}`
+  return [
+    [
+      `update client set body = jsonb_set(body, '{description}', to_jsonb($1::text))
+       where realm = $2 and client_id = 'client-0'`,
+      [text, realm],
+    ],
+    [
+      `insert into journal (realm, number, at, actor, operation, kind, object, key, fields)
+       values ($1, $2, now(), '{}', 'update', 'client', 'client-0', '["client-0"]', '{"description": "a note"}')`,
+      [realm, 1_000_000 + note],
+    ],
+    [
+      `insert into history (realm, revision, at, actor, plan) values ($1, $2, now(), '{}', '{"actions": []}')`,
+      [realm, text],
+    ],
+  ]
+}
+
+async function copying(bench: Bench, rows: Rows, end: 'commit' | 'rollback') {
+  const { statements } = await copyOf(bench, rows)
+  return () => bench.raw(statements, end)
+}
+
+function apply({ service }: Bench, source: SourceState) {
+  return applySource(service, { actor: { kind: 'source', source: source.name } }, source)
+}
+
+function plan({ service }: Bench, source: SourceState) {
+  return planSource(service, { actor: { kind: 'source', source: source.name } }, source)
+}

@@ -1,0 +1,107 @@
+// What a new user does, with the server running and without it.
+import { cp, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type Workplace, workplace } from '../support/cli.ts'
+
+const examples = join(import.meta.dirname, '..', '..', 'examples')
+let at: Workplace
+
+beforeEach(async () => {
+  at = await workplace()
+})
+afterEach(() => at.leave())
+
+const file = (name: string) => join(at.folder, name)
+const edit = async (name: string, from: string, to: string) =>
+  writeFile(file(name), (await readFile(file(name), 'utf8')).replace(from, to))
+
+test('without a server: init, validate, plan, apply, drift, export, get', async () => {
+  expect(await at.run('init', 'my-realm.yaml')).toMatchObject({ code: 0 })
+  expect(await at.run('init', 'my-realm.yaml')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('is there already'),
+  })
+  expect(await at.run('validate', 'my-realm.yaml')).toMatchObject({
+    code: 0,
+    out: 'realm my-realm: 2 objects, valid\n',
+  })
+  expect(await at.run('plan', 'my-realm.yaml', '--detailed-exitcode')).toMatchObject({
+    code: 2,
+    out: expect.stringContaining('+ client my-app'),
+  })
+  expect(await at.run('apply', 'my-realm.yaml')).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('Applied: 2 created'),
+  })
+  expect(await at.run('plan', 'my-realm.yaml', '--detailed-exitcode')).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('Nothing to do.'),
+  })
+  expect(await at.run('drift')).toMatchObject({ code: 0, out: expect.stringContaining('No drift') })
+  const exported = await at.run('export', 'my-realm')
+  await writeFile(file('out.yaml'), exported.out)
+  expect(await at.run('plan', 'out.yaml')).toMatchObject({ code: 0, out: expect.stringContaining('Nothing to do.') })
+  const clients = JSON.parse((await at.run('get', 'my-realm/clients?clientId=my-app')).out) as unknown[]
+  expect(clients).toMatchObject([{ clientId: 'my-app', name: 'My app' }])
+  const asJson = JSON.parse((await at.run('plan', 'my-realm.yaml', '--output', 'json')).out) as object
+  expect(asJson).toMatchObject({ realms: [{ plan: { realm: 'my-realm', actions: [] } }] })
+})
+
+test('with the server: it applies its folder, follows edits, and commands find it by themselves', async () => {
+  await cp(examples, file('examples'), { recursive: true })
+  const server = await at.serve()
+  expect(server.output()).toMatch(/Log in: {2}admin \/ admin/)
+  expect(server.output()).toContain('+ client shop')
+
+  let next = server.until('Applied: 0 created, 1 configured')
+  await edit('examples/acme.yaml', 'displayName: ACME', 'displayName: ACME Incorporated')
+  expect(await next).toMatch(/displayName: ACME → ACME Incorporated {2}examples\/acme.yaml:5:1/)
+
+  next = server.until('did you mean')
+  await edit('examples/acme.yaml', 'displayName:', 'displyName:')
+  expect(await next).toMatch(/examples\/acme.yaml:5:1: .*displyName.*did you mean displayName\?/)
+  next = server.until('acme')
+  await edit('examples/acme.yaml', 'displyName:', 'displayName:')
+  await next
+
+  const flags = ['--server', server.url, '--user', 'admin', '--password', 'admin']
+  const token = (await at.run('token', ...flags)).out.trim()
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const clients = `${server.url}/admin/realms/acme/clients`
+  const [shop] = (await (await fetch(`${clients}?clientId=shop`, { headers })).json()) as { id: string }[]
+  const answer = await fetch(`${clients}/${shop!.id}`, {
+    method: 'PUT',
+    headers,
+    body: JSON.stringify({ name: 'Theirs' }),
+  })
+  expect(answer.status).toBe(204)
+
+  // On PGlite the folder is in use: the command finds the server that its lock names.
+  const drift = await at.run('drift')
+  expect(drift.out.replace(/\s+/g, ' ')).toMatch(/client shop │ name │ Web shop → Theirs │ admin by admin-cli/)
+  expect(await at.run('apply', 'examples')).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/name: Theirs → Web shop {2}puts back a change by admin by admin-cli/),
+  })
+  expect((await at.run('drift', ...flags)).out).toContain('No drift')
+  expect(await server.stop()).toBe(0)
+  expect(await at.run('drift')).toMatchObject({ code: 0, out: expect.stringContaining('No drift') })
+})
+
+test('a lost password of the administrator is set anew on the store', async () => {
+  const flags = (password: string) => ['--user', 'admin', '--password', password]
+  let server = await at.serve('--source', '')
+  await server.stop()
+  expect(await at.run('admin-password', 'admin', '--password', 'another')).toMatchObject({ code: 0 })
+  server = await at.serve('--source', '')
+  expect(await at.run('token', '--server', server.url, ...flags('admin'))).toMatchObject({
+    code: 1,
+    err: 'Invalid user credentials\n',
+  })
+  expect(await at.run('token', '--server', server.url, ...flags('another'))).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^ey/),
+  })
+  expect(await server.stop()).toBe(0)
+})

@@ -1,0 +1,100 @@
+// What stands in the way, said so that one knows the next command. Exit code 1, and nothing is changed.
+
+import { readFile, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, inject, test } from 'vitest'
+import { type Workplace, workplace } from '../support/cli.ts'
+
+let at: Workplace
+beforeEach(async () => {
+  at = await workplace()
+})
+afterEach(() => at.leave())
+
+const refused = (err: string | RegExp) => ({
+  code: 1,
+  err: typeof err === 'string' ? `${err}\n` : expect.stringMatching(err),
+})
+
+test('a port that is taken', async () => {
+  const other = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => other.once('listening', resolve))
+  const { port } = other.address() as { port: number }
+  expect(await at.run('serve', '--port', String(port), '--source', '')).toMatchObject(
+    refused(new RegExp(`port ${port} is taken: stop what listens there, or choose another with --port`)),
+  )
+  other.close()
+})
+
+test.skipIf(inject('databaseUrl'))('a folder that another server holds', async () => {
+  const server = await at.serve('--source', '')
+  expect(await at.run('serve', '--port', '0', '--source', '')).toMatchObject(
+    refused(new RegExp(`data is in use by another process, which serves ${server.url}`)),
+  )
+  await server.stop()
+})
+
+test('a server that does not answer', async () => {
+  expect(await at.run('drift', '--server', 'http://127.0.0.1:1', '--token', 'x')).toMatchObject(
+    refused(/nobody answers at http:\/\/127.0.0.1:1 .*: is the server running\? Start it with "regent serve"/),
+  )
+})
+
+test('a server that wants to know who asks', async () => {
+  expect(await at.run('drift', '--server', 'http://127.0.0.1:1')).toMatchObject(
+    refused(/wants to know who asks: give --token, or --user and --password/),
+  )
+})
+
+test('a database that does not answer', async () => {
+  await writeFile(join(at.folder, 'key'), Buffer.alloc(32, 7).toString('base64url'))
+  expect(await at.run('drift', '--database', 'postgres://x:y@127.0.0.1:1/z', '--key-file', 'key')).toMatchObject(
+    refused(/the database at 127.0.0.1:1 does not answer: start it, or name another with --database/),
+  )
+})
+
+test('documents that are wrong are refused with their places, and the store stays as it was', async () => {
+  const server = await at.serve('--source', '')
+  const flags = ['--server', server.url, '--user', 'admin', '--password', 'admin']
+  const good = 'realm: shop\nclients:\n  - clientId: web\n'
+  await writeFile(join(at.folder, 'realm.yaml'), good)
+  await at.run('apply', 'realm.yaml', ...flags)
+  const before = (await at.run('export', 'shop', '--ids', '--secrets', ...flags)).out
+  const cases: [text: string, problem: RegExp][] = [
+    [`${good}    enabled: perhaps\n`, /^realm.yaml:4:5: client web: enabled must be true or false/],
+    [`${good}    defaultClientScopes: [nowhere]\n`, /^realm.yaml:4:5: client web: .*client scope nowhere/],
+  ]
+  for (const [text, problem] of cases) {
+    await writeFile(join(at.folder, 'realm.yaml'), text)
+    expect(await at.run('apply', 'realm.yaml', ...flags)).toMatchObject(refused(problem))
+  }
+  expect((await at.run('export', 'shop', '--ids', '--secrets', ...flags)).out).toBe(before)
+  await server.stop()
+})
+
+test('a file that is not there, a command and a flag that do not exist', async () => {
+  expect(await at.run('plan', 'nowhere.yaml')).toMatchObject(refused('there is no file or folder nowhere.yaml'))
+  expect(await at.run('aply', 'x.yaml')).toMatchObject(refused(/unknown command 'aply'/))
+})
+
+test('production does not start without what protects it', async () => {
+  expect(await at.run('serve', '--production', '--source', '')).toMatchObject(
+    refused(/--hostname \(REGENT_HOSTNAME\): production demands it/),
+  )
+})
+
+test.skipIf(inject('databaseUrl'))('the key file of the embedded store is made once, for its owner only', async () => {
+  const file = join(at.folder, 'data', 'key')
+  await at.run('drift')
+  const key = await readFile(file, 'utf8')
+  expect((await stat(file)).mode & 0o777).toBe(0o600)
+  await at.run('drift')
+  expect(await readFile(file, 'utf8')).toBe(key)
+})
+
+test.skipIf(!inject('databaseUrl'))('the key file of a database is never made up', async () => {
+  expect(await at.run('drift', '--key-file', 'nowhere')).toMatchObject(
+    refused(/the key of the database's secrets is missing/),
+  )
+})

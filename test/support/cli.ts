@@ -1,0 +1,113 @@
+// The command as a user runs it: a process of its own, in a folder of its own.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { inject } from 'vitest'
+import { newDatabase } from './service.ts'
+
+const command = join(import.meta.dirname, '..', '..', 'bin', 'regent.js')
+
+/** What a finished command left. */
+export interface Finished {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+/** A folder to run commands in, with a store of the engine under test. */
+export interface Workplace {
+  readonly folder: string
+  /** Runs a command to its end. */
+  run(...args: string[]): Promise<Finished>
+  /** Starts a server and waits until it watches its sources, or ends. */
+  serve(...args: string[]): Promise<RunningServer>
+  /** Ends what runs, and removes the folder. */
+  leave(): Promise<void>
+}
+
+/** A server process. */
+export interface RunningServer {
+  readonly url: string
+  /** Everything that it has printed. */
+  output(): string
+  /** Waits until the output after now holds the text; gives that output. */
+  until(text: string): Promise<string>
+  /** Ctrl-C; gives the exit code. */
+  stop(): Promise<number | null>
+}
+
+/** A new workplace. */
+export async function workplace(env: Record<string, string> = {}): Promise<Workplace> {
+  const folder = await mkdtemp(join(tmpdir(), 'regent-test-'))
+  const { url } = inject('databaseUrl') ? await newDatabase() : {}
+  if (url) await writeFile(join(folder, 'key'), randomBytes(32).toString('base64url'))
+  const settings = { ...(url && { REGENT_DATABASE: url, REGENT_KEY_FILE: join(folder, 'key') }), ...env }
+  const running = new Set<ChildProcess>()
+  const start = (args: string[]) => {
+    const { REGENT_SOURCE: _, ...inherited } = process.env
+    const child = spawn(process.execPath, [command, ...args], {
+      cwd: folder,
+      env: { ...inherited, NO_COLOR: '1', ...settings },
+    })
+    running.add(child)
+    child.once('exit', () => running.delete(child))
+    return child
+  }
+  return {
+    folder,
+    async run(...args) {
+      const child = start(args)
+      const [out, err] = [collect(child.stdout!), collect(child.stderr!)]
+      const [code] = await once(child, 'close')
+      return { code: code as number | null, out: out(), err: err() }
+    },
+    async serve(...args) {
+      const child = start(['serve', '--port', '0', ...args])
+      const output = collect(child.stdout!, child.stderr!)
+      const until = (text: string, from = output().length) =>
+        waitFor(child, () => (output().indexOf(text, from) < 0 ? undefined : output().slice(from)))
+      const banner = await until('Regent is ready at ', 0)
+      const url = await waitFor(child, () => /ready at (\S+)/.exec(output())?.[1])
+      if (!args.includes('') && banner)
+        await waitFor(child, () => (/Watching|No source/.test(output()) ? true : undefined))
+      return {
+        url,
+        output,
+        until: (text) => until(text),
+        async stop() {
+          child.kill('SIGINT')
+          const [code] = child.exitCode === null ? await once(child, 'exit') : [child.exitCode]
+          return code as number | null
+        },
+      }
+    },
+    async leave() {
+      for (const child of running) child.kill('SIGKILL')
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+function collect(...streams: NodeJS.ReadableStream[]): () => string {
+  let text = ''
+  for (const stream of streams) {
+    stream.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk
+    })
+  }
+  return () => text
+}
+
+/** Waits for a value that comes while the process runs. Throws when it ends first. */
+async function waitFor<T>(child: ChildProcess, value: () => T | undefined): Promise<T> {
+  for (;;) {
+    const found = value()
+    if (found !== undefined) return found
+    if (child.exitCode !== null || child.signalCode !== null)
+      throw new Error(`the process ended with ${child.exitCode ?? child.signalCode}`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}

@@ -1,0 +1,25 @@
+// Whether answers are what the operations say of themselves: each status is listed, each body fits its schema.
+import * as z from 'zod'
+import { operations } from '../../src/http/admin/index.ts'
+
+const patterns = operations.map((operation) => ({
+  ...operation,
+  pattern: new RegExp(`^${operation.path.replace(/\{[^}]+\}/g, '[^/]+')}$`),
+}))
+
+/** Throws when an operation answers what its description does not say. */
+export function expectDescribed(method: string, address: string, status: number, body: unknown): void {
+  const path = address.split('?')[0]!.replace(/\/$/, '')
+  const operation = patterns.find((one) => one.method === method && one.pattern.test(path))
+  if (!operation) return
+  const response = operation.responses[status]
+  if (!response) throw new Error(`${operation.operationId} answers ${status}, and does not say so`)
+  const problem = strict(response.schema)?.safeParse(body).error
+  if (problem) throw new Error(`${operation.operationId} answers ${status}: ${z.prettifyError(problem)}`)
+}
+
+/** The schema, with fields that it does not name refused. */
+function strict(schema: z.ZodType | undefined): z.ZodType | undefined {
+  if (schema instanceof z.ZodArray) return z.array(strict(schema.element as z.ZodType)!)
+  return schema instanceof z.ZodObject ? schema.strict() : schema
+}
