@@ -11,6 +11,7 @@ import { demand } from '../service/administrators.ts'
 import type { Context } from '../service/context.ts'
 import { writers } from '../service/index.ts'
 import type { LiveObject } from '../service/objects.ts'
+import { escapeVariables, mapTexts } from './substitute.ts'
 
 /** What an export shows besides the rest. */
 export interface ExportOptions {
@@ -25,7 +26,7 @@ export async function exportRealm(context: Context, options: ExportOptions = {})
   demand(context, 'manage-realm')
   const objects: LiveObject[] = []
   for (const kind of creationOrder) objects.push(...(await writers[kind].list(context, {})))
-  return joinTree(
+  const tree = joinTree(
     objects.map(({ kind, key, id, representation }) => ({
       kind,
       key,
@@ -34,6 +35,8 @@ export async function exportRealm(context: Context, options: ExportOptions = {})
       path: [],
     })),
   )
+  // A text that looks like a variable must come back as it is.
+  return mapTexts(tree, [], escapeVariables) as Representation
 }
 
 function shown(

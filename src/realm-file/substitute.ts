@@ -8,7 +8,7 @@ import { render, type SubstituteOptions } from './variables.ts'
 
 /** A document whose variables have their values. */
 export interface SubstitutedDocument extends Document {
-  /** The texts that hold values of variables: JSON pointer (`pointerOf`) → the text as the document writes it. */
+  /** The texts that variables or their escapes have changed: JSON pointer (`pointerOf`) → the text as the document writes it. */
   readonly substituted: ReadonlyMap<string, string>
 }
 
@@ -32,9 +32,9 @@ export function substitute(document: Document, options: SubstituteOptions): Subs
     if (text.includes(script)) problems.push(problemAt(document, path, scriptMessage))
     if (!text.includes('$(')) return text
     try {
-      const parts = parseTemplate(text)
-      if (parts.some((part) => typeof part !== 'string')) substituted.set(pointerOf(path), text)
-      return render(parts, options)
+      const rendered = render(parseTemplate(text), options)
+      if (rendered !== text) substituted.set(pointerOf(path), text)
+      return rendered
     } catch (error) {
       if (!(error instanceof VariableError)) throw error
       problems.push(problemAt(document, path, error.message))
@@ -74,7 +74,8 @@ function mayVary(value: Json): boolean {
   return Array.isArray(value) ? value.some(mayVary) : Object.values(value).some(mayVary)
 }
 
-function mapTexts(value: Json, path: (string | number)[], visit: (text: string, path: Path) => string): Json {
+/** The value with every text changed; keys are left alone, and what does not change is not copied. */
+export function mapTexts(value: Json, path: (string | number)[], visit: (text: string, path: Path) => string): Json {
   if (typeof value === 'string') return visit(value, path)
   if (typeof value !== 'object' || value === null) return value
   let copy: Json[] | Record<string, Json> | undefined

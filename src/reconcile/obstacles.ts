@@ -58,51 +58,49 @@ function danglings(input: PlanInput, { actions }: RealmPlan): Obstacle[] {
   const addressOf = ({ kind, key }: { kind: KindName; key: Key }) => address(kind, key)
   const deleted = new Set(actions.filter(({ operation }) => operation === 'delete').map(addressOf))
   const there = new Set([...input.stated.keys(), ...input.live.map(addressOf).filter((one) => !deleted.has(one))])
+  // Many objects may miss the same one.
   const advices = new Map<string, string>()
   return [...input.stated.values()].flatMap((stated) =>
-    referred(stated).flatMap(({ field, to, key, position }): Obstacle[] => {
+    referred(stated).flatMap(({ from, to, key, position }): Obstacle[] => {
       const id = address(to, key)
       if (there.has(id)) return []
-      if (!advices.has(id)) advices.set(id, deleted.has(id) ? ABANDONED : advice(input, to, key))
-      const what = field === undefined ? 'belongs' : 'refers'
-      const name = `${describe(stated.kind, stated.key)}${field === undefined ? '' : `: ${field}`}`
-      if (key.at(-1) === '')
-        return [
-          { position: position(), message: `${name} names no ${kinds[to].title}: write a name, or null for none` },
-        ]
-      return [{ position: position(), message: `${name} ${what} to ${describe(to, key)}, which ${advices.get(id)}` }]
+      if (!advices.has(id)) advices.set(id, advice(input, to, key, deleted.has(id)))
+      return [{ position: position(), message: `${from}${advices.get(id)}` }]
     }),
   )
 }
 
-const ABANDONED = 'no document states any more: state it again, or remove the reference'
-
 interface Reference {
-  /** Absent: it is its parent. */
-  readonly field?: string
+  /** The beginning of a message about it: what refers. */
+  readonly from: string
   readonly to: KindName
   readonly key: Key
   readonly position: () => Position
 }
 
 function referred({ kind, key, fields, position }: Stated): Reference[] {
-  const parent = { to: key[0] as KindName, key: key.slice(1, -1), position: () => position }
+  const name = describe(kind, key)
+  const parent = { from: name, to: key[0] as KindName, key: key.slice(1, -1), position: () => position }
   const own = [...fields].flatMap(([field, { value, locate }]) =>
-    references(kinds[kind], field, value).map((one) => ({ ...one, field, position: () => locate(field, one.key) })),
+    references(kinds[kind], field, value).map((one) => ({
+      ...one,
+      from: `${name}: ${field}`,
+      position: () => locate(field, one.key),
+    })),
   )
   return key.length > 1 ? [parent, ...own] : own
 }
 
-function advice(input: PlanInput, to: KindName, key: Key): string {
+function advice(input: PlanInput, to: KindName, key: Key, deleted: boolean): string {
+  if (key.at(-1) === '') return ` names no ${kinds[to].title}: write its name, or null for none`
+  const target = ` needs ${describe(to, key)}, which`
+  if (deleted) return `${target} no document states any more: state it again, or do without it`
   const all = [
     ...[...input.stated.values(), ...input.live].filter(({ kind }) => kind === to).map((one) => one.key),
     ...(input.names.get(to) ?? []),
   ]
   const parent = JSON.stringify(key.slice(0, -1))
-  const siblings = all.filter((one) => JSON.stringify(one.slice(0, -1)) === parent)
-  const near = nearest(
-    key.at(-1)!,
-    siblings.map((one) => one.at(-1)!),
-  )
-  return `is neither stated nor live${near === undefined ? ': state it, or remove the reference' : `; did you mean ${near}?`}`
+  const siblings = all.filter((one) => JSON.stringify(one.slice(0, -1)) === parent).map((one) => one.at(-1)!)
+  const near = nearest(key.at(-1)!, siblings)
+  return `${target} is neither stated nor live${near === undefined ? ': state it, or do without it' : `; did you mean ${near}?`}`
 }

@@ -63,7 +63,7 @@ test('documents that are wrong are refused with their places, and the store stay
   const before = (await at.run('export', 'shop', '--ids', '--secrets', ...flags)).out
   const cases: [text: string, problem: RegExp][] = [
     [`${good}    enabled: perhaps\n`, /^realm.yaml:4:5: client web: enabled must be true or false/],
-    [`${good}    defaultClientScopes: [nowhere]\n`, /^realm.yaml:4:5: client web: .*client scope nowhere/],
+    [`${good}    defaultClientScopes: [nowhere]\n`, /^realm.yaml:4:27: client web: .*client scope nowhere/],
   ]
   for (const [text, problem] of cases) {
     await writeFile(join(at.folder, 'realm.yaml'), text)

@@ -136,11 +136,12 @@ describe('what is no variable', () => {
 })
 
 describe('what is known of the result', () => {
-  test('each text that holds a value is named with how it is written', () => {
+  test('each text that a variable or its escape has changed is named with how it is written', () => {
     const { substituted } = read('a: x$(env:HOST)\nb: [y, "$(env:NOWHERE:-z)"]\n"c/d": $$(env:HOST)\n')
     expect([...substituted]).toEqual([
       ['/a', 'x$(env:HOST)'],
       ['/b/1', '$(env:NOWHERE:-z)'],
+      ['/c~1d', '$$(env:HOST)'],
     ])
   })
 

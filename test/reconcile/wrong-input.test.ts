@@ -1,0 +1,619 @@
+// Wrong input changes nothing, and says where what is wrong, and what would be right. Files, as people write them.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { DocumentError } from '../../src/realm-file/problem.ts'
+import { ActionError } from '../../src/reconcile/apply.ts'
+import type { Outcome } from '../../src/reconcile/run.ts'
+import { readFileSource } from '../../src/reconcile/sources/file.ts'
+import { SYSTEM } from '../../src/service/service.ts'
+import { liveObject } from '../support/changes.ts'
+import { applyAs } from '../support/reconcile.ts'
+import { allRows } from '../support/rows.ts'
+import { freshService } from '../support/service.ts'
+
+const service = await freshService()
+afterAll(() => service.close())
+
+const CALENDAR = 'clientScopes:\n  - name: calendar\n    protocol: openid-connect\n'
+const ENV = { PASSWORD: 'hunter2', HOST: 'example.com' }
+
+beforeAll(async () => {
+  await service.create(SYSTEM, { representation: { realm: 'master' } }, async () => {})
+  await service.create(SYSTEM, { representation: { realm: 'shop' } }, async () => {})
+  await apply([`realm: shop\n${CALENDAR}`], 'base')
+})
+
+/** Applies a folder of files: a.yaml, b.yaml and so on. */
+async function apply(texts: readonly string[], name = 'test'): Promise<Outcome> {
+  const folder = await mkdtemp(join(tmpdir(), 'wrong-input-'))
+  try {
+    for (const [at, text] of texts.entries()) await writeFile(join(folder, `${'abcdef'[at]}.yaml`), text)
+    return await applyAs(service, await readFileSource(folder, { name, env: ENV, allowed: () => true }))
+  } catch (error) {
+    if (!(error instanceof DocumentError)) throw error
+    const named = (text: string) => text.replaceAll(`${folder}/`, '')
+    throw new DocumentError(
+      error.problems.map(({ position, message }) => ({
+        position: { ...position, file: named(position.file) },
+        message: named(message),
+      })),
+    )
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+/** The lines of the refusal; nothing has changed. */
+async function refusal(...texts: string[]): Promise<string[]> {
+  const before = await allRows(service)
+  const error: unknown = await apply(texts).then(
+    () => undefined,
+    (refused: unknown) => refused,
+  )
+  expect(await allRows(service)).toEqual(before)
+  if (error === undefined) throw new Error('was not refused')
+  if (!(error instanceof DocumentError)) throw error
+  return error.message.split('\n')
+}
+
+const shop = (...lines: string[]) => ['realm: shop', ...lines].join('\n')
+const client = (...lines: string[]) => shop('clients:', '  - clientId: web', ...lines.map((line) => `    ${line}`))
+const flow = (...lines: string[]) =>
+  shop('authenticationFlows:', '  - alias: ours', ...lines.map((line) => `    ${line}`))
+
+describe('texts that are no documents', () => {
+  test.each([
+    ['broken YAML', shop('enabled: "yes'), ['a.yaml:2:14: a quoted text is not closed: its last quote is missing']],
+    [
+      'a tab',
+      shop('attributes:', '\tcolour: blue'),
+      ['a.yaml:3:1: a tab indents this line: YAML is indented with spaces'],
+    ],
+    [
+      'keys that stand twice',
+      shop('enabled: true', 'realm: mall', 'enabled: false'),
+      [
+        'a.yaml:3:1: the key "realm" stands twice, first at 1:1: keep one of them',
+        'a.yaml:4:1: the key "enabled" stands twice, first at 2:1: keep one of them',
+      ],
+    ],
+    [
+      'a text',
+      'shop',
+      [
+        'a.yaml:1:1: a document is an object (beginning, say, with "realm: my-realm") or a list of such, but this is a single value',
+      ],
+    ],
+    [
+      'a bomb of aliases',
+      shop(
+        'a0: &a0 [lol]',
+        ...Array.from({ length: 9 }, (_, at) => `a${at + 1}: &a${at + 1} [${Array(9).fill(`*a${at}`).join(', ')}]`),
+      ),
+      ['a.yaml:1:1: aliases make this document more than 16 MB longer: use fewer, or a script that writes it'],
+    ],
+    [
+      'an alias that holds itself',
+      shop('attributes: &a', '  b: *a'),
+      ['a.yaml:3:3: aliases nest this document deeper than 100 levels, or an alias holds itself: write the value out'],
+    ],
+  ])('%s', async (_, text, expected) => {
+    expect(await refusal(text)).toEqual(expected)
+  })
+})
+
+describe('variables', () => {
+  test('every one that has no value is named, in every document of a file', async () => {
+    expect(
+      await refusal(
+        shop('displayName: $(env:NAME)', '---', 'realm: shop', 'loginTheme: $(env:PASWORD)', 'adminTheme: $(ENV:HOST)'),
+      ),
+    ).toEqual([
+      'a.yaml:2:1: $(env:NAME): the environment variable is not set: set it, or give a default, as in $(env:NAME:-default)',
+      'a.yaml:5:1: $(env:PASWORD): the environment variable is not set (did you mean PASSWORD?): set it, or give a default, as in $(env:NAME:-default)',
+      'a.yaml:6:1: $(ENV:HOST) is not known here: did you mean $(env:…)? For the text "$(" write "$$("',
+    ])
+  })
+
+  test('no message shows the value of one', async () => {
+    const lines = await refusal(
+      client('enabled: $(env:PASSWORD)', 'notBefore: $(env:PASSWORD)'),
+      shop('sslRequired: $(env:PASSWORD)'),
+    )
+    expect(lines).toEqual([
+      'a.yaml:4:5: client web: enabled must be true or false, not a text',
+      'a.yaml:5:5: client web: notBefore must be a whole number, not a text',
+      'b.yaml:2:1: realm shop: sslRequired must be all, external or none',
+    ])
+  })
+})
+
+describe('unknown fields', () => {
+  test.each([
+    ['of the realm', shop('enabld: true'), ['a.yaml:2:1: realm shop: unknown field enabld; did you mean enabled?']],
+    [
+      'of the realm, like one whose kind is not managed yet',
+      shop('idenityProviders: []'),
+      ['a.yaml:2:1: realm shop: unknown field idenityProviders; did you mean identityProviders?'],
+    ],
+    [
+      'that every JavaScript object has',
+      shop('constructor: {}', 'toString: 1'),
+      [
+        'a.yaml:2:1: realm shop: unknown field constructor: remove it',
+        'a.yaml:3:1: realm shop: unknown field toString: remove it',
+      ],
+    ],
+    [
+      'of a client, in another case',
+      client('RedirectURIs: []'),
+      ['a.yaml:4:5: client web: unknown field RedirectURIs; did you mean redirectUris?'],
+    ],
+    [
+      'of another kind',
+      client('browserFlow: browser'),
+      [
+        'a.yaml:4:5: client web: unknown field browserFlow: a realm has it, a client has not; is it indented as it should be?',
+      ],
+    ],
+    [
+      'of a protocol mapper of a client',
+      client('protocolMappers:', '  - name: floor', '    protocolMaper: x', '    banana: 1'),
+      [
+        'a.yaml:6:9: protocol mapper floor of client web: unknown field protocolMaper; did you mean protocolMapper?',
+        'a.yaml:7:9: protocol mapper floor of client web: unknown field banana: there are name, protocol, protocolMapper, config and id',
+      ],
+    ],
+    [
+      'of an execution of a flow',
+      flow('authenticationExecutions:', '  - authenticator: auth-cookie', '    requirment: REQUIRED', '    banana: 1'),
+      [
+        'a.yaml:6:9: authentication flow ours: unknown field authenticationExecutions[0].requirment; did you mean requirement?',
+        'a.yaml:7:9: authentication flow ours: unknown field authenticationExecutions[0].banana: there are authenticator, authenticatorConfig, requirement, priority, flowAlias and userSetupAllowed',
+      ],
+    ],
+    [
+      'of the composites of a role of a client',
+      shop('roles:', '  client:', '    account:', '      - name: y', '        composites: { relm: [x], banana: [] }'),
+      [
+        'a.yaml:6:23: role y of client account: unknown field composites.relm; did you mean realm?',
+        'a.yaml:6:34: role y of client account: unknown field composites.banana: there are realm and client',
+      ],
+    ],
+    [
+      'among the groups of roles',
+      shop('roles: { relm: [], application: { web: [] } }'),
+      [
+        'a.yaml:2:10: realm shop: unknown field roles.relm; did you mean realm?',
+        'a.yaml:2:20: realm shop: unknown field roles.application: there are realm and client',
+      ],
+    ],
+    [
+      'of a Kubernetes resource',
+      'apiVersion: v1\nkind: ConfigMap\n',
+      [
+        'a.yaml:1:1: realm: unknown field apiVersion: remove it',
+        'a.yaml:1:1: a realm needs a name: add "realm: <name>"',
+        'a.yaml:2:1: realm: unknown field kind: remove it',
+      ],
+    ],
+  ])('%s', async (_, text, expected) => {
+    expect(await refusal(text)).toEqual(expected)
+  })
+})
+
+describe('values of a wrong type', () => {
+  test.each([
+    [
+      'of the realm',
+      shop(
+        'enabled: yes',
+        'accessTokenLifespan: 1.5',
+        'failureFactor: 1e300',
+        'displayName: [a]',
+        'supportedLocales: en',
+      ),
+      [
+        'a.yaml:2:1: realm shop: enabled must be true or false, not a text',
+        'a.yaml:3:1: realm shop: accessTokenLifespan must be a whole number',
+        'a.yaml:4:1: realm shop: failureFactor must be a whole number of at most 15 digits',
+        'a.yaml:5:1: realm shop: displayName must be a text, not a list',
+        'a.yaml:6:1: realm shop: supportedLocales must be a list, not a text',
+      ],
+    ],
+    [
+      'where few values are allowed',
+      shop('sslRequired: externl', 'otpPolicyType: banana', 'bruteForceStrategy: 5'),
+      [
+        'a.yaml:2:1: realm shop: sslRequired must be all, external or none; did you mean external?',
+        'a.yaml:3:1: realm shop: otpPolicyType must be totp or hotp',
+        'a.yaml:4:1: realm shop: bruteForceStrategy must be MULTIPLE or LINEAR, not a number',
+      ],
+    ],
+    [
+      'inside maps and lists',
+      client('attributes: { a: [1], b: {}, c: x }', 'redirectUris:', '  - https://a', '  - [x]', '  - null'),
+      [
+        'a.yaml:4:19: client web: attributes.a must be a text, not a list',
+        'a.yaml:4:27: client web: attributes.b must be a text, not an object',
+        'a.yaml:7:9: client web: redirectUris[1] must be a text, not a list',
+        'a.yaml:8:9: client web: redirectUris[2] must be a text, not null',
+      ],
+    ],
+    [
+      'where an object is expected',
+      client('attributes: []', 'authenticationFlowBindingOverrides: browser'),
+      [
+        'a.yaml:4:5: client web: attributes must be an object, not a list',
+        'a.yaml:5:5: client web: authenticationFlowBindingOverrides must be an object, not a text',
+      ],
+    ],
+    [
+      'of a protocol mapper of a client',
+      client('protocolMappers:', '  - name: floor', '    config: { claim.name: [floor] }'),
+      ['a.yaml:6:19: protocol mapper floor of client web: config.claim.name must be a text, not a list'],
+    ],
+    [
+      'of an execution of a flow',
+      flow('authenticationExecutions:', '  - auth-cookie', '  - requirement: OPTIONAL', '    priority: high'),
+      [
+        'a.yaml:5:9: authentication flow ours: authenticationExecutions[0] must be an object, not a text',
+        'a.yaml:6:9: authentication flow ours: authenticationExecutions[1].requirement must be REQUIRED, ALTERNATIVE, CONDITIONAL or DISABLED; did you mean CONDITIONAL?',
+        'a.yaml:7:9: authentication flow ours: authenticationExecutions[1].priority must be a whole number, not a text',
+      ],
+    ],
+    [
+      'that the database cannot keep',
+      client('name: "a\\0b"', 'attributes: { colour: "\\ud800" }'),
+      [
+        'a.yaml:4:5: client web: name must not hold NUL or a lone surrogate',
+        'a.yaml:5:19: client web: attributes.colour must not hold NUL or a lone surrogate',
+      ],
+    ],
+    [
+      'that the database cannot keep, in a key',
+      client('attributes: { "a\\0b": x }'),
+      ['a.yaml:4:19: client web: a key must not hold NUL or a lone surrogate'],
+    ],
+  ])('%s', async (_, text, expected) => {
+    expect(await refusal(text)).toEqual(expected)
+  })
+})
+
+describe('what stands in the place of objects', () => {
+  test.each([
+    [
+      'an object for a list',
+      shop('clients: {}'),
+      ['a.yaml:2:1: realm shop: clients must be a list, not an object: begin each client with "- clientId: <name>"'],
+    ],
+    [
+      'an object for a list, inside of a client',
+      client('protocolMappers: { floor: {} }'),
+      [
+        'a.yaml:4:5: client web: protocolMappers must be a list, not an object: begin each protocol mapper with "- name: <name>"',
+      ],
+    ],
+    [
+      'names for objects',
+      shop('clients:', '  - web', '  - [api]', '  - 5'),
+      [
+        'a.yaml:3:5: realm shop: clients[0] must be an object, not a text: begin it with "- clientId: <name>"',
+        'a.yaml:4:5: realm shop: clients[1] must be an object, not a list: begin it with "- clientId: <name>"',
+        'a.yaml:5:5: realm shop: clients[2] must be an object, not a number: begin it with "- clientId: <name>"',
+      ],
+    ],
+    [
+      'a list for groups of roles',
+      shop('roles: [{ name: buyer }]'),
+      [
+        'a.yaml:2:1: realm shop: roles must be an object, not a list: put roles of the realm under "realm", those of a client under "client" and its name',
+      ],
+    ],
+    [
+      'a list for roles by client, and an object for a list of them',
+      shop('roles: { client: [{ name: buyer }], realm: { name: buyer } }'),
+      [
+        'a.yaml:2:10: realm shop: roles.client must be an object, not a list: put each list under the name of its client',
+        'a.yaml:2:37: realm shop: roles.realm must be a list, not an object: begin each role with "- name: <name>"',
+      ],
+    ],
+    [
+      'an object for the steps of a flow',
+      flow('authenticationExecutions: {}'),
+      ['a.yaml:4:5: authentication flow ours: authenticationExecutions must be a list, not an object'],
+    ],
+  ])('%s', async (_, text, expected) => {
+    expect(await refusal(text)).toEqual(expected)
+  })
+})
+
+describe('names and ids', () => {
+  test.each([
+    ['a realm without a name', 'enabled: true', ['a.yaml:1:1: a realm needs a name: add "realm: <name>"']],
+    ['an empty object', '{}', ['a.yaml:1:1: a realm needs a name: add "realm: <name>"']],
+    [
+      'a realm whose name is a number',
+      'realm: 5',
+      ['a.yaml:1:1: realm: realm must be a text, not a number: put it in quotes'],
+    ],
+    ['a misspelt name', 'relam: shop', ['a.yaml:1:1: realm: unknown field relam; did you mean realm?']],
+    [
+      'objects without a name',
+      shop('clients: [{ name: Web }]', 'clientScopes:', '  - protocol: saml', '    protocolMappers: [{}]'),
+      [
+        'a.yaml:2:11: a client needs a name: add "clientId: <name>"',
+        'a.yaml:4:5: a client scope needs a name: add "name: <name>"',
+        'a.yaml:5:23: a protocol mapper needs a name: add "name: <name>"',
+      ],
+    ],
+    [
+      'a flow without a name',
+      shop('authenticationFlows: [{ topLevel: true }, { alias: "" }, { alias: null }]'),
+      [
+        'a.yaml:2:23: an authentication flow needs a name: add "alias: <name>"',
+        'a.yaml:2:43: an authentication flow needs a name: add "alias: <name>"',
+        'a.yaml:2:58: an authentication flow needs a name: add "alias: <name>"',
+      ],
+    ],
+    [
+      'names that are no texts',
+      shop('clients: [{ clientId: 5 }, { clientId: 1.10 }, { clientId: true }, { clientId: [web] }]'),
+      [
+        'a.yaml:2:13: client: clientId must be a text, not a number: put it in quotes',
+        'a.yaml:2:30: client: clientId must be a text, not a number: put it in quotes',
+        'a.yaml:2:50: client: clientId must be a text, not true: put it in quotes',
+        'a.yaml:2:70: client: clientId must be a text, not a list',
+      ],
+    ],
+    [
+      'ids that are no texts',
+      shop('clients: [{ clientId: web, id: 5 }, { clientId: api, id: "" }]'),
+      [
+        'a.yaml:2:28: client web: id must be a text, not a number',
+        'a.yaml:2:54: client api: id must be a text, not an empty one',
+      ],
+    ],
+    [
+      'one id for two objects',
+      shop('clients: [{ clientId: web, id: x }, { clientId: api, id: x }]'),
+      ['a.yaml:2:54: client api has the id of client web at a.yaml:2:28: leave one of them out, since ids are unique'],
+    ],
+    [
+      'a name with a line break does not look like another problem',
+      shop('clients: [{ clientId: "a\\nb", banana: 1 }]'),
+      ['a.yaml:2:31: client a\uFFFDb: unknown field banana: remove it'],
+    ],
+  ])('%s', async (_, text, expected) => {
+    expect(await refusal(text)).toEqual(expected)
+  })
+})
+
+describe('one object stated twice', () => {
+  test('in one document', async () => {
+    expect(
+      await refusal(
+        shop(
+          'clients:',
+          '  - clientId: web',
+          '  - clientId: web',
+          '  - clientId: api',
+          '    protocolMappers: [{ name: floor }, { name: floor }]',
+        ),
+      ),
+    ).toEqual([
+      'a.yaml:4:5: client web is stated twice, first at 3:5: keep one of them',
+      'a.yaml:6:40: protocol mapper floor of client api is stated twice, first at 6:23: keep one of them',
+    ])
+  })
+
+  test('in one document, once by an alias', async () => {
+    expect(await refusal(shop('clients:', '  - &web { clientId: web }', '  - *web'))).toEqual([
+      'a.yaml:4:5: client web is stated twice, first at 3:10: keep one of them',
+    ])
+  })
+
+  test('in two files, differently', async () => {
+    expect(
+      await refusal(
+        client('name: Web', 'secret: first', 'attributes: { a: 1, b: 2 }'),
+        client('name: Shop', 'secret: second', 'attributes: { a: 1, b: 3 }'),
+      ),
+    ).toEqual([
+      'b.yaml:4:5: client web: name is stated differently at a.yaml:4:5: state it once, or twice the same',
+      'b.yaml:5:5: client web: secret is stated differently at a.yaml:5:5: state it once, or twice the same',
+      'b.yaml:6:25: client web: attributes.b is stated differently at a.yaml:6:25: state it once, or twice the same',
+    ])
+  })
+
+  test('in two documents of a file, with different ids', async () => {
+    expect(await refusal(`${client('id: one')}\n---\n${client('id: two')}`)).toEqual([
+      'a.yaml:9:5: client web: id is stated differently at a.yaml:4:5: state it once, or twice the same',
+    ])
+  })
+
+  test('in two sources, differently', async () => {
+    const calendar = (more: string) => `realm: shop\n${CALENDAR}    ${more}\n`
+    await apply([calendar('description: Yours')], 'base')
+    expect(await refusal(calendar('description: Mine'))).toEqual([
+      expect.stringMatching(
+        /^a\.yaml:5:5: client scope calendar: description is stated differently by source base, .*a\.yaml:3: state it once, or twice the same$/,
+      ),
+    ])
+  })
+
+  test('in two files, with the same or with different fields: that is one object', async () => {
+    await apply([client('name: Web', 'enabled: true'), client('enabled: true', 'description: Ours')], 'merged')
+    const { representation } = await liveObject(service, SYSTEM, 'shop', 'client', 'web')
+    expect(representation).toMatchObject({ name: 'Web', description: 'Ours' })
+    await apply([shop()], 'merged')
+  })
+})
+
+describe('references to what is neither stated nor live', () => {
+  test('every one is named at its place, with the nearest known name', async () => {
+    expect(
+      await refusal(
+        shop(
+          'browserFlow: browsr',
+          'clients:',
+          '  - clientId: web',
+          '    defaultClientScopes:',
+          '      - email',
+          '      - calender',
+          '    authenticationFlowBindingOverrides: { browser: banana }',
+          'roles:',
+          '  realm:',
+          '    - name: buyer',
+          '      composites: { realm: [ofline_access, vip], client: { account: [manage-acount], shpo: [x] } }',
+          '    - name: vip',
+          '  client: { acount: [{ name: x }] }',
+          'authenticationFlows:',
+          '  - alias: ours',
+          '    authenticationExecutions:',
+          '      - authenticator: auth-cookie',
+          '        authenticatorConfig: setings',
+          '      - flowAlias: parts',
+          '  - alias: part',
+          'authenticatorConfig: [{ alias: settings }]',
+        ),
+      ),
+    ).toEqual([
+      'a.yaml:2:1: realm shop: browserFlow needs authentication flow browsr, which is neither stated nor live; did you mean browser?',
+      'a.yaml:7:9: client web: defaultClientScopes needs client scope calender, which is neither stated nor live; did you mean calendar?',
+      'a.yaml:8:43: client web: authenticationFlowBindingOverrides.browser needs authentication flow banana, which is neither stated nor live: state it, or do without it',
+      'a.yaml:12:29: role buyer: composites needs role ofline_access, which is neither stated nor live; did you mean offline_access?',
+      'a.yaml:12:70: role buyer: composites needs role manage-acount of client account, which is neither stated nor live; did you mean manage-account?',
+      'a.yaml:12:93: role buyer: composites needs role x of client shpo, which is neither stated nor live: state it, or do without it',
+      'a.yaml:14:22: role x of client acount needs client acount, which is neither stated nor live; did you mean account?',
+      'a.yaml:19:9: authentication flow ours: authenticationExecutions needs authenticator config setings, which is neither stated nor live; did you mean settings?',
+      'a.yaml:20:9: authentication flow ours: authenticationExecutions needs authentication flow parts, which is neither stated nor live; did you mean part?',
+    ])
+  })
+
+  test('in a realm that does not exist yet', async () => {
+    expect(await refusal('realm: mall\ndefaultDefaultClientScopes: [emial]\nbrowserFlow: ""\n')).toEqual([
+      'a.yaml:2:30: realm mall: defaultDefaultClientScopes needs client scope emial, which is neither stated nor live; did you mean email?',
+      'a.yaml:3:1: realm mall: browserFlow names no authentication flow: write its name, or null for none',
+    ])
+  })
+
+  test('to what the same source states no more', async () => {
+    const web = client('defaultClientScopes: [agenda]')
+    const agenda = 'realm: shop\nclientScopes: [{ name: agenda, protocol: openid-connect }]\n'
+    await apply([web, agenda])
+    expect(await refusal(web)).toEqual([
+      'a.yaml:4:27: client web: defaultClientScopes needs client scope agenda, which no document states any more: state it again, or do without it',
+    ])
+    await apply([shop()])
+  })
+})
+
+describe('several realms and files', () => {
+  test('all problems are told at once, in the order of files and lines', async () => {
+    expect(
+      await refusal(
+        shop('clients:', '  - clientId: web', '    enabld: true', 'enabled: yes', '---', 'enabled: true'),
+        'realm: mall\nclientScopes: [{ name: 5 }]\n',
+        shop('realmm: x', 'clients: [web]'),
+      ),
+    ).toEqual([
+      'a.yaml:4:5: client web: unknown field enabld; did you mean enabled?',
+      'a.yaml:5:1: realm shop: enabled must be true or false, not a text',
+      'a.yaml:7:1: a realm needs a name: add "realm: <name>"',
+      'b.yaml:2:18: client scope: name must be a text, not a number: put it in quotes',
+      'c.yaml:2:1: realm shop: unknown field realmm; did you mean realm?',
+      'c.yaml:3:11: realm shop: clients[0] must be an object, not a text: begin it with "- clientId: <name>"',
+    ])
+  })
+
+  test('broken files are told all at once', async () => {
+    expect(await refusal('a: "b', shop('displayName: $(env:NOWHERE)'), '{"realm": 1')).toEqual([
+      'a.yaml:1:6: a quoted text is not closed: its last quote is missing',
+      'b.yaml:2:1: $(env:NOWHERE): the environment variable is not set: set it, or give a default, as in $(env:NAME:-default)',
+      'c.yaml:1:12: a "{" or "[" is not closed: its "}" or "]" is missing',
+    ])
+  })
+
+  test('what is wrong with one realm keeps all from being changed', async () => {
+    expect(
+      await refusal(
+        'realm: zoo\nbrowserFlow: banana\n',
+        'realm: mall\nenabled: true\n',
+        shop('clients: [{ clientId: web, defaultClientScopes: [banana] }]'),
+      ),
+    ).toEqual([
+      'a.yaml:2:1: realm zoo: browserFlow needs authentication flow banana, which is neither stated nor live: state it, or do without it',
+      'c.yaml:2:50: client web: defaultClientScopes needs client scope banana, which is neither stated nor live: state it, or do without it',
+    ])
+  })
+
+  test('master may refer to what another realm brings with it', async () => {
+    const ops = 'roles: { realm: [{ name: ops, composites: { client: { zoo-realm: [view-realm] } } }] }'
+    await apply([`realm: master\n${ops}\n`, 'realm: zoo\n'], 'two')
+    const { representation } = await liveObject(service, SYSTEM, 'master', 'role', 'ops')
+    expect(representation.composites).toEqual({ client: { 'zoo-realm': ['view-realm'] } })
+  })
+})
+
+describe('what only the service knows to be wrong', () => {
+  test.each([
+    ['the name of a realm', 'enabled: true\nrealm: a/b\n', 'realm', 1, "Character '/' not allowed."],
+    ['an address', client('redirectUris: ["http://a b"]'), 'client', 3, 'A redirect URI is not a valid URI'],
+    ['a protocol', shop('clientScopes:', '  - { name: x, protocol: y }'), 'clientScope', 3, 'Unexpected protocol'],
+  ])('%s is told with its action and place', async (_, text, kind, line, message) => {
+    const before = await allRows(service)
+    const error: unknown = await apply([text]).catch((refused: unknown) => refused)
+    expect(await allRows(service)).toEqual(before)
+    expect(error).toBeInstanceOf(ActionError)
+    expect(error).toMatchObject({ message, action: { operation: 'create', kind, position: { line } } })
+  })
+})
+
+describe('what is not wrong', () => {
+  test.each([
+    ['an empty file', ''],
+    ['a file that holds only comments', '# nothing yet\n---\n'],
+    ['an empty list', '[]'],
+  ])('%s states nothing', async (_, text) => {
+    const before = await allRows(service)
+    expect((await apply([text], 'empty')).realms).toEqual([])
+    expect(await allRows(service)).toEqual(before)
+  })
+
+  test('fields of an earlier form are let pass, left alone and told', async () => {
+    const { realms } = await apply(
+      [
+        shop(
+          'social: true',
+          'userCacheEnabled: false',
+          'clients:',
+          '  - clientId: old',
+          '    clientTemplate: basis',
+          '    protocolMappers:',
+          '      - { name: a, protocolMapper: oidc-address-mapper, consentText: A }',
+          '      - { name: b, protocolMapper: oidc-address-mapper, consentText: B, consentRequired: false }',
+          'users: []',
+          'groups: [{ name: staff }]',
+        ),
+      ],
+      'earlier',
+    )
+    expect(realms[0]!.plan.notes.map(({ message, position }) => `${position?.line}: ${message}`)).toEqual([
+      '11: groups is not managed by this version and left alone',
+      '2: social is not managed by this version and left alone',
+      '6: clientTemplate of client old is not managed by this version and left alone',
+      '8: consentText of 2 protocol mappers is not managed by this version and left alone',
+    ])
+    const { representation } = await liveObject(service, SYSTEM, 'shop', 'client', 'old')
+    expect(representation).not.toHaveProperty('clientTemplate')
+  })
+
+  test('a field of an earlier form of a wrong type is wrong', async () => {
+    expect(await refusal(client('clientTemplate: [basis]'))).toEqual([
+      'a.yaml:4:5: client web: clientTemplate must be a text, not a list',
+    ])
+  })
+})
