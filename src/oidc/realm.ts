@@ -2,7 +2,6 @@
 import type { Representation } from '../kinds/kind.ts'
 import type { Context } from '../service/context.ts'
 import { writers } from '../service/index.ts'
-import { type Service, SYSTEM } from '../service/service.ts'
 
 /** A realm as the token endpoint sees it. */
 export interface TokenRealm {
@@ -11,11 +10,6 @@ export interface TokenRealm {
   readonly settings: Representation
   /** When this was read, by the service's clock. */
   readonly now: Date
-}
-
-/** Reads the realm. Throws not_found. Statements: two. */
-export function readRealm(service: Service, name: string): Promise<TokenRealm> {
-  return service.read(SYSTEM, name, realmOf)
 }
 
 /** The realm of the context. */

@@ -6,8 +6,8 @@ import { placeIn } from './places.ts'
 import { DocumentError } from './problem.ts'
 
 /**
- * The value with a copy at every alias, so that a change of one is not a change of the others. Throws DocumentError where
- * that is too deep or too long.
+ * The value with a copy at every alias, so that a change of one is not a change of the others.
+ * Throws DocumentError where that is too deep or too long.
  */
 export function writtenOut(source: Source, root: number, value: unknown): unknown {
   const fail = (path: Path, message: string) => {

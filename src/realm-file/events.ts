@@ -1,5 +1,5 @@
-// A file as js-yaml's events: a flat list, in which a collection is followed by its nodes and a pop. A node is named by the
-// index of its event.
+// A file as js-yaml's events: a flat list, in which a collection is followed by its nodes and a pop.
+// A node is named by the index of its event.
 import { EVENT_ID, type Event, SCALAR_STYLE } from 'js-yaml'
 
 /** What is kept of a file while its documents live. */

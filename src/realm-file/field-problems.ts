@@ -56,7 +56,7 @@ function unknownField(kind: Kind, path: Path, key: string): string {
   if (near !== undefined) return `${unknown}; did you mean ${near}?`
   const owner = Object.values(kinds).find((other) => knownFields(other, []).includes(key))
   if (owner && !path.length)
-    return `${unknown}: ${withArticle(owner.title)} has it, ${withArticle(kind.title)} has not; is it indented as it should be?`
+    return `${unknown}: ${withArticle(owner.title)} has it, ${withArticle(kind.title)} has not; is the indentation right?`
   const known = knownFields(kind, path)
   return known.length > 12 ? `${unknown}: remove it` : `${unknown}: there are ${anyOf(known, 'and')}`
 }

@@ -1,4 +1,4 @@
-// The form of a realm as a tree, looked at before it is cut into objects: what cannot be an object would get lost there.
+// The form of a realm as a tree, looked at before it is cut into objects: there, what cannot be one gets lost.
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key, Kind, Representation } from '../kinds/kind.ts'
@@ -20,7 +20,7 @@ interface Place {
   readonly under: Key
 }
 
-/** The realm as it can be cut into objects: what stands in the place of one and cannot be one is reported, and left out. */
+/** The realm as it can be cut into objects: what stands in the place of one and cannot be one is reported and left out. */
 export function wellFormed(realm: Representation, report: Report): Representation {
   return formOf(kinds.realm, realm, [], [], report)
 }

@@ -5,13 +5,13 @@ import { isStorable } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key, Kind, KindName, Representation } from '../kinds/kind.ts'
 import { MASK } from '../kinds/mask.ts'
-import { laterRealmFields } from '../kinds/realm.ts'
 import { address, describe, splitTree, type TreeObject } from '../kinds/tree.ts'
 import type { Path, Position } from '../lib/position.ts'
 import type { Document } from './document.ts'
 import { fieldProblems, nameProblems } from './field-problems.ts'
 import { type Report, wellFormed } from './form.ts'
 import { DocumentError, type Problem, pointerOf } from './problem.ts'
+import { ignored, setAside, type Unmanaged } from './unmanaged.ts'
 import { nameOf } from './words.ts'
 
 /** An object that a document states. */
@@ -33,7 +33,7 @@ export interface StatedRealm {
   readonly name: string
   readonly objects: readonly StatedObject[]
   /** Fields of kinds that Regent does not manage yet, or of an earlier form: they are left alone. */
-  readonly unmanaged: readonly { readonly field: string; readonly position: Position }[]
+  readonly unmanaged: readonly Unmanaged[]
 }
 
 /** The realm that the document states. Throws DocumentError with everything that is wrong. */
@@ -54,31 +54,6 @@ export function parseRealm(document: Document): StatedRealm {
       ...ignored(document, tree),
     ],
   }
-}
-
-function setAside(value: Representation): { managed: Representation; unmanaged: string[] } {
-  const unmanaged = Object.keys(value).filter((field) => Object.hasOwn(laterRealmFields, field))
-  // Keycloak: an export says which version wrote it.
-  const managed = Object.fromEntries(Object.entries(value).filter(([field]) => !unmanaged.includes(field)))
-  return { managed, unmanaged: unmanaged.filter((field) => !isEmpty(value[field])) }
-}
-
-/** Fields of an earlier form that say something: one entry for all objects of a kind. */
-function ignored(document: Document, tree: readonly TreeObject[]): StatedRealm['unmanaged'] {
-  const stated = tree.flatMap(({ kind, key, representation, path }) =>
-    Object.entries(representation)
-      .filter(([field, value]) => kinds[kind].fields[field]?.earlier && value !== false && !isEmpty(value))
-      .map(([field]) => ({ kind, field, name: describe(kind, key), path: [...path, field] })),
-  )
-  return [...Map.groupBy(stated, ({ kind, field }) => `${kind} ${field}`).values()].map((all) => {
-    const { kind, field, name, path } = all[0]!
-    const owner = all.length === 1 ? name : `${all.length} ${kinds[kind].title}s`
-    return { field: kind === 'realm' ? field : `${field} of ${owner}`, position: document.locate(path) }
-  })
-}
-
-function isEmpty(value: unknown): boolean {
-  return value === null || (typeof value === 'object' && Object.values(value as object).every(isEmpty))
 }
 
 function check(document: Document, object: TreeObject, report: Report): StatedObject {

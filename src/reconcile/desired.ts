@@ -99,7 +99,8 @@ function claim(ids: Map<string, StatedObject>, object: StatedObject, problems: P
   if (before && before.id !== object.id) problems.push(contradiction(object, 'id', before.locate('id')))
   else if (holder && address(holder.kind, holder.key) !== own) {
     const other = `${describe(holder.kind, holder.key)} at ${renderPosition(holder.locate('id'))}`
-    const message = `${describe(object.kind, object.key)} has the id of ${other}: leave one of them out, since ids are unique`
+    const name = describe(object.kind, object.key)
+    const message = `${name} has the id of ${other}: leave one of them out, since ids are unique`
     problems.push({ position: object.locate('id'), message })
   }
   ids.set(own, before ?? object).set(wished, holder ?? object)

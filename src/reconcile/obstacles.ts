@@ -102,5 +102,6 @@ function advice(input: PlanInput, to: KindName, key: Key, deleted: boolean): str
   const parent = JSON.stringify(key.slice(0, -1))
   const siblings = all.filter((one) => JSON.stringify(one.slice(0, -1)) === parent).map((one) => one.at(-1)!)
   const near = nearest(key.at(-1)!, siblings)
-  return `${target} is neither stated nor live${near === undefined ? ': state it, or do without it' : `; did you mean ${near}?`}`
+  const better = near === undefined ? ': state it, or do without it' : `; did you mean ${near}?`
+  return `${target} is neither stated nor live${better}`
 }

@@ -2,8 +2,7 @@
 import { MASTER } from '../kinds/built-in/index.ts'
 import type { Transaction } from '../store/database.ts'
 import type { Visibility } from '../store/objects.ts'
-import { selectHeldRoles } from '../store/role-mappings.ts'
-import { findUserRealm } from '../store/users.ts'
+import { findHolder } from '../store/role-mappings.ts'
 import type { Context, Power } from './context.ts'
 import { failure } from './errors.ts'
 
@@ -16,11 +15,11 @@ export const everything: Power = { all: true }
 export const ADMIN = 'admin'
 const REALM_ADMIN = { client: 'realm-management', name: 'realm-admin' }
 
-/** What the user may administer now, whatever the token said when it was made. Throws unauthorized when there is none. */
+/** What the user may administer now, whatever the token said when it was made. Throws unauthorized when there is none. One statement. */
 export async function powerOf(tx: Transaction, user: { realm: string; id: string }): Promise<Power> {
-  const found = await findUserRealm(tx, user.realm, user.id)
-  if (found?.body.enabled !== true) throw failure('unauthorized', 'HTTP 401 Unauthorized')
-  const roles = await selectHeldRoles(tx, user.realm, user.id, ADMIN)
+  const found = await findHolder(tx, user.realm, user.id, ADMIN)
+  if (!found?.enabled) throw failure('unauthorized', 'HTTP 401 Unauthorized')
+  const { roles } = found
   if (user.realm === MASTER && roles.some(({ client, name }) => client === null && name === ADMIN)) return everything
   const own = roles.some(({ client, name }) => client === REALM_ADMIN.client && name === REALM_ADMIN.name)
   return { all: false, realms: new Set(own ? [user.realm] : []) }

@@ -66,7 +66,7 @@ export async function createRealm(
   const full = { ...tree!.representation, ...stated }
   const id = options.id ?? randomUUID()
   const number = await naming(name, () => insertRealm(context.tx, { id, name, version: 1, body: {} }))
-  const realm: RealmRow = { number, id, name }
+  const realm: RealmRow = { number, id, name, enabled: full.enabled === true, notBefore: Number(full.notBefore ?? 0) }
   const fresh: WriteContext = { ...context, realm, version: 1, entries: [], people: [], flushed: 0 }
   // The creation of the realm is one entry of the journal: what it contains follows from the product's version.
   const quiet: WriteContext = { ...fresh, entries: [] }

@@ -118,7 +118,11 @@ export async function openService({
       store.transaction(async (tx) => {
         const [master] = await lockRealms(tx, [MASTER])
         // The first realm of a store is master itself, which nobody but Regent makes.
-        const context = await contextFor(tx, caller, master ?? { number: 0, id: '', name: '' })
+        const context = await contextFor(
+          tx,
+          caller,
+          master ?? { number: 0, id: '', name: '', enabled: false, notBefore: 0 },
+        )
         return finish(await createRealm(context, realm.representation, realm), work)
       }),
     look: (work) => store.read(work),

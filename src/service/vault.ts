@@ -1,5 +1,13 @@
 // Secrets at rest, and keyed digests of secrets, with one key. A digest and a sealed text carry the id of their key.
-import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  randomBytes,
+} from 'node:crypto'
 
 const SEALED = 'sealed:'
 
@@ -16,8 +24,9 @@ export interface Vault {
 /** A vault with the key: 32 bytes or more, from a file that all replicas share. */
 export function openVault(key: Uint8Array): Vault {
   const id = createHash('sha256').update(key).digest('hex').slice(0, 8)
-  const sealing = Buffer.from(hkdfSync('sha256', key, '', 'regent secrets at rest', 32))
-  const digesting = Buffer.from(hkdfSync('sha256', key, '', 'regent keyed digests', 32))
+  const derive = (purpose: string) => createSecretKey(Buffer.from(hkdfSync('sha256', key, '', purpose, 32)))
+  const sealing = derive('regent secrets at rest')
+  const digesting = derive('regent keyed digests')
   return {
     seal(secret) {
       const nonce = randomBytes(12)

@@ -8,24 +8,30 @@ export interface RealmRow {
   readonly number: number
   readonly id: string
   readonly name: string
+  readonly enabled: boolean
+  /** Tokens from before are void: seconds since 1970. */
+  readonly notBefore: number
 }
+
+const columns = sql`number, id, name, coalesce((body ->> 'enabled')::boolean, false) as enabled,
+  coalesce((body ->> 'notBefore')::integer, 0) as "notBefore"`
 
 /** The realm of that name. One statement. */
 export async function findRealm(tx: Transaction, name: string): Promise<RealmRow | undefined> {
-  const { rows } = await sql<RealmRow>`select number, id, name from realm where name = ${name}`.execute(tx)
+  const { rows } = await sql<RealmRow>`select ${columns} from realm where name = ${name}`.execute(tx)
   return rows[0]
 }
 
 /** All realms, by name. */
 export async function listRealms(tx: Transaction): Promise<RealmRow[]> {
-  const { rows } = await sql<RealmRow>`select number, id, name from realm order by name`.execute(tx)
+  const { rows } = await sql<RealmRow>`select ${columns} from realm order by name`.execute(tx)
   return rows
 }
 
 /** Locks realms for a write of configuration, in numeric order: writers of one realm follow each other. One statement. */
 export async function lockRealms(tx: Transaction, names: readonly string[]): Promise<RealmRow[]> {
   const { rows } = await sql<RealmRow>`
-    select number, id, name from realm where name = any(${names}) order by number for no key update`.execute(tx)
+    select ${columns} from realm where name = any(${names}) order by number for no key update`.execute(tx)
   return rows
 }
 

@@ -2,10 +2,11 @@
 import { sql } from 'kysely'
 import type { Transaction } from './database.ts'
 
-/** A role that somebody holds: its name, and the client that it belongs to. */
-export interface HeldRole {
-  readonly name: string
-  readonly client: string | null
+/** What a user may do now. */
+export interface Holder {
+  readonly enabled: boolean
+  /** Roles by name, with the client that they belong to. */
+  readonly roles: readonly { readonly name: string; readonly client: string | null }[]
 }
 
 /** Gives roles to users; who has one already keeps it. One statement. */
@@ -45,11 +46,16 @@ export async function findDefaultRole(tx: Transaction, realm: number): Promise<s
 }
 
 /**
- * The roles that a user of a realm holds, directly and through composites. What the realm role `stop` contains is not
- * looked at: master's admin contains the administration of every realm. One statement.
+ * A user of a realm with the roles that they hold, directly and through composites; undefined when there is none. What
+ * the realm role `stop` contains is not looked at: master's admin contains the administration of every realm. One statement.
  */
-export async function selectHeldRoles(tx: Transaction, realm: string, user: string, stop: string): Promise<HeldRole[]> {
-  const { rows } = await sql<HeldRole>`
+export async function findHolder(
+  tx: Transaction,
+  realm: string,
+  user: string,
+  stop: string,
+): Promise<Holder | undefined> {
+  const { rows } = await sql<Holder>`
     with recursive held as (
       select ur.realm, ur.role
       from realm r join user_role ur on ur.realm = r.number
@@ -60,8 +66,11 @@ export async function selectHeldRoles(tx: Transaction, realm: string, user: stri
       join role t on t.realm = h.realm and t.id = h.role and not (t.client is null and t.name = ${stop})
       join role_composite rc on rc.realm = h.realm and rc.role = h.role
     )
-    select t.name, c.client_id as client
-    from held h join role t on t.realm = h.realm and t.id = h.role
-    left join client c on c.realm = t.realm and c.id = t.client`.execute(tx)
-  return rows
+    select coalesce((u.body ->> 'enabled')::boolean, false) as enabled,
+      (select coalesce(jsonb_agg(jsonb_build_object('name', t.name, 'client', c.client_id)), '[]')
+        from held h join role t on t.realm = h.realm and t.id = h.role
+        left join client c on c.realm = t.realm and c.id = t.client) as roles
+    from realm r join user_account u on u.realm = r.number
+    where r.name = ${realm} and u.id = ${user}`.execute(tx)
+  return rows[0]
 }

@@ -115,12 +115,3 @@ export async function deleteCredentials(
   await sql`
     delete from credential where realm = ${realm} and user_account = any(${users}) and type = ${type}`.execute(tx)
 }
-
-/** The user of a realm by name of the realm and id of the user. One statement. */
-export async function findUserRealm(tx: Transaction, realm: string, id: string): Promise<StoredUser | undefined> {
-  const { rows } = await sql<StoredUser>`
-    select u.id, u.username, u.email, u.service_account_client as "serviceAccountClient", u.body
-    from realm r join user_account u on u.realm = r.number
-    where r.name = ${realm} and u.id = ${id}`.execute(tx)
-  return rows[0]
-}

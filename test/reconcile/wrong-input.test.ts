@@ -155,7 +155,7 @@ describe('unknown fields', () => {
       'of another kind',
       client('browserFlow: browser'),
       [
-        'a.yaml:4:5: client web: unknown field browserFlow: a realm has it, a client has not; is it indented as it should be?',
+        'a.yaml:4:5: client web: unknown field browserFlow: a realm has it, a client has not; is the indentation right?',
       ],
     ],
     [
