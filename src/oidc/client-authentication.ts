@@ -2,7 +2,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Context } from '../service/context.ts'
 import { writers } from '../service/index.ts'
-import type { LiveObject } from '../service/objects.ts'
+import type { LiveObject } from '../service/live.ts'
 import { OAuthError } from './oauth-error.ts'
 
 /** What a request to the token endpoint says: its form, and its Authorization header. */

@@ -1,7 +1,7 @@
 // The scope of a token: the client's default client scopes, and those of its optional ones that are asked for.
 import type { Context } from '../service/context.ts'
 import { writers } from '../service/index.ts'
-import type { LiveObject } from '../service/objects.ts'
+import type { LiveObject } from '../service/live.ts'
 import { OAuthError } from './oauth-error.ts'
 
 /** Words of the scope parameter that are no client scopes. Those that need sessions are not among them yet. */

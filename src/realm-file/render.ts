@@ -10,7 +10,7 @@ import { joinTree } from '../kinds/tree.ts'
 import { demand } from '../service/administrators.ts'
 import type { Context } from '../service/context.ts'
 import { writers } from '../service/index.ts'
-import type { LiveObject } from '../service/objects.ts'
+import type { LiveObject } from '../service/live.ts'
 import { escapeVariables, mapTexts } from './substitute.ts'
 
 /** What an export shows besides the rest. */

@@ -9,7 +9,8 @@ import { address } from '../kinds/tree.ts'
 import type { WriteContext } from '../service/context.ts'
 import { failure } from '../service/errors.ts'
 import { writers } from '../service/index.ts'
-import type { LiveObject, NewObject, Update } from '../service/objects.ts'
+import type { LiveObject } from '../service/live.ts'
+import type { NewObject, Update } from '../service/objects.ts'
 import type { Action, Change, RealmPlan } from './plan.ts'
 
 /** What a plan was made from: the stated objects, and the secrets that the plan shows as digests only. */

@@ -10,7 +10,10 @@ import {
   upsertExecutions,
 } from '../store/authentication-flows.ts'
 import type { Context, WriteContext } from './context.ts'
-import { createObjects, deleteAll, idsOf, type LiveObject, listObjects, updateAll, type Writers } from './objects.ts'
+import { deleteAll } from './deletion.ts'
+import { type LiveObject, listObjects } from './live.ts'
+import { createObjects, updateAll, type Writers } from './objects.ts'
+import { idsOf } from './references.ts'
 
 const kind = kinds.authenticationFlow
 const EXECUTIONS = 'authenticationExecutions'

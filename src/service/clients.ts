@@ -8,7 +8,8 @@ import type { Key, Representation } from '../kinds/kind.ts'
 import { deleteServiceAccounts } from '../store/users.ts'
 import type { Context, WriteContext } from './context.ts'
 import { failure } from './errors.ts'
-import { type LiveObject, listObjects, type NewObject, plain, type Update, type Writers } from './objects.ts'
+import { type LiveObject, listObjects } from './live.ts'
+import { type NewObject, plain, type Update, type Writers } from './objects.ts'
 import { createUsers } from './users.ts'
 
 const writers = plain('client')

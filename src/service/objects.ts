@@ -1,5 +1,5 @@
-// What every kind does alike: read, create, update, delete, always lists; one object is a list of one. What is special
-// about a kind is in the file of its name.
+// What every kind does alike: create, update, delete, always lists; one object is a list of one. What is special about a
+// kind is in the file of its name.
 import { randomUUID } from 'node:crypto'
 import {
   assemble,
@@ -14,39 +14,21 @@ import {
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import { type Key, type Kind, type KindName, type Representation, relationFields } from '../kinds/kind.ts'
-import { relationValue } from '../kinds/relations.ts'
 import {
-  deleteObjects,
   deleteRelation,
   insertObjects,
   insertRelation,
   type ObjectFilter,
   type ObjectRow,
   type RelationElement,
-  type StoredObject,
-  selectEveryRealm,
-  selectKeys,
-  selectObjects,
   updateObjects,
 } from '../store/objects.ts'
 import { type Context, journal, type WriteContext } from './context.ts'
-import { journalDependants } from './dependants.ts'
+import { deleteAll } from './deletion.ts'
 import { failure } from './errors.ts'
-import type { Vault } from './vault.ts'
-
-/** An object as it is. */
-export interface LiveObject {
-  readonly kind: KindName
-  readonly id: string
-  /** Number of the journal entry that last changed it. */
-  readonly version: number
-  readonly key: Key
-  readonly parent?: { readonly kind: KindName; readonly id: string }
-  /** Nested; references by natural key, relations as on the wire, secrets sealed. */
-  readonly representation: Representation
-  /** Ids of what it refers to, by path. */
-  readonly references: Readonly<Record<string, string>>
-}
+import { type LiveObject, listObjects } from './live.ts'
+import { idsOf, type ReferenceIds, referenceIds, resolveReferences } from './references.ts'
+import { mapSecrets, sealed } from './secrets.ts'
 
 /** An object to make. */
 export interface NewObject {
@@ -82,18 +64,6 @@ export const plain = (kind: KindName): Writers => ({
   update: (context, updates) => updateAll(context, kind, updates),
   delete: (context, objects) => deleteAll(context, kind, objects),
 })
-
-/** The objects of a kind, by natural key. */
-export async function listObjects(context: Context, kind: KindName, filter: ObjectFilter): Promise<LiveObject[]> {
-  return (await selectObjects(context.tx, context.realm.number, kind, filter)).map((stored) =>
-    alive(kinds[kind], stored),
-  )
-}
-
-/** Every realm of the store, by name: for lists of realms only. One statement. */
-export async function listEveryRealm({ tx }: Context): Promise<LiveObject[]> {
-  return (await selectEveryRealm(tx)).map((stored) => alive(kinds.realm, stored))
-}
 
 /** Makes objects. Throws conflict where a natural key or an id is taken, invalid where a reference leads nowhere. */
 export async function createObjects(
@@ -159,85 +129,6 @@ export async function updateAll(
   return changes.map((change) => (change.touched ? afterwards(context, kind, change, ids) : change.live))
 }
 
-/** Deletes objects; what hangs on them is deleted with them, and journaled too. */
-export async function deleteAll(context: WriteContext, kind: KindName, objects: readonly LiveObject[]): Promise<void> {
-  if (!objects.length) return
-  await journalDependants(context, kind, objects)
-  await deleteObjects(
-    context.tx,
-    context.realm.number,
-    kind,
-    objects.map(({ id }) => id),
-  )
-  for (const object of objects)
-    journal(context, 'delete', kind, object, digested(context.vault, kinds[kind], object.representation))
-}
-
-/** The flat fields of a live object with its secrets as keyed digests: what may be compared, shown and kept. */
-export function digested(vault: Vault, kind: Kind, representation: Representation): FlatFields {
-  return mapSecrets(kind, flatten(kind, representation), (secret) => vault.digest(vault.open(secret)))
-}
-
-/** The representation with its secrets in the clear. */
-export function revealed(vault: Vault, kind: Kind, representation: Representation): Representation {
-  return assemble(
-    kind,
-    mapSecrets(kind, flatten(kind, representation), (secret) => vault.open(secret)),
-  )
-}
-
-/** The ids of the natural keys. Throws invalid when one does not exist. One statement. */
-export async function idsOf(
-  context: Context,
-  kind: KindName,
-  keys: readonly Key[],
-): Promise<ReadonlyMap<string, string>> {
-  const found = keys.length ? await selectKeys(context.tx, context.realm.number, kind, { keys }) : []
-  const ids = new Map(found.map(({ id, key }) => [JSON.stringify(key), id]))
-  for (const key of keys) {
-    if (!ids.has(JSON.stringify(key))) throw failure('invalid', `There is no ${kinds[kind].title} ${key.at(-1)}`)
-  }
-  return ids
-}
-
-type ReferenceIds = ReadonlyMap<KindName, ReadonlyMap<string, string>>
-
-/**
- * Ids of everything that the objects refer to; `own`: ids of objects of the kind that are made together, by key, which
- * may refer to each other. One statement per kind that is referred to.
- */
-async function resolveReferences(
-  context: Context,
-  kind: Kind,
-  objects: readonly FlatFields[],
-  own: ReadonlyMap<string, string> = new Map(),
-): Promise<ReferenceIds> {
-  const wanted = new Map<KindName, Map<string, Key>>()
-  const want = (to: KindName, key: Key) => {
-    if (!wanted.has(to)) wanted.set(to, new Map())
-    wanted.get(to)!.set(JSON.stringify(key), key)
-  }
-  for (const flat of objects) {
-    for (const [path, value] of Object.entries(flat)) {
-      const { field } = resolve(kind, path)
-      if (value === null || !field.refersTo || field.computed) continue
-      if (field.relation) for (const key of value as unknown as Key[]) want(field.refersTo, key)
-      else want(field.refersTo, [value as string])
-    }
-  }
-  const ids = new Map<KindName, ReadonlyMap<string, string>>()
-  for (const [to, keys] of wanted) {
-    const together = to === kind.name ? own : new Map<string, string>()
-    const found = await idsOf(
-      context,
-      to,
-      [...keys].filter(([key]) => !together.has(key)).map(([, key]) => key),
-    )
-    ids.set(to, new Map([...found, ...together]))
-  }
-  return ids
-}
-
 function toRow(kind: Kind, id: string, flat: FlatFields, ids: ReferenceIds): ObjectRow {
   const body = Object.fromEntries(
     Object.entries(flat).filter(([path, value]) => {
@@ -250,39 +141,6 @@ function toRow(kind: Kind, id: string, flat: FlatFields, ids: ReferenceIds): Obj
     name: String(flat[kind.naturalKey]),
     body: assemble(kind, body),
     references: referenceIds(kind, flat, ids),
-  }
-}
-
-function referenceIds(kind: Kind, flat: FlatFields, ids: ReferenceIds): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(flat).flatMap(([path, value]) => {
-      const { field } = resolve(kind, path)
-      if (value === null || !field.refersTo || field.relation) return []
-      return [[path, ids.get(field.refersTo)!.get(JSON.stringify([value]))!]]
-    }),
-  )
-}
-
-function alive(kind: Kind, { id, version, key, parent, body, references, relations }: StoredObject): LiveObject {
-  const named: Representation = {}
-  for (const [path, to] of Object.entries(references)) {
-    const { name, key: member } = resolve(kind, path)
-    if (member === undefined) named[name] = to.key.at(-1)!
-    else named[name] = { ...(named[name] as Representation | undefined), [member]: to.key.at(-1)! }
-  }
-  for (const [name, keys] of Object.entries(relations)) {
-    const field = kind.fields[name]!
-    // Keycloak: a role that contains nothing says nothing of it, where a client without client scopes has an empty list.
-    if (keys.length || field.type === 'set') named[name] = relationValue(field, keys)
-  }
-  return {
-    kind: kind.name,
-    id,
-    version,
-    key,
-    ...(parent && { parent }),
-    representation: { [kind.naturalKey]: key.at(-1)!, ...body, ...named },
-    references: Object.fromEntries(Object.entries(references).map(([path, to]) => [path, to.id])),
   }
 }
 
@@ -358,19 +216,6 @@ function elementsOf(
   ids: ReadonlyMap<string, string>,
 ): RelationElement[] {
   return (keys ?? []).map((key) => ({ owner, target: ids.get(JSON.stringify(key))! }))
-}
-
-function sealed(vault: Vault, kind: Kind, flat: FlatFields): FlatFields {
-  return mapSecrets(kind, flat, (secret) => vault.seal(secret))
-}
-
-function mapSecrets(kind: Kind, flat: FlatFields, change: (secret: string) => string): FlatFields {
-  return Object.fromEntries(
-    Object.entries(flat).map(([path, value]) => [
-      path,
-      typeof value === 'string' && isSecret(kind, path) ? change(value) : value,
-    ]),
-  )
 }
 
 /** SQLSTATE unique_violation, told in words: the natural key or the id is taken. */

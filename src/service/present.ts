@@ -4,7 +4,8 @@ import { kinds } from '../kinds/index.ts'
 import type { Kind, KindName, Representation } from '../kinds/kind.ts'
 import type { Context } from './context.ts'
 import { writers } from './index.ts'
-import { type LiveObject, revealed } from './objects.ts'
+import type { LiveObject } from './live.ts'
+import { revealed } from './secrets.ts'
 import type { Vault } from './vault.ts'
 
 /** Shows one object. What is special about a kind stands beside its resource. */

@@ -6,7 +6,7 @@ import type { Kind, KindName, Representation } from '../kinds/kind.ts'
 import { MASK } from '../kinds/mask.ts'
 import type { Context } from './context.ts'
 import { failure } from './errors.ts'
-import { type LiveObject, listObjects } from './objects.ts'
+import { type LiveObject, listObjects } from './live.ts'
 
 /** The new values that a body states for a live object, as the facts of the fields have it: absent and null are the same. */
 export function replacement({ kind: name, representation: live }: LiveObject, body: Representation): FlatFields {

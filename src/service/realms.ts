@@ -11,19 +11,12 @@ import { insertRealm, lockRealms, type RealmRow } from '../store/realms.ts'
 import { setDefaultRole } from '../store/role-mappings.ts'
 import { authenticationFlows } from './authentication-flows.ts'
 import { type Context, flush, journal, type WriteContext, writable } from './context.ts'
+import { deleteAll } from './deletion.ts'
 import { failure } from './errors.ts'
-import {
-  createObjects,
-  deleteAll,
-  digested,
-  idsOf,
-  type LiveObject,
-  listObjects,
-  type NewObject,
-  plain,
-  updateAll,
-  type Writers,
-} from './objects.ts'
+import { type LiveObject, listObjects } from './live.ts'
+import { createObjects, type NewObject, plain, updateAll, type Writers } from './objects.ts'
+import { idsOf } from './references.ts'
+import { digested } from './secrets.ts'
 
 const writers = plain('realm')
 

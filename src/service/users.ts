@@ -12,8 +12,8 @@ import {
   type UserRow,
 } from '../store/users.ts'
 import { type Context, journal, type WriteContext } from './context.ts'
-import { idsOf } from './objects.ts'
 import { hashPassword, verifyNothing, verifyPassword } from './passwords.ts'
+import { idsOf } from './references.ts'
 
 export type { StoredUser } from '../store/users.ts'
 

@@ -22,7 +22,7 @@ test('the password of the mail server is never shown, and its mask keeps it', as
   await call('PUT', path, { body: { smtpServer } })
   expect((await call('GET', path)).body.smtpServer).toEqual({ ...smtpServer, password: '**********' })
   const { service } = await testService()
-  const { listObjects } = await import('../../src/service/objects.ts')
+  const { listObjects } = await import('../../src/service/live.ts')
   const { SYSTEM } = await import('../../src/service/service.ts')
   const secret = () =>
     service.read(SYSTEM, path.split('/').at(-1)!, async (context) => {

@@ -2,7 +2,7 @@
 import type { FlatFields } from '../../src/kinds/compare.ts'
 import type { Key, KindName, Representation } from '../../src/kinds/kind.ts'
 import { writers } from '../../src/service/index.ts'
-import type { LiveObject } from '../../src/service/objects.ts'
+import type { LiveObject } from '../../src/service/live.ts'
 import type { Caller, Service } from '../../src/service/service.ts'
 
 /** The live objects of a kind, by the last part of their natural key. */

@@ -4,7 +4,7 @@ import { demand } from '../administrators.ts'
 import type { Context, WriteContext } from '../context.ts'
 import { failure } from '../errors.ts'
 import { writers } from '../index.ts'
-import type { LiveObject } from '../objects.ts'
+import type { LiveObject } from '../live.ts'
 import { CLIENT_NOT_FOUND } from './clients.ts'
 import { getObject } from './resource.ts'
 

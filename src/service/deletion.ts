@@ -1,14 +1,29 @@
-// What a deletion takes along: child objects go, relations and references lose an element. All of it is journaled.
+// Deletion, and what it takes along: child objects go, relations and references lose an element. All of it is journaled.
 import type { FlatFields } from '../kinds/compare.ts'
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import { type KindName, referenceFields, relationFields } from '../kinds/kind.ts'
-import { selectReferrers, touchObjects } from '../store/objects.ts'
+import { deleteObjects, selectReferrers, touchObjects } from '../store/objects.ts'
 import { type Context, journal, type WriteContext } from './context.ts'
-import { deleteAll, digested, type LiveObject, listObjects } from './objects.ts'
+import { type LiveObject, listObjects } from './live.ts'
+import { digested } from './secrets.ts'
+
+/** Deletes objects; what hangs on them is deleted with them, and journaled too. */
+export async function deleteAll(context: WriteContext, kind: KindName, objects: readonly LiveObject[]): Promise<void> {
+  if (!objects.length) return
+  await journalDependants(context, kind, objects)
+  await deleteObjects(
+    context.tx,
+    context.realm.number,
+    kind,
+    objects.map(({ id }) => id),
+  )
+  for (const object of objects)
+    journal(context, 'delete', kind, object, digested(context.vault, kinds[kind], object.representation))
+}
 
 /** Journals what the deletion of the objects changes elsewhere, and deletes their children. Statements: some per kind. */
-export async function journalDependants(
+async function journalDependants(
   context: WriteContext,
   deleted: KindName,
   objects: readonly LiveObject[],

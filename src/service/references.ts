@@ -1,0 +1,71 @@
+// References: natural keys to ids, one statement per kind that is referred to.
+import { type FlatFields, resolve } from '../kinds/compare.ts'
+import { kinds } from '../kinds/index.ts'
+import type { Key, Kind, KindName } from '../kinds/kind.ts'
+import { selectKeys } from '../store/objects.ts'
+import type { Context } from './context.ts'
+import { failure } from './errors.ts'
+
+/** Ids by kind and natural key (as JSON). */
+export type ReferenceIds = ReadonlyMap<KindName, ReadonlyMap<string, string>>
+
+/**
+ * Ids of everything that the objects refer to; `own`: ids of objects of the kind that are made together, by key, which
+ * may refer to each other. One statement per kind that is referred to.
+ */
+export async function resolveReferences(
+  context: Context,
+  kind: Kind,
+  objects: readonly FlatFields[],
+  own: ReadonlyMap<string, string> = new Map(),
+): Promise<ReferenceIds> {
+  const wanted = new Map<KindName, Map<string, Key>>()
+  const want = (to: KindName, key: Key) => {
+    if (!wanted.has(to)) wanted.set(to, new Map())
+    wanted.get(to)!.set(JSON.stringify(key), key)
+  }
+  for (const flat of objects) {
+    for (const [path, value] of Object.entries(flat)) {
+      const { field } = resolve(kind, path)
+      if (value === null || !field.refersTo || field.computed) continue
+      if (field.relation) for (const key of value as unknown as Key[]) want(field.refersTo, key)
+      else want(field.refersTo, [value as string])
+    }
+  }
+  const ids = new Map<KindName, ReadonlyMap<string, string>>()
+  for (const [to, keys] of wanted) {
+    const together = to === kind.name ? own : new Map<string, string>()
+    const found = await idsOf(
+      context,
+      to,
+      [...keys].filter(([key]) => !together.has(key)).map(([, key]) => key),
+    )
+    ids.set(to, new Map([...found, ...together]))
+  }
+  return ids
+}
+
+/** The ids of the natural keys. Throws invalid when one does not exist. One statement. */
+export async function idsOf(
+  context: Context,
+  kind: KindName,
+  keys: readonly Key[],
+): Promise<ReadonlyMap<string, string>> {
+  const found = keys.length ? await selectKeys(context.tx, context.realm.number, kind, { keys }) : []
+  const ids = new Map(found.map(({ id, key }) => [JSON.stringify(key), id]))
+  for (const key of keys) {
+    if (!ids.has(JSON.stringify(key))) throw failure('invalid', `There is no ${kinds[kind].title} ${key.at(-1)}`)
+  }
+  return ids
+}
+
+/** The ids that an object's references lead to, by path. */
+export function referenceIds(kind: Kind, flat: FlatFields, ids: ReferenceIds): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(flat).flatMap(([path, value]) => {
+      const { field } = resolve(kind, path)
+      if (value === null || !field.refersTo || field.relation) return []
+      return [[path, ids.get(field.refersTo)!.get(JSON.stringify([value]))!]]
+    }),
+  )
+}
