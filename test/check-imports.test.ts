@@ -3,7 +3,7 @@ import { checkImports, type Import, readImports, readSources } from '../scripts/
 
 const order = 'lib ← kinds ← {store, config} ← service ← realm-file ← {oidc, reconcile} ← http ← operator ← cli ← main'
 const siblings = 'oidc and reconcile do not import each other, nor do store and config'
-const pure = 'reconcile/{obstacles,order,plan,render} import kinds, lib and one another only'
+const pure = 'reconcile/{action,changes,obstacles,plan,plan-input,render} import kinds, lib and one another only'
 
 test('the imports of src keep the rules', () => {
   expect(checkImports(readSources())).toEqual([])
@@ -29,7 +29,7 @@ describe('a violation names its rule', () => {
     ['src/http/a.ts', '../config.ts', 'src/config.ts', 'only cli and main import config'],
     ['src/service/a.ts', '../config.ts', 'src/config.ts', 'only cli and main import config'],
     ['src/reconcile/plan.ts', '../service/a.ts', 'src/service/a.ts', pure],
-    ['src/reconcile/order.ts', './apply.ts', 'src/reconcile/apply.ts', pure],
+    ['src/reconcile/changes.ts', './apply.ts', 'src/reconcile/apply.ts', pure],
     ['src/reconcile/render.ts', 'node:fs', 'node:fs', pure],
     ['src/helpers/a.ts', '../lib/a.ts', 'src/lib/a.ts', 'not a layer of src'],
     ['src/lib/a.ts', '../../test/support/postgres.ts', './test/support/postgres.ts', 'not a layer of src'],

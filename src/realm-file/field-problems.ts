@@ -32,7 +32,8 @@ export function fieldProblems(kind: Kind, representation: Representation, issues
 export function nameProblems(kind: Kind, representation: Representation): FieldProblem[] {
   const { naturalKey } = kind
   const name = representation[naturalKey] ?? ''
-  if (typeof name === 'number' || typeof name === 'boolean')
+  // A whole number has one way to be written; 1.10 would become 1.1.
+  if (typeof name === 'boolean' || (typeof name === 'number' && !Number.isSafeInteger(name)))
     return [
       {
         path: [naturalKey],

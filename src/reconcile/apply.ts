@@ -9,9 +9,9 @@ import { address } from '../kinds/tree.ts'
 import type { WriteContext } from '../service/context.ts'
 import { failure } from '../service/errors.ts'
 import { writers } from '../service/index.ts'
-import type { LiveObject } from '../service/live.ts'
+import { type LiveObject, versionsOf } from '../service/live.ts'
 import type { NewObject, Update } from '../service/objects.ts'
-import type { Action, Change, RealmPlan } from './plan.ts'
+import type { Action, Change, RealmPlan } from './action.ts'
 
 /** What a plan was made from: the stated objects, and the secrets that the plan shows as digests only. */
 export interface Statement {
@@ -84,36 +84,43 @@ export async function apply(
   return live
 }
 
-/** The live objects of the plan, by the address under which the plan speaks of them. One statement per kind. */
+/** The live objects that actions are about, by the address under which the plan speaks of them. Two statements per kind. */
 async function load(context: WriteContext, plan: RealmPlan, { objects }: Statement): Promise<Map<string, LiveObject>> {
   const live = new Map<string, LiveObject>()
-  const versions = new Map(plan.knows.map(({ kind, id, version }) => [`${kind} ${id}`, version]))
   for (const kind of creationOrder) {
-    const ids = plan.knows.filter((one) => one.kind === kind).map(({ id }) => id)
-    // Built-in objects of a realm that was made just now are known by their keys only.
-    const keys = plan.creates ? [...objects.values()].filter((one) => one.kind === kind).map(({ key }) => key) : []
+    await refuseChanged(context, kind, plan)
+    const ids = plan.actions.flatMap((one) => (one.kind === kind && one.operation !== 'create' ? (one.id ?? []) : []))
     const parents = plan.actions
       .filter((one) => one.operation === 'create' && one.key[0] === kind && one.key.length > 1)
       .map(({ key }) => key.slice(1, -1))
+    // Built-in objects of a realm that was made just now are known by their keys only.
+    const keys = plan.creates ? [...objects.values()].filter((one) => one.kind === kind).map(({ key }) => key) : []
     if (!ids.length && !keys.length && !parents.length) continue
     const found = await writers[kind].list(context, kind === 'realm' ? {} : { ids, keys: [...keys, ...parents] })
     for (const object of found) live.set(address(kind, object.key), object)
-    const now = new Map(found.map((object) => [object.id, object]))
-    for (const id of ids) {
-      const object = now.get(id)
-      if (object?.version !== versions.get(`${kind} ${id}`)) {
-        throw failure('changed', `${kinds[kind].title} ${object?.key.at(-1) ?? id} has changed since the plan was made`)
-      }
-    }
   }
   // The plan binds to the id: where somebody renamed an object, it speaks of it by the key that it had then.
   const byId = new Map([...live.values()].map((object) => [`${object.kind} ${object.id}`, object]))
   for (const action of plan.actions) {
-    const object =
-      action.id !== undefined && action.operation !== 'create' ? byId.get(`${action.kind} ${action.id}`) : undefined
-    if (object) live.set(addressOf(action), object)
+    const object = byId.get(`${action.kind} ${action.id}`)
+    if (object && action.operation !== 'create') live.set(addressOf(action), object)
   }
   return live
+}
+
+/** Throws `changed` where an object that the plan counts on is not as it was. One statement. */
+async function refuseChanged(context: WriteContext, kind: KindName, plan: RealmPlan): Promise<void> {
+  const known = plan.knows.filter((one) => one.kind === kind)
+  if (!known.length) return
+  const now = await versionsOf(
+    context,
+    kind,
+    known.map(({ id }) => id),
+  )
+  const moved = known.find(({ id, version }) => now.get(id)?.version !== version)
+  if (!moved) return
+  const name = now.get(moved.id)?.key.at(-1) ?? moved.id
+  throw failure('changed', `${kinds[kind].title} ${name} has changed since the plan was made`)
 }
 
 function newObject(action: Action, live: ReadonlyMap<string, LiveObject>, statement: Statement): NewObject {

@@ -10,8 +10,8 @@ import { type Context, entriesOf, type InventoryRow, inventoryOf } from '../serv
 import { writers } from '../service/index.ts'
 import { digested } from '../service/secrets.ts'
 import type { Caller, Service } from '../service/service.ts'
+import type { Attribution } from './action.ts'
 import { blame } from './observe.ts'
-import type { Attribution } from './plan.ts'
 
 /** One field, or a whole object, that is not as a source last applied it. */
 export interface Drift {

@@ -6,8 +6,8 @@ import type { Document } from '../realm-file/document.ts'
 import type { WriteContext } from '../service/context.ts'
 import { apply } from './apply.ts'
 import { desiredRealms } from './desired.ts'
+import { planned } from './execute.ts'
 import { observe } from './observe.ts'
-import { planned } from './run.ts'
 
 /** Ids that the content wishes for its objects, by address: built-in objects of a new realm can have them too. */
 export function wishedIds(realm: Representation): ReadonlyMap<string, string> {
@@ -21,7 +21,8 @@ export async function importContent(context: WriteContext, realm: Representation
   const value = { realm: context.realm.name, ...Object.fromEntries(content) }
   const documents = [bodyDocument(value)]
   const [desired] = desiredRealms(documents, context.vault)
-  await apply(context, planned(await observe(context, '', desired!), documents), desired!)
+  const made = planned(desired!, await observe(context, '', desired!), documents)
+  await apply(context, made.plan, desired!)
 }
 
 /** A body as a document: it has no lines, so places are paths. */

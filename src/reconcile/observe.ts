@@ -9,9 +9,10 @@ import { demand } from '../service/administrators.ts'
 import { type Context, entriesOf, inventoryOf, type StoredEntry } from '../service/context.ts'
 import { writers } from '../service/index.ts'
 import { digested } from '../service/secrets.ts'
+import type { Attribution } from './action.ts'
 import type { DesiredRealm } from './desired.ts'
 import { references } from './obstacles.ts'
-import type { Attribution, LiveState, PlanInput } from './plan.ts'
+import type { LiveState, PlanInput } from './plan-input.ts'
 
 /** What a plan of the source for the realm is made of; no context: the realm does not exist yet. */
 export async function observe(context: Context | undefined, source: string, desired: DesiredRealm): Promise<PlanInput> {

@@ -6,7 +6,8 @@ import type { Key, Kind, KindName, Representation } from '../kinds/kind.ts'
 import { address, describe } from '../kinds/tree.ts'
 import { nearest } from '../lib/nearest.ts'
 import type { Position } from '../lib/position.ts'
-import type { PlanInput, RealmPlan, Stated } from './plan.ts'
+import type { RealmPlan } from './action.ts'
+import type { PlanInput, Stated } from './plan-input.ts'
 
 /** Something that stands in the way of a plan. */
 export interface Obstacle {

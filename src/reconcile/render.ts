@@ -5,7 +5,7 @@ import { kinds } from '../kinds/index.ts'
 import type { Key, KindName } from '../kinds/kind.ts'
 import { describe } from '../kinds/tree.ts'
 import type { Position } from '../lib/position.ts'
-import type { Action, Attribution, Change, Note, RealmPlan } from './plan.ts'
+import type { Action, Attribution, Change, Note, RealmPlan } from './action.ts'
 
 /** Puts a colour on a text, or not. */
 export type Paint = (style: 'green' | 'yellow' | 'red' | 'dim' | 'bold', text: string) => string

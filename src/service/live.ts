@@ -3,7 +3,7 @@ import { resolve } from '../kinds/compare.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key, Kind, KindName, Representation } from '../kinds/kind.ts'
 import { relationValue } from '../kinds/relations.ts'
-import { type ObjectFilter, type StoredObject, selectEveryRealm, selectObjects } from '../store/objects.ts'
+import { type ObjectFilter, type StoredObject, selectEveryRealm, selectKeys, selectObjects } from '../store/objects.ts'
 import type { Context } from './context.ts'
 
 /** An object as it is. */
@@ -30,6 +30,16 @@ export async function listObjects(context: Context, kind: KindName, filter: Obje
 /** Every realm of the store, by name: for lists of realms only. One statement. */
 export async function listEveryRealm({ tx }: Context): Promise<LiveObject[]> {
   return (await selectEveryRealm(tx)).map((stored) => alive(kinds.realm, stored))
+}
+
+/** Versions and natural keys of objects, by id. One statement. */
+export async function versionsOf(
+  context: Context,
+  kind: KindName,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, { version: number; key: Key }>> {
+  const found = await selectKeys(context.tx, context.realm.number, kind, { ids })
+  return new Map(found.map(({ id, ...one }) => [id, one]))
 }
 
 function alive(kind: Kind, { id, version, key, parent, body, references, relations }: StoredObject): LiveObject {

@@ -99,16 +99,16 @@ async function select(tx: Transaction, kind: KindName, which: RawBuilder<unknown
   return rows.map(({ parent, ...row }) => ({ ...row, ...(parent && { parent }) }))
 }
 
-/** Ids and natural keys of the objects. One statement. */
+/** What identifies objects, without what they say. One statement. */
 export async function selectKeys(
   tx: Transaction,
   realm: number,
   kind: KindName,
   filter: ObjectFilter,
-): Promise<{ id: string; key: Key }[]> {
+): Promise<{ id: string; version: number; key: Key }[]> {
   const table = tables[kind]
-  const { rows } = await sql<{ id: string; key: Key }>`
-    select t.id, ${keyOf(kind, 't')} as key
+  const { rows } = await sql<{ id: string; version: number; key: Key }>`
+    select t.id, t.version, ${keyOf(kind, 't')} as key
     from ${sql.table(table.name)} t
     where t.${sql.ref(table.realm)} = ${realm} and ${conditions(kind, table, realm, filter)}`.execute(tx)
   return rows

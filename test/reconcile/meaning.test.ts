@@ -225,3 +225,16 @@ test('a wished id is honoured by creation and never compared', async () => {
   expect((await live('clientScope', 'calendar')).id).toBe(id)
   expect(await planText(service, state({ clientScopes: [scope({ id: 'another' })] }))).toContain('Nothing to do.')
 })
+
+test('a whole number may name an object', async () => {
+  await applyAs(
+    service,
+    state({
+      clients: [{ clientId: 2024, defaultClientScopes: [7] }],
+      clientScopes: [{ name: 7, protocol: 'openid-connect' }],
+    }),
+  )
+  expect((await live('client', '2024')).representation.defaultClientScopes).toEqual(['7'])
+  const again = state({ clients: [{ clientId: '2024' }] })
+  expect(await planText(service, { ...again, name: 'another' })).toContain('Nothing to do.')
+})

@@ -335,8 +335,8 @@ describe('names and ids', () => {
     ['a realm without a name', 'enabled: true', ['a.yaml:1:1: a realm needs a name: add "realm: <name>"']],
     ['an empty object', '{}', ['a.yaml:1:1: a realm needs a name: add "realm: <name>"']],
     [
-      'a realm whose name is a number',
-      'realm: 5',
+      'a realm whose name is a fraction',
+      'realm: 1.5',
       ['a.yaml:1:1: realm: realm must be a text, not a number: put it in quotes'],
     ],
     ['a misspelt name', 'relam: shop', ['a.yaml:1:1: realm: unknown field relam; did you mean realm?']],
@@ -360,12 +360,12 @@ describe('names and ids', () => {
     ],
     [
       'names that are no texts',
-      shop('clients: [{ clientId: 5 }, { clientId: 1.10 }, { clientId: true }, { clientId: [web] }]'),
+      shop('clients: [{ clientId: 0.5 }, { clientId: 1.10 }, { clientId: true }, { clientId: [web] }]'),
       [
         'a.yaml:2:13: client: clientId must be a text, not a number: put it in quotes',
-        'a.yaml:2:30: client: clientId must be a text, not a number: put it in quotes',
-        'a.yaml:2:50: client: clientId must be a text, not true: put it in quotes',
-        'a.yaml:2:70: client: clientId must be a text, not a list',
+        'a.yaml:2:32: client: clientId must be a text, not a number: put it in quotes',
+        'a.yaml:2:52: client: clientId must be a text, not true: put it in quotes',
+        'a.yaml:2:72: client: clientId must be a text, not a list',
       ],
     ],
     [
@@ -516,7 +516,7 @@ describe('several realms and files', () => {
     expect(
       await refusal(
         shop('clients:', '  - clientId: web', '    enabld: true', 'enabled: yes', '---', 'enabled: true'),
-        'realm: mall\nclientScopes: [{ name: 5 }]\n',
+        'realm: mall\nclientScopes: [{ name: 0.5 }]\n',
         shop('realmm: x', 'clients: [web]'),
       ),
     ).toEqual([

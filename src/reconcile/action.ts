@@ -1,0 +1,57 @@
+// What a plan consists of.
+import type { Json } from '../kinds/fields.ts'
+import type { Key, KindName } from '../kinds/kind.ts'
+import type { Position } from '../lib/position.ts'
+
+/** Who changed something, and when: from the journal. */
+export interface Attribution {
+  readonly who: string
+  readonly client?: string | undefined
+  readonly address?: string | undefined
+  readonly at: string
+}
+
+/** One field of an action. A relation has `add` and `remove` instead of `from` and `to`. Secrets are digests. */
+export interface Change {
+  readonly path: string
+  readonly from?: Json
+  readonly to?: Json
+  readonly add?: readonly Key[]
+  readonly remove?: readonly Key[]
+  /** `stated`: a document says so; `drift`: somebody changed what a document says; `released`: no document says it any more. */
+  readonly why: 'stated' | 'drift' | 'released'
+  /** Whose change this puts back or overwrites. */
+  readonly by?: Attribution
+  readonly position?: Position
+}
+
+/** What is to be done to one object. */
+export interface Action {
+  readonly operation: 'create' | 'update' | 'delete'
+  readonly kind: KindName
+  readonly key: Key
+  /** The live object; of a creation, the id that is wished. */
+  readonly id?: string
+  readonly version?: number
+  readonly changes: readonly Change[]
+  /** Of a creation: it was there, and somebody deleted it. */
+  readonly lost?: Attribution
+  readonly position?: Position
+}
+
+/** Something a person should know that is no change. */
+export interface Note {
+  readonly message: string
+  readonly position?: Position
+}
+
+/** The comparison of one realm. */
+export interface RealmPlan {
+  readonly realm: string
+  /** Whether the realm itself is new. */
+  readonly creates: boolean
+  readonly actions: readonly Action[]
+  readonly notes: readonly Note[]
+  /** Live objects that the plan counts on, with their versions. */
+  readonly knows: readonly { readonly kind: KindName; readonly id: string; readonly version: number }[]
+}

@@ -1,0 +1,98 @@
+// The changes of one object, field by field: three values decide, what is stated, what was applied last, what is live. Pure.
+import { creation, type FlatFields, isSecret, missing, resolve, same } from '../kinds/compare.ts'
+import type { Json } from '../kinds/fields.ts'
+import type { Key, Kind } from '../kinds/kind.ts'
+import { address } from '../kinds/tree.ts'
+import type { Position } from '../lib/position.ts'
+import type { Attribution, Change } from './action.ts'
+import type { LiveState, Owned, PlanInput, Stated } from './plan-input.ts'
+
+/** The change of a stated field, if there is one. */
+export function changeOf(
+  input: PlanInput,
+  kind: Kind,
+  live: LiveState,
+  owned: Owned | undefined,
+  path: string,
+  value: Json,
+  position: Position,
+): Change[] {
+  const current = live.fields[path] ?? null
+  const last = owned?.fields[path]
+  if (resolve(kind, path).field.relation)
+    return relationChange(input, live, path, keysOf(value), keysOf(current), keysOf(last), position)
+  if (same(kind, path, value, current)) return []
+  const drifted = last !== undefined && !same(kind, path, last, current)
+  const by = drifted || last === undefined ? attribution(input, live, path) : undefined
+  const why = drifted && same(kind, path, value, last) ? 'drift' : 'stated'
+  return [{ path, from: current, to: value, why, ...(by && drifted && { by }), position }]
+}
+
+/** Owned element by element: what is stated and missing is added, what was applied and is stated no more is removed. */
+function relationChange(
+  input: PlanInput,
+  live: LiveState,
+  path: string,
+  stated: readonly Key[],
+  current: readonly Key[],
+  last: readonly Key[],
+  position: Position,
+): Change[] {
+  const add = missing(stated, current)
+  const dropped = missing(last, stated)
+  const remove = dropped.filter((key) => missing([key], current).length === 0)
+  if (!add.length && !remove.length) return []
+  // An element that had been applied and is stated still, but is not there: somebody removed it.
+  const drifted = add.length > 0 && !remove.length && missing(add, last).length === 0
+  const by = drifted ? attribution(input, live, path) : undefined
+  return [{ path, add, remove, why: drifted ? 'drift' : 'stated', ...(by && { by }), position }]
+}
+
+/** Fields that this source stated and states no more: back to what creation would give, unless somebody changed them since. */
+export function releases(
+  input: PlanInput,
+  kind: Kind,
+  stated: Stated | undefined,
+  live: LiveState,
+  owned: Owned,
+): Change[] {
+  let known: FlatFields | undefined
+  // Most objects state what they stated before, and nobody asks.
+  const original = () =>
+    (known ??= input.builtIn.get(address(live.kind, live.key)) ?? creationValues(kind, stated, live))
+  return Object.entries(owned.fields).flatMap(([path, last]): Change[] => {
+    const { field } = resolve(kind, path)
+    const current = live.fields[path] ?? null
+    if (stated?.fields.has(path) || stated?.masked.includes(path) || path === kind.naturalKey || isSecret(kind, path))
+      return []
+    if (statedElsewhere(input, owned, path)) return []
+    if (field.relation) {
+      const remove = keysOf(last).filter(
+        (key) => missing([key], keysOf(current)).length === 0 && missing([key], keysOf(original()[path])).length > 0,
+      )
+      return remove.length ? [{ path, add: [], remove, why: 'released' }] : []
+    }
+    const to = original()[path] ?? null
+    return same(kind, path, last, current) && !same(kind, path, to, current)
+      ? [{ path, from: current, to, why: 'released' }]
+      : []
+  })
+}
+
+/** What creation gives with the fields that are still stated. */
+function creationValues(kind: Kind, stated: Stated | undefined, live: LiveState): FlatFields {
+  const fields = Object.fromEntries([...(stated?.fields ?? [])].map(([path, { value }]) => [path, value]))
+  return creation(kind, { [kind.naturalKey]: live.key.at(-1)!, ...fields })
+}
+
+function attribution(input: PlanInput, live: LiveState, path: string): Attribution | undefined {
+  return live.id === undefined ? undefined : input.changedBy(live.kind, live.id, path)
+}
+
+function statedElsewhere(input: PlanInput, { kind, object }: Owned, path: string): boolean {
+  return input.others.some((other) => other.kind === kind && other.object === object && path in other.fields)
+}
+
+function keysOf(value: Json | undefined): Key[] {
+  return (value ?? []) as unknown as Key[]
+}

@@ -1,0 +1,121 @@
+// A plan in a transaction: tried and rolled back, or committed with its record.
+import { address } from '../kinds/tree.ts'
+import type { Document } from '../realm-file/document.ts'
+import { byPlace, DocumentError } from '../realm-file/problem.ts'
+import { demand } from '../service/administrators.ts'
+import { flush, type JournalEntry, type WriteContext } from '../service/context.ts'
+import { ServiceError } from '../service/errors.ts'
+import { type Caller, Rollback, type Service } from '../service/service.ts'
+import { record } from '../service/sources.ts'
+import type { Action, RealmPlan } from './action.ts'
+import { ActionError, type Applied, apply } from './apply.ts'
+import type { DesiredRealm } from './desired.ts'
+import { ownership } from './inventory.ts'
+import { obstacles } from './obstacles.ts'
+import { plan } from './plan.ts'
+import type { PlanInput } from './plan-input.ts'
+
+/** The outcome for one realm. */
+export interface RealmOutcome {
+  readonly plan: RealmPlan
+  /** What follows that no document states: journal entries that no action of the plan foresees. */
+  readonly consequences: readonly JournalEntry[]
+}
+
+/** A realm's plan, and what it was made of. */
+export interface Planned {
+  readonly desired: DesiredRealm
+  readonly input: PlanInput
+  readonly plan: RealmPlan
+}
+
+/** A plan of what was observed. Throws DocumentError with what stands in its way. */
+export function planned(desired: DesiredRealm, input: PlanInput, documents: readonly Document[]): Planned {
+  const made = plan(input)
+  const found = obstacles(input, made)
+  if (found.length) throw new DocumentError(byPlace(found, documents))
+  return { desired, input, plan: made }
+}
+
+/** What a run leaves in the record. */
+export interface Run {
+  readonly source: string
+  readonly revision: string
+  readonly digest: string
+}
+
+/** Executes the plan once and rolls back, which shows its consequences. Nothing is kept. */
+export async function trial(service: Service, caller: Caller, { desired, plan: made }: Planned): Promise<RealmOutcome> {
+  if (!made.actions.length) return { plan: made, consequences: [] }
+  return execute(service, caller, desired, made, async (context) => {
+    throw new Rollback({ plan: made, consequences: consequences(made, [...context.entries, ...context.people]) })
+  })
+}
+
+/** Executes the plan and keeps it, with the record of what the source owns now. */
+export async function commit(
+  service: Service,
+  caller: Caller,
+  { desired, input, plan: made }: Planned,
+  run: Run,
+): Promise<RealmOutcome> {
+  return execute(service, caller, desired, made, async (context, applied) => {
+    const outcome = { plan: made, consequences: consequences(made, [...context.entries, ...context.people]) }
+    const { owned, dropped } = ownership(desired, input, applied)
+    // The journal first: it marks what this run itself has changed, and the record clears these marks.
+    await flush(context)
+    // All live objects that the plan counted on would make the record of one changed field as long as the realm.
+    const { knows: _, ...kept } = made
+    await record(context, { ...run, owned, dropped, plan: kept })
+    return outcome
+  })
+}
+
+/** Executes the plan in one transaction and ends it as `finish` says. A failure is found again action by action. */
+async function execute(
+  service: Service,
+  caller: Caller,
+  desired: DesiredRealm,
+  made: RealmPlan,
+  finish: (context: WriteContext, applied: Applied) => Promise<RealmOutcome>,
+): Promise<RealmOutcome> {
+  const work = (stepwise: boolean) => async (context: WriteContext) => {
+    demand(context, 'manage-realm')
+    return finish(context, await apply(context, made, desired, stepwise))
+  }
+  const attempt = (stepwise: boolean) =>
+    made.creates
+      ? service.create(caller, newRealm(desired, made), work(stepwise))
+      : service.write(caller, made.realm, work(stepwise), { master: made.actions.some(({ kind }) => kind === 'realm') })
+  try {
+    return await attempt(false)
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'changed') throw error
+    // The set-based execution does not know which of its rows failed: done again one by one, the failure has a name.
+    await attempt(true).catch((again: unknown) => {
+      const refused = made.creates && again instanceof ServiceError && again.code !== 'forbidden'
+      throw refused ? new ActionError(creationOf(desired), again) : again
+    })
+    throw error
+  }
+}
+
+/** The creation of a realm, which no action of its plan says. */
+function creationOf({ name, objects }: DesiredRealm): Action {
+  const { position } = objects.get(address('realm', [name]))!
+  return { operation: 'create', kind: 'realm', key: [name], changes: [], position }
+}
+
+/** A new realm is made with its settings; what is late of them follows as a change. */
+function newRealm(desired: DesiredRealm, made: RealmPlan) {
+  const ids = new Map(
+    [...desired.objects].flatMap(([id, object]) => (object.id === undefined ? [] : [[id, object.id] as const])),
+  )
+  return { representation: { realm: made.realm }, id: ids.get(address('realm', [made.realm])), ids }
+}
+
+/** Journal entries about objects that no action of the plan is about. */
+function consequences(made: RealmPlan, entries: readonly JournalEntry[]): JournalEntry[] {
+  const foreseen = new Set(made.actions.map(({ kind, key }) => address(kind, key)))
+  return entries.filter(({ kind, key }) => !foreseen.has(address(kind as never, key)))
+}

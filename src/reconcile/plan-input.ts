@@ -1,0 +1,64 @@
+// What a plan is made of: what is stated, what is live, what is owned.
+import type { FlatFields } from '../kinds/compare.ts'
+import type { Json } from '../kinds/fields.ts'
+import type { Key, KindName } from '../kinds/kind.ts'
+import type { Position } from '../lib/position.ts'
+import type { Attribution } from './action.ts'
+
+/** A live object as it is compared: secrets as digests. */
+export interface LiveState {
+  readonly kind: KindName
+  readonly key: Key
+  /** Absent where the object will be there once the realm is made. */
+  readonly id?: string
+  readonly version?: number
+  readonly fields: FlatFields
+}
+
+/** What one source owns of one object. */
+export interface Owned {
+  readonly kind: KindName
+  readonly object: string
+  readonly key: Key
+  readonly fields: FlatFields
+  readonly file: string
+  readonly line: number
+  /** Somebody else has changed the object since. */
+  readonly marked: boolean
+}
+
+/** A stated object, as `desired.ts` gives it. */
+export interface Stated {
+  readonly kind: KindName
+  readonly key: Key
+  readonly id: string | undefined
+  readonly fields: ReadonlyMap<
+    string,
+    {
+      readonly value: Json
+      readonly position: Position
+      /** Where the value of the path names an object of that key. */
+      readonly locate: (path: string, key: Key) => Position
+    }
+  >
+  readonly masked: readonly string[]
+  readonly position: Position
+}
+
+/** Everything that a plan is made of. */
+export interface PlanInput {
+  readonly realm: string
+  readonly exists: boolean
+  readonly stated: ReadonlyMap<string, Stated>
+  readonly unmanaged: readonly { readonly field: string; readonly position: Position }[]
+  readonly live: readonly LiveState[]
+  /** The keys of all live objects of kinds that a reference misses: what may have been meant. */
+  readonly names: ReadonlyMap<KindName, readonly Key[]>
+  /** What this source owns, and what the others do. */
+  readonly owned: readonly Owned[]
+  readonly others: readonly (Owned & { readonly source: string })[]
+  /** What a new realm has, by address: never pruned, and where released fields go back to. */
+  readonly builtIn: ReadonlyMap<string, FlatFields>
+  /** Who last changed the path of a live or deleted object. */
+  readonly changedBy: (kind: KindName, id: string, path?: string) => Attribution | undefined
+}
