@@ -21,8 +21,7 @@ if (major > 24 || (major === 24 && minor >= 7)) {
     process.exit(1)
   }
   const child = spawn(pinned, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' })
-  // A terminal sends Ctrl-C to the child as well; it ends by itself, and this process with it.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
-    process.on(signal, () => signal === 'SIGINT' || child.kill(signal))
+  // A terminal sends Ctrl-C to the child as well, which takes the second one for the same.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => process.exit(signal ? 128 : (code ?? 1)))
 }

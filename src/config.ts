@@ -109,7 +109,7 @@ export const settings = {
   logLevel: setting('log-level', {
     placeholder: 'level',
     schema: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`),
-    default: 'info',
+    default: 'warn',
     description: `How much is logged: ${logLevels.join(', ')}.`,
   }),
 }

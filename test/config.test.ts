@@ -21,7 +21,7 @@ test('nothing given is development mode on the embedded store', () => {
     adminUser: 'admin',
     adminPassword: 'admin',
     production: false,
-    logLevel: 'info',
+    logLevel: 'warn',
   })
 })
 

@@ -58,7 +58,8 @@ function sourcesOf({ source, production }: Settings): readonly string[] {
 
 function untilStopped(): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
+    // Not once: the launcher passes on what a terminal has sent to this process already.
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve())
   })
 }
 
