@@ -1,7 +1,6 @@
 // The settings of the server, described once: flags, environment variables, defaults, documentation.
-import { isIPv4 } from 'node:net'
-import { join } from 'node:path'
 import * as z from 'zod'
+import { isLoopback } from './lib/loopback.ts'
 
 /** One setting. */
 export interface Setting {
@@ -75,10 +74,10 @@ export const settings = {
     placeholder: 'file',
     schema: text,
     demanded: true,
-    description: 'File with the key that protects secrets at rest, the same for all replicas.',
+    description: 'File with the key that protects secrets at rest, the same for all replicas; by default that of the embedded store, `key` in its folder.',
   }),
   source: setting('source', {
-    placeholder: 'path or git URL',
+    placeholder: 'file or folder',
     schema: z
       .union([z.string().transform((list) => list.split(',')), z.array(z.string())])
       .transform((list) => list.map((source) => source.trim()).filter((source) => source !== '')),
@@ -114,14 +113,15 @@ export const settings = {
   }),
 }
 
+/** How a key comes into being where none is made up. */
+export const MAKE_KEY = 'make one with "openssl rand -base64 32 > key"'
+
 const table: readonly [name: string, setting: Setting][] = Object.entries(settings)
 
 type ValueOf<S extends Setting> = z.output<S['schema']> | (S extends { default: unknown } ? never : undefined)
 
-/** The value of every setting. Production guarantees the database and the host name as well. */
-export type Settings = { readonly [Name in keyof typeof settings]: ValueOf<(typeof settings)[Name]> } & {
-  readonly keyFile: string
-}
+/** The value of every setting. Production guarantees the database, the host name and the key file as well. */
+export type Settings = { readonly [Name in keyof typeof settings]: ValueOf<(typeof settings)[Name]> }
 
 /** Everything that is wrong with the settings, one line each; never a value, which may be a secret. */
 export class SettingsError extends Error {
@@ -159,11 +159,11 @@ export function readSettings(flags: Record<string, unknown>, env: Record<string,
     if (!problems.has('host') && !isLoopback(values.host as string)) {
       problems.set('host', 'development mode listens on a loopback address only')
     }
+    if (values.database !== undefined) demand('keyFile', `goes with a database: ${MAKE_KEY}`)
   }
   if (problems.size > 0) throw new SettingsError(problems)
 
-  const read = values as unknown as Settings
-  return { ...read, keyFile: read.keyFile ?? join(read.data, 'key') }
+  return values as unknown as Settings
 }
 
 /** docs/configuration.md. */
@@ -182,7 +182,8 @@ A setting is read from its flag, else from its variable, else it has its default
 ${rows.join('\n')}
 
 Development mode, the default, listens on a loopback address only and makes up what protects the server: the first
-administrator \`admin\` with the password \`admin\`, and a key file, \`key\` in the data folder.
+administrator \`admin\` with the password \`admin\`, and, together with a new embedded store, its key: the file \`key\`
+in the data folder. A database goes with \`--key-file\`. A store is opened with the key that it was made with only.
 
 Production mode makes up nothing. It demands ${demanded.join(', ')},
 and an administrator: in the store, or in the settings.
@@ -193,10 +194,6 @@ function renderDefault(setting: Setting): string {
   if (setting.development !== undefined) return `\`${setting.development}\` in development`
   if (setting.default === undefined) return ''
   return `\`${setting.default}\``
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
 }
 
 function setting<const Description extends Omit<Setting, 'flag' | 'variable'>>(name: string, description: Description) {

@@ -1,13 +1,8 @@
 // argv → command. Each command's module is loaded when it runs, so that help and the small commands start fast.
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { Command, Option } from 'commander'
 import { report } from './cli/report.ts'
 import { settings } from './config.ts'
-
-const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8')) as {
-  version: string
-}
+import { version } from './lib/version.ts'
 
 const program = new Command('regent')
   .description('An identity administration server whose realms are declared.')

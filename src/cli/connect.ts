@@ -1,6 +1,6 @@
 // Where a command finds the store: a running server, or the store itself, which then answers the same requests in-process.
-import { existsSync } from 'node:fs'
-import { readKey } from './key.ts'
+import { isLoopback } from '../lib/loopback.ts'
+import { readKey, type StoreKey } from './key.ts'
 import { ApiError } from './report.ts'
 
 /** The flags that say where the store is, and who asks. */
@@ -25,15 +25,26 @@ export interface Connection {
 export async function connect(flags: StoreFlags): Promise<Connection> {
   const server = flags.server ?? process.env.REGENT_SERVER
   if (server) return remote(server, await login(server, flags))
-  const url = flags.database ?? process.env.REGENT_DATABASE
-  const data = flags.data ?? process.env.REGENT_DATA ?? 'data'
   const { FolderInUse } = await import('../service/service.ts')
   try {
-    return await local({ url, data, keyFile: flags.keyFile ?? process.env.REGENT_KEY_FILE })
+    return await local(storeOf(flags))
   } catch (error) {
     if (!(error instanceof FolderInUse) || !error.url) throw error
+    // Credentials go where the folder says only when that cannot be another machine.
+    if (!isLoopback(new URL(error.url).hostname))
+      throw new Error(`${error.message}: name it with --server if you mean it`)
     // Whoever started a server here in development mode has its administrator.
     return remote(error.url, await login(error.url, { user: 'admin', password: 'admin', ...given(flags) }))
+  }
+}
+
+/** Where the store is by flags, else by the environment, else by default. A flag for one place outdoes the variable for the other. */
+export function storeOf(flags: StoreFlags): StoreKey {
+  const { REGENT_DATABASE, REGENT_DATA, REGENT_KEY_FILE } = process.env
+  return {
+    database: flags.database ?? (flags.data ? undefined : REGENT_DATABASE || undefined),
+    data: flags.data ?? (REGENT_DATA || 'data'),
+    keyFile: flags.keyFile ?? (REGENT_KEY_FILE || undefined),
   }
 }
 
@@ -87,20 +98,13 @@ function reason(error: Error): string {
   return cause?.code ?? cause?.message ?? error.message
 }
 
-async function local(at: {
-  url?: string | undefined
-  data: string
-  keyFile?: string | undefined
-}): Promise<Connection> {
+async function local(at: StoreKey): Promise<Connection> {
   const { openService, SYSTEM } = await import('../service/service.ts')
   const { bootstrap } = await import('../service/bootstrap.ts')
   const { createServer } = await import('../http/server.ts')
-  const keyFile = at.keyFile ?? `${at.data}/key`
-  if (at.url && !existsSync(keyFile))
-    throw new Error(`the key of the database's secrets is missing: name its file with --key-file (REGENT_KEY_FILE)`)
   const service = await openService({
-    location: at.url ? { url: at.url } : { folder: at.data },
-    key: await readKey(keyFile, true),
+    location: at.database ? { url: at.database } : { folder: at.data },
+    key: await readKey(at),
   })
   await bootstrap(service)
   const app = await createServer(service, { caller: SYSTEM })

@@ -12,7 +12,7 @@ import { readKey } from './key.ts'
 export async function serve(flags: Record<string, unknown>): Promise<void> {
   const started = performance.now()
   const settings = readSettings(flags, process.env)
-  const key = await readKey(settings.keyFile, !settings.production)
+  const key = await readKey(settings)
   const service = await openService({
     location: settings.database ? { url: settings.database } : { folder: settings.data },
     key,
@@ -35,7 +35,7 @@ async function run(service: Service, settings: Settings, started: number): Promi
   const stopped = untilStopped()
   try {
     const address = await app.listen({ host: settings.host, port: settings.port })
-    await service.announce(settings.hostname ?? address)
+    await service.announce(address)
     console.log(banner(service, settings, settings.hostname ?? address, performance.now() - started))
     const watchers = []
     for (const source of sourcesOf(settings)) {

@@ -81,6 +81,19 @@ export function creating(work: (context: WriteContext, call: Call) => Promise<st
     }))
 }
 
+/**
+ * The body of a call whose address leads through something: Keycloak looks that up before it reads the body, so what
+ * `reach` throws is told instead of what is wrong with the body.
+ */
+export async function bodyBehind(call: Call, reach: () => Promise<unknown>): Promise<unknown> {
+  try {
+    return call.body
+  } catch (error) {
+    await reach()
+    throw error
+  }
+}
+
 /** The parameter of the path. Throws when the operation's path has none of that name. */
 export function param({ params }: Call, name: string): string {
   const value = params[name]

@@ -43,8 +43,29 @@ export function assemble(kind: Kind, flat: FlatFields): Representation {
 
 /** What creation gives to stated fields: defaults where nothing is stated, also key by key in maps; nulls are gone. */
 export function creation(kind: Kind, stated: FlatFields): FlatFields {
-  const all = { ...flatten(kind, kind.defaults(assemble(kind, stated))), ...stated }
+  const given = flatten(kind, kind.defaults(assemble(kind, stated)))
+  const none = Object.keys(stated).filter((path) => stated[path] === null && isWholeMap(kind, path))
+  const left = Object.entries(given).filter(([path]) => !none.some((map) => path.startsWith(`${map}.`)))
+  const all = { ...Object.fromEntries(left), ...stated }
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null))
+}
+
+/** Whether the path means a map as a whole: documents state so that there is none. */
+export function isWholeMap(kind: Kind, path: string): boolean {
+  const { key, field } = resolve(kind, path)
+  return field.type === 'map' && key === undefined
+}
+
+/** The paths of the keys that a map has. */
+export function keysUnder(fields: FlatFields, map: string): string[] {
+  return Object.keys(fields).filter((path) => path.startsWith(`${map}.`))
+}
+
+/** The value at a path, null where there is none; of a whole map an object of its keys. */
+export function valueAt(kind: Kind, fields: FlatFields, path: string): Json {
+  if (!isWholeMap(kind, path)) return fields[path] ?? null
+  const keys = keysUnder(fields, path)
+  return keys.length ? Object.fromEntries(keys.map((key) => [key.slice(path.length + 1), fields[key]!])) : null
 }
 
 /** Where two states differ in what `to` states: an absent `from` is null. A relation differs where any element does. */

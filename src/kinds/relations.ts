@@ -16,13 +16,16 @@ export function relationKeys(field: Field, value: Json): Key[] {
 export function relationValue(field: Field, keys: readonly Key[]): Json {
   if (field.type === 'set') return keys.map((key) => key[0]!)
   const realm = keys.filter((key) => key.length === 1).map((key) => key[0]!)
-  const nested: { [group: string]: { [parent: string]: string[] } } = {}
-  for (const [group, parent, name] of keys.filter((key) => key.length > 1)) {
-    nested[group!] ??= {}
-    nested[group!]![parent!] ??= []
-    nested[group!]![parent!]!.push(name!)
-  }
-  return { ...(realm.length && { realm }), ...nested }
+  const groups = Map.groupBy(
+    keys.filter((key) => key.length > 1),
+    ([group]) => group!,
+  )
+  const nested = [...groups].map(([group, own]): [string, Json] => {
+    // Not by assignment: a parent may be called `constructor`.
+    const parents = [...Map.groupBy(own, ([, parent]) => parent!)]
+    return [group, Object.fromEntries(parents.map(([parent, named]) => [parent, named.map(([, , name]) => name!)]))]
+  })
+  return { ...(realm.length && { realm }), ...Object.fromEntries(nested) }
 }
 
 function groupedKeys(value: Grouped): Key[] {

@@ -102,7 +102,9 @@ function groupOf(tree: Representation, kind: KindName, key: Key): unknown[] {
 }
 
 function listIn(node: Representation, field: string): unknown[] {
-  node[field] ??= []
+  // A field may be the name of a client, and a client may be called `constructor` or `__proto__`.
+  if (!Object.hasOwn(node, field))
+    Object.defineProperty(node, field, { value: [], enumerable: true, configurable: true, writable: true })
   return node[field] as unknown[]
 }
 

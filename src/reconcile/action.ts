@@ -48,6 +48,8 @@ export interface Note {
 /** The comparison of one realm. */
 export interface RealmPlan {
   readonly realm: string
+  /** The realm's name now, where somebody renamed it. */
+  readonly calledNow?: string
   /** Whether the realm itself is new. */
   readonly creates: boolean
   readonly actions: readonly Action[]

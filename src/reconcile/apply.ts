@@ -58,6 +58,9 @@ export async function apply(
   const of = (operation: Action['operation'], kind: KindName) =>
     plan.actions.filter((one) => one.operation === operation && one.kind === kind)
   for (const kind of creationOrder) {
+    // A name that an object has by mistake may be wanted for a new one.
+    const renamed = of('update', kind).filter((action) => action.changes.some((one) => isRename(action, one)))
+    await run(renamed, (actions) => change(context, kind, actions, live, statement, isRename))
     await run(of('create', kind), async (actions) => {
       const made = await writers[kind].create(
         context,
@@ -185,6 +188,10 @@ function isLate({ kind }: Action, { path }: Change): boolean {
   return resolve(kinds[kind], path).field.late === true
 }
 
+function isRename({ kind }: Action, { path }: Change): boolean {
+  return path === kinds[kind].naturalKey
+}
+
 function isEarly(action: Action, change: Change): boolean {
-  return !isLate(action, change)
+  return !isLate(action, change) && (action.operation === 'create' || !isRename(action, change))
 }

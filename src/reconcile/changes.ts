@@ -1,5 +1,15 @@
 // The changes of one object, field by field: three values decide, what is stated, what was applied last, what is live. Pure.
-import { creation, type FlatFields, isSecret, missing, resolve, same } from '../kinds/compare.ts'
+import {
+  creation,
+  type FlatFields,
+  isSecret,
+  isWholeMap,
+  keysUnder,
+  missing,
+  resolve,
+  same,
+  valueAt,
+} from '../kinds/compare.ts'
 import type { Json } from '../kinds/fields.ts'
 import type { Key, Kind } from '../kinds/kind.ts'
 import { address } from '../kinds/tree.ts'
@@ -17,8 +27,18 @@ export function changeOf(
   value: Json,
   position: Position,
 ): Change[] {
-  const current = live.fields[path] ?? null
+  const current = valueAt(kind, live.fields, path)
   const last = owned?.fields[path]
+  if (value === null && isWholeMap(kind, path)) {
+    // A map that is stated as none loses every key that it has.
+    return keysUnder(live.fields, path).map((key) => ({
+      path: key,
+      from: live.fields[key]!,
+      to: null,
+      why: 'stated' as const,
+      position,
+    }))
+  }
   if (resolve(kind, path).field.relation)
     return relationChange(input, live, path, keysOf(value), keysOf(current), keysOf(last), position)
   if (same(kind, path, value, current)) return []

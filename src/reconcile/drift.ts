@@ -1,6 +1,6 @@
 // Drift: where live values are not what a source last applied. It needs no documents: the inventory knows.
 import type { FlatFields } from '../kinds/compare.ts'
-import { isSecret, missing, resolve, same } from '../kinds/compare.ts'
+import { isSecret, missing, resolve, same, valueAt } from '../kinds/compare.ts'
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key, KindName } from '../kinds/kind.ts'
@@ -70,7 +70,7 @@ function compare(
     return [{ ...base, ...(by && { by }) }]
   }
   return Object.entries(row.fields).flatMap(([path, applied]): Drift[] => {
-    const now = live[path] ?? null
+    const now = valueAt(kinds[kind], live, path)
     if (!differs(kind, path, applied, now)) return []
     const by = changedBy(kind, row.object, path)
     const values = isSecret(kinds[kind], path) ? {} : { applied, live: now }

@@ -61,7 +61,7 @@ export async function commit(
 ): Promise<RealmOutcome> {
   return execute(service, caller, desired, made, async (context, applied) => {
     const outcome = { plan: made, consequences: consequences(made, [...context.entries, ...context.people]) }
-    const { owned, dropped } = ownership(desired, input, applied)
+    const { owned, dropped } = ownership(desired, input, applied, context.entries)
     // The journal first: it marks what this run itself has changed, and the record clears these marks.
     await flush(context)
     // All live objects that the plan counted on would make the record of one changed field as long as the realm.
@@ -81,12 +81,17 @@ async function execute(
 ): Promise<RealmOutcome> {
   const work = (stepwise: boolean) => async (context: WriteContext) => {
     demand(context, 'manage-realm')
-    return finish(context, await apply(context, made, desired, stepwise))
+    const applied = await apply(context, made, desired, stepwise)
+    // Found out or not: what failed once is never kept by the search for its name.
+    if (stepwise) throw new Rollback(undefined)
+    return finish(context, applied)
   }
   const attempt = (stepwise: boolean) =>
     made.creates
       ? service.create(caller, newRealm(desired, made), work(stepwise))
-      : service.write(caller, made.realm, work(stepwise), { master: made.actions.some(({ kind }) => kind === 'realm') })
+      : service.write(caller, made.calledNow ?? made.realm, work(stepwise), {
+          master: made.actions.some(({ kind }) => kind === 'realm'),
+        })
   try {
     return await attempt(false)
   } catch (error) {

@@ -1,8 +1,9 @@
 // What a source owns after a run: the rows that the record writes and drops.
 import { isDeepStrictEqual } from 'node:util'
-import { address } from '../kinds/tree.ts'
+import type { JournalEntry } from '../service/context.ts'
 import type { Ownership } from '../service/sources.ts'
 import type { Applied } from './apply.ts'
+import { bind } from './binding.ts'
 import type { DesiredRealm } from './desired.ts'
 import type { Owned, PlanInput } from './plan-input.ts'
 
@@ -11,15 +12,16 @@ export function ownership(
   desired: DesiredRealm,
   input: PlanInput,
   applied: Applied,
+  touched: readonly JournalEntry[],
 ): { owned: Ownership[]; dropped: { kind: string; object: string }[] } {
-  // What no action is about is not loaded again: it is what was observed.
-  const observed = new Map(input.live.map((one) => [address(one.kind, one.key), one.id]))
+  // What no action is about is not loaded again: it is what was bound.
+  const bound = bind(input)
   const kept = new Map(input.owned.map((row) => [`${row.kind} ${row.object}`, row]))
   const rows = [...desired.objects].map(([id, { kind, key, fields, position }]): Ownership => {
     const values = Object.fromEntries([...fields].map(([path, { value }]) => [path, value]))
     return {
       kind,
-      object: (applied.get(id)?.id ?? observed.get(id))!,
+      object: (bound.get(id)?.id ?? applied.get(id)?.id)!,
       key,
       fields: values,
       file: position.file,
@@ -27,9 +29,14 @@ export function ownership(
       marked: false,
     }
   })
+  // What this run has changed is marked by its own journal, also where no action says so.
+  const marked = new Set(touched.map(({ kind, object }) => `${kind} ${object}`))
+  const isKept = (row: Ownership) =>
+    isDeepStrictEqual(row, withoutSource(kept.get(`${row.kind} ${row.object}`))) &&
+    !marked.has(`${row.kind} ${row.object}`)
   const now = new Set(rows.map(({ kind, object }) => `${kind} ${object}`))
   return {
-    owned: rows.filter((row) => !isDeepStrictEqual(row, withoutSource(kept.get(`${row.kind} ${row.object}`)))),
+    owned: rows.filter((row) => !isKept(row)),
     dropped: input.owned.filter(({ kind, object }) => !now.has(`${kind} ${object}`)),
   }
 }

@@ -30,7 +30,16 @@ export async function observe(context: Context | undefined, source: string, desi
       key,
       fields: flatten(kinds[kind], representation),
     }))
-    return { ...base, exists: false, live, names: new Map(), owned: [], others: [], changedBy: () => undefined }
+    return {
+      ...base,
+      calledNow: desired.name,
+      exists: false,
+      live,
+      names: new Map(),
+      owned: [],
+      others: [],
+      changedBy: () => undefined,
+    }
   }
   demand(context, 'view-realm')
   const inventory = await inventoryOf(context)
@@ -43,6 +52,7 @@ export async function observe(context: Context | undefined, source: string, desi
   )
   return {
     ...base,
+    calledNow: context.realm.name,
     exists: true,
     live,
     names: await readNames(context, keys, desired, live),

@@ -17,7 +17,7 @@ export interface Obstacle {
 
 /** What stands in the way of the plan that was made of the input. */
 export function obstacles(input: PlanInput, made: RealmPlan): Obstacle[] {
-  return [...conflicts(input), ...danglings(input, made)]
+  return [...conflicts(input), ...danglings(input, made), ...needed(input, made)]
 }
 
 /** What the value of a field refers to. */
@@ -51,6 +51,30 @@ function conflicts(input: PlanInput): Obstacle[] {
         ]
       }),
     ),
+  )
+}
+
+/** What would be deleted, and another source counts on. It is not read now: it can only veto. */
+function needed(input: PlanInput, { actions }: RealmPlan): Obstacle[] {
+  const deleted = new Map(
+    actions
+      .filter(({ operation }) => operation === 'delete')
+      .map(({ kind, key }) => [address(kind, key), { kind, key }]),
+  )
+  if (!deleted.size) return []
+  return input.others.flatMap((other) =>
+    Object.entries(other.fields)
+      .flatMap(([path, value]) => references(kinds[other.kind], path, value))
+      .flatMap(({ to, key }): Obstacle[] => {
+        if (!deleted.has(address(to, key))) return []
+        const who = `${describe(other.kind, other.key)} of source ${other.source}`
+        return [
+          {
+            position: { file: other.file, line: other.line, column: 1 },
+            message: `${who} needs ${describe(to, key)}, which would be deleted, since no document states it any more: state it again, or change that first`,
+          },
+        ]
+      }),
   )
 }
 

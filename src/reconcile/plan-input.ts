@@ -48,6 +48,8 @@ export interface Stated {
 /** Everything that a plan is made of. */
 export interface PlanInput {
   readonly realm: string
+  /** The realm's name now: another one where somebody renamed it. */
+  readonly calledNow: string
   readonly exists: boolean
   readonly stated: ReadonlyMap<string, Stated>
   readonly unmanaged: readonly { readonly field: string; readonly position: Position }[]

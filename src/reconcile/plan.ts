@@ -1,23 +1,23 @@
 // Compares what is stated with what is live. Pure: the same input gives the same plan.
-import { resolve } from '../kinds/compare.ts'
+import { creation, resolve, valueAt } from '../kinds/compare.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key } from '../kinds/kind.ts'
 import { address, describe } from '../kinds/tree.ts'
 import type { Action, Change, Note, RealmPlan } from './action.ts'
+import { bind } from './binding.ts'
 import { changeOf, releases } from './changes.ts'
 import type { LiveState, Owned, PlanInput, Stated } from './plan-input.ts'
 
 /** The plan. Actions come in the order in which they stand in the documents. */
 export function plan(input: PlanInput): RealmPlan {
   const byId = new Map(input.live.filter((one) => one.id).map((one) => [`${one.kind} ${one.id}`, one]))
-  const byAddress = new Map(input.live.map((one) => [address(one.kind, one.key), one]))
   const ownedByAddress = new Map(input.owned.map((one) => [address(one.kind, one.key), one]))
-  const bound = new Set<LiveState>()
+  const binding = bind(input)
+  const bound = new Set(binding.values())
   const actions: Action[] = []
   for (const [id, stated] of input.stated) {
     const owned = ownedByAddress.get(id)
-    const live = (owned && byId.get(`${owned.kind} ${owned.object}`)) ?? byAddress.get(id)
-    if (live) bound.add(live)
+    const live = binding.get(id)
     const action = live ? update(input, stated, live, owned) : create(input, stated, owned)
     if (action) actions.push(action)
   }
@@ -25,6 +25,7 @@ export function plan(input: PlanInput): RealmPlan {
   actions.push(...gone.flatMap((one) => abandon(input, one, byId.get(`${one.kind} ${one.object}`), bound)))
   return {
     realm: input.realm,
+    ...(input.calledNow !== input.realm && { calledNow: input.calledNow }),
     creates: !input.exists,
     actions,
     notes: notes(input),
@@ -34,8 +35,10 @@ export function plan(input: PlanInput): RealmPlan {
 
 function create(input: PlanInput, stated: Stated, owned: Owned | undefined): Action {
   const kind = kinds[stated.kind]
+  const given = creation(kind, {})
   const changes = [...stated.fields]
-    .filter(([, { value }]) => value !== null)
+    // To state that there is none says something only where creation would give one.
+    .filter(([path, { value }]) => value !== null || valueAt(kind, given, path) !== null)
     .map(([path, { value, position }]): Change => {
       const { field } = resolve(kind, path)
       return field.relation
@@ -69,8 +72,8 @@ function update(input: PlanInput, stated: Stated, live: LiveState, owned: Owned 
 /** An object that this source stated and states no more. */
 function abandon(input: PlanInput, owned: Owned, live: LiveState | undefined, bound: ReadonlySet<LiveState>): Action[] {
   if (!live || bound.has(live)) return []
-  if (input.others.some((other) => other.kind === owned.kind && other.object === owned.object)) return []
-  if (owned.kind === 'realm' || input.builtIn.has(address(live.kind, live.key))) {
+  const shared = input.others.some((other) => other.kind === owned.kind && other.object === owned.object)
+  if (shared || owned.kind === 'realm' || input.builtIn.has(address(live.kind, live.key))) {
     const changes = releases(input, kinds[owned.kind], undefined, live, owned)
     return changes.length ? [{ ...actionOn('update', live), changes }] : []
   }

@@ -2,12 +2,14 @@
 import { createHash } from 'node:crypto'
 import { adminClientObjects, MASTER } from '../kinds/built-in/index.ts'
 import type { Representation } from '../kinds/kind.ts'
+import { version } from '../lib/version.ts'
 import type { Document } from '../realm-file/document.ts'
 import { byPlace, DocumentError } from '../realm-file/problem.ts'
 import { ServiceError } from '../service/errors.ts'
 import type { Caller, Service } from '../service/service.ts'
 import { appliedBy } from '../service/sources.ts'
 import type { Note } from './action.ts'
+import { ActionError } from './apply.ts'
 import { type DesiredRealm, desiredRealms, inOrder } from './desired.ts'
 import { commit, type Planned, planned, type RealmOutcome, trial } from './execute.ts'
 import { observe } from './observe.ts'
@@ -42,8 +44,9 @@ export async function planSource(service: Service, caller: Caller, source: Sourc
 /** Applies the source: each realm's plan in one transaction, all or nothing. */
 export async function applySource(service: Service, caller: Caller, source: SourceState): Promise<Outcome> {
   const { name, revision } = source
-  return run(service, caller, source, (made, digest) =>
-    commit(service, caller, made, { source: name, revision, digest }),
+  const through = { ...caller, actor: { ...caller.actor, source: name } }
+  return run(service, through, source, (made, digest) =>
+    commit(service, through, made, { source: name, revision, digest }),
   )
 }
 
@@ -52,6 +55,7 @@ type Step = (made: Planned, digest: string) => Promise<RealmOutcome>
 async function run(service: Service, caller: Caller, source: SourceState, step: Step): Promise<Outcome> {
   const applied = await appliedBy(service, source.name)
   const digests = digestsOf(service, source)
+  await service.demand(caller, 'manage-realm', [...digests.keys(), ...applied.map(({ realm }) => realm)])
   // What was applied had been checked: where nothing is new, the documents are not even taken apart.
   const settled = new Set(
     applied.flatMap(({ realm, digest, marked }) => (!marked && digests.get(realm) === digest ? [realm] : [])),
@@ -60,31 +64,35 @@ async function run(service: Service, caller: Caller, source: SourceState, step: 
     source.documents.filter((one) => !settled.has(realmOf(one))),
     service.vault,
   )
-  if (desired.length > 1) await lookAhead(service, caller, source, desired)
-  const byName = new Map(desired.map((one) => [one.name, one]))
+  // The inventory binds to the realm itself: it is found also where somebody renamed it.
+  const calledNow = new Map(applied.map(({ realm, stated }) => [stated ?? realm, realm]))
+  const all = desired.map((one) => ({ desired: one, calledNow: calledNow.get(one.name) ?? one.name }))
+  if (all.length > 1) await lookAhead(service, caller, source, all)
+  const byName = new Map(all.map((one) => [one.desired.name, one]))
   const names = [...settled, ...byName.keys()].sort(inOrder)
   const realms: RealmOutcome[] = []
   for (const name of names) {
     const realm = byName.get(name)
     realms.push(realm ? await runRealm(service, caller, source, realm, digests.get(name)!, step) : nothingToDo(name))
   }
-  const notes = applied
-    .filter(({ realm }) => !names.includes(realm))
-    .map(({ realm }) => ({ message: `realm ${realm} is stated no more; it is left as it is` }))
+  const notes = [...calledNow]
+    .filter(([stated]) => !names.includes(stated))
+    .map(([, realm]) => ({ message: `realm ${realm} is stated no more; it is left as it is` }))
   return { source: source.name, revision: source.revision, realms, notes }
 }
 
+/** A realm that is stated, and the name by which it is found. */
+interface Wanted {
+  readonly desired: DesiredRealm
+  readonly calledNow: string
+}
+
 /** What is wrong with a later realm must not come out when an earlier one is applied already. */
-async function lookAhead(
-  service: Service,
-  caller: Caller,
-  source: SourceState,
-  desired: readonly DesiredRealm[],
-): Promise<void> {
+async function lookAhead(service: Service, caller: Caller, source: SourceState, all: readonly Wanted[]): Promise<void> {
   const found: Obstacle[] = []
   const coming: LiveState[] = []
-  for (const realm of desired) {
-    const seen = await service.snapshot(caller, realm.name, (context) => observe(context, source.name, realm))
+  for (const { desired: realm, calledNow } of all) {
+    const seen = await service.snapshot(caller, calledNow, (context) => observe(context, source.name, realm))
     const input = realm.name === MASTER ? { ...seen, live: [...seen.live, ...coming] } : seen
     found.push(...obstacles(input, plan(input)))
     if (!input.exists)
@@ -97,31 +105,37 @@ async function runRealm(
   service: Service,
   caller: Caller,
   source: SourceState,
-  desired: DesiredRealm,
+  { desired, calledNow }: Wanted,
   digest: string,
   step: Step,
 ): Promise<RealmOutcome> {
   for (let attempt = 1; ; attempt++) {
-    const input = await service.snapshot(caller, desired.name, (context) => observe(context, source.name, desired))
+    const input = await service.snapshot(caller, calledNow, (context) => observe(context, source.name, desired))
     const made = planned(desired, input, source.documents)
     try {
       return await step(made, digest)
     } catch (error) {
-      if (!(error instanceof ServiceError && error.code === 'changed') || attempt === ATTEMPTS) throw error
+      if (!isOvertaken(error) || attempt === ATTEMPTS) throw error
     }
   }
+}
+
+/** Whether somebody was faster: something that the plan knows has changed, or a name that it wanted was taken. */
+function isOvertaken(error: unknown): boolean {
+  const cause = error instanceof ActionError ? error.cause : error
+  return cause instanceof ServiceError && ['changed', 'conflict', 'duplicate'].includes(cause.code)
 }
 
 function nothingToDo(realm: string): RealmOutcome {
   return { plan: { realm, creates: false, actions: [], notes: [], knows: [] }, consequences: [] }
 }
 
-/** By realm, everything that decides what a run does: the documents that state it, and the form of the record. */
+/** By realm, everything that decides what a run does: the documents that state it, and Regent's version. */
 function digestsOf(service: Service, source: SourceState): ReadonlyMap<string, string> {
   const digest = (documents: readonly Document[]) =>
     service.vault.digest(
       createHash('sha256')
-        .update(JSON.stringify([1, documents.map(({ file, value, start }) => [file, start.line, value])]))
+        .update(JSON.stringify([version, documents.map(({ file, value, start }) => [file, start.line, value])]))
         .digest('hex'),
     )
   return new Map([...Map.groupBy(source.documents, realmOf)].map(([realm, documents]) => [realm, digest(documents)]))

@@ -17,7 +17,7 @@ const REALM_ADMIN = { client: 'realm-management', name: 'realm-admin' }
 
 /** What the user may administer now, whatever the token said when it was made. Throws unauthorized when there is none. One statement. */
 export async function powerOf(tx: Transaction, user: { realm: string; id: string }): Promise<Power> {
-  const found = await findHolder(tx, user.realm, user.id, ADMIN)
+  const found = await findHolder(tx, user.realm, user.id, user.realm === MASTER ? ADMIN : undefined)
   if (!found?.enabled) throw failure('unauthorized', 'HTTP 401 Unauthorized')
   const { roles } = found
   if (user.realm === MASTER && roles.some(({ client, name }) => client === null && name === ADMIN)) return everything
@@ -31,8 +31,13 @@ export function may({ power, realm }: Context, _permission: Permission): boolean
 }
 
 /** Throws forbidden unless the caller may do this in the context's realm. */
-export function demand(context: Context, permission: Permission): void {
-  if (!may(context, permission)) throw failure('forbidden', 'HTTP 403 Forbidden')
+export function demand({ power, realm }: Context, permission: Permission): void {
+  demandIn(power, realm.name, permission)
+}
+
+/** Throws forbidden unless the power reaches a realm, whether it exists or not. */
+export function demandIn(power: Power, realm: string, _permission: Permission): void {
+  if (!power.all && !power.realms.has(realm)) throw failure('forbidden', 'HTTP 403 Forbidden')
 }
 
 /** What of a kind the caller may see in the context's realm: the condition that every list takes. */

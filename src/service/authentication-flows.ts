@@ -7,16 +7,19 @@ import {
   type ExecutionRow,
   type StoredExecution,
   selectExecutions,
+  selectFlowsNaming,
   upsertExecutions,
 } from '../store/authentication-flows.ts'
-import type { Context, WriteContext } from './context.ts'
+import { touchObjects } from '../store/objects.ts'
+import { type Context, journal, type WriteContext } from './context.ts'
 import { deleteAll } from './deletion.ts'
 import { type LiveObject, listObjects } from './live.ts'
-import { createObjects, updateAll, type Writers } from './objects.ts'
+import { createObjects, plain, type Update, updateAll, type Writers } from './objects.ts'
 import { idsOf } from './references.ts'
 
 const kind = kinds.authenticationFlow
 const EXECUTIONS = 'authenticationExecutions'
+const plainConfigs = plain('authenticatorConfig')
 
 /** The writers of authentication flows. */
 export const authenticationFlows: Writers = {
@@ -37,6 +40,7 @@ export const authenticationFlows: Writers = {
     return created
   },
   async update(context, updates) {
+    await journalSteps(context, 'sub_flow', renamed(updates))
     const updated = await updateAll(context, kind.name, updates)
     const edited = updates.filter(({ set }) => EXECUTIONS in set)
     if (!edited.length) return updated
@@ -54,7 +58,45 @@ export const authenticationFlows: Writers = {
     )
     return updated
   },
-  delete: (context, objects) => deleteAll(context, kind.name, objects),
+  async delete(context, objects) {
+    await journalSteps(context, 'sub_flow', objects)
+    await deleteAll(context, kind.name, objects)
+  },
+}
+
+/** The writers of the settings of steps. */
+export const authenticatorConfigs: Writers = {
+  ...plainConfigs,
+  async update(context, updates) {
+    await journalSteps(context, 'config', renamed(updates))
+    return plainConfigs.update(context, updates)
+  },
+  async delete(context, objects) {
+    await journalSteps(context, 'config', objects)
+    await plainConfigs.delete(context, objects)
+  },
+}
+
+function renamed(updates: readonly Update[]): LiveObject[] {
+  return updates.filter(({ live, set }) => 'alias' in set && set.alias !== live.key[0]).map(({ live }) => live)
+}
+
+/** Journals the flows whose steps name the objects, which are about to go or to be called otherwise. */
+async function journalSteps(
+  context: WriteContext,
+  column: 'sub_flow' | 'config',
+  objects: readonly LiveObject[],
+): Promise<void> {
+  const { tx, realm, version } = context
+  if (!objects.length) return
+  const ids = objects.map(({ id }) => id)
+  const owners = await selectFlowsNaming(tx, realm.number, column, ids)
+  const staying = owners.filter((id) => column === 'config' || !ids.includes(id))
+  if (!staying.length) return
+  await touchObjects(tx, realm.number, kind.name, version, staying)
+  for (const flow of await authenticationFlows.list(context, { ids: staying })) {
+    journal(context, 'update', kind.name, flow, { [EXECUTIONS]: flow.representation[EXECUTIONS]! })
+  }
 }
 
 interface Edit {

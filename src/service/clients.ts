@@ -5,12 +5,11 @@ import { flatten } from '../kinds/compare.ts'
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key, Representation } from '../kinds/kind.ts'
-import { deleteServiceAccounts } from '../store/users.ts'
-import type { Context, WriteContext } from './context.ts'
+import type { Context } from './context.ts'
 import { failure } from './errors.ts'
 import { type LiveObject, listObjects } from './live.ts'
 import { type NewObject, plain, type Update, type Writers } from './objects.ts'
-import { createUsers } from './users.ts'
+import { addServiceAccounts, removeServiceAccounts, renameServiceAccounts } from './service-accounts.ts'
 
 const writers = plain('client')
 const SECRET_CREATION_TIME = 'client.secret.creation.time'
@@ -48,14 +47,14 @@ export const clients: Writers = {
       prepared.map((update) => (gaining.has(update.live.id) ? withServiceAccountScope(update) : update)),
     )
     await addServiceAccounts(context, turned(true))
-    if (turned(false).length) {
-      await deleteServiceAccounts(
-        context.tx,
-        context.realm.number,
-        turned(false).map(({ id }) => id),
-      )
-    }
+    await removeServiceAccounts(context, turned(false))
+    const renamed = updated.filter(({ key }, at) => key[0] !== updates[at]!.live.key[0])
+    await renameServiceAccounts(context, renamed)
     return updated
+  },
+  async delete(context, objects) {
+    await removeServiceAccounts(context, objects)
+    await writers.delete(context, objects)
   },
 }
 
@@ -185,14 +184,4 @@ function generatedAttributes(
 
 function seconds(context: Context): string {
   return String(Math.floor(context.now.getTime() / 1000))
-}
-
-async function addServiceAccounts(context: WriteContext, enabled: readonly LiveObject[]): Promise<void> {
-  await createUsers(
-    context,
-    enabled.map(({ id, representation }) => ({
-      username: `service-account-${String(representation.clientId)}`,
-      serviceAccountClient: id,
-    })),
-  )
 }

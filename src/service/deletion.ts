@@ -22,41 +22,55 @@ export async function deleteAll(context: WriteContext, kind: KindName, objects: 
     journal(context, 'delete', kind, object, digested(context.vault, kinds[kind], object.representation))
 }
 
-/** Journals what the deletion of the objects changes elsewhere, and deletes their children. Statements: some per kind. */
+/** Deletes the children of what goes, and journals who loses a reference. Statements: some per kind. */
 async function journalDependants(
   context: WriteContext,
   deleted: KindName,
   objects: readonly LiveObject[],
 ): Promise<void> {
   const ids = objects.map(({ id }) => id)
+  for (const kind of Object.values(kinds).filter(({ parents }) => parents.includes(deleted))) {
+    const children = await listObjects(context, kind.name, { parents: { kind: deleted, ids } })
+    await deleteAll(context, kind.name, children)
+  }
+  await journalReferrers(context, deleted, objects)
+}
+
+/**
+ * Journals the objects whose references or relations name the given ones, which are about to go or to be called
+ * otherwise: what they say changes with that. Statements: some per kind.
+ */
+export async function journalReferrers(
+  context: WriteContext,
+  to: KindName,
+  objects: readonly LiveObject[],
+): Promise<void> {
+  const ids = objects.map(({ id }) => id)
+  const named = new Set(objects.map(({ key }) => JSON.stringify(key)))
   for (const kind of Object.values(kinds)) {
-    if (kind.parents.includes(deleted)) {
-      await deleteAll(context, kind.name, await listObjects(context, kind.name, { parents: { kind: deleted, ids } }))
-    }
     const fields = [...relationFields(kind), ...referenceFields(kind)]
-      .filter(([, field]) => field.refersTo === deleted)
+      .filter(([, field]) => field.refersTo === to)
       .map(([name]) => name)
     if (!fields.length) continue
     const owners = await selectReferrers(context.tx, context.realm.number, kind.name, fields, ids)
-    const staying = kind.name === deleted ? owners.filter((id) => !ids.includes(id)) : owners
+    const staying = kind.name === to ? owners.filter((id) => !ids.includes(id)) : owners
     if (!staying.length) continue
     await touchObjects(context.tx, context.realm.number, kind.name, context.version, staying)
-    const going = new Set(objects.map(({ key }) => JSON.stringify(key)))
     for (const owner of await listObjects(context, kind.name, { ids: staying })) {
-      journal(context, 'update', kind.name, owner, losing(context, owner, fields, going))
+      journal(context, 'update', kind.name, owner, naming(context, owner, fields, named))
     }
   }
 }
 
 /** The fields of the owner that name one of the keys, with their values before. */
-function losing(
+function naming(
   context: Context,
   owner: LiveObject,
   fields: readonly string[],
-  going: ReadonlySet<string>,
+  named: ReadonlySet<string>,
 ): FlatFields {
   const names = (value: Json): boolean =>
-    Array.isArray(value) ? value.some((key) => going.has(JSON.stringify(key))) : going.has(JSON.stringify([value]))
+    Array.isArray(value) ? value.some((key) => named.has(JSON.stringify(key))) : named.has(JSON.stringify([value]))
   return Object.fromEntries(
     Object.entries(digested(context.vault, kinds[owner.kind], owner.representation)).filter(
       ([path, value]) => fields.includes(path.split('.')[0]!) && names(value),

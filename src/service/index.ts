@@ -1,7 +1,7 @@
 // The writers of all kinds. What is special about a kind is in the file that its line names; the others are plain.
 import { kinds } from '../kinds/index.ts'
 import type { KindName } from '../kinds/kind.ts'
-import { authenticationFlows } from './authentication-flows.ts'
+import { authenticationFlows, authenticatorConfigs } from './authentication-flows.ts'
 import { clientScopes } from './client-scopes.ts'
 import { clients } from './clients.ts'
 import { plain, type Writers } from './objects.ts'
@@ -10,6 +10,7 @@ import { realms } from './realms.ts'
 const special: Readonly<Partial<Record<KindName, Writers>>> = {
   realm: realms,
   authenticationFlow: authenticationFlows,
+  authenticatorConfig: authenticatorConfigs,
   clientScope: clientScopes,
   client: clients,
 }

@@ -24,7 +24,7 @@ import {
   updateObjects,
 } from '../store/objects.ts'
 import { type Context, journal, type WriteContext } from './context.ts'
-import { deleteAll } from './deletion.ts'
+import { deleteAll, journalReferrers } from './deletion.ts'
 import { failure } from './errors.ts'
 import { type LiveObject, listObjects } from './live.ts'
 import { idsOf, type ReferenceIds, referenceIds, resolveReferences } from './references.ts'
@@ -85,7 +85,7 @@ export async function createObjects(
     new Map(prepared.map(({ id, key }) => [JSON.stringify(key), id])),
   )
   const rows = prepared.map((one) => ({
-    ...toRow(kind, one.id, one.flat, ids),
+    ...toRow(kind, one.id, one.flat, referenceIds(kind, one.flat, ids)),
     ...(one.parent && { parent: one.parent }),
   }))
   await naming(kind, 'create', () => insertObjects(context.tx, context.realm.number, name, context.version, rows))
@@ -117,19 +117,25 @@ export async function updateAll(
   const changes = updates.map((update) => changeOf(context, kind, update))
   const touched = changes.filter((change) => change.touched)
   if (!touched.length) return changes.map(({ live }) => live)
+  // What stays is known by id: its name may be another one by now.
   const ids = await resolveReferences(
     context,
     kind,
-    touched.map(({ flat }) => flat),
+    touched.flatMap(({ set, relations }) => [
+      set,
+      ...relations.map(({ field, add }) => ({ [field]: add as unknown as Json })),
+    ]),
   )
-  const rows = touched.map(({ live, flat }) => toRow(kind, live.id, flat, ids))
+  const rows = touched.map((change) => toRow(kind, change.live.id, change.flat, referencesThen(kind, change, ids)))
+  const renamed = touched.filter(({ set }) => kind.naturalKey in set).map(({ live }) => live)
+  if (renamed.length) await journalReferrers(context, name, renamed)
   await naming(kind, 'update', () => updateObjects(context.tx, context.realm.number, name, context.version, rows))
   await writeRelations(context, kind, touched, ids)
   for (const { live, before } of touched) journal(context, 'update', name, live, before)
   return changes.map((change) => (change.touched ? afterwards(context, kind, change, ids) : change.live))
 }
 
-function toRow(kind: Kind, id: string, flat: FlatFields, ids: ReferenceIds): ObjectRow {
+function toRow(kind: Kind, id: string, flat: FlatFields, references: ObjectRow['references']): ObjectRow {
   const body = Object.fromEntries(
     Object.entries(flat).filter(([path, value]) => {
       const { field } = resolve(kind, path)
@@ -140,12 +146,14 @@ function toRow(kind: Kind, id: string, flat: FlatFields, ids: ReferenceIds): Obj
     id,
     name: String(flat[kind.naturalKey]),
     body: assemble(kind, body),
-    references: referenceIds(kind, flat, ids),
+    references,
   }
 }
 
 interface Change {
   readonly live: LiveObject
+  /** What differs, with its new values. */
+  readonly set: FlatFields
   /** The whole new state, secrets sealed. */
   readonly flat: FlatFields
   readonly before: FlatFields
@@ -157,7 +165,8 @@ interface Change {
 function changeOf({ vault }: Context, kind: Kind, { live, set, relations = {} }: Update): Change {
   const current = mapSecrets(kind, flatten(kind, live.representation), (secret) => vault.open(secret))
   const different = differences(kind, current, set)
-  const flat: Record<string, Json> = { ...current, ...Object.fromEntries(different.map(({ path, to }) => [path, to])) }
+  const next = Object.fromEntries(different.map(({ path, to }) => [path, to]))
+  const flat: Record<string, Json> = { ...current, ...next }
   const before: Record<string, Json> = {}
   for (const { path, from } of different)
     before[path] = from !== null && isSecret(kind, path) ? vault.digest(String(from)) : from
@@ -175,13 +184,21 @@ function changeOf({ vault }: Context, kind: Kind, { live, set, relations = {} }:
     before[field] = present as unknown as Json
     flat[field] = [...missing(present, remove), ...add] as unknown as Json
   }
-  return { live, flat: sealed(vault, kind, flat), before, relations: real, touched: different.length + real.length > 0 }
+  const touched = different.length + real.length > 0
+  return { live, set: next, flat: sealed(vault, kind, flat), before, relations: real, touched }
 }
 
-function afterwards(context: WriteContext, kind: Kind, { live, flat }: Change, ids: ReferenceIds): LiveObject {
+function afterwards(context: WriteContext, kind: Kind, change: Change, ids: ReferenceIds): LiveObject {
+  const { live, flat } = change
   const key = [...live.key.slice(0, -1), String(flat[kind.naturalKey])]
-  const references = referenceIds(kind, flat, ids)
+  const references = referencesThen(kind, change, ids)
   return { ...live, version: context.version, key, representation: assemble(kind, flat), references }
+}
+
+/** The references after a change: what it says resolved, the others as they are. */
+function referencesThen(kind: Kind, { live, set }: Change, ids: ReferenceIds): Record<string, string> {
+  const kept = Object.entries(live.references).filter(([path]) => !(path in set))
+  return { ...Object.fromEntries(kept), ...referenceIds(kind, set, ids) }
 }
 
 async function writeRelations(

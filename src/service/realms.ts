@@ -1,7 +1,7 @@
 // Realms: a new one with everything that every realm has, its administration client in master, renaming, the end of one.
 import { randomUUID } from 'node:crypto'
 import { adminClientObjects, adminClientOf, builtInObjects, MASTER } from '../kinds/built-in/index.ts'
-import { flatten } from '../kinds/compare.ts'
+import { type FlatFields, flatten } from '../kinds/compare.ts'
 import { kinds } from '../kinds/index.ts'
 import { type KindName, type Representation, relationFields } from '../kinds/kind.ts'
 import { creationOrder } from '../kinds/order.ts'
@@ -27,7 +27,10 @@ export const realms: Writers = {
     throw new Error('a realm is made by createRealm')
   },
   async update(context, updates) {
-    for (const { set } of updates) if ('realm' in set) checkName(set.realm)
+    for (const { set } of updates) {
+      refuseLockout(context, set)
+      if ('realm' in set) checkName(set.realm)
+    }
     const updated = await writers.update(context, updates)
     for (const { set } of updates) if ('realm' in set) await rename(context, String(set.realm))
     return updated
@@ -122,6 +125,13 @@ function settingsOf(context: WriteContext, full: Representation) {
   )
   const set = Object.fromEntries(Object.entries(flat).filter(([path]) => !(path in relations)))
   return { live, set, relations }
+}
+
+/** Without master, by that name and enabled, nobody administers anything any more. */
+function refuseLockout({ realm }: WriteContext, set: FlatFields): void {
+  if (realm.name !== MASTER) return
+  if ('realm' in set && set.realm !== MASTER) throw failure('invalid', "Can't rename master realm")
+  if (set.enabled === false || set.enabled === null) throw failure('invalid', "Can't disable master realm")
 }
 
 async function rename(context: WriteContext, name: string): Promise<void> {

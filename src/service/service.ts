@@ -9,7 +9,8 @@ import {
   type Transaction,
 } from '../store/database.ts'
 import { findRealm, listRealms, lockRealms, type RealmRow } from '../store/realms.ts'
-import { everything, type Power, powerOf } from './administrators.ts'
+import { keepSetting, ping } from '../store/settings.ts'
+import { demandIn, everything, type Permission, type Power, powerOf } from './administrators.ts'
 import { type Actor, type Context, flush, type WriteContext, writable } from './context.ts'
 import { failure } from './errors.ts'
 import { createRealm } from './realms.ts'
@@ -43,12 +44,14 @@ export interface Service {
   ): Promise<T>
   /** Makes a realm and goes on in it; all or nothing. */
   create<T>(caller: Caller, realm: NewRealm, work: (context: WriteContext) => Promise<T>): Promise<T>
+  /** Throws forbidden unless the caller may do this in every one of the realms, whether they exist or not. */
+  demand(caller: Caller, permission: Permission, realms: readonly string[]): Promise<void>
   /** A read that is about no realm in particular. */
   look<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
   /** All realms, by name. */
   realms(): Promise<RealmRow[]>
-  /** Calls back with the number of a realm that another connection has changed. */
-  onChange(callback: (realm: number) => void): Promise<() => Promise<void>>
+  /** Throws when the store does not answer. */
+  ping(): Promise<void>
   announce(url: string): Promise<void>
   close(): Promise<void>
 }
@@ -71,7 +74,7 @@ export interface ServiceOptions {
 /** Regent itself. */
 export const SYSTEM: Caller = { actor: { kind: 'system' } }
 
-/** Opens the service on its store. */
+/** Opens the service on its store. Throws FolderInUse, what the database says, or that the key is not the store's. */
 export async function openService({
   location,
   key,
@@ -80,6 +83,10 @@ export async function openService({
 }: ServiceOptions): Promise<Service> {
   const store = await openStore(location, onStatement)
   const vault = openVault(key)
+  await demandKey(store, vault.keyId).catch(async (error: unknown) => {
+    await store.close()
+    throw error
+  })
 
   const contextFor = async (tx: Transaction, caller: Caller, realm: RealmRow): Promise<Context> => {
     const power: Power = caller.user ? await powerOf(tx, caller.user) : everything
@@ -125,10 +132,23 @@ export async function openService({
         )
         return finish(await createRealm(context, realm.representation, realm), work)
       }),
+    async demand({ user }, permission, realms) {
+      const power = user ? await store.read((tx) => powerOf(tx, user)) : everything
+      for (const name of realms) demandIn(power, name, permission)
+    },
     look: (work) => store.read(work),
     realms: () => store.read(listRealms),
-    onChange: (callback) => store.listen('regent_journal', (payload) => callback(Number(payload))),
+    ping: () => store.read(ping),
     announce: (url) => store.announce(url),
     close: () => store.close(),
   }
+}
+
+/** The first key that a store is opened with is its key: with another one, its secrets could not be read. */
+async function demandKey(store: Store, given: string): Promise<void> {
+  const kept = await store.read((tx) => keepSetting(tx, 'key', given))
+  if (kept === given) return
+  throw new Error(
+    `the secrets of this store are protected by the key ${kept}, and the key file holds ${given}: name the file of the store's key with --key-file (REGENT_KEY_FILE)`,
+  )
 }

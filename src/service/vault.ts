@@ -13,6 +13,8 @@ const SEALED = 'sealed:'
 
 /** Seals and opens secrets. */
 export interface Vault {
+  /** Tells one key from another, and nothing of it. */
+  readonly keyId: string
   /** A text that only this vault opens; each time another one. */
   seal(secret: string): string
   /** The secret of a sealed text; a text that is not sealed is returned as it is. Throws when the key is another one. */
@@ -28,6 +30,7 @@ export function openVault(key: Uint8Array): Vault {
   const sealing = derive('regent secrets at rest')
   const digesting = derive('regent keyed digests')
   return {
+    keyId: id,
     seal(secret) {
       const nonce = randomBytes(12)
       const cipher = createCipheriv('aes-256-gcm', sealing, nonce)

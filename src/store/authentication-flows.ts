@@ -42,6 +42,19 @@ export async function selectExecutions(
   return rows
 }
 
+/** Ids of the flows with executions that name one of the sub-flows or settings. One statement. */
+export async function selectFlowsNaming(
+  tx: Transaction,
+  realm: number,
+  column: 'sub_flow' | 'config',
+  targets: readonly string[],
+): Promise<string[]> {
+  const { rows } = await sql<{ flow: string }>`
+    select distinct e.flow from authentication_execution e
+    where e.realm = ${realm} and e.${sql.ref(column)} = any(${targets})`.execute(tx)
+  return rows.map(({ flow }) => flow)
+}
+
 /** Writes executions, new ones and those that exist. One statement. */
 export async function upsertExecutions(tx: Transaction, realm: number, rows: readonly ExecutionRow[]): Promise<void> {
   await sql`

@@ -30,8 +30,6 @@ export interface Store {
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>
   /** Runs reads that need not see one state, each statement for itself. Inside a transaction: throws. */
   read<T>(work: (db: Transaction) => Promise<T>): Promise<T>
-  /** Calls back when another connection has notified the channel; returns what stops it. */
-  listen(channel: string, callback: (payload: string) => void): Promise<() => Promise<void>>
   /** Says to whoever is refused the folder where the running server answers. */
   announce(url: string): Promise<void>
   close(): Promise<void>
@@ -79,19 +77,13 @@ async function openPostgres(url: string, onStatement?: StatementListener): Promi
     engine: 'PostgreSQL',
     transaction: (work, options) => transact(db, work, options),
     read: (work) => outside(() => work(db)),
-    async listen(channel, callback) {
-      const client = await pool.connect()
-      client.on('notification', ({ payload }) => callback(payload ?? ''))
-      await client.query(`listen ${client.escapeIdentifier(channel)}`)
-      return async () => client.release(true)
-    },
     announce: async () => {},
     close: () => db.destroy(),
   }
 }
 
 async function openEmbedded(folder: string | undefined, onStatement?: StatementListener): Promise<Store> {
-  if (folder) await mkdir(folder, { recursive: true })
+  if (folder) await mkdir(folder, { recursive: true, mode: 0o700 })
   const lock = folder ? await lockFolder(folder) : undefined
   try {
     const pglite = await openPGlite(folder)
@@ -101,16 +93,15 @@ async function openEmbedded(folder: string | undefined, onStatement?: StatementL
       engine: 'PGlite',
       transaction: (work, options) => transact(db, work, options),
       read: (work) => outside(() => work(db)),
-      listen: (channel, callback) => pglite.listen(channel, callback),
       announce: async (url) => lock?.announce(url),
       async close() {
         await db.destroy()
         if (!pglite.closed) await pglite.close()
-        await lock?.release()
+        lock?.release()
       },
     }
   } catch (error) {
-    await lock?.release()
+    lock?.release()
     throw error
   }
 }

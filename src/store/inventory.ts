@@ -22,6 +22,8 @@ export interface InventoryRow {
 /** What a source has applied to a realm. */
 export interface AppliedSource {
   readonly realm: string
+  /** The name by which the source states the realm; null where it states the name of none. */
+  readonly stated: string | null
   readonly digest: string
   readonly revision: string
   readonly marked: boolean
@@ -31,6 +33,8 @@ export interface AppliedSource {
 export async function selectApplied(tx: Transaction, source: string): Promise<AppliedSource[]> {
   const { rows } = await sql<AppliedSource>`
     select r.name as realm, sr.digest, sr.revision,
+      (select i.key ->> 0 from inventory i
+        where i.realm = sr.realm and i.source = sr.source and i.kind = 'realm') as stated,
       exists (select from inventory i where i.realm = sr.realm and i.source = sr.source and i.marked) as marked
     from source s join source_realm sr on sr.source = s.number join realm r on r.number = sr.realm
     where s.name = ${source}

@@ -58,19 +58,24 @@ export async function insertEntries(
     from jsonb_array_elements(${JSON.stringify(entries)}::jsonb) with ordinality as x(entry, ordinality)`.execute(tx)
 }
 
-/** The latest entries about the objects, newest first. One statement. */
+/** Of each field of the objects the entry that changed it last, and their last entry; newest first. One statement. */
 export async function selectEntries(
   tx: Transaction,
   realm: number,
   objects: readonly { kind: string; object: string }[],
 ): Promise<StoredEntry[]> {
   const { rows } = await sql<StoredEntry>`
-    select j.number, j.at, j.actor, j.operation, j.kind, j.object, j.key, j.fields
-    from journal j
-    join jsonb_to_recordset(${JSON.stringify(objects)}::jsonb) as x(kind text, object text)
-      on j.kind = x.kind and j.object = x.object
-    where j.realm = ${realm}
-    order by j.number desc`.execute(tx)
+    select * from (
+      select distinct on (j.kind, j.object, f.path) j.number, j.at, j.actor, j.operation, j.kind, j.object, j.key,
+        case when f.path is null then '{}' else jsonb_build_object(f.path, j.fields -> f.path) end as fields
+      from journal j
+      join jsonb_to_recordset(${JSON.stringify(objects)}::jsonb) as x(kind text, object text)
+        on j.kind = x.kind and j.object = x.object
+      left join lateral jsonb_object_keys(j.fields) as f(path) on true
+      where j.realm = ${realm}
+      order by j.kind, j.object, f.path, j.number desc
+    ) latest
+    order by number desc`.execute(tx)
   return rows
 }
 

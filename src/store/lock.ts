@@ -1,9 +1,11 @@
-// PGlite lets a second process open its folder and write: so the folder is locked here. The kernel frees the lock when
-// the process dies, also by kill -9. Whoever is refused learns from the socket where the running server answers.
-import { createHash } from 'node:crypto'
-import { realpath, rm } from 'node:fs/promises'
-import { connect, createServer, type Server } from 'node:net'
+// PGlite lets a second process open its folder and write: so the folder is locked here, with the file locks that SQLite
+// takes. They hold between containers as between processes, whatever network they see, only who may write the folder
+// takes them, and the kernel frees them when the process dies, also by kill -9. Beside them stands where the running
+// server answers.
+import { readFileSync, rmSync } from 'node:fs'
+import { chmod, mkdir, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 
 /** The folder is open in another process, whose server answers at `url` (absent: it is not a server). */
 export class FolderInUse extends Error {
@@ -19,58 +21,74 @@ export class FolderInUse extends Error {
 /** A held lock. */
 export interface FolderLock {
   /** Tells those who are refused where this process answers. */
-  announce(url: string): void
-  release(): Promise<void>
+  announce(url: string): Promise<void>
+  release(): void
 }
 
-/** Locks the folder for this process. Throws FolderInUse. */
+/** Milliseconds to wait for another process that is looking at the lock just now. */
+const PATIENCE = 5_000
+
+const SQLITE_BUSY = 5
+
+/** Locks the folder for this process. Throws FolderInUse, or what the file system says. */
 export async function lockFolder(folder: string): Promise<FolderLock> {
-  const path = await socketPath(folder)
-  let url = ''
-  const server = createServer((socket) => socket.on('error', () => {}).end(url))
-  server.unref()
+  const room = await lockRoom(folder)
+  const address = join(room, 'address')
+  // Who holds the gate sees lock and address as they belong together: never the address that a dead process left.
+  // Nothing in between gives way to other work of this process, which would wait for the gate for ever.
+  const gate = hold(join(room, 'gate'), PATIENCE)
+  if (!gate) throw new FolderInUse(folder, undefined)
   try {
-    await listen(server, path)
+    const held = hold(join(room, 'held'), 0)
+    if (!held) throw new FolderInUse(folder, read(address))
+    rmSync(address, { force: true })
+    return {
+      async announce(url) {
+        await writeFile(`${address}.draft`, url, { mode: 0o600 })
+        await rename(`${address}.draft`, address)
+      },
+      release() {
+        rmSync(address, { force: true })
+        held.close()
+      },
+    }
+  } finally {
+    gate.close()
+  }
+}
+
+/** The place for the lock: only for who runs this. What another user put there could lead commands to their server. */
+async function lockRoom(folder: string): Promise<string> {
+  const room = join(folder, 'lock')
+  await mkdir(room, { recursive: true, mode: 0o700 })
+  const me = process.getuid?.()
+  const { uid } = await stat(room)
+  if (me === undefined) return room
+  if (uid === me) await chmod(room, 0o700)
+  else if (uid !== (await stat(folder)).uid) throw new Error(`${room} belongs to another user: remove it`)
+  return room
+}
+
+/** Holds the file until the connection is closed; undefined when another process does. */
+function hold(file: string, patience: number): DatabaseSync | undefined {
+  let database: DatabaseSync | undefined
+  try {
+    database = new DatabaseSync(file)
+    database.exec(`pragma busy_timeout = ${patience}; begin exclusive`)
+    return database
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
-    const answer = await ask(path)
-    if (answer !== undefined) throw new FolderInUse(folder, answer || undefined)
-    // A socket file that nobody answers was left behind by a process that died.
-    await rm(path, { force: true })
-    await listen(server, path)
-  }
-  return {
-    announce: (address) => {
-      url = address
-    },
-    release: () => new Promise((resolve) => server.close(() => resolve())),
+    database?.close()
+    if ((error as { errcode?: number }).errcode === SQLITE_BUSY) return undefined
+    throw new Error(`${file} cannot be locked (${(error as Error).message}): may this user write there?`, {
+      cause: error,
+    })
   }
 }
 
-/** On Linux an abstract socket, which leaves no file; elsewhere a file in the folder. */
-async function socketPath(folder: string): Promise<string> {
-  const real = await realpath(folder)
-  if (process.platform !== 'linux') return join(real, 'regent.sock')
-  return `\0regent-${createHash('sha256').update(real).digest('hex')}`
-}
-
-function listen(server: Server, path: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen({ path }, () => resolve())
-  })
-}
-
-/** What the holder of the socket says; undefined when there is none. */
-function ask(path: string): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    let answer = ''
-    connect({ path })
-      .setEncoding('utf8')
-      .on('data', (text: string) => {
-        answer += text
-      })
-      .on('end', () => resolve(answer))
-      .on('error', () => resolve(undefined))
-  })
+function read(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return undefined
+  }
 }

@@ -11,6 +11,7 @@ import { users } from './migrations/0005-users.ts'
 import { reconcile } from './migrations/0006-reconcile.ts'
 import { roles } from './migrations/0007-roles.ts'
 import { roleMappings } from './migrations/0008-role-mappings.ts'
+import { settings } from './migrations/0009-settings.ts'
 
 /** The migrations in order: name → SQL. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -22,6 +23,7 @@ export const migrations: Readonly<Record<string, string>> = {
   '0006-reconcile': reconcile,
   '0007-roles': roles,
   '0008-role-mappings': roleMappings,
+  '0009-settings': settings,
 }
 
 /** Applies what is missing. Two processes at once: the second waits. Throws what the database says. */

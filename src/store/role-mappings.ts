@@ -45,6 +45,26 @@ export async function findDefaultRole(tx: Transaction, realm: number): Promise<s
   return rows[0]?.role ?? undefined
 }
 
+/** The role that everybody new in a realm gets. */
+export interface DefaultRole {
+  /** Id of the realm. */
+  readonly realm: string
+  readonly id: string
+  readonly name: string
+  readonly description: string | null
+  readonly composite: boolean
+}
+
+/** The roles that everybody new gets, in the realms with these ids. One statement. */
+export async function selectDefaultRoles(tx: Transaction, realms: readonly string[]): Promise<DefaultRole[]> {
+  const { rows } = await sql<DefaultRole>`
+    select r.id as realm, t.id, t.name, t.body ->> 'description' as description,
+      exists (select from role_composite c where c.realm = t.realm and c.role = t.id) as composite
+    from realm r join role t on t.realm = r.number and t.id = r.default_role
+    where r.id = any(${realms}::text[])`.execute(tx)
+  return rows
+}
+
 /**
  * A user of a realm with the roles that they hold, directly and through composites; undefined when there is none. What
  * the realm role `stop` contains is not looked at: master's admin contains the administration of every realm. One statement.
@@ -53,7 +73,7 @@ export async function findHolder(
   tx: Transaction,
   realm: string,
   user: string,
-  stop: string,
+  stop: string | undefined,
 ): Promise<Holder | undefined> {
   const { rows } = await sql<Holder>`
     with recursive held as (
@@ -63,7 +83,7 @@ export async function findHolder(
       union
       select rc.realm, rc.part
       from held h
-      join role t on t.realm = h.realm and t.id = h.role and not (t.client is null and t.name = ${stop})
+      join role t on t.realm = h.realm and t.id = h.role and not (t.client is null and t.name is not distinct from ${stop ?? null}::text)
       join role_composite rc on rc.realm = h.realm and rc.role = h.role
     )
     select coalesce((u.body ->> 'enabled')::boolean, false) as enabled,

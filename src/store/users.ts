@@ -85,6 +85,30 @@ export async function insertUsers(
       as x(id text, username text, email text, service_account_client text, body jsonb)`.execute(tx)
 }
 
+/** The service accounts of clients. One statement. */
+export async function selectServiceAccounts(
+  tx: Transaction,
+  realm: number,
+  clients: readonly string[],
+): Promise<StoredUser[]> {
+  const { rows } = await sql<StoredUser>`
+    select id, username, email, service_account_client as "serviceAccountClient", body
+    from user_account where realm = ${realm} and service_account_client = any(${clients})`.execute(tx)
+  return rows
+}
+
+/** Gives users other names. One statement. */
+export async function renameServiceAccounts(
+  tx: Transaction,
+  realm: number,
+  users: readonly { id: string; username: string }[],
+): Promise<void> {
+  await sql`
+    update user_account u set username = x.username
+    from jsonb_to_recordset(${JSON.stringify(users)}::jsonb) as x(id text, username text)
+    where u.realm = ${realm} and u.id = x.id`.execute(tx)
+}
+
 /** Deletes the service accounts of clients. One statement. */
 export async function deleteServiceAccounts(tx: Transaction, realm: number, clients: readonly string[]): Promise<void> {
   await sql`

@@ -50,6 +50,32 @@ test('what is no JSON is told apart from JSON of the wrong type', async () => {
   expect(await send('{"name":"\\u0000"}')).toBe('unknown_error')
 })
 
+test.each([
+  ['PUT', 'clients/nowhere', 'Could not find client'],
+  ['POST', 'clients/nowhere/roles', 'Could not find client'],
+  ['PUT', 'clients/nowhere/roles/reader', 'Could not find client'],
+  ['PUT', 'clients/nowhere/protocol-mappers/models/x', 'Could not find client'],
+  ['POST', 'clients/nowhere/protocol-mappers/add-models', 'Could not find client'],
+  ['PUT', 'client-scopes/nowhere', 'Could not find client scope'],
+  ['POST', 'client-scopes/nowhere/protocol-mappers/models', 'Could not find client scope'],
+  ['PUT', '../nowhere', 'Realm not found.'],
+  ['POST', '../nowhere/clients', 'Realm not found.'],
+])('%s %s does not get as far as its body', async (method, address, error) => {
+  const url = new URL(`${path}/${address}`, 'http://localhost').pathname
+  for (const body of ['{', '{"nowhere":1}', '[1]']) {
+    expect(await call(method, url, { body })).toMatchObject({ status: 404, body: { error } })
+  }
+  const headers = { 'content-type': 'text/plain' }
+  expect(await call(method, url, { body: '{}', headers })).toMatchObject({ status: 404, body: { error } })
+})
+
+test('the body is read before what is named last in an address is looked up', async () => {
+  const client = await make(`${path}/clients`, { clientId: 'of-bodies' })
+  for (const address of [`${path}/roles/x`, `${path}/roles-by-id/x`, `${client}/protocol-mappers/models/x`]) {
+    expect(await call('PUT', address, { body: '{' })).toMatchObject({ status: 400, body: { error: 'invalid_request' } })
+  }
+})
+
 test('numbers and flags may come as texts, and texts as numbers', async () => {
   const client = await make(`${path}/clients`, { name: 5, enabled: 'true', notBefore: '7' })
   expect((await call('GET', client)).body).toMatchObject({ name: '5', enabled: true, notBefore: 7 })

@@ -18,7 +18,7 @@ test('a realm is made, read, renamed and deleted', async () => {
 
 test('the password of the mail server is never shown, and its mask keeps it', async () => {
   const path = await realm()
-  const smtpServer = { host: 'mail.example.org', user: 'sso', password: 'mail-secret' }
+  const smtpServer = { host: 'mail.example.org', from: 'sso@example.org', user: 'sso', password: 'mail-secret' }
   await call('PUT', path, { body: { smtpServer } })
   expect((await call('GET', path)).body.smtpServer).toEqual({ ...smtpServer, password: '**********' })
   const { service } = await testService()
@@ -29,9 +29,37 @@ test('the password of the mail server is never shown, and its mask keeps it', as
       const [live] = await listObjects(context, 'realm', {})
       return context.vault.open((live!.representation.smtpServer as { password: string }).password)
     })
-  await call('PUT', path, { body: { smtpServer: { host: 'two.example.org', password: '**********' } } })
-  expect((await call('GET', path)).body.smtpServer).toEqual({ host: 'two.example.org', password: '**********' })
+  const moved = { host: 'two.example.org', from: 'sso@example.org', password: '**********' }
+  await call('PUT', path, { body: { smtpServer: moved } })
+  expect((await call('GET', path)).body.smtpServer).toEqual(moved)
   expect(await secret()).toBe('mail-secret')
+})
+
+test.each([
+  [{ from: 'sso@example.org' }],
+  [{ from: 'sso@localhost', replyTo: '' }],
+  [{ from: '"the sso"@[192.0.2.1]' }],
+  [{ from: 'sso@exämple.org' }],
+  [{ from: 'größe@example.org', allowutf8: 'true' }],
+])('mail can be sent with %j', async (smtpServer) => {
+  expect((await call('PUT', await realm(), { body: { smtpServer } })).status).toBe(204)
+  await realm({ smtpServer })
+})
+
+test.each([
+  [{ host: 'mail.example.org' }, "sender address 'null'"],
+  [{ host: 'mail.example.org', from: '' }, "sender address 'null'"],
+  [{ from: 'sso' }, "sender address 'sso'"],
+  [{ from: 'Sso <sso@example.org>' }, "sender address 'Sso <sso@example.org>'"],
+  [{ from: 'sso..@example.org' }, "sender address 'sso..@example.org'"],
+  [{ from: 'sso@-example.org' }, "sender address 'sso@-example.org'"],
+  [{ from: 'sso@example_1.org' }, "sender address 'sso@example_1.org'"],
+  [{ from: 'größe@example.org' }, "sender address 'größe@example.org'"],
+  [{ from: 'sso@example.org', replyTo: 'nobody' }, "reply-to address 'nobody'"],
+])('mail cannot be sent with %j', async (smtpServer, wrong) => {
+  const refused = { status: 400, body: { errorMessage: expect.stringContaining(`Invalid ${wrong}`) } }
+  expect(await call('PUT', await realm(), { body: { smtpServer } })).toMatchObject(refused)
+  expect(await call('POST', '/admin/realms', { body: { realm: newName(), smtpServer } })).toMatchObject(refused)
 })
 
 test('settings that are attributes too follow each other', async () => {
@@ -68,11 +96,27 @@ test('what a realm shows can be sent back, and to make another realm', async () 
 })
 
 test('the list shows every realm, and little of each where little is asked for', async () => {
-  const name = (await realm({ displayName: 'One' })).split('/').at(-1)
+  const path = await realm({ displayName: 'One', displayNameHtml: '<b>One</b>' })
+  const name = path.split('/').at(-1)
   const find = (realms: { realm: string }[]) => realms.find(({ realm }) => realm === name)
-  expect(find((await call('GET', '/admin/realms')).body)).toHaveProperty('accessTokenLifespan')
+  expect(find((await call('GET', '/admin/realms')).body)).toEqual((await call('GET', path)).body)
   const brief = find((await call('GET', '/admin/realms?briefRepresentation=true')).body)
-  expect(brief).toEqual({ id: expect.any(String), realm: name, displayName: 'One', enabled: true })
+  expect(brief).toEqual({
+    id: expect.any(String),
+    realm: name,
+    displayName: 'One',
+    displayNameHtml: '<b>One</b>',
+    enabled: true,
+  })
+})
+
+test('a realm shows the role that everybody new gets, in the list too', async () => {
+  const path = await realm()
+  const { id, realm: name } = (await call('GET', path)).body
+  const { attributes: _, ...role } = (await call('GET', `${path}/roles/default-roles-${name}`)).body
+  expect(role).toMatchObject({ composite: true, clientRole: false, containerId: id })
+  const listed = (await call('GET', '/admin/realms')).body.find((one: { realm: string }) => one.realm === name)
+  expect(listed.defaultRole).toEqual(role)
 })
 
 test('the list costs the same statements however many realms there are', async () => {

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/kind.ts'
 import { importContent, wishedIds } from '../../reconcile/import.ts'
+import type { WriteContext } from '../../service/context.ts'
 import {
   type Assignment,
   assignToRealm,
@@ -10,7 +11,7 @@ import {
 } from '../../service/resources/assigned-scopes.ts'
 import { createRealm, deleteRealm, getRealm, listRealms, replaceRealm } from '../../service/resources/realms.ts'
 import { objectBody } from '../body.ts'
-import { type Operation, param, reading, tagged } from '../operation.ts'
+import { bodyBehind, type Operation, param, reading, tagged } from '../operation.ts'
 import { queryFlag } from '../query.ts'
 import { badRequest, done, made, many, one, refusals } from '../responses.ts'
 import { type AssignedScopes, assignedScopes } from '../shapes/assigned-scopes.ts'
@@ -41,13 +42,11 @@ export const realmOperations: Operation[] = tagged('Realms Admin', [
     permission: 'create-realm',
     body: { ...body, refusal: 'unable to read contents from stream' },
     responses: { ...made, ...refusals, ...badRequest },
-    handle: async (call) => ({
-      status: 201,
-      created: await createRealm(call.service, call.caller, call.body as Representation, {
-        ids: wishedIds(call.body as Representation),
-        make: (context) => importContent(context, call.body as Representation),
-      }),
-    }),
+    handle: async ({ service, caller, body }) => {
+      const stated = body as Representation
+      const make = (context: WriteContext) => importContent(context, stated)
+      return { status: 201, created: await createRealm(service, caller, stated, { ids: wishedIds(stated), make }) }
+    },
   },
   {
     operationId: 'getRealm',
@@ -67,8 +66,9 @@ export const realmOperations: Operation[] = tagged('Realms Admin', [
     body,
     responses: { ...done, ...refusals, ...badRequest },
     handle: async (call) => {
-      const stated = call.body as Representation
       const realm = param(call, 'realm')
+      const reach = () => call.service.read(call.caller, realm, async () => {})
+      const stated = (await bodyBehind(call, reach)) as Representation
       // Another name is written in the master realm too.
       const master = typeof stated.realm === 'string' && stated.realm !== realm
       await call.service.write(call.caller, realm, (context) => replaceRealm(context, stated), { master })

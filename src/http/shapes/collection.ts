@@ -1,9 +1,20 @@
 // List, make, read, replace and delete: the operations of a resource under one path.
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/kind.ts'
+import type { Context } from '../../service/context.ts'
 import type { Resource } from '../../service/resources/resource.ts'
 import { objectBody } from '../body.ts'
-import { type Call, creating, operationId, param, paramsOf, reading, type Untagged, writing } from '../operation.ts'
+import {
+  bodyBehind,
+  type Call,
+  creating,
+  operationId,
+  param,
+  paramsOf,
+  reading,
+  type Untagged,
+  writing,
+} from '../operation.ts'
 import { badRequest, done, made, many, one, refusals } from '../responses.ts'
 
 /** The operations of a resource: `path` of the list, and the parameter that names one object, as `{id}`. */
@@ -11,7 +22,12 @@ export function collection(resource: Resource, path: string, item: string): Unta
   const kind = kinds[resource.kind]
   const [owner] = paramsOf(path).slice(1).reverse()
   const place = (call: Call) => (owner === undefined ? {} : { owner: param(call, owner) })
-  const itemPlace = (call: Call) => ({ ...place(call), id: param(call, paramsOf(item)[0]!) })
+  const [name] = paramsOf(item) as [string]
+  const itemPlace = (call: Call) => ({ ...place(call), id: param(call, name) })
+  const bodyOf = async (context: Context, call: Call) => {
+    const at = { ...place(call), id: call.params[name] }
+    return (await bodyBehind(call, async () => resource.reach?.(context, at))) as Representation
+  }
   const common = { permission: resource.manage }
   const body = objectBody(kind)
   return [
@@ -33,7 +49,7 @@ export function collection(resource: Resource, path: string, item: string): Unta
       summary: `Create: ${kind.title}`,
       body,
       responses: { ...made, ...refusals, ...badRequest },
-      handle: creating((context, call) => resource.create(context, place(call), call.body as Representation)),
+      handle: creating(async (context, call) => resource.create(context, place(call), await bodyOf(context, call))),
     },
     {
       ...common,
@@ -53,7 +69,7 @@ export function collection(resource: Resource, path: string, item: string): Unta
       summary: `Update: ${kind.title}`,
       body,
       responses: { ...done, ...refusals, ...badRequest },
-      handle: writing((context, call) => resource.replace(context, itemPlace(call), call.body as Representation)),
+      handle: writing(async (context, call) => resource.replace(context, itemPlace(call), await bodyOf(context, call))),
     },
     {
       ...common,

@@ -3,7 +3,7 @@ import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/kind.ts'
 import type { ProtocolMappers } from '../../service/resources/protocol-mappers.ts'
 import { listBody } from '../body.ts'
-import { operationId, param, paramsOf, reading, type Untagged, writing } from '../operation.ts'
+import { bodyBehind, operationId, param, paramsOf, reading, type Untagged, writing } from '../operation.ts'
 import { badRequest, done, many, refusals } from '../responses.ts'
 import { collection } from './collection.ts'
 
@@ -22,7 +22,11 @@ export function protocolMappers(mappers: ProtocolMappers, path: string): Untagge
       permission: mappers.manage,
       body: listBody(kind),
       responses: { ...done, ...refusals, ...badRequest },
-      handle: writing((context, call) => mappers.createAll(context, param(call, owner), call.body as Representation[])),
+      handle: writing(async (context, call) => {
+        const id = param(call, owner)
+        const bodies = await bodyBehind(call, () => mappers.reach(context, { owner: id }))
+        await mappers.createAll(context, id, bodies as Representation[])
+      }),
     },
     {
       operationId: operationId('list', `${path}/protocol/{protocol}`),

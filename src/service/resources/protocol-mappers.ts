@@ -9,12 +9,13 @@ import { writers } from '../index.ts'
 import type { LiveObject } from '../live.ts'
 import { type Present, present } from '../present.ts'
 import { replacement, withoutNulls } from '../put.ts'
-import { getObject, newObject, type Place, type Resource } from './resource.ts'
+import { getObject, newObject, type Place, type Resource, type Way } from './resource.ts'
 
 const NOT_FOUND = 'Model not found'
 
 /** The resource of the protocol mappers of an owner, with what only they have. */
 export interface ProtocolMappers extends Resource {
+  reach(context: Context, way: Way): Promise<void>
   /** Those of one protocol. */
   listOf(context: Context, owner: string, protocol: string): Promise<Representation[]>
   /** Makes several at once; all or nothing. */
@@ -51,6 +52,10 @@ export function protocolMappersOf(owners: KindName, ownerNotFound: string): Prot
     kind: 'protocolMapper',
     view: 'view-clients',
     manage: 'manage-clients',
+    async reach(context, { owner }) {
+      demand(context, 'manage-clients')
+      await ownerOf(context, owner)
+    },
     async list(context, { owner }) {
       return (await all(context, owner)).map((live) => show(context.vault, live))
     },

@@ -6,7 +6,7 @@ import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/kind.ts'
 import { MASK } from '../../kinds/mask.ts'
 import { laterRealmFields, otpApplications } from '../../kinds/realm.ts'
-import { findDefaultRole } from '../../store/role-mappings.ts'
+import { type DefaultRole, selectDefaultRoles } from '../../store/role-mappings.ts'
 import { demand, visibleTo } from '../administrators.ts'
 import type { Context, WriteContext } from '../context.ts'
 import { failure, ServiceError } from '../errors.ts'
@@ -15,25 +15,22 @@ import { type LiveObject, listEveryRealm } from '../live.ts'
 import { type Present, present } from '../present.ts'
 import { replacement, withoutNulls } from '../put.ts'
 import type { Caller, Service } from '../service.ts'
-import { checkPasswordPolicy, mailRules, mirrored, mirrors } from './realm-settings.ts'
-import { show as showRole } from './roles.ts'
+import { checkMailServer, checkPasswordPolicy, mailRules, mirrored, mirrors } from './realm-settings.ts'
 
-/** The realms that the caller may see. Statements: four, whatever their number. */
+/** The realms that the caller may see. Statements: five, whatever their number. */
 export function listRealms(service: Service, caller: Caller, brief: boolean): Promise<Representation[]> {
   return service.read(caller, MASTER, async (context) => {
-    const realms = await listEveryRealm(context)
-    return realms
-      .filter(
-        (live) => visibleTo({ ...context, realm: { ...context.realm, name: live.key[0]! } }, 'view-realm') === 'all',
-      )
-      .map((live) => (brief ? briefly(live) : show(context.vault, live)))
+    const realms = (await listEveryRealm(context)).filter(
+      (live) => visibleTo({ ...context, realm: { ...context.realm, name: live.key[0]! } }, 'view-realm') === 'all',
+    )
+    return brief ? realms.map(briefly) : showWithDefaultRoles(context, realms)
   })
 }
 
 /** The realm of the context. */
 export async function getRealm(context: Context): Promise<Representation> {
   demand(context, 'view-realm')
-  return { ...show(context.vault, await realmOf(context)), ...(await defaultRoleOf(context)) }
+  return (await showWithDefaultRoles(context, [await realmOf(context)]))[0]!
 }
 
 /** What is in a new realm besides its settings: ids that are wished, by address, and the work that makes it. */
@@ -55,6 +52,7 @@ export async function createRealm(
   const own = Object.fromEntries(Object.entries(stated).filter(([field]) => field in kinds.realm.fields))
   const representation = { ...own, ...mailRules(own), ...mirrored(own) }
   checkPasswordPolicy(representation)
+  checkMailServer(representation)
   const wished = typeof id === 'string' && id !== '' ? { id } : {}
   return service.create(caller, { representation, ids, ...wished }, async (context) => {
     await make(context)
@@ -68,6 +66,7 @@ export async function replaceRealm(context: WriteContext, body: Representation):
   const live = await realmOf(context)
   const stated = { ...withoutNulls(body), ...mailRules(body) }
   checkPasswordPolicy(stated)
+  checkMailServer(stated)
   try {
     await writers.realm.update(context, [{ live, set: { ...replacement(live, stated), ...mirrors(stated) } }])
   } catch (error) {
@@ -83,11 +82,18 @@ export async function deleteRealm(context: WriteContext): Promise<void> {
   await writers.realm.delete(context, [await realmOf(context)])
 }
 
-/** Keycloak: the realm shows the role that everybody new gets. */
-async function defaultRoleOf(context: Context): Promise<Representation> {
-  const id = await findDefaultRole(context.tx, context.realm.number)
-  const [role] = id === undefined ? [] : await writers.role.list(context, { ids: [id] })
-  return role ? { defaultRole: showRole(context, role, true) } : {}
+/** Keycloak: a realm shows the role that everybody new gets. One statement, whatever the number of realms. */
+async function showWithDefaultRoles(context: Context, realms: readonly LiveObject[]): Promise<Representation[]> {
+  const ids = realms.map(({ id }) => id)
+  const roles = new Map((await selectDefaultRoles(context.tx, ids)).map((role) => [role.realm, role]))
+  return realms.map((live) => {
+    const role = roles.get(live.id)
+    return { ...show(context.vault, live), ...(role && { defaultRole: showDefaultRole(role) }) }
+  })
+}
+
+function showDefaultRole({ realm, id, name, description, composite }: DefaultRole): Representation {
+  return { id, name, ...(description !== null && { description }), composite, clientRole: false, containerId: realm }
 }
 
 async function realmOf(context: Context): Promise<LiveObject> {
@@ -110,8 +116,14 @@ const show: Present = (vault, live) => {
   }
 }
 
-function briefly({ id, representation: { realm, displayName, enabled } }: LiveObject): Representation {
-  return { id, realm: realm!, ...(displayName !== undefined && { displayName }), enabled: enabled! }
+function briefly({ id, representation: { realm, displayName, displayNameHtml, enabled } }: LiveObject): Representation {
+  return {
+    id,
+    realm: realm!,
+    ...(displayName !== undefined && { displayName }),
+    ...(displayNameHtml !== undefined && { displayNameHtml }),
+    enabled: enabled!,
+  }
 }
 
 /** Content of kinds that are not managed yet: to leave it out silently would lose it. */

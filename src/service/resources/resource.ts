@@ -16,6 +16,9 @@ export interface Place {
   readonly owner?: string
 }
 
+/** What an address leads through: what it has of a place. */
+export type Way = { readonly [field in keyof Place]?: string | undefined }
+
 /** Parameters of a list, as texts; each resource knows its own. */
 export type Query = Readonly<Record<string, unknown>>
 
@@ -24,6 +27,8 @@ export interface Resource {
   readonly kind: KindName
   readonly view: Permission
   readonly manage: Permission
+  /** Throws unless the objects are there that an address leads through. Absent: it leads through none. */
+  reach?(context: Context, way: Way): Promise<void>
   list(context: Context, place: Omit<Place, 'id'>, query: Query): Promise<Representation[]>
   get(context: Context, place: Place): Promise<Representation>
   /** Gives what the new object is called in its address. */
@@ -52,6 +57,10 @@ export function plainResource(description: ResourceDescription): Resource {
     kind,
     view,
     manage,
+    async reach(context, { id }) {
+      demand(context, manage)
+      if (id !== undefined) await find(context, { id })
+    },
     async list(context) {
       demand(context, view)
       return presentAll(context, kind, await writers[kind].list(context, {}), show)

@@ -17,6 +17,10 @@ export const roles: Resource = {
   kind: 'role',
   view: 'view-realm',
   manage: 'manage-realm',
+  async reach(context, { owner }) {
+    demand(context, 'manage-realm')
+    await containerOf(context, owner === undefined ? {} : { owner })
+  },
   async list(context, place, query) {
     demand(context, 'view-realm')
     const filter = {
@@ -83,7 +87,7 @@ async function findByName(context: Context, { id: name, ...place }: Place): Prom
 }
 
 /** A role as it shows; in brief without attributes. */
-export function show(context: Context, live: LiveObject, brief = false): Representation {
+function show(context: Context, live: LiveObject, brief = false): Representation {
   const { composites, attributes, ...shown } = present(context.vault, live)
   const clientRole = live.parent !== undefined
   return {

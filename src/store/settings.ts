@@ -1,0 +1,17 @@
+// What the store knows of itself.
+import { sql } from 'kysely'
+import type { Transaction } from './database.ts'
+
+/** Keeps a value, unless there is one already; gives the one that is kept then. One statement. */
+export async function keepSetting(tx: Transaction, name: string, value: string): Promise<string> {
+  const { rows } = await sql<{ value: string }>`
+    insert into store_setting (name, value) values (${name}, ${value})
+    on conflict (name) do update set value = store_setting.value
+    returning value`.execute(tx)
+  return rows[0]!.value
+}
+
+/** Throws what the database says when it does not answer. One statement. */
+export async function ping(tx: Transaction): Promise<void> {
+  await sql`select 1`.execute(tx)
+}

@@ -1,0 +1,303 @@
+// The admin client that Keycloak publishes for Node, as it is, against a listening server.
+import { setTimeout } from 'node:timers/promises'
+import KeycloakAdminClient, { NetworkError } from '@keycloak/keycloak-admin-client'
+import { expect, test } from 'vitest'
+import { missingOperations } from '../../src/http/admin/index.ts'
+import { testServer } from '../support/server.ts'
+import { newName } from '../support/service.ts'
+
+const baseUrl = await (await testServer()).listen()
+const credentials = { grantType: 'password', clientId: 'admin-cli', username: 'admin', password: 'admin' } as const
+
+/** A client that has logged in, and a realm for it. */
+async function start(settings: object = {}) {
+  const admin = new KeycloakAdminClient({ baseUrl })
+  await admin.auth(credentials)
+  const { realmName: realm } = await admin.realms.create({ realm: newName(), enabled: true, ...settings })
+  return { admin, realm }
+}
+
+/** How the call was refused. Fails when it was not. */
+async function refusal(call: Promise<unknown>) {
+  const error: unknown = await call.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  expect(error).toBeInstanceOf(NetworkError)
+  const { message, response, responseData } = error as NetworkError
+  return { message, status: response.status, data: responseData }
+}
+
+const names = (objects: readonly { name?: string }[]) => objects.map(({ name }) => name)
+
+test('it logs in with a password', async () => {
+  const admin = new KeycloakAdminClient({ baseUrl })
+  await admin.auth(credentials)
+  expect(admin.isTokenExpired()).toBe(false)
+  expect(admin.isRefreshTokenExpired()).toBe(false)
+  expect((await admin.realms.find()).map(({ realm }) => realm)).toContain('master')
+  expect(await refusal(admin.auth({ ...credentials, password: 'wrong' }))).toMatchObject({
+    message: 'invalid_grant',
+    data: { error_description: 'Invalid user credentials' },
+  })
+})
+
+test('it gets a new token by itself when the old one is over', async () => {
+  const { admin } = await start()
+  const clientId = newName('brief')
+  const attributes = { 'access.token.lifespan': '1' }
+  const settings = { realm: 'master', clientId, publicClient: true, directAccessGrantsEnabled: true, attributes }
+  const { id } = await admin.clients.create(settings)
+  const brief = new KeycloakAdminClient({ baseUrl })
+  await brief.auth({ ...credentials, clientId })
+  const first = brief.accessToken
+  await setTimeout(1_100)
+  expect(brief.isTokenExpired()).toBe(true)
+  const late = await fetch(`${baseUrl}/admin/realms`, { headers: { authorization: `Bearer ${first}` } })
+  expect(late.status).toBe(401)
+  expect(await brief.realms.findOne({ realm: 'master' })).toMatchObject({ realm: 'master' })
+  expect(brief.accessToken).not.toBe(first)
+  await admin.clients.del({ realm: 'master', id })
+})
+
+test('realms are made with what is in them, found, changed and deleted', async () => {
+  const { admin, realm } = await start({
+    displayName: 'Shops',
+    clients: [{ clientId: 'shop', redirectUris: ['https://shop.example.org/*'] }],
+    roles: { realm: [{ name: 'reader', attributes: { level: ['1'] } }], client: { shop: [{ name: 'buyer' }] } },
+    clientScopes: [{ name: 'orders', protocol: 'openid-connect' }],
+  })
+  expect(await admin.realms.findOne({ realm })).toMatchObject({ realm, displayName: 'Shops', enabled: true })
+  expect((await admin.realms.find()).find((one) => one.realm === realm)).toHaveProperty('accessTokenLifespan')
+  const brief = await admin.realms.find({ briefRepresentation: true })
+  expect(brief.find((one) => one.realm === realm)).not.toHaveProperty('accessTokenLifespan')
+
+  const [shop] = await admin.clients.find({ realm, clientId: 'shop' })
+  expect(shop).toMatchObject({ clientId: 'shop', redirectUris: ['https://shop.example.org/*'] })
+  expect(names(await admin.clients.listRoles({ realm, id: shop!.id! }))).toEqual(['buyer'])
+  expect(await admin.roles.findOneByName({ realm, name: 'reader' })).toMatchObject({ attributes: { level: ['1'] } })
+  expect(await admin.clientScopes.findOneByName({ realm, name: 'orders' })).toMatchObject({ name: 'orders' })
+
+  await admin.realms.update({ realm }, { displayName: 'Stores', attributes: { colour: 'blue' } })
+  const changed = await admin.realms.findOne({ realm })
+  expect(changed).toMatchObject({ displayName: 'Stores', attributes: { colour: 'blue' } })
+  // As an administration console does: everything that it read, with one thing changed.
+  await admin.realms.update({ realm }, { ...changed, loginTheme: 'plain' })
+  expect(await admin.realms.findOne({ realm })).toMatchObject({ displayName: 'Stores', loginTheme: 'plain' })
+
+  await admin.realms.del({ realm })
+  expect(await admin.realms.findOne({ realm })).toBeNull()
+})
+
+test('clients are made, found, changed and deleted', async () => {
+  const { admin, realm } = await start()
+  const { id } = await admin.clients.create({ realm, clientId: 'shop', name: 'Shop', secret: 'of-the-shop' })
+  await admin.clients.create({ realm, clientId: 'workshop', protocol: 'saml' })
+  const ids = async (query: object) => (await admin.clients.find({ realm, ...query })).map(({ clientId }) => clientId)
+  expect(await ids({ clientId: 'shop' })).toEqual(['shop'])
+  expect((await ids({ clientId: 'SHOP', search: true })).sort()).toEqual(['shop', 'workshop'])
+  expect(await ids({ first: 1, max: 2 })).toEqual((await ids({})).slice(1, 3))
+
+  const shop = await admin.clients.findOne({ realm, id })
+  expect(shop).toMatchObject({ id, clientId: 'shop', secret: 'of-the-shop', access: { manage: true } })
+  await admin.clients.update({ realm, id }, { ...shop, name: 'The shop', attributes: { colour: 'blue' } })
+  expect(await admin.clients.findOne({ realm, id })).toMatchObject({
+    name: 'The shop',
+    secret: 'of-the-shop',
+    attributes: { colour: 'blue' },
+  })
+
+  await admin.clients.del({ realm, id })
+  expect(await admin.clients.findOne({ realm, id })).toBeNull()
+  expect(await ids({ clientId: 'shop' })).toEqual([])
+})
+
+test('client scopes are given to clients and taken from them', async () => {
+  const { admin, realm } = await start()
+  const { id } = await admin.clients.create({ realm, clientId: 'shop' })
+  const { id: clientScopeId } = await admin.clientScopes.create({ realm, name: 'orders', protocol: 'openid-connect' })
+  const has = async () => ({
+    default: names(await admin.clients.listDefaultClientScopes({ realm, id })).includes('orders'),
+    optional: names(await admin.clients.listOptionalClientScopes({ realm, id })).includes('orders'),
+  })
+  expect(await has()).toEqual({ default: false, optional: false })
+  await admin.clients.addDefaultClientScope({ realm, id, clientScopeId })
+  expect(await has()).toEqual({ default: true, optional: false })
+  await admin.clients.delDefaultClientScope({ realm, id, clientScopeId })
+  await admin.clients.addOptionalClientScope({ realm, id, clientScopeId })
+  expect(await has()).toEqual({ default: false, optional: true })
+  await admin.clients.delOptionalClientScope({ realm, id, clientScopeId })
+  expect(await has()).toEqual({ default: false, optional: false })
+})
+
+const mapper = (name: string) => ({
+  name,
+  protocol: 'openid-connect',
+  protocolMapper: 'oidc-hardcoded-claim-mapper',
+  config: { 'claim.name': name, 'claim.value': 'x' },
+})
+
+test('protocol mappers of clients are made, found, changed and deleted', async () => {
+  const { admin, realm } = await start()
+  const { id } = await admin.clients.create({ realm, clientId: 'shop', protocolMappers: [mapper('one')] })
+  await admin.clients.addProtocolMapper({ realm, id }, mapper('two'))
+  await admin.clients.addMultipleProtocolMappers({ realm, id }, [mapper('three'), mapper('four')])
+  const all = async () => names(await admin.clients.listProtocolMappers({ realm, id })).sort()
+  expect(await all()).toEqual(['four', 'one', 'three', 'two'])
+  expect(await admin.clients.findProtocolMappersByProtocol({ realm, id, protocol: 'saml' })).toEqual([])
+
+  const two = await admin.clients.findProtocolMapperByName({ realm, id, name: 'two' })
+  const place = { realm, id, mapperId: two!.id! }
+  await admin.clients.updateProtocolMapper(place, { ...two, config: { 'claim.name': 'second' } })
+  expect((await admin.clients.findProtocolMapperById(place))!.config).toEqual({ 'claim.name': 'second' })
+  await admin.clients.delProtocolMapper(place)
+  expect(await admin.clients.findProtocolMapperById(place)).toBeNull()
+  expect(await all()).toEqual(['four', 'one', 'three'])
+})
+
+test('client scopes are made with their mappers, found, changed and deleted', async () => {
+  const { admin, realm } = await start()
+  const orders = { name: 'orders', protocol: 'openid-connect', attributes: { 'include.in.token.scope': 'true' } }
+  const { id } = await admin.clientScopes.create({ realm, ...orders, protocolMappers: [mapper('one')] })
+  expect(names(await admin.clientScopes.find({ realm }))).toContain('orders')
+  const found = await admin.clientScopes.findOneByName({ realm, name: 'orders' })
+  expect(found).toMatchObject({ id, ...orders, protocolMappers: [{ name: 'one' }] })
+  await admin.clientScopes.update({ realm, id }, { ...found, description: 'What was ordered' })
+  expect(await admin.clientScopes.findOne({ realm, id })).toMatchObject({ ...orders, description: 'What was ordered' })
+
+  await admin.clientScopes.addProtocolMapper({ realm, id }, mapper('two'))
+  await admin.clientScopes.addMultipleProtocolMappers({ realm, id }, [mapper('three')])
+  const two = await admin.clientScopes.findProtocolMapperByName({ realm, id, name: 'two' })
+  const place = { realm, id, mapperId: two!.id! }
+  await admin.clientScopes.updateProtocolMapper(place, { ...two, config: { 'claim.name': 'second' } })
+  expect((await admin.clientScopes.findProtocolMapper(place))!.config).toEqual({ 'claim.name': 'second' })
+  await admin.clientScopes.delProtocolMapper(place)
+  const left = await admin.clientScopes.findProtocolMappersByProtocol({ realm, id, protocol: 'openid-connect' })
+  expect(names(left).sort()).toEqual(['one', 'three'])
+
+  await admin.clientScopes.delByName({ realm, name: 'orders' })
+  expect(await admin.clientScopes.findOneByName({ realm, name: 'orders' })).toBeUndefined()
+})
+
+test('client scopes are given to new clients, in the realm that it is set to', async () => {
+  const { admin, realm } = await start()
+  admin.setConfig({ realmName: realm })
+  const { id } = await admin.clientScopes.create({ name: 'orders', protocol: 'openid-connect' })
+  await admin.clientScopes.addDefaultClientScope({ id })
+  expect(names(await admin.clientScopes.listDefaultClientScopes())).toContain('orders')
+  await admin.clientScopes.delDefaultClientScope({ id })
+  await admin.clientScopes.addDefaultOptionalClientScope({ id })
+  expect(names(await admin.clientScopes.listDefaultOptionalClientScopes())).toContain('orders')
+  const shop = await admin.clients.create({ clientId: 'shop' })
+  expect(names(await admin.clients.listOptionalClientScopes({ id: shop.id }))).toContain('orders')
+  await admin.clientScopes.delDefaultOptionalClientScope({ id })
+  expect(names(await admin.clientScopes.listDefaultOptionalClientScopes())).not.toContain('orders')
+})
+
+test('roles are made, found, changed and deleted', async () => {
+  const { admin, realm } = await start()
+  expect(await admin.roles.create({ realm, name: 'reader', attributes: { level: ['1'] } })).toEqual({
+    roleName: 'reader',
+  })
+  await admin.roles.create({ realm, name: 'sales & more/south' })
+  expect(names(await admin.roles.find({ realm, search: 'READ' }))).toEqual(['reader'])
+  expect(await admin.roles.find({ realm, first: 0, max: 2 })).toHaveLength(2)
+  const [full] = await admin.roles.find({ realm, search: 'reader', briefRepresentation: false })
+  expect(full).toMatchObject({ attributes: { level: ['1'] } })
+
+  await admin.roles.updateByName({ realm, name: 'reader' }, { ...full, description: 'Reads' })
+  const reader = await admin.roles.findOneByName({ realm, name: 'reader' })
+  expect(reader).toMatchObject({ description: 'Reads', attributes: { level: ['1'] }, clientRole: false })
+  const id = reader!.id!
+  await admin.roles.updateById({ realm, id }, { name: 'lector' })
+  expect(await admin.roles.findOneById({ realm, id })).toMatchObject({ name: 'lector' })
+  expect(await admin.roles.findOneByName({ realm, name: 'reader' })).toBeNull()
+  await admin.roles.delById({ realm, id })
+  expect(await admin.roles.findOneById({ realm, id })).toBeNull()
+
+  const place = { realm, name: 'sales & more/south' }
+  expect(await admin.roles.findOneByName(place)).toMatchObject({ name: place.name })
+  await admin.roles.delByName(place)
+  expect(await admin.roles.findOneByName(place)).toBeNull()
+})
+
+test('roles of clients are made, found, changed and deleted', async () => {
+  const { admin, realm } = await start()
+  const { id } = await admin.clients.create({ realm, clientId: 'shop' })
+  expect(await admin.clients.createRole({ realm, id, name: 'buyer' })).toEqual({ roleName: 'buyer' })
+  const place = { realm, id, roleName: 'buyer' }
+  await admin.clients.updateRole(place, { name: 'buyer', description: 'Buys' })
+  expect(await admin.clients.findRole(place)).toMatchObject({ description: 'Buys', clientRole: true, containerId: id })
+  expect(names(await admin.clients.listRoles({ realm, id }))).toEqual(['buyer'])
+  await admin.clients.delRole(place)
+  expect(await admin.clients.findRole(place)).toBeNull()
+  expect(await admin.clients.listRoles({ realm, id })).toEqual([])
+})
+
+test('it tells why something was refused', async () => {
+  const { admin, realm } = await start({ clients: [{ clientId: 'shop' }] })
+  expect(await refusal(admin.realms.create({ realm }))).toMatchObject({
+    status: 409,
+    message: expect.stringContaining('already exists'),
+  })
+  expect(await refusal(admin.clients.create({ realm, clientId: 'shop' }))).toEqual({
+    status: 409,
+    message: 'Client shop already exists',
+    data: { errorMessage: 'Client shop already exists' },
+  })
+  expect(await refusal(admin.clients.del({ realm, id: 'nowhere' }))).toEqual({
+    status: 404,
+    message: 'Could not find client',
+    data: { error: 'Could not find client' },
+  })
+  expect(await admin.clients.del({ realm, id: 'nowhere' }, { catchNotFound: true })).toBeNull()
+  expect(await refusal(admin.roles.find({ realm: newName() }))).toMatchObject({
+    status: 404,
+    message: 'Realm not found.',
+  })
+  expect(await refusal(admin.roles.create({ realm, name: 'x', colour: 'blue' } as object))).toMatchObject({
+    status: 400,
+    message: expect.stringContaining('Unrecognized field "colour"'),
+  })
+
+  const stranger = new KeycloakAdminClient({ baseUrl })
+  stranger.registerTokenProvider({ getAccessToken: async () => 'not-a-token' })
+  expect(await refusal(stranger.realms.find())).toMatchObject({ status: 401, message: 'HTTP 401 Unauthorized' })
+})
+
+test('what it calls is answered, or is an operation that is known to be missing', async () => {
+  const { admin, realm } = await start()
+  const { id } = await admin.clients.create({ realm, clientId: 'shop', serviceAccountsEnabled: true })
+  const role = await admin.roles.findOneByName({ realm, name: `default-roles-${realm}` })
+  const calls: Readonly<Record<string, () => Promise<unknown>>> = {
+    people: () => admin.users.find({ realm }),
+    groups: () => admin.groups.find({ realm }),
+    'groups that everybody new joins': () => admin.realms.getDefaultGroups({ realm }),
+    'parts of a role': () => admin.roles.getCompositeRoles({ realm, id: role!.id! }),
+    'people with a role': () => admin.roles.findUsersWithRole({ realm, name: role!.name! }),
+    'secret of a client': () => admin.clients.getClientSecret({ realm, id }),
+    'account of a client': () => admin.clients.getServiceAccountUser({ realm, id }),
+    'scope of a client': () => admin.clients.listScopeMappings({ realm, id }),
+    'sessions of a client': () => admin.clients.listSessions({ realm, id }),
+    flows: () => admin.authenticationManagement.getFlows({ realm }),
+    'identity providers': () => admin.identityProviders.find({ realm }),
+    components: () => admin.components.find({ realm }),
+    keys: () => admin.realms.getKeys({ realm }),
+    events: () => admin.realms.findEvents({ realm }),
+    'events of administration': () => admin.realms.findAdminEvents({ realm }),
+    'partial export': () => admin.realms.export({ realm }),
+    'partial import': () => admin.realms.partialImport({ realm, rep: { ifResourceExists: 'SKIP' } }),
+    'texts of pages': () => admin.realms.getRealmSpecificLocales({ realm }),
+    server: () => admin.serverInfo.find(),
+  }
+  const known = missingOperations.map(({ method, path }) => `: ${method} ${path} (`)
+  for (const [what, call] of Object.entries(calls)) {
+    const error = await call().then(
+      () => undefined,
+      (reason: NetworkError) => reason,
+    )
+    if (!error) continue
+    const { error_description: text } = error.responseData as { error_description?: string }
+    expect([what, error.response.status, known.some((one) => text?.includes(one))]).toEqual([what, 501, true])
+  }
+})
