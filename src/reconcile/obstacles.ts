@@ -47,7 +47,10 @@ function conflicts(input: PlanInput): Obstacle[] {
         const where = `source ${other.source}, ${other.file}:${other.line}`
         const name = describe(stated.kind, stated.key)
         return [
-          { position, message: `${name}: ${path} is stated differently by ${where}: state it once, or twice the same` },
+          {
+            position,
+            message: `${name}: ${path} is stated differently by ${where}: state it once, or twice the same; if that is this source where it stood before, name it with --name ${other.source}`,
+          },
         ]
       }),
     ),
