@@ -74,7 +74,8 @@ export const settings = {
     placeholder: 'file',
     schema: text,
     demanded: true,
-    description: 'File with the key that protects secrets at rest, the same for all replicas; by default that of the embedded store, `key` in its folder.',
+    description:
+      'File with the key that protects secrets at rest, the same for all replicas; by default that of the embedded store, `key` in its folder.',
   }),
   source: setting('source', {
     placeholder: 'file or folder',

@@ -16,7 +16,7 @@ test('nothing given is development mode on the embedded store', () => {
     basePath: '/v1',
     data: 'data',
     database: undefined,
-    keyFile: 'data/key',
+    keyFile: undefined,
     source: undefined,
     adminUser: 'admin',
     adminPassword: 'admin',
@@ -27,7 +27,7 @@ test('nothing given is development mode on the embedded store', () => {
 
 test('a flag wins over a variable, and a variable over the default', () => {
   const env = { REGENT_PORT: '8099', REGENT_DATA: './x', REGENT_ADMIN_USER: 'root' }
-  expect(readSettings({ port: '0' }, env)).toMatchObject({ port: 0, data: './x', keyFile: 'x/key', adminUser: 'root' })
+  expect(readSettings({ port: '0' }, env)).toMatchObject({ port: 0, data: './x', adminUser: 'root' })
   expect(readSettings({ production: undefined, logLevel: 'debug' }, env)).toMatchObject({
     port: 8099,
     logLevel: 'debug',
@@ -78,6 +78,12 @@ describe('development mode', () => {
   })
 })
 
+test('a database goes with a key file in any mode: none is made up for it', () => {
+  expect(problemsOf({ database: 'postgres://regent@db/regent' }, {})).toContain(
+    '--key-file (REGENT_KEY_FILE): goes with a database: make one with "openssl rand -base64 32 > key"',
+  )
+})
+
 describe('production mode', () => {
   test('listens anywhere and makes up no administrator', () => {
     const read = readSettings({ host: '0.0.0.0' }, production)
@@ -123,7 +129,7 @@ test('every setting stands in the documentation', () => {
 test('what has a default is never undefined', () => {
   expectTypeOf<Settings['port']>().toEqualTypeOf<number>()
   expectTypeOf<Settings['source']>().toEqualTypeOf<string[] | undefined>()
-  expectTypeOf<Settings['keyFile']>().toEqualTypeOf<string>()
+  expectTypeOf<Settings['keyFile']>().toEqualTypeOf<string | undefined>()
   expectTypeOf<Settings['production']>().toEqualTypeOf<boolean>()
   expectTypeOf<Settings['database']>().toEqualTypeOf<string | undefined>()
 })

@@ -14,9 +14,11 @@ export function wishedIds(realm: Representation): ReadonlyMap<string, string> {
   return new Map(splitTree(realm).flatMap(({ kind, key, id }) => (id === undefined ? [] : [[address(kind, key), id]])))
 }
 
-/** Makes the objects that a realm's representation holds, inside the transaction of the caller. Throws DocumentError. */
+/** Makes the objects that a realm's representation holds, and sets what refers to them, inside the transaction of the caller. Throws DocumentError. */
 export async function importContent(context: WriteContext, realm: Representation): Promise<void> {
-  const content = Object.entries(realm).filter(([field, value]) => field in kinds.realm.children && value !== null)
+  const { children, fields } = kinds.realm
+  const isContent = (field: string) => field in children || (fields[field]?.late === true && !fields[field].computed)
+  const content = Object.entries(realm).filter(([field, value]) => isContent(field) && value !== null)
   if (!content.length) return
   const value = { realm: context.realm.name, ...Object.fromEntries(content) }
   const documents = [bodyDocument(value)]

@@ -58,7 +58,7 @@ export const clients: Writers = {
   },
 }
 
-/** A new secret: 32 letters and digits. */
+/** A new secret: 86 letters and digits, as many as in 64 bytes of base64. */
 export function newSecret(): string {
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
   // 62 letters fit 4 times into a byte; what does not fit is thrown away, so that each letter is equally likely.

@@ -1,7 +1,8 @@
 // Realms: a new one with everything that every realm has, its administration client in master, renaming, the end of one.
 import { randomUUID } from 'node:crypto'
 import { adminClientObjects, adminClientOf, builtInObjects, MASTER } from '../kinds/built-in/index.ts'
-import { type FlatFields, flatten } from '../kinds/compare.ts'
+import { assemble, type FlatFields, flatten } from '../kinds/compare.ts'
+import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import { type KindName, type Representation, relationFields } from '../kinds/kind.ts'
 import { creationOrder } from '../kinds/order.ts'
@@ -15,6 +16,7 @@ import { deleteAll } from './deletion.ts'
 import { failure } from './errors.ts'
 import { type LiveObject, listObjects } from './live.ts'
 import { createObjects, type NewObject, plain, updateAll, type Writers } from './objects.ts'
+import { checkSettings } from './realm-checks.ts'
 import { idsOf } from './references.ts'
 import { digested } from './secrets.ts'
 
@@ -27,9 +29,11 @@ export const realms: Writers = {
     throw new Error('a realm is made by createRealm')
   },
   async update(context, updates) {
-    for (const { set } of updates) {
+    for (const { live, set } of updates) {
       refuseLockout(context, set)
       if ('realm' in set) checkName(set.realm)
+      const next = assemble(kinds.realm, { ...flatten(kinds.realm, live.representation), ...set })
+      checkSettings(next, new Set(Object.keys(set).map((path) => path.split('.')[0]!)))
     }
     const updated = await writers.update(context, updates)
     for (const { set } of updates) if ('realm' in set) await rename(context, String(set.realm))
@@ -59,7 +63,9 @@ export async function createRealm(
 ): Promise<WriteContext> {
   const name = checkName(stated.realm)
   const [tree, ...builtIn] = builtInObjects(name)
-  const full = { ...tree!.representation, ...stated }
+  checkSettings(stated, new Set(Object.keys(stated)))
+  const there = new Set(builtIn.map(({ kind, key }) => address(kind, key)))
+  const full = { ...tree!.representation, ...settableNow(stated, there) }
   const id = options.id ?? randomUUID()
   const number = await naming(name, () => insertRealm(context.tx, { id, name, version: 1, body: {} }))
   const realm: RealmRow = { number, id, name, enabled: full.enabled === true, notBefore: Number(full.notBefore ?? 0) }
@@ -108,6 +114,19 @@ async function createTree(
         : (c: WriteContext, o: readonly NewObject[]) => createObjects(c, kind, o)
     for (const one of await create(context, wanted)) made.set(address(kind, one.key), one)
   }
+}
+
+/** The settings without what refers to objects that the realm does not have yet: whoever makes these sets it with them. */
+function settableNow(stated: Representation, there: ReadonlySet<string>): Representation {
+  const exists = (to: KindName, name: Json) => there.has(address(to, [String(name)]))
+  return Object.fromEntries(
+    Object.entries(stated).flatMap(([name, value]): [string, Json][] => {
+      const { refersTo, relation, computed } = kinds.realm.fields[name] ?? {}
+      if (!refersTo || computed) return [[name, value]]
+      if (relation) return [[name, ((value ?? []) as string[]).filter((one) => exists(refersTo, one))]]
+      return exists(refersTo, value) ? [[name, value]] : []
+    }),
+  )
 }
 
 function settingsOf(context: WriteContext, full: Representation) {

@@ -41,3 +41,36 @@ test('content of kinds that are not managed yet is refused, not lost', async () 
   })
   expect(answer).toMatchObject({ status: 400, body: { errorMessage: expect.stringContaining('users') } })
 })
+
+test('settings may refer to the content that comes with them', async () => {
+  const realm = newName()
+  const body = {
+    realm,
+    browserFlow: 'ours',
+    defaultDefaultClientScopes: ['calendar', 'email'],
+    clientScopes: [{ name: 'calendar', protocol: 'openid-connect' }],
+    authenticationFlows: [{ alias: 'ours', topLevel: true }],
+  }
+  expect(await server.call('POST', '/admin/realms', { body })).toMatchObject({ status: 201 })
+  expect((await server.call('GET', `/admin/realms/${realm}`)).body).toMatchObject({ browserFlow: 'ours' })
+  const scopes = (await server.call('GET', `/admin/realms/${realm}/default-default-client-scopes`)).body as {
+    name: string
+  }[]
+  expect(scopes.map(({ name }) => name).sort()).toEqual(['calendar', 'email'])
+  const answer = await server.call('POST', '/admin/realms', { body: { realm: newName(), browserFlow: 'nowhere' } })
+  expect(answer.status).toBe(400)
+})
+
+test('nobody can lock all administrators out', async () => {
+  const master = (body: object) => server.call('PUT', '/admin/realms/master', { body })
+  expect(await master({ realm: 'other' })).toMatchObject({
+    status: 400,
+    body: { errorMessage: "Can't rename master realm" },
+  })
+  expect(await master({ enabled: false })).toMatchObject({ status: 400 })
+  expect(await server.call('DELETE', '/admin/realms/master/roles/admin')).toMatchObject({ status: 400 })
+  expect(await server.call('PUT', '/admin/realms/master/roles/admin', { body: { name: 'chief' } })).toMatchObject({
+    status: 400,
+  })
+  expect(await server.call('GET', '/admin/realms/master/roles/admin')).toMatchObject({ status: 200 })
+})

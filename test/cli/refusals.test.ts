@@ -1,6 +1,6 @@
 // What stands in the way, said so that one knows the next command. Exit code 1, and nothing is changed.
 
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, inject, test } from 'vitest'
@@ -91,10 +91,24 @@ test.skipIf(inject('databaseUrl'))('the key file of the embedded store is made o
   expect((await stat(file)).mode & 0o777).toBe(0o600)
   await at.run('drift')
   expect(await readFile(file, 'utf8')).toBe(key)
+  expect((await stat(join(at.folder, 'data'))).mode & 0o777).toBe(0o700)
+
+  await rename(file, join(at.folder, 'kept'))
+  expect(await at.run('drift')).toMatchObject(refused(/without the key the secrets in the store are lost: put it back/))
+  await writeFile(file, Buffer.alloc(32, 7).toString('base64url'))
+  expect(await at.run('drift')).toMatchObject(refused(/protected by the key \w+, and the key file holds \w+: name the/))
+  expect(await at.run('drift', '--key-file', 'kept')).toMatchObject({ code: 0 })
 })
 
 test.skipIf(!inject('databaseUrl'))('the key file of a database is never made up', async () => {
-  expect(await at.run('drift', '--key-file', 'nowhere')).toMatchObject(
-    refused(/the key of the database's secrets is missing/),
+  const database = process.env.REGENT_DATABASE ?? 'postgres://x:y@127.0.0.1:1/z'
+  await writeFile(join(at.folder, 'other'), Buffer.alloc(32, 7).toString('base64url'))
+  expect(await at.run('drift', '--key-file', 'nowhere')).toMatchObject(refused(/nowhere cannot be read \(ENOENT\)/))
+  expect(await at.run('drift', '--database', database, '--key-file', '')).toMatchObject(
+    refused(/the key of the database's secrets is missing: .* openssl rand/),
+  )
+  await at.run('drift')
+  expect(await at.run('drift', '--key-file', 'other')).toMatchObject(
+    refused(/protected by the key \w+, and the key file holds \w+: name the/),
   )
 })

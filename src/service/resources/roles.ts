@@ -1,8 +1,9 @@
 // What REST does with roles: by name in their realm or client, or by id.
+import { MASTER } from '../../kinds/built-in/index.ts'
 import type { Key, Representation } from '../../kinds/kind.ts'
 import type { ObjectFilter } from '../../store/objects.ts'
 import { findDefaultRole } from '../../store/role-mappings.ts'
-import { demand, visibleTo } from '../administrators.ts'
+import { ADMIN, demand, visibleTo } from '../administrators.ts'
 import type { Context, WriteContext } from '../context.ts'
 import { failure } from '../errors.ts'
 import { writers } from '../index.ts'
@@ -100,14 +101,23 @@ function show(context: Context, live: LiveObject, brief = false): Representation
 }
 
 async function replace(context: WriteContext, live: LiveObject, body: Representation): Promise<void> {
-  await writers.role.update(context, [{ live, set: replacement(live, withName(body)) }])
+  const set = replacement(live, withName(body))
+  if (set.name !== live.key.at(-1)) refuseLockout(context, live)
+  await writers.role.update(context, [{ live, set }])
 }
 
 async function remove(context: WriteContext, live: LiveObject): Promise<void> {
   if ((await findDefaultRole(context.tx, context.realm.number)) === live.id) {
     throw failure('invalid', `${live.key.at(-1)} is default role of the realm and cannot be removed.`)
   }
+  refuseLockout(context, live)
   await writers.role.delete(context, [live])
+}
+
+/** Without the role that administers everything, by that name, nobody does any more. */
+function refuseLockout({ realm }: Context, { parent, key }: LiveObject): void {
+  if (realm.name !== MASTER || parent || key[0] !== ADMIN) return
+  throw failure('invalid', `${ADMIN} is the role of those who administer every realm and cannot be removed or renamed.`)
 }
 
 function withName(body: Representation): Representation {

@@ -1,0 +1,43 @@
+// What the settings of a realm must fulfil besides their types, whoever states them.
+import type { Json } from '../kinds/fields.ts'
+import type { Representation } from '../kinds/kind.ts'
+import { isMailAddress } from '../lib/mail-address.ts'
+import { failure } from './errors.ts'
+
+/** Throws invalid when one of the named settings cannot be as it is. */
+export function checkSettings(realm: Representation, names: ReadonlySet<string>): void {
+  if (names.has('passwordPolicy')) checkPasswordPolicy(realm)
+  if (names.has('smtpServer')) checkMailServer(realm)
+}
+
+/** The policies for passwords that there are. */
+const PASSWORD_POLICIES = new Set(
+  `digits forceExpiredPasswordChange hashAlgorithm hashIterations length lowerCase maxAuthAge maxLength
+  notContainsUsername notEmail notUsername passwordAge passwordBlacklist passwordHistory
+  recoveryCodesWarningThreshold regexPattern specialChars upperCase`.split(/\s+/),
+)
+
+/** Throws invalid when the policy names a rule that does not exist. */
+function checkPasswordPolicy({ passwordPolicy }: Representation): void {
+  const names = String(passwordPolicy ?? '')
+    .split(' and ')
+    .map((one) => one.replace(/\(.*$/s, '').trim())
+    .filter(Boolean)
+  if (!names.every((name) => PASSWORD_POLICIES.has(name))) throw failure('invalid', 'Password policy not found')
+}
+
+/** Throws invalid when a mail server is stated without an address to send from, or with a reply-to address that is none. */
+function checkMailServer({ smtpServer }: Representation): void {
+  const server = (smtpServer ?? {}) as Representation
+  if (!Object.keys(server).length) return
+  const { from, replyTo, allowutf8 } = server
+  checkAddress('sender', from, allowutf8)
+  if (replyTo) checkAddress('reply-to', replyTo, allowutf8)
+}
+
+function checkAddress(name: string, address: Json | undefined, unicode: Json | undefined): void {
+  if (isMailAddress(String(address ?? ''), unicode === 'true')) return
+  const advice = `If the address contains UTF-8 characters in the local part please ensure the SMTP server supports the \
+SMTPUTF8 extension and enable 'Allow UTF-8' in the email realm configuration.`
+  throw failure('invalid', `Invalid ${name} address '${address || null}'. ${advice}`)
+}
