@@ -3,7 +3,8 @@ import { checkImports, type Import, readImports, readSources } from '../scripts/
 
 const order = 'lib ← kinds ← {store, config} ← service ← realm-file ← {oidc, reconcile} ← http ← operator ← cli ← main'
 const siblings = 'oidc and reconcile do not import each other, nor do store and config'
-const pure = 'reconcile/{action,changes,obstacles,plan,plan-input,render} import kinds, lib and one another only'
+const pure =
+  'reconcile/{action,binding,changes,obstacles,plan,plan-input,render} import kinds, lib and one another only'
 
 test('the imports of src keep the rules', () => {
   expect(checkImports(readSources())).toEqual([])

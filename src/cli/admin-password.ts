@@ -7,7 +7,8 @@ import { readKey } from './key.ts'
 
 /** `regent admin-password`: works on the store itself, since nobody can log in. The password comes from a flag or a prompt. */
 export async function adminPassword(user: string, flags: StoreFlags): Promise<void> {
-  if (flags.server) throw new Error('admin-password works on the store itself: name it with --data or --database')
+  const elsewhere = flags.server ?? (flags.data || flags.database ? undefined : process.env.REGENT_SERVER)
+  if (elsewhere) throw new Error('admin-password works on the store itself: name it with --data or --database')
   const at = storeOf(flags)
   const key = await readKey(at)
   const password = flags.password ?? process.env.REGENT_PASSWORD ?? (await ask(`New password of ${user}: `))

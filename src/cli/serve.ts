@@ -3,10 +3,11 @@ import { existsSync } from 'node:fs'
 import { readSettings, type Settings } from '../config.ts'
 import { createServer } from '../http/server.ts'
 import { watchFileSource } from '../reconcile/sources/watch.ts'
-import { bootstrap } from '../service/bootstrap.ts'
+import { bootstrap, hasAdministrator } from '../service/bootstrap.ts'
 import { openService, type Service } from '../service/service.ts'
 import { follow } from './follow.ts'
 import { readKey } from './key.ts'
+import { report } from './report.ts'
 
 /** `regent serve`. Returns when the server has stopped. */
 export async function serve(flags: Record<string, unknown>): Promise<void> {
@@ -27,10 +28,15 @@ export async function serve(flags: Record<string, unknown>): Promise<void> {
 async function run(service: Service, settings: Settings, started: number): Promise<void> {
   const { adminUser, adminPassword } = settings
   await bootstrap(service, adminUser && adminPassword ? { user: adminUser, password: adminPassword } : undefined)
+  if (settings.production && !(await hasAdministrator(service)))
+    throw new Error(
+      'nobody can administer this store: give --admin-user and --admin-password (REGENT_ADMIN_USER, REGENT_ADMIN_PASSWORD) for the first administrator, or make one with "regent admin-password"',
+    )
   const app = await createServer(service, {
     basePath: settings.basePath,
     hostname: settings.hostname,
     logLevel: settings.logLevel,
+    showRealms: !settings.production,
   })
   const stopped = untilStopped()
   try {
@@ -41,7 +47,8 @@ async function run(service: Service, settings: Settings, started: number): Promi
     for (const source of sourcesOf(settings)) {
       const apply = follow(service, source)
       await apply()
-      watchers.push(await watchFileSource(source, apply))
+      const failed = (error: unknown) => console.error(`${source} may change without being noticed: ${report(error)}\n`)
+      watchers.push(await watchFileSource(source, { changed: apply, failed }))
       console.log(`Watching ${source}. Edit a file there, and it is applied.\n`)
     }
     await stopped

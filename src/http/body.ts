@@ -3,8 +3,9 @@ import * as z from 'zod'
 import { kinds } from '../kinds/index.ts'
 import type { Kind } from '../kinds/kind.ts'
 import { laterRealmFields } from '../kinds/realm.ts'
-import { locate, scalarEnd } from '../lib/json-position.ts'
+import { firstOf, scalarEnd } from '../lib/json-position.ts'
 import { HttpError } from './errors.ts'
+import { allStorable } from './storable.ts'
 
 /** What the body of an operation must look like. */
 export interface BodyForm {
@@ -72,39 +73,45 @@ export function readBody(bytes: Buffer | undefined, form: BodyForm): unknown {
   const result = form.schema.safeParse(value)
   if (result.success) return result.data
   if (form.refusal) throw new HttpError(400, { errorMessage: form.refusal })
-  const problems = result.error.issues.flatMap((issue) => positioned(text, issue))
-  const first = problems.sort((a, b) => a.offset - b.offset)[0]!
-  if (first.key === undefined) throw cannotParse('unknown_error')
-  const name = kindAt(form.kind, first.path)?.representation ?? 'object'
-  const where = `line ${lineOf(text, first.offset)} column ${columnOf(text, first.offset)}`
+  const unknown = new Set<string>()
+  const paths = result.error.issues.flatMap((issue) => pathsOf(issue, unknown))
+  const first = firstOf(text, paths)
+  if (!first || !unknown.has(JSON.stringify(first.path))) throw cannotParse('unknown_error')
+  const { path, offset } = first
+  // Keycloak: the position is where its parser stood: behind what opens a value, or behind a number, flag or null.
+  const end = /["[{]/.test(text[offset]!) ? offset + 1 : scalarEnd(text, offset)
+  const name = kindAt(form.kind, path.slice(0, -1))?.representation ?? 'object'
+  const where = `line ${lineOf(text, end)} column ${columnOf(text, end)}`
   throw new HttpError(400, {
-    error: `Invalid json representation for ${name}. Unrecognized field "${first.key}" at ${where}.`,
+    error: `Invalid json representation for ${name}. Unrecognized field "${path.at(-1)}" at ${where}.`,
   })
 }
 
 type Path = readonly (string | number)[]
 
+/** What cannot be kept is refused here, wherever it stands: in values, keys of maps and names of fields. */
 function parse(text: string, form: BodyForm): unknown {
+  let value: unknown
   try {
-    return JSON.parse(text)
+    value = JSON.parse(text)
   } catch {
     throw form.refusal ? new HttpError(400, { errorMessage: form.refusal }) : cannotParse('invalid_request')
   }
+  // Only an escape can say such a thing in a text that is UTF-8.
+  if (!/\\u(0000|d[89a-f])/i.test(text) || allStorable(value)) return value
+  throw form.refusal ? new HttpError(400, { errorMessage: form.refusal }) : cannotParse('unknown_error')
 }
 
 function cannotParse(error: string): HttpError {
   return new HttpError(400, { error, error_description: 'Cannot parse the JSON' })
 }
 
-/** Keycloak: the position is where its parser stood: behind the bracket or quote that opens a value, or behind a scalar. */
-function positioned(text: string, issue: z.core.$ZodIssue): { offset: number; path: Path; key?: string }[] {
+function pathsOf(issue: z.core.$ZodIssue, unknown: Set<string>): Path[] {
   const path = issue.path as Path
-  if (issue.code !== 'unrecognized_keys') return [{ offset: locate(text, path), path }]
-  return issue.keys.map((key) => {
-    const start = locate(text, [...path, key])
-    const opens = /["[{]/.test(text[start] ?? '')
-    return { offset: opens ? start + 1 : scalarEnd(text, start), path, key }
-  })
+  if (issue.code !== 'unrecognized_keys') return [path]
+  const paths = issue.keys.map((key) => [...path, key])
+  for (const one of paths) unknown.add(JSON.stringify(one))
+  return paths
 }
 
 function kindAt(kind: Kind | undefined, path: Path): Kind | undefined {

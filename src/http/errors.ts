@@ -45,15 +45,18 @@ export function errorAnswer(error: unknown, id: string): ErrorAnswer {
   if (error instanceof OAuthError) return { status: error.status, body: oauthBody(error) }
   if (error instanceof ActionError) return actionAnswer(error, id)
   if (error instanceof DocumentError) return { status: 400, body: documentBody(error) }
-  const { statusCode = 500 } = error as { statusCode?: number }
+  const { statusCode = 500, code } = error as { statusCode?: number; code?: string }
   // Fastify's own refusals: a body that is too large, a length that is wrong.
-  if (statusCode < 500) return { status: statusCode, body: { error: `HTTP ${statusCode} ${(error as Error).message}` } }
+  if (statusCode < 500 && code?.startsWith('FST_'))
+    return { status: statusCode, body: { error: `HTTP ${statusCode} ${(error as Error).message}` } }
   const body = {
     error: 'unknown_error',
-    error_description: `For more on this error consult the server log: ${id}`,
+    error_description: consult(id),
   }
   return { status: 500, body, fault: true }
 }
+
+const consult = (id: string): string => `For more on this error consult the server log: ${id}`
 
 /** No such address. */
 export const notFound = (): HttpError => new HttpError(404, { error: 'HTTP 404 Not Found' })
@@ -62,8 +65,11 @@ export const notFound = (): HttpError => new HttpError(404, { error: 'HTTP 404 N
 export const methodNotAllowed = (): HttpError => new HttpError(405, { error: 'HTTP 405 Method Not Allowed' })
 
 /** An apply that failed: which action, where it is stated, and why. Nothing of it was kept. */
-function actionAnswer({ action, cause, message }: ActionError, id: string): ErrorAnswer {
-  const { status, fault } = cause instanceof Error ? errorAnswer(cause, id) : { status: 500, fault: true as const }
+function actionAnswer({ action, cause }: ActionError, id: string): ErrorAnswer {
+  const { status, fault } = errorAnswer(cause, id)
+  // Of what nobody meant for callers, such as a database's words, only the log knows.
+  const told = cause instanceof ServiceError || cause instanceof DocumentError
+  const message = told ? cause.message : consult(id)
   const text = `${action.operation} ${describe(action.kind, action.key)}: ${message}; nothing was changed`
   const problems = action.position && [{ position: action.position, message: text }]
   return {

@@ -1,6 +1,6 @@
 // The page at the server's own address, for whoever looks there with a browser.
 
-/** The page: what this is, its realms, and where to go on. */
+/** The page: what this is, realms (those that may be shown), and where to go on. */
 export function homePage(base: string, realms: readonly string[]): string {
   const items = realms.map((name) => {
     const path = `/realms/${encodeURIComponent(name)}`
@@ -16,10 +16,7 @@ export function homePage(base: string, realms: readonly string[]): string {
 <h1>Regent</h1>
 <p>This is an identity administration server at <code>${escaped(base)}</code>.</p>
 <p>Its REST API is at <code>${escaped(base)}/admin/realms</code>; <a href="/openapi.json">openapi.json</a> describes it.</p>
-<h2>Realms</h2>
-<ul>
-${items.join('\n')}
-</ul>
+${items.length ? `<h2>Realms</h2>\n<ul>\n${items.join('\n')}\n</ul>` : ''}
 <p><a href="/health/ready">Health</a></p>
 </html>
 `

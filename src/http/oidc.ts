@@ -6,15 +6,20 @@ import { issueTokens } from '../oidc/token-endpoint.ts'
 import type { Service } from '../service/service.ts'
 import { methodNotAllowed } from './errors.ts'
 
+/** Anybody may send a form: it is read before it is known who does. */
+const FORM_LIMIT = 64 * 1024
+
 /** Adds the routes. */
 export async function oidcRoutes(
   app: FastifyInstance,
   service: Service,
   baseOf: (request: FastifyRequest) => string,
 ): Promise<void> {
-  await app.register(formbody)
+  await app.register(formbody, { bodyLimit: FORM_LIMIT })
   // Keycloak: a body that is no form states nothing.
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, parsed) => parsed(null, {}))
+  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: FORM_LIMIT }, (_request, _body, parsed) =>
+    parsed(null, {}),
+  )
   app.removeContentTypeParser(['application/json', 'text/plain'])
   const realmOf = (request: FastifyRequest) => (request.params as { realm: string }).realm
 

@@ -26,12 +26,19 @@ export function register(
 ): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
-  // Before the body is read: who may not call is not listened to.
+  // Before the body is read: who may not call is not listened to, nor who may do nothing.
   app.addHook('onRequest', async (request) => {
     if (request.method !== 'OPTIONS') callers.set(request, await surroundings.authenticate(request))
   })
   for (const operation of operations) {
-    app.route({ method: operation.method, url: urlOf(operation.path), handler: handler(surroundings, operation) })
+    app.route({
+      method: operation.method,
+      url: urlOf(operation.path),
+      ...(operation.body && {
+        onRequest: (request: FastifyRequest) => surroundings.service.demandPower(callers.get(request)!),
+      }),
+      handler: handler(surroundings, operation),
+    })
   }
   for (const listed of missing) {
     app.route({ method: listed.method, url: urlOf(listed.path), handler: async () => Promise.reject(notYet(listed)) })

@@ -10,6 +10,7 @@ import { oidcRoutes } from './oidc.ts'
 import { openApi } from './openapi.ts'
 import { regentOperations } from './regent.ts'
 import { register } from './register.ts'
+import { demandStorable } from './storable.ts'
 
 /** How the server is reached, and who is trusted. */
 export interface ServerOptions {
@@ -18,6 +19,8 @@ export interface ServerOptions {
   /** Path of the earlier form of the admin API, such as `/v1`. */
   readonly basePath?: string | undefined
   readonly logLevel?: string | undefined
+  /** Whether the page at the server's own address names the realms: to anybody. */
+  readonly showRealms?: boolean
   /** Who calls, for requests in this process that carry no token. */
   readonly caller?: Caller
 }
@@ -39,7 +42,7 @@ const SECURITY_HEADERS = {
 
 /** Makes the server on a service. The caller starts and closes it; the service stays open. */
 export async function createServer(service: Service, options: ServerOptions = {}): Promise<FastifyInstance> {
-  const { hostname, basePath, logLevel = 'silent', caller } = options
+  const { hostname, basePath, logLevel = 'silent', showRealms = false, caller } = options
   const app = fastify({
     logger: { level: logLevel },
     logController: new LogController({ disableRequestLogging: true }),
@@ -53,6 +56,7 @@ export async function createServer(service: Service, options: ServerOptions = {}
   app.addHook('onSend', async (_request, reply) => {
     reply.headers(SECURITY_HEADERS)
   })
+  app.addHook('preHandler', demandStorable)
   app.setErrorHandler((error, request, reply) => {
     const { status, body, fault } = errorAnswer(error, request.id)
     if (fault) request.log.error(error)
@@ -65,13 +69,18 @@ export async function createServer(service: Service, options: ServerOptions = {}
     register(scope, { service, authenticate: who, baseOf }, operations, missingOperations)
   })
   await app.register((scope) => oidcRoutes(scope, service, baseOf))
-  await app.register(async (scope) => ownRoutes(scope, service, baseOf))
+  await app.register(async (scope) => ownRoutes(scope, service, baseOf, showRealms))
   return app
 }
 
-function ownRoutes(app: FastifyInstance, service: Service, baseOf: (request: FastifyRequest) => string): void {
+function ownRoutes(
+  app: FastifyInstance,
+  service: Service,
+  baseOf: (request: FastifyRequest) => string,
+  showRealms: boolean,
+): void {
   app.get('/', async (request, reply) => {
-    const realms = await service.realms()
+    const realms = showRealms ? await service.realms() : []
     const page = homePage(
       baseOf(request),
       realms.map(({ name }) => name),
@@ -82,7 +91,7 @@ function ownRoutes(app: FastifyInstance, service: Service, baseOf: (request: Fas
   app.get('/health/live', async () => ({ status: 'UP' }))
   app.get('/health/ready', async (request, reply) => {
     try {
-      await service.realms()
+      await service.ping()
       return { status: 'UP' }
     } catch (error) {
       request.log.error(error)

@@ -1,5 +1,6 @@
 // Which client asks, and whether it is the one that it says.
 import { timingSafeEqual } from 'node:crypto'
+import { isStorable } from '../kinds/fields.ts'
 import type { Context } from '../service/context.ts'
 import { writers } from '../service/index.ts'
 import type { LiveObject } from '../service/live.ts'
@@ -16,7 +17,7 @@ const WRONG = 'Invalid client or Invalid client credentials'
 /** The client that the request comes from, by form or Basic. Throws invalid_client or unauthorized_client. One statement. */
 export async function authenticateClient(context: Context, request: TokenRequest): Promise<LiveObject> {
   const { id, secret } = credentials(request)
-  const [client] = id ? await writers.client.list(context, { keys: [[id]] }) : []
+  const [client] = id && isStorable(id) ? await writers.client.list(context, { keys: [[id]] }) : []
   if (client?.representation.enabled !== true || client.representation.bearerOnly === true) {
     throw new OAuthError(401, 'invalid_client', WRONG)
   }

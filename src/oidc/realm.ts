@@ -5,6 +5,7 @@ import { writers } from '../service/index.ts'
 
 /** A realm as the token endpoint sees it. */
 export interface TokenRealm {
+  readonly number: number
   readonly id: string
   readonly name: string
   readonly settings: Representation
@@ -15,7 +16,13 @@ export interface TokenRealm {
 /** The realm of the context. */
 export async function realmOf(context: Context): Promise<TokenRealm> {
   const [live] = await writers.realm.list(context, {})
-  return { id: live!.id, name: live!.key[0]!, settings: live!.representation, now: context.now }
+  return {
+    number: context.realm.number,
+    id: live!.id,
+    name: live!.key[0]!,
+    settings: live!.representation,
+    now: context.now,
+  }
 }
 
 /** Keycloak: the issuer of a realm's tokens is its address. */

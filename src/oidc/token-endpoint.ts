@@ -1,25 +1,16 @@
 // The token endpoint: a password or a refresh token for new tokens. Sessions are not kept: tokens end by their time.
 import { randomUUID } from 'node:crypto'
-import type { JWTPayload } from 'jose'
 import type { Context } from '../service/context.ts'
 import { ServiceError } from '../service/errors.ts'
-import type { LiveObject } from '../service/live.ts'
 import { type Service, SYSTEM } from '../service/service.ts'
-import { authenticate, findById, type StoredUser } from '../service/users.ts'
+import { stillHas } from '../service/standing.ts'
+import { authenticate, findById } from '../service/users.ts'
 import { authenticateClient, type TokenRequest } from './client-authentication.ts'
+import { endOf, type Grant, secondsOf, tokensOf } from './grant.ts'
 import { OAuthError } from './oauth-error.ts'
-import { issuerOf, realmOf, type TokenRealm } from './realm.ts'
+import { realmOf } from './realm.ts'
 import { grantedScopes } from './scopes.ts'
-import { signToken, type Verified, verifyToken } from './tokens.ts'
-
-/** What a grant gives: whose tokens, for which client, since which log-in. */
-interface Grant {
-  readonly realm: TokenRealm
-  readonly client: LiveObject
-  readonly user: StoredUser
-  readonly scopes: readonly string[]
-  readonly sid: string
-}
+import { type Verified, verifyToken } from './tokens.ts'
 
 type GrantType = (context: Context, request: TokenRequest, refresh: Verified | undefined) => Promise<Grant>
 
@@ -66,20 +57,23 @@ async function byPassword(context: Context, request: TokenRequest): Promise<Gran
   const { username, password } = request.form
   if (!username) throw new OAuthError(401, 'invalid_request', 'Missing parameter: username')
   const scopes = await grantedScopes(context, client, request.form.scope)
-  const user = await authenticate(context, username, password ?? '')
+  const { loginWithEmailAllowed, duplicateEmailsAllowed } = realm.settings
+  const byEmail = loginWithEmailAllowed === true && duplicateEmailsAllowed !== true
+  const user = await authenticate(context, username, password ?? '', byEmail)
   if (!user) throw new OAuthError(400, 'invalid_grant', 'Invalid user credentials')
   if (user.body.enabled !== true) throw new OAuthError(400, 'invalid_grant', 'Account disabled')
   if (((user.body.requiredActions ?? []) as string[]).length) {
     throw new OAuthError(400, 'invalid_grant', 'Account is not fully set up')
   }
-  return { realm, client, user, scopes, sid: randomUUID() }
+  const { credential } = user
+  return { realm, client, user, scopes, sid: randomUUID(), authTime: secondsOf(realm.now), credential }
 }
 
 async function byRefreshToken(context: Context, request: TokenRequest, verified: Verified | undefined): Promise<Grant> {
   const { realm, client } = await start(context, request)
   if (!request.form.refresh_token) throw new OAuthError(400, 'invalid_request', 'No refresh token')
-  if (verified?.realm.id !== realm.id) throw new OAuthError(400, 'invalid_grant', 'Invalid refresh token')
-  const { sub, azp, scope, sid } = verified.claims
+  if (verified?.realm.number !== realm.number) throw new OAuthError(400, 'invalid_grant', 'Invalid refresh token')
+  const { sub, azp, scope, sid, iat, auth_time: authTime, credential } = verified.claims
   if (azp !== client.key[0]) {
     const mismatch = "Invalid refresh token. Token client and authorized client don't match"
     throw new OAuthError(400, 'invalid_grant', mismatch)
@@ -87,6 +81,12 @@ async function byRefreshToken(context: Context, request: TokenRequest, verified:
   const user = await findById(context, String(sub))
   if (!user) throw new OAuthError(400, 'invalid_grant', 'Invalid refresh token')
   if (user.body.enabled !== true) throw new OAuthError(400, 'invalid_grant', 'User disabled')
+  if (iat! < Number(client.representation.notBefore ?? 0)) throw new OAuthError(400, 'invalid_grant', 'Stale token')
+  // A new password ends what began with the old one.
+  const going = authTime !== undefined && credential !== undefined && secondsOf(realm.now) < endOf(realm, authTime)
+  if (!going || !(await stillHas(context, user.id, credential))) {
+    throw new OAuthError(400, 'invalid_grant', 'Session not active')
+  }
   return {
     realm,
     client,
@@ -95,6 +95,8 @@ async function byRefreshToken(context: Context, request: TokenRequest, verified:
       .split(' ')
       .filter(Boolean),
     sid: String(sid),
+    authTime,
+    credential,
   }
 }
 
@@ -102,49 +104,4 @@ async function start(context: Context, request: TokenRequest) {
   const realm = await realmOf(context)
   if (realm.settings.enabled !== true) throw new OAuthError(403, 'access_denied', 'Realm not enabled')
   return { realm, client: await authenticateClient(context, request) }
-}
-
-async function tokensOf(service: Service, base: string, grant: Grant): Promise<Record<string, unknown>> {
-  const { realm, client, user, scopes, sid } = grant
-  const now = Math.floor(realm.now.getTime() / 1000)
-  const attributes = (client.representation.attributes ?? {}) as Record<string, string>
-  const lifespan = Number(attributes['access.token.lifespan'] ?? realm.settings.accessTokenLifespan)
-  const refreshLifespan = Number(realm.settings.ssoSessionIdleTimeout)
-  const common = (typ: string, exp: number): JWTPayload => ({
-    exp,
-    iat: now,
-    jti: randomUUID(),
-    iss: issuerOf(base, realm.name),
-    sub: user.id,
-    typ,
-    azp: client.key[0],
-    sid,
-    scope: scopes.join(' '),
-  })
-  const refresh = { ...common('Refresh', now + refreshLifespan), aud: issuerOf(base, realm.name) }
-  const identity = { ...common('ID', now + lifespan), aud: client.key[0], ...profile(user) } as JWTPayload
-  return {
-    access_token: await signToken(service, realm, { ...common('Bearer', now + lifespan), ...profile(user) }),
-    expires_in: lifespan,
-    refresh_expires_in: refreshLifespan,
-    refresh_token: await signToken(service, realm, refresh),
-    token_type: 'Bearer',
-    ...(scopes.includes('openid') && { id_token: await signToken(service, realm, identity) }),
-    'not-before-policy': realm.settings.notBefore ?? 0,
-    session_state: sid,
-    scope: scopes.join(' '),
-  }
-}
-
-function profile({ username, email, body }: StoredUser): Record<string, unknown> {
-  const { firstName, lastName, emailVerified = false } = body
-  const name = [firstName, lastName].filter((part) => typeof part === 'string').join(' ')
-  return {
-    email_verified: emailVerified,
-    ...(name && { name }),
-    preferred_username: username,
-    ...(firstName !== undefined && { given_name: firstName }),
-    ...(lastName !== undefined && { family_name: lastName }),
-    ...(email !== null && { email }),
-  }
 }

@@ -1,7 +1,9 @@
 // Tokens: signed, and verified by the key of the realm that they say they come from.
 import { decodeJwt, decodeProtectedHeader, type JWTPayload, jwtVerify, SignJWT } from 'jose'
+import { isStorable } from '../kinds/fields.ts'
 import { ServiceError } from '../service/errors.ts'
 import { type RealmRow, type Service, SYSTEM } from '../service/service.ts'
+import { standingOf } from '../service/standing.ts'
 import { ALGORITHM, keysOf, keyWithId } from './keys.ts'
 import type { TokenRealm } from './realm.ts'
 
@@ -16,6 +18,9 @@ export interface Verified {
     readonly azp?: string
     readonly scope?: string
     readonly sid?: string
+    /** Of a refresh token: when its user logged in, and with which credential. */
+    readonly auth_time?: number
+    readonly credential?: string
   }
 }
 
@@ -55,10 +60,25 @@ export async function verifyToken(
   }
 }
 
+/** An access token that was verified, and whether its user's administrative power goes with it. Two statements. */
+export async function verifyBearer(
+  service: Service,
+  token: string,
+  issuerBase?: string,
+): Promise<(Verified & { readonly power: boolean }) | undefined> {
+  const verified = await verifyToken(service, token, 'Bearer', issuerBase)
+  if (!verified) return undefined
+  const { realm, claims } = verified
+  const { counts, power } = await standingOf(service, realm, claims.azp ?? '', claims.iat!)
+  return counts ? { ...verified, power } : undefined
+}
+
 function splitIssuer(issuer: string | undefined): { base: string; name: string } {
   const at = issuer?.lastIndexOf('/realms/') ?? -1
   if (!issuer || at < 0) throw new TypeError('the token names no realm')
-  return { base: issuer.slice(0, at), name: decodeURIComponent(issuer.slice(at + '/realms/'.length)) }
+  const name = decodeURIComponent(issuer.slice(at + '/realms/'.length))
+  if (!isStorable(name)) throw new TypeError('no realm has such a name')
+  return { base: issuer.slice(0, at), name }
 }
 
 /** What decoding throws at what is no token, and verifying at a wrong one. Anything else is not the token's fault. */

@@ -1,5 +1,6 @@
 // The first start: the master realm, and somebody who can administer it.
 import { MASTER } from '../kinds/built-in/index.ts'
+import { isHeld } from '../store/standing.ts'
 import { hasPeople } from '../store/users.ts'
 import { ADMIN } from './administrators.ts'
 import type { Context } from './context.ts'
@@ -39,6 +40,11 @@ export async function resetAdminPassword(service: Service, user: string, passwor
     const [administrator] = existing ? [existing] : await createUsers(context, [{ username: user, password: hash }])
     await grantRoles(context, administrator!, [[ADMIN]])
   })
+}
+
+/** Whether somebody can administer every realm. */
+export function hasAdministrator(service: Service): Promise<boolean> {
+  return service.read(SYSTEM, MASTER, ({ tx, realm }) => isHeld(tx, realm.number, ADMIN))
 }
 
 async function createMaster(service: Service): Promise<void> {

@@ -8,7 +8,6 @@ import {
   insertPeopleEntries,
   type JournalEntry,
   nextNumber,
-  notifyChange,
   type StoredEntry,
   selectEntries,
 } from '../store/journal.ts'
@@ -66,7 +65,7 @@ export function journal(
   stream.push({ operation, kind, object: object.id, key: object.key, fields })
 }
 
-/** Writes the journal, marks the inventory rows of what changed, and wakes who listens. Four statements at most. */
+/** Writes the journal, and marks the inventory rows of what changed. Three statements at most. */
 export async function flush(context: WriteContext): Promise<void> {
   const { tx, realm, version, now, actor } = context
   const people = context.people.splice(0)
@@ -82,7 +81,6 @@ export async function flush(context: WriteContext): Promise<void> {
       realm.number,
       touched.map(({ kind, object }) => ({ kind, object })),
     )
-  await notifyChange(tx, realm.number)
 }
 
 /** The latest journal entries about the objects, newest first. One statement. */

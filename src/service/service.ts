@@ -25,6 +25,8 @@ export interface Caller {
   readonly actor: Actor
   /** Absent: all power. */
   readonly user?: { readonly realm: string; readonly id: string }
+  /** What the user may is not the caller's: their token does not carry it. */
+  readonly powerless?: true
 }
 
 /** An open service. */
@@ -46,6 +48,8 @@ export interface Service {
   create<T>(caller: Caller, realm: NewRealm, work: (context: WriteContext) => Promise<T>): Promise<T>
   /** Throws forbidden unless the caller may do this in every one of the realms, whether they exist or not. */
   demand(caller: Caller, permission: Permission, realms: readonly string[]): Promise<void>
+  /** Throws forbidden when the caller may do nothing in any realm. */
+  demandPower(caller: Caller): Promise<void>
   /** A read that is about no realm in particular. */
   look<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
   /** All realms, by name. */
@@ -89,8 +93,7 @@ export async function openService({
   })
 
   const contextFor = async (tx: Transaction, caller: Caller, realm: RealmRow): Promise<Context> => {
-    const power: Power = caller.user ? await powerOf(tx, caller.user) : everything
-    return { tx, realm, actor: caller.actor, now: clock(), vault, power }
+    return { tx, realm, actor: caller.actor, now: clock(), vault, power: await powerFor(tx, caller) }
   }
   const found = (realm: RealmRow | undefined): RealmRow => {
     if (!realm) throw failure('not_found', 'Realm not found.')
@@ -132,9 +135,13 @@ export async function openService({
         )
         return finish(await createRealm(context, realm.representation, realm), work)
       }),
-    async demand({ user }, permission, realms) {
-      const power = user ? await store.read((tx) => powerOf(tx, user)) : everything
+    async demand(caller, permission, realms) {
+      const power = await store.read((tx) => powerFor(tx, caller))
       for (const name of realms) demandIn(power, name, permission)
+    },
+    async demandPower(caller) {
+      const power = await store.read((tx) => powerFor(tx, caller))
+      if (!power.all && !power.realms.size) throw failure('forbidden', 'HTTP 403 Forbidden')
     },
     look: (work) => store.read(work),
     realms: () => store.read(listRealms),
@@ -142,6 +149,11 @@ export async function openService({
     announce: (url) => store.announce(url),
     close: () => store.close(),
   }
+}
+
+async function powerFor(tx: Transaction, { user, powerless }: Caller): Promise<Power> {
+  const power = user ? await powerOf(tx, user) : everything
+  return powerless ? { all: false, realms: new Set() } : power
 }
 
 /** The first key that a store is opened with is its key: with another one, its secrets could not be read. */

@@ -76,16 +76,20 @@ export async function setPassword(context: WriteContext, user: StoredUser, passw
   journal(context, 'update', 'user', { id: user.id, key: [user.username] }, { credentials: null })
 }
 
+/** A user, and the id of the credential that they logged in with. */
+export type LoggedIn = StoredUser & { readonly credential: string }
+
 /** The user whose password this is; undefined when there is none. Takes its time also for a user that does not exist. */
 export async function authenticate(
   context: Context,
   username: string,
   password: string,
-): Promise<StoredUser | undefined> {
-  const user = await findUserForLogin(context.tx, context.realm.number, fold(username), true)
+  byEmail: boolean,
+): Promise<LoggedIn | undefined> {
+  const user = await findUserForLogin(context.tx, context.realm.number, fold(username), byEmail)
   const hash = user?.credentials.find(({ type }) => type === 'password')
   const right = hash ? await verifyPassword(password, hash.body) : await verifyNothing(password)
-  return right ? user : undefined
+  return right ? { ...user!, credential: hash!.id } : undefined
 }
 
 /** The user with that name. */

@@ -79,11 +79,6 @@ export async function selectEntries(
   return rows
 }
 
-/** Tells other connections, at commit, that a realm has changed. */
-export async function notifyChange(tx: Transaction, realm: number): Promise<void> {
-  await sql`select pg_notify('regent_journal', ${String(realm)}::text)`.execute(tx)
-}
-
 /** Writes entries of the people stream, which takes no lock: their order is that of their transactions. One statement. */
 export async function insertPeopleEntries(
   tx: Transaction,

@@ -30,6 +30,9 @@ const PATIENCE = 5_000
 
 const SQLITE_BUSY = 5
 
+/** The locks of this process: one that nothing refers to any more would be collected, and so given up. */
+const holding = new Set<DatabaseSync>()
+
 /** Locks the folder for this process. Throws FolderInUse, or what the file system says. */
 export async function lockFolder(folder: string): Promise<FolderLock> {
   const room = await lockRoom(folder)
@@ -41,6 +44,7 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
   try {
     const held = hold(join(room, 'held'), 0)
     if (!held) throw new FolderInUse(folder, read(address))
+    holding.add(held)
     rmSync(address, { force: true })
     return {
       async announce(url) {
@@ -50,6 +54,7 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
       release() {
         rmSync(address, { force: true })
         held.close()
+        holding.delete(held)
       },
     }
   } finally {

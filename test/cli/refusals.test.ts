@@ -1,9 +1,10 @@
 // What stands in the way, said so that one knows the next command. Exit code 1, and nothing is changed.
 
-import { readFile, rename, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, inject, test } from 'vitest'
+import { lockFolder } from '../../src/store/lock.ts'
 import { type Workplace, workplace } from '../support/cli.ts'
 
 let at: Workplace
@@ -105,10 +106,35 @@ test.skipIf(!inject('databaseUrl'))('the key file of a database is never made up
   await writeFile(join(at.folder, 'other'), Buffer.alloc(32, 7).toString('base64url'))
   expect(await at.run('drift', '--key-file', 'nowhere')).toMatchObject(refused(/nowhere cannot be read \(ENOENT\)/))
   expect(await at.run('drift', '--database', database, '--key-file', '')).toMatchObject(
-    refused(/the key of the database's secrets is missing: .* openssl rand/),
+    refused(/the key of the database's secrets is missing: .*openssl rand/),
   )
   await at.run('drift')
   expect(await at.run('drift', '--key-file', 'other')).toMatchObject(
     refused(/protected by the key \w+, and the key file holds \w+: name the/),
   )
+})
+
+test('credentials do not go to another machine, whatever a data folder says', async () => {
+  const folder = join(at.folder, 'd')
+  await mkdir(folder)
+  const lock = await lockFolder(folder)
+  await lock.announce('http://192.0.2.1:8080')
+  expect(await at.run('drift', '--data', 'd', '--user', 'ann', '--password', 'x')).toMatchObject(
+    refused(/d is in use by another process, which serves http:\/\/192\.0\.2\.1:8080: name it with --server/),
+  )
+  lock.release()
+})
+
+test('a lost password is not set anew over the network', async () => {
+  expect(await at.run('admin-password', '--server', 'http://127.0.0.1:1', '--password', 'x')).toMatchObject(
+    refused(/admin-password works on the store itself/),
+  )
+})
+
+test.skipIf(!inject('databaseUrl'))('production does not start where nobody can administer', async () => {
+  const start = ['serve', '--port', '0', '--production', '--hostname', 'http://127.0.0.1:1', '--source', '']
+  expect(await at.run(...start)).toMatchObject(refused(/nobody can administer this store: give --admin-user/))
+  await at.run('admin-password', 'root', '--password', 'x')
+  const server = await at.serve(...start.slice(3))
+  expect(await server.stop()).toBe(0)
 })

@@ -1,7 +1,8 @@
 import { afterAll, expect, test } from 'vitest'
 import { createServer } from '../../src/http/server.ts'
-import { bootstrap } from '../../src/service/bootstrap.ts'
-import { openService } from '../../src/service/service.ts'
+import { bootstrap, resetAdminPassword } from '../../src/service/bootstrap.ts'
+import { replaceRealm } from '../../src/service/resources/realms.ts'
+import { openService, SYSTEM } from '../../src/service/service.ts'
 import { newDatabase } from '../support/service.ts'
 
 let now = new Date('2030-01-01T12:00:00Z')
@@ -28,4 +29,41 @@ test('a token opens the admin API for the time that the realm says, and not a se
   now = new Date(now.getTime() + 2000)
   const late = await read()
   expect([late.statusCode, late.json()]).toEqual([401, { error: 'HTTP 401 Unauthorized' }])
+})
+
+test('a refresh token ends with its session: however often it is used, and at once with a new password', async () => {
+  const post = async (form: Record<string, string>) => {
+    const answer = await app.inject({
+      method: 'POST',
+      url: '/realms/master/protocol/openid-connect/token',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      payload: new URLSearchParams({ client_id: 'admin-cli', ...form }).toString(),
+    })
+    return answer.json<Record<string, never>>()
+  }
+  const logIn = (password: string) => post({ grant_type: 'password', username: 'admin', password })
+  const refresh = ({ refresh_token }: Record<string, string>) =>
+    post({ grant_type: 'refresh_token', refresh_token: refresh_token! })
+  const master = { ssoSessionIdleTimeout: 1000, ssoSessionMaxLifespan: 1500 }
+  await service.write(SYSTEM, 'master', (context) => replaceRealm(context, master))
+  const later = (seconds: number) => {
+    now = new Date(now.getTime() + seconds * 1000)
+  }
+
+  let tokens = await logIn('admin')
+  expect(tokens.refresh_expires_in).toBe(1000)
+  later(900)
+  tokens = await refresh(tokens)
+  expect(tokens.refresh_expires_in).toBe(600)
+  later(590)
+  tokens = await refresh(tokens)
+  expect(tokens).toMatchObject({ expires_in: 10, refresh_expires_in: 10 })
+  later(11)
+  expect(await refresh(tokens)).toMatchObject({ error: 'invalid_grant' })
+
+  tokens = await logIn('admin')
+  expect(await refresh(tokens)).toHaveProperty('access_token')
+  await resetAdminPassword(service, 'admin', 'another')
+  expect(await refresh(tokens)).toEqual({ error: 'invalid_grant', error_description: 'Session not active' })
+  expect(await refresh(await logIn('another'))).toHaveProperty('access_token')
 })

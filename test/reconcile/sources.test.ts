@@ -1,11 +1,12 @@
 // Sources: what is read from files, and that it is the same after it has travelled.
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { exportRealm } from '../../src/realm-file/render.ts'
 import { readFileSource } from '../../src/reconcile/sources/file.ts'
 import { unpackSource } from '../../src/reconcile/sources/text.ts'
+import { watchFileSource } from '../../src/reconcile/sources/watch.ts'
 import { SYSTEM } from '../../src/service/service.ts'
 import { applyAs, planText } from '../support/reconcile.ts'
 import { newName, testService } from '../support/service.ts'
@@ -50,4 +51,54 @@ test('a text that looks like a variable survives export and apply', async () => 
   expect(exported.displayName).toBe('costs $$(env:PRICE)')
   await writeFile(join(folder, 'exported.json'), JSON.stringify(exported))
   expect(await planText(service, await read('exported.json'))).toContain('Nothing to do.')
+})
+
+test('links are followed, as in a mounted ConfigMap; one that leads nowhere, or in a circle, is an error', async () => {
+  const mount = join(folder, 'mount')
+  await mkdir(join(mount, '..2024_01'), { recursive: true })
+  await writeFile(join(mount, '..2024_01', 'a.yaml'), 'realm: a\n')
+  await symlink('..2024_01', join(mount, '..data'))
+  await symlink('..data/a.yaml', join(mount, 'a.yaml'))
+  await symlink(join(folder, 'many'), join(mount, 'more'))
+  const { documents } = await read('mount')
+  expect(documents.map(({ value }) => (value as { realm: string }).realm)).toEqual(['a', 'a', 'b', 'c', 'd'])
+  await symlink('nowhere.yaml', join(mount, 'b.yaml'))
+  await expect(read('mount')).rejects.toThrow(/b\.yaml cannot be read: it is a link that leads nowhere/)
+  await rm(join(mount, 'b.yaml'))
+  await symlink('..', join(folder, 'many', 'up'))
+  await expect(read('many')).rejects.toThrow(/up is a link to a folder that it stands in|many is a link/)
+  await rm(join(folder, 'many', 'up'))
+})
+
+test('a source without any document is an error: it must never say that everything is to go', async () => {
+  await mkdir(join(folder, 'empty'))
+  await writeFile(join(folder, 'empty', 'README.md'), '')
+  await expect(read('empty')).rejects.toThrow(/empty holds no document/)
+  await writeFile(join(folder, 'empty', 'a.yaml'), '# later\n')
+  await expect(read('empty')).rejects.toThrow(/empty holds no document/)
+})
+
+test('a watched source tells of changes, also below a hidden folder and behind the link of a mount', async () => {
+  const mount = join(folder, '.hidden', 'mount')
+  for (const version of ['1', '2']) {
+    await mkdir(join(mount, `..${version}`), { recursive: true })
+    await writeFile(join(mount, `..${version}`, 'a.yaml'), `realm: v${version}\n`)
+  }
+  await symlink('..1', join(mount, '..data'))
+  await symlink('..data/a.yaml', join(mount, 'a.yaml'))
+  let changes = 0
+  const failed = (error: unknown) => expect.fail(String(error))
+  const changed = async () => {
+    changes++
+  }
+  const stop = await watchFileSource(mount, { changed, failed })
+  try {
+    await writeFile(join(mount, 'b.yaml'), 'realm: b\n')
+    await expect.poll(() => changes, { timeout: 10_000 }).toBe(1)
+    await symlink('..2', join(mount, '..draft'))
+    await rename(join(mount, '..draft'), join(mount, '..data'))
+    await expect.poll(() => changes, { timeout: 10_000 }).toBeGreaterThan(1)
+  } finally {
+    await stop()
+  }
 })

@@ -577,10 +577,12 @@ describe('what is not wrong', () => {
     ['an empty file', ''],
     ['a file that holds only comments', '# nothing yet\n---\n'],
     ['an empty list', '[]'],
-  ])('%s states nothing', async (_, text) => {
+  ])('%s states nothing beside others; alone, it would say that everything is to go', async (_, text) => {
     const before = await allRows(service)
-    expect((await apply([text], 'empty')).realms).toEqual([])
+    await expect(apply([text], 'empty')).rejects.toThrow('holds no document')
     expect(await allRows(service)).toEqual(before)
+    const { realms } = await apply([text, shop()], 'empty')
+    expect(realms.map(({ plan }) => plan.realm)).toEqual(['shop'])
   })
 
   test('fields of an earlier form are let pass, left alone and told', async () => {

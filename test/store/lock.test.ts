@@ -18,11 +18,15 @@ afterEach(() => rm(folder, { recursive: true }))
 
 /** A process that holds the lock until it is killed. */
 async function holder() {
-  const text = `const lock = await (await import(${JSON.stringify(code)})).lockFolder(${JSON.stringify(folder)})
-    await lock.announce('${ADDRESS}')
+  // Nothing refers to the lock when the memory is cleaned up.
+  const text = `const { lockFolder } = await import(${JSON.stringify(code)})
+    await (await lockFolder(${JSON.stringify(folder)})).announce('${ADDRESS}')
+    gc()
     console.log('held')
-    setInterval(() => {}, 1000)`
-  const child = spawn(process.execPath, ['--input-type=module', '-e', text], { stdio: ['ignore', 'pipe', 'inherit'] })
+    process.stdin.resume().on('end', () => process.exit())`
+  const child = spawn(process.execPath, ['--expose-gc', '--input-type=module', '-e', text], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
   await once(child.stdout, 'data')
   return child
 }

@@ -1,7 +1,7 @@
 // A file, or a folder of files, as a source of documents.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { join, relative, resolve, sep } from 'node:path'
 import { type Document, parseDocuments } from '../../realm-file/document.ts'
 import { collect, DocumentError, type Problem } from '../../realm-file/problem.ts'
@@ -17,6 +17,9 @@ export interface FileSourceOptions {
   /** Which variables and files documents may take values from. */
   readonly allowed: (kind: 'env' | 'file', name: string) => boolean
 }
+
+/** Whether a name in a source is left out. */
+export const isHidden = (name: string): boolean => name.startsWith('.')
 
 const EXTENSIONS = ['.yaml', '.yml', '.json']
 
@@ -37,6 +40,12 @@ export async function readFileSource(path: string, options: FileSourceOptions): 
     texts.push({ file: shown(file), text, values: packValues(read) })
   }
   if (problems.length) throw new DocumentError(problems)
+  // Taken as a state, it would say that everything is to go: sooner a wrong path, or a mount that is not there yet.
+  if (!documents.length) {
+    throw new SourceError(
+      `${path} holds no document (${EXTENSIONS.join(', ')}): nothing is stated, and nothing was changed`,
+    )
+  }
   return {
     name: options.name ?? shown(path),
     revision: `sha256:${hash.digest('hex').slice(0, 12)}`,
@@ -48,22 +57,30 @@ export async function readFileSource(path: string, options: FileSourceOptions): 
 /** There is nothing to read: what, and what to do. */
 export class SourceError extends Error {}
 
-/** The files of a source: the file itself, or those of the folder and its sub-folders by name; hidden ones are left out. */
+/**
+ * The files of a source: the file itself, or those of the folder and its sub-folders by name; hidden ones are left out.
+ * Links are followed: a mounted ConfigMap has nothing else.
+ */
 async function listFiles(path: string): Promise<string[]> {
   const found = await stat(path).catch(() => undefined)
   if (!found) throw new SourceError(`there is no file or folder ${path}`)
-  if (found.isFile()) return [path]
-  const entries = await readdir(path, { withFileTypes: true, recursive: true })
-  const files = entries
-    .filter((entry) => entry.isFile() && EXTENSIONS.some((extension) => entry.name.endsWith(extension)))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter(
-      (file) =>
-        !relative(path, file)
-          .split(sep)
-          .some((part) => part.startsWith('.')),
-    )
-  return files.sort()
+  return found.isFile() ? [path] : (await filesIn(path, [])).sort()
+}
+
+async function filesIn(folder: string, above: readonly string[]): Promise<string[]> {
+  const real = await realpath(folder)
+  if (above.includes(real)) throw new SourceError(`${folder} is a link to a folder that it stands in: remove it`)
+  const names = (await readdir(folder)).filter((name) => !isHidden(name))
+  const files = names.map(async (name): Promise<string[]> => {
+    const file = join(folder, name)
+    const found = await stat(file).catch(() => undefined)
+    if (found?.isDirectory()) return filesIn(file, [...above, real])
+    if (!EXTENSIONS.some((extension) => name.endsWith(extension))) return []
+    // Left out in silence, what it states would count as stated no more.
+    if (!found?.isFile()) throw new SourceError(`${file} cannot be read: it is a link that leads nowhere, or no file`)
+    return [file]
+  })
+  return (await Promise.all(files)).flat()
 }
 
 /** `$(file:…)` is taken relative to the document's folder; what leads out of what is allowed by a link is not read. */

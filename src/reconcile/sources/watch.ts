@@ -1,17 +1,33 @@
 // Tells when files of a source change; an editor's several writes are one change.
+import { relative, sep } from 'node:path'
 import { watch } from 'chokidar'
+import { isHidden } from './file.ts'
 
 /** Milliseconds without another event after which a change is told. */
 const QUIET = 100
 
-/** Calls back after each change below the path; returns what stops it. */
-export async function watchFileSource(path: string, changed: () => Promise<void>): Promise<() => Promise<void>> {
+/** What is told of a source. */
+export interface SourceWatcher {
+  changed(): Promise<void>
+  /** The watch has a gap: the system refuses to watch more files, or a folder cannot be read. */
+  failed(error: unknown): void
+}
+
+/** Tells of each change below the path; returns what stops it. */
+export async function watchFileSource(path: string, told: SourceWatcher): Promise<() => Promise<void>> {
   let timer: NodeJS.Timeout | undefined
-  const watcher = watch(path, { ignoreInitial: true, ignored: /(^|[/\\])\.[^./\\]/ })
+  // Only what is below the path counts: the path itself may lead through hidden folders. Kubernetes changes the files
+  // of a mount by putting another link `..data` in its place.
+  const ignored = (file: string) =>
+    relative(path, file)
+      .split(sep)
+      .some((name) => isHidden(name) && !name.startsWith('..'))
+  const watcher = watch(path, { ignoreInitial: true, ignored })
   watcher.on('all', () => {
     clearTimeout(timer)
-    timer = setTimeout(() => void changed(), QUIET)
+    timer = setTimeout(() => void told.changed(), QUIET)
   })
+  watcher.on('error', (error) => told.failed(error))
   await new Promise<void>((resolve) => watcher.once('ready', resolve))
   return async () => {
     clearTimeout(timer)

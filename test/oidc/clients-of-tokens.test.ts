@@ -1,0 +1,94 @@
+// What a token is worth depends on the realm and the client that it came from, as they are now.
+import { decodeProtectedHeader } from 'jose'
+import { expect, test } from 'vitest'
+import { SYSTEM } from '../../src/service/service.ts'
+import { createUsers, grantRoles, hashPassword } from '../../src/service/users.ts'
+import { testServer } from '../support/server.ts'
+import { newName, testService } from '../support/service.ts'
+
+const { call, make, realm } = await testServer()
+const { service, statements } = await testService()
+
+const post = (name: string, form: Record<string, string>) =>
+  call('POST', `/realms/${name}/protocol/openid-connect/token`, {
+    token: null,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({ client_id: 'web', ...form }).toString(),
+  })
+
+/** A realm with a person, who administers it, and a client. */
+async function realmWithAnn(settings: object = {}) {
+  const path = await realm(settings)
+  const name = path.split('/').at(-1)!
+  const client = await make(`${path}/clients`, { clientId: 'web', publicClient: true, directAccessGrantsEnabled: true })
+  const password = await hashPassword('pw')
+  await service.write(SYSTEM, name, async (context) => {
+    const representation = { email: 'Ann@example.org' }
+    const [ann] = await createUsers(context, [{ username: 'ann', password, representation }])
+    await grantRoles(context, ann!, [['client', 'realm-management', 'realm-admin']])
+  })
+  return {
+    path,
+    name,
+    client,
+    logIn: (username = 'ann') => post(name, { grant_type: 'password', username, password: 'pw' }),
+  }
+}
+
+test('people log in by e-mail address where their realm lets them', async () => {
+  const { path, logIn } = await realmWithAnn({ loginWithEmailAllowed: true })
+  expect((await logIn('ann@example.org')).status).toBe(200)
+  await call('PUT', path, { body: { loginWithEmailAllowed: false } })
+  expect((await logIn('ann@example.org')).body.error_description).toBe('Invalid user credentials')
+  expect((await logIn()).status).toBe(200)
+  await call('PUT', path, { body: { loginWithEmailAllowed: true, duplicateEmailsAllowed: true } })
+  expect((await logIn('ann@example.org')).status).not.toBe(200)
+})
+
+test('a client without full scope does not carry the power of its user', async () => {
+  const { path, client, logIn } = await realmWithAnn()
+  const token = (await logIn()).body.access_token
+  expect((await call('GET', `${path}/clients`, { token })).status).toBe(200)
+  await call('PUT', client, { body: { fullScopeAllowed: false } })
+  expect((await call('GET', `${path}/clients`, { token })).status).toBe(403)
+})
+
+test('the not-before of a client ends its tokens, and so does its end', async () => {
+  const { path, name, client, logIn } = await realmWithAnn()
+  const { access_token: token, refresh_token } = (await logIn()).body
+  const refresh = () => post(name, { grant_type: 'refresh_token', refresh_token })
+  await call('PUT', client, { body: { notBefore: Math.floor(Date.now() / 1000) + 60 } })
+  expect((await refresh()).body).toEqual({ error: 'invalid_grant', error_description: 'Stale token' })
+  expect((await call('GET', `${path}/clients`, { token })).status).toBe(401)
+  await call('PUT', client, { body: { notBefore: 0 } })
+  expect((await refresh()).status).toBe(200)
+  expect((await call('GET', `${path}/clients`, { token })).status).toBe(200)
+  await call('DELETE', client)
+  expect((await call('GET', `${path}/clients`, { token })).status).toBe(401)
+})
+
+test('a realm made anew with the same name and id has keys of its own', async () => {
+  const id = newName('id')
+  const first = await realmWithAnn({ id, realm: id })
+  const old = (await first.logIn()).body
+  await call('DELETE', first.path)
+  const second = await realmWithAnn({ id, realm: id })
+  const fresh = (await second.logIn()).body
+  const kid = (token: string) => decodeProtectedHeader(token).kid
+  expect(kid(fresh.access_token)).not.toBe(kid(old.access_token))
+  expect((await post(id, { grant_type: 'refresh_token', refresh_token: old.refresh_token })).body.error).toBe(
+    'invalid_grant',
+  )
+})
+
+test('tokens with keys that do not exist do not make the server read its keys again and again', async () => {
+  const { name, logIn } = await realmWithAnn()
+  const [, body, signature] = (await logIn()).body.access_token.split('.')
+  const read = await statements(async () => {
+    for (let at = 0; at < 5; at++) {
+      const head = Buffer.from(JSON.stringify({ alg: 'RS256', kid: `forged-${at}` })).toString('base64url')
+      expect((await call('GET', `/admin/realms/${name}`, { token: `${head}.${body}.${signature}` })).status).toBe(401)
+    }
+  })
+  expect(read.filter(({ sql }) => sql.includes('realm_key')).length).toBeLessThan(2)
+})
