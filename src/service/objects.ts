@@ -14,18 +14,11 @@ import {
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import { type Key, type Kind, type KindName, type Representation, relationFields } from '../kinds/kind.ts'
-import {
-  deleteRelation,
-  insertObjects,
-  insertRelation,
-  type ObjectFilter,
-  type ObjectRow,
-  type RelationElement,
-  updateObjects,
-} from '../store/objects.ts'
+import { insertObjects, type ObjectFilter, type ObjectRow, updateObjects } from '../store/objects.ts'
+import { deleteRelation, insertRelation, type RelationElement } from '../store/relations.ts'
+import { naming } from './conflicts.ts'
 import { type Context, journal, type WriteContext } from './context.ts'
 import { deleteAll, journalReferrers } from './deletion.ts'
-import { failure } from './errors.ts'
 import { type LiveObject, listObjects } from './live.ts'
 import { idsOf, type ReferenceIds, referenceIds, resolveReferences } from './references.ts'
 import { mapSecrets, sealed } from './secrets.ts'
@@ -233,20 +226,4 @@ function elementsOf(
   ids: ReadonlyMap<string, string>,
 ): RelationElement[] {
   return (keys ?? []).map((key) => ({ owner, target: ids.get(JSON.stringify(key))! }))
-}
-
-/** SQLSTATE unique_violation, told in words: the natural key or the id is taken. */
-async function naming(kind: Kind, operation: 'create' | 'update', write: () => Promise<void>): Promise<void> {
-  try {
-    await write()
-  } catch (error) {
-    const { code, constraint, detail } = error as { code?: string; constraint?: string; detail?: string }
-    if (code !== '23505') throw error
-    const name = /=\((?:.*, )?(.*)\) already exists/.exec(detail ?? '')?.[1] ?? ''
-    const message = kind.conflict[operation]
-    if (message === undefined || constraint?.endsWith('_pkey')) {
-      throw failure('duplicate', 'Duplicate resource error', { detail: `${kind.title} ${name}`, cause: error })
-    }
-    throw failure('conflict', message.replace('{name}', name), { cause: error })
-  }
 }

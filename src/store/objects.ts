@@ -3,18 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Key, KindName, Representation } from '../kinds/kind.ts'
 import { chunks } from '../lib/chunks.ts'
 import type { Transaction } from './database.ts'
-import {
-  conditions,
-  each,
-  keyOf,
-  naming,
-  parentOf,
-  referencesOf,
-  relationColumns,
-  relationsOf,
-  relationTable,
-  shared,
-} from './object-sql.ts'
+import { conditions, each, keyOf, parentOf, referencesOf, relationsOf } from './object-sql.ts'
 import { type Table, tables } from './tables.ts'
 
 /** An object as it is kept. */
@@ -64,7 +53,7 @@ export interface ObjectFilter {
 export type Visibility = 'all' | { readonly ids: readonly string[] }
 
 /** Rows per statement of a bulk write. */
-const CHUNK = 5_000
+export const CHUNK = 5_000
 
 /** The objects of a kind, ordered by natural key. One statement. */
 export async function selectObjects(
@@ -166,21 +155,6 @@ export async function deleteObjects(
   )
 }
 
-/** Ids of the objects of a kind whose references or relations name one of the targets. One statement. */
-export async function selectReferrers(
-  tx: Transaction,
-  realm: number,
-  kind: KindName,
-  fields: readonly string[],
-  targets: readonly string[],
-): Promise<string[]> {
-  const table = tables[kind]
-  const { rows } = await sql<{ id: string }>`
-    select t.id from ${sql.table(table.name)} t
-    where t.${sql.ref(table.realm)} = ${realm} and (${sql.join(naming(table, fields, targets), sql` or `)})`.execute(tx)
-  return rows.map(({ id }) => id)
-}
-
 /** Gives objects a new version, where what changed stands in another table. One statement. */
 export async function touchObjects(
   tx: Transaction,
@@ -193,50 +167,6 @@ export async function touchObjects(
   await sql`
     update ${sql.table(table.name)} set version = ${version}::bigint
     where ${sql.ref(table.realm)} = ${realm} and id = any(${ids})`.execute(tx)
-}
-
-/** An element of a relation: ids of owner and target. */
-export interface RelationElement {
-  readonly owner: string
-  readonly target: string
-}
-
-/** Adds elements to a relation; one that is there already stays as it is. One statement per chunk. */
-export async function insertRelation(
-  tx: Transaction,
-  realm: number,
-  kind: KindName,
-  field: string,
-  elements: readonly RelationElement[],
-): Promise<void> {
-  const relation = relationTable(kind, field)
-  const columns = relationColumns(relation)
-  for (const chunk of chunks(elements, CHUNK)) {
-    await sql`
-      insert into ${sql.table(relation.name)} (realm${each(columns, ([c]) => sql`, ${sql.ref(c)}`)}${shared(relation, sql`, optional`)})
-      select ${realm}::integer${each(columns, ([, member]) => sql`, x.${sql.ref(member)}`)}${shared(relation, sql`, ${relation.optional}::boolean`)}
-      from jsonb_to_recordset(${JSON.stringify(chunk)}::jsonb) as x(owner text, target text)
-      on conflict do nothing`.execute(tx)
-  }
-}
-
-/** Removes elements from a relation. One statement per chunk. */
-export async function deleteRelation(
-  tx: Transaction,
-  realm: number,
-  kind: KindName,
-  field: string,
-  elements: readonly RelationElement[],
-): Promise<void> {
-  const relation = relationTable(kind, field)
-  const columns = relationColumns(relation)
-  for (const chunk of chunks(elements, CHUNK)) {
-    await sql`
-      delete from ${sql.table(relation.name)} r
-      using jsonb_to_recordset(${JSON.stringify(chunk)}::jsonb) as x(owner text, target text)
-      where r.realm = ${realm}${each(columns, ([c, member]) => sql` and r.${sql.ref(c)} = x.${sql.ref(member)}`)}
-        ${shared(relation, sql` and r.optional = ${relation.optional}::boolean`)}`.execute(tx)
-  }
 }
 
 type StoredRow = Omit<StoredObject, 'parent'> & { parent: StoredObject['parent'] | null }
