@@ -61,9 +61,8 @@ export async function commit(
 ): Promise<RealmOutcome> {
   return execute(service, caller, desired, made, async (context, applied) => {
     const outcome = { plan: made, consequences: consequences(made, [...context.entries, ...context.people]) }
-    const { owned, dropped } = ownership(desired, input, applied, context.entries)
-    // The journal first: it marks what this run itself has changed, and the record clears these marks.
-    await flush(context)
+    const { owned, dropped } = ownership(desired, input, applied)
+    await flush(context, run.source)
     // All live objects that the plan counted on would make the record of one changed field as long as the realm.
     const { knows: _, ...kept } = made
     await record(context, { ...run, owned, dropped, plan: kept })

@@ -1,6 +1,5 @@
 // What a source owns after a run: the rows that the record writes and drops.
 import { isDeepStrictEqual } from 'node:util'
-import type { JournalEntry } from '../service/context.ts'
 import type { Ownership } from '../service/sources.ts'
 import type { Applied } from './apply.ts'
 import { bind } from './binding.ts'
@@ -12,7 +11,6 @@ export function ownership(
   desired: DesiredRealm,
   input: PlanInput,
   applied: Applied,
-  touched: readonly JournalEntry[],
 ): { owned: Ownership[]; dropped: { kind: string; object: string }[] } {
   // What no action is about is not loaded again: it is what was bound.
   const bound = bind(input)
@@ -29,14 +27,9 @@ export function ownership(
       marked: false,
     }
   })
-  // What this run has changed is marked by its own journal, also where no action says so.
-  const marked = new Set(touched.map(({ kind, object }) => `${kind} ${object}`))
-  const isKept = (row: Ownership) =>
-    isDeepStrictEqual(row, withoutSource(kept.get(`${row.kind} ${row.object}`))) &&
-    !marked.has(`${row.kind} ${row.object}`)
   const now = new Set(rows.map(({ kind, object }) => `${kind} ${object}`))
   return {
-    owned: rows.filter((row) => !isKept(row)),
+    owned: rows.filter((row) => !isDeepStrictEqual(row, withoutSource(kept.get(`${row.kind} ${row.object}`)))),
     dropped: input.owned.filter(({ kind, object }) => !now.has(`${kind} ${object}`)),
   }
 }

@@ -65,8 +65,11 @@ export function journal(
   stream.push({ operation, kind, object: object.id, key: object.key, fields })
 }
 
-/** Writes the journal, and marks the inventory rows of what changed. Three statements at most. */
-export async function flush(context: WriteContext): Promise<void> {
+/**
+ * Writes the journal, and marks the inventory rows of what changed: of every source but the one whose run this is, which
+ * records what it left. Three statements at most.
+ */
+export async function flush(context: WriteContext, source?: string): Promise<void> {
   const { tx, realm, version, now, actor } = context
   const people = context.people.splice(0)
   if (people.length) await insertPeopleEntries(tx, realm.number, now, actor, people)
@@ -80,6 +83,7 @@ export async function flush(context: WriteContext): Promise<void> {
       tx,
       realm.number,
       touched.map(({ kind, object }) => ({ kind, object })),
+      source,
     )
 }
 

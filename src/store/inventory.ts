@@ -52,16 +52,18 @@ export async function selectInventory(tx: Transaction, realm: number, markedOnly
   return rows
 }
 
-/** Marks the rows of objects that somebody changed. One statement. */
+/** Marks the rows of objects that somebody changed, of every source but the one that did. One statement. */
 export async function markInventory(
   tx: Transaction,
   realm: number,
   objects: readonly { kind: string; object: string }[],
+  except: string | undefined,
 ): Promise<void> {
   await sql`
     update inventory i set marked = true
     from jsonb_to_recordset(${JSON.stringify(objects)}::jsonb) as x(kind text, object text)
-    where i.realm = ${realm} and not i.marked and i.kind = x.kind and i.object = x.object`.execute(tx)
+    where i.realm = ${realm} and not i.marked and i.kind = x.kind and i.object = x.object
+      and i.source is distinct from (select s.number from source s where s.name = ${except ?? null})`.execute(tx)
 }
 
 /** Writes rows of what a source owns. One statement per chunk. */
