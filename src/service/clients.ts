@@ -1,10 +1,10 @@
 // Clients: secrets, the client scopes that a new one gets, service accounts, URIs.
 import { createHash, randomBytes } from 'node:crypto'
-import { clientProblem } from '../kinds/client.ts'
 import { flatten } from '../kinds/compare.ts'
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key, Representation } from '../kinds/kind.ts'
+import { clientProblem } from './client-uris.ts'
 import type { Context } from './context.ts'
 import { failure } from './errors.ts'
 import { type LiveObject, listObjects } from './live.ts'

@@ -13,8 +13,27 @@ import { replacement, withoutNulls } from '../put.ts'
 import { CLIENT_NOT_FOUND } from './clients.ts'
 import { getObject, newObject, type Place, type Query, type Resource } from './resource.ts'
 
+/** What is done with one role, however it is found. */
+const one = (
+  find: (context: Context, place: Place) => Promise<LiveObject>,
+): Pick<Resource, 'get' | 'replace' | 'delete'> => ({
+  async get(context, place) {
+    demand(context, 'view-realm')
+    return show(context, await find(context, place))
+  },
+  async replace(context, place, body) {
+    demand(context, 'manage-realm')
+    await replace(context, await find(context, place), body)
+  },
+  async delete(context, place) {
+    demand(context, 'manage-realm')
+    await remove(context, await find(context, place))
+  },
+})
+
 /** Keycloak: RoleContainerResource. `owner` is the id of a client; without it, roles of the realm. */
 export const roles: Resource = {
+  ...one(findByName),
   kind: 'role',
   view: 'view-realm',
   manage: 'manage-realm',
@@ -32,43 +51,16 @@ export const roles: Resource = {
     const brief = query.briefRepresentation !== false
     return (await writers.role.list(context, filter)).map((live) => show(context, live, brief))
   },
-  async get(context, place) {
-    demand(context, 'view-realm')
-    return show(context, await findByName(context, place))
-  },
   async create(context, place, body) {
     demand(context, 'manage-realm')
     const { parent } = await containerOf(context, place)
     const [made] = await writers.role.create(context, [{ ...newObject(withName(body)), ...(parent && { parent }) }])
     return made!.key.at(-1)!
   },
-  async replace(context, place, body) {
-    demand(context, 'manage-realm')
-    await replace(context, await findByName(context, place), body)
-  },
-  async delete(context, place) {
-    demand(context, 'manage-realm')
-    await remove(context, await findByName(context, place))
-  },
 }
-
-const byId = (context: Context, { id }: Place) => getObject(context, 'role', id, 'Could not find role with id')
 
 /** Keycloak: RoleByIdResource, which neither lists nor makes. */
-export const rolesById: Pick<Resource, 'get' | 'replace' | 'delete'> = {
-  async get(context, place) {
-    demand(context, 'view-realm')
-    return show(context, await byId(context, place))
-  },
-  async replace(context, place, body) {
-    demand(context, 'manage-realm')
-    await replace(context, await byId(context, place), body)
-  },
-  async delete(context, place) {
-    demand(context, 'manage-realm')
-    await remove(context, await byId(context, place))
-  },
-}
+export const rolesById = one((context, { id }) => getObject(context, 'role', id, 'Could not find role with id'))
 
 /** Where the roles are: which of all are meant, and what a new one belongs to. */
 async function containerOf(
