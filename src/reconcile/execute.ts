@@ -13,7 +13,7 @@ import type { DesiredRealm } from './desired.ts'
 import { ownership } from './inventory.ts'
 import { obstacles } from './obstacles.ts'
 import { plan } from './plan.ts'
-import type { PlanInput } from './plan-input.ts'
+import type { LiveState, PlanInput } from './plan-input.ts'
 
 /** The outcome for one realm. */
 export interface RealmOutcome {
@@ -27,14 +27,26 @@ export interface Planned {
   readonly desired: DesiredRealm
   readonly input: PlanInput
   readonly plan: RealmPlan
+  /** It needs what an earlier realm of the same source brings first. */
+  readonly waits: boolean
 }
 
-/** A plan of what was observed. Throws DocumentError with what stands in its way. */
-export function planned(desired: DesiredRealm, input: PlanInput, documents: readonly Document[]): Planned {
+/**
+ * A plan of what was observed; `coming`: what earlier realms of the same source bring, and have brought when it is
+ * applied. Throws DocumentError with what stands in its way.
+ */
+export function planned(
+  desired: DesiredRealm,
+  input: PlanInput,
+  documents: readonly Document[],
+  coming: readonly LiveState[] = [],
+): Planned {
   const made = plan(input)
   const found = obstacles(input, made)
-  if (found.length) throw new DocumentError(byPlace(found, documents))
-  return { desired, input, plan: made }
+  if (!found.length) return { desired, input, plan: made, waits: false }
+  if (!coming.length) throw new DocumentError(byPlace(found, documents))
+  const later = planned(desired, { ...input, live: [...input.live, ...coming] }, documents)
+  return { ...later, waits: true }
 }
 
 /** What a run leaves in the record. */
@@ -44,8 +56,17 @@ export interface Run {
   readonly digest: string
 }
 
+const WAITS = {
+  message: 'what follows from this is not shown: it needs what another realm of this source brings first',
+}
+
 /** Executes the plan once and rolls back, which shows its consequences. Nothing is kept. */
-export async function trial(service: Service, caller: Caller, { desired, plan: made }: Planned): Promise<RealmOutcome> {
+export async function trial(
+  service: Service,
+  caller: Caller,
+  { desired, plan: made, waits }: Planned,
+): Promise<RealmOutcome> {
+  if (waits) return { plan: { ...made, notes: [...made.notes, WAITS] }, consequences: [] }
   if (!made.actions.length) return { plan: made, consequences: [] }
   return execute(service, caller, desired, made, async (context) => {
     throw new Rollback({ plan: made, consequences: consequences(made, [...context.entries, ...context.people]) })

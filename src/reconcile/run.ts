@@ -67,13 +67,15 @@ async function run(service: Service, caller: Caller, source: SourceState, step: 
   // The inventory binds to the realm itself: it is found also where somebody renamed it.
   const calledNow = new Map(applied.map(({ realm, stated }) => [stated ?? realm, realm]))
   const all = desired.map((one) => ({ desired: one, calledNow: calledNow.get(one.name) ?? one.name }))
-  if (all.length > 1) await lookAhead(service, caller, source, all)
+  const coming = all.length > 1 ? await lookAhead(service, caller, source, all) : []
   const byName = new Map(all.map((one) => [one.desired.name, one]))
   const names = [...settled, ...byName.keys()].sort(inOrder)
   const realms: RealmOutcome[] = []
   for (const name of names) {
     const realm = byName.get(name)
-    realms.push(realm ? await runRealm(service, caller, source, realm, digests.get(name)!, step) : nothingToDo(name))
+    realms.push(
+      realm ? await runRealm(service, caller, source, realm, coming, digests.get(name)!, step) : nothingToDo(name),
+    )
   }
   const notes = [...calledNow]
     .filter(([stated]) => !names.includes(stated))
@@ -87,8 +89,16 @@ interface Wanted {
   readonly calledNow: string
 }
 
-/** What is wrong with a later realm must not come out when an earlier one is applied already. */
-async function lookAhead(service: Service, caller: Caller, source: SourceState, all: readonly Wanted[]): Promise<void> {
+/**
+ * What is wrong with a later realm must not come out when an earlier one is applied already. Gives what the new realms
+ * bring into master.
+ */
+async function lookAhead(
+  service: Service,
+  caller: Caller,
+  source: SourceState,
+  all: readonly Wanted[],
+): Promise<LiveState[]> {
   const found: Obstacle[] = []
   const coming: LiveState[] = []
   for (const { desired: realm, calledNow } of all) {
@@ -99,6 +109,7 @@ async function lookAhead(service: Service, caller: Caller, source: SourceState, 
       coming.push(...adminClientObjects(realm.name).map(({ kind, key }) => ({ kind, key, fields: {} })))
   }
   if (found.length) throw new DocumentError(byPlace(found, source.documents))
+  return coming
 }
 
 async function runRealm(
@@ -106,12 +117,13 @@ async function runRealm(
   caller: Caller,
   source: SourceState,
   { desired, calledNow }: Wanted,
+  coming: readonly LiveState[],
   digest: string,
   step: Step,
 ): Promise<RealmOutcome> {
   for (let attempt = 1; ; attempt++) {
     const input = await service.snapshot(caller, calledNow, (context) => observe(context, source.name, desired))
-    const made = planned(desired, input, source.documents)
+    const made = planned(desired, input, source.documents, desired.name === MASTER ? coming : [])
     try {
       return await step(made, digest)
     } catch (error) {

@@ -207,3 +207,23 @@ test('the service account is called as its client, and goes with it', async () =
   await settles(stated)
   expect(await planText(service, state({ clients: [] }))).toContain('- user service-account-old follows')
 })
+
+test('what master says of a realm that the same source makes is planned before it is there', async () => {
+  const made = newName()
+  const role = newName('role')
+  const stated = source(
+    [
+      { realm: made },
+      {
+        realm: 'master',
+        roles: { realm: [{ name: role, composites: { client: { [`${made}-realm`]: ['view-realm'] } } }] },
+      },
+    ],
+    made,
+  )
+  const text = await planText(service, stated)
+  expect(text).toContain(`+ role ${role}`)
+  expect(text).toContain('it needs what another realm of this source brings first')
+  await applyAs(service, stated)
+  expect(await planText(service, stated)).toContain('Nothing to do.')
+})
