@@ -67,20 +67,26 @@ async function listFiles(path: string): Promise<string[]> {
   return found.isFile() ? [path] : (await filesIn(path, [])).sort()
 }
 
+// One after the other, by name: of several wrong links, every run names the same one.
 async function filesIn(folder: string, above: readonly string[]): Promise<string[]> {
   const real = await realpath(folder)
-  if (above.includes(real)) throw new SourceError(`${folder} is a link to a folder that it stands in: remove it`)
-  const names = (await readdir(folder)).filter((name) => !isHidden(name))
-  const files = names.map(async (name): Promise<string[]> => {
+  if (above.some((path) => join(path, sep).startsWith(join(real, sep)))) {
+    throw new SourceError(`${folder} is a link to a folder that it stands in: remove it`)
+  }
+  const files: string[] = []
+  for (const name of (await readdir(folder)).sort()) {
+    if (isHidden(name)) continue
     const file = join(folder, name)
     const found = await stat(file).catch(() => undefined)
-    if (found?.isDirectory()) return filesIn(file, [...above, real])
-    if (!EXTENSIONS.some((extension) => name.endsWith(extension))) return []
-    // Left out in silence, what it states would count as stated no more.
-    if (!found?.isFile()) throw new SourceError(`${file} cannot be read: it is a link that leads nowhere, or no file`)
-    return [file]
-  })
-  return (await Promise.all(files)).flat()
+    if (found?.isDirectory()) {
+      files.push(...(await filesIn(file, [...above, real])))
+    } else if (EXTENSIONS.some((extension) => name.endsWith(extension))) {
+      // Left out in silence, what it states would count as stated no more.
+      if (!found?.isFile()) throw new SourceError(`${file} cannot be read: it is a link that leads nowhere, or no file`)
+      files.push(file)
+    }
+  }
+  return files
 }
 
 /** `$(file:…)` is taken relative to the document's folder; what leads out of what is allowed by a link is not read. */
