@@ -6,10 +6,11 @@ import { kinds } from '../kinds/index.ts'
 import type { Key, KindName } from '../kinds/kind.ts'
 import { creationOrder } from '../kinds/order.ts'
 import { demand, may } from '../service/administrators.ts'
-import { type Context, entriesOf, type InventoryRow, inventoryOf } from '../service/context.ts'
+import { type Context, entriesOf, type InventoryRow, markedInventoryOf } from '../service/context.ts'
 import { writers } from '../service/index.ts'
 import { digested } from '../service/secrets.ts'
 import type { Caller, Service } from '../service/service.ts'
+import { markedRealms } from '../service/sources.ts'
 import type { Attribution } from './action.ts'
 import { blame } from './observe.ts'
 
@@ -29,11 +30,11 @@ export interface Drift {
   readonly line: number
 }
 
-/** The drift of one realm, or of all that the caller may see. Statements: a few per realm that has any. */
+/** The drift of one realm, or of all that the caller may see. A few statements per realm in which something changed. */
 export async function findDrift(service: Service, caller: Caller, realm?: string): Promise<Drift[]> {
   if (realm !== undefined) return service.read(caller, realm, driftOf)
   const found: Drift[] = []
-  for (const { name } of await service.realms()) {
+  for (const name of await markedRealms(service)) {
     found.push(
       ...(await service.read(caller, name, async (context) => (may(context, 'view-realm') ? driftOf(context) : []))),
     )
@@ -44,7 +45,7 @@ export async function findDrift(service: Service, caller: Caller, realm?: string
 async function driftOf(context: Context): Promise<Drift[]> {
   demand(context, 'view-realm')
   // Whoever changes an object marks its rows: without a mark there is no drift.
-  const rows = (await inventoryOf(context)).filter(({ marked }) => marked)
+  const rows = await markedInventoryOf(context)
   if (!rows.length) return []
   const changedBy = blame(await entriesOf(context, rows))
   const live = new Map<string, FlatFields>()

@@ -1,7 +1,6 @@
 // Clients: secrets, the client scopes that a new one gets, service accounts, URIs.
-import { createHash, randomBytes } from 'node:crypto'
-import { flatten } from '../kinds/compare.ts'
-import type { Json } from '../kinds/fields.ts'
+import { createHash, randomInt, randomUUID } from 'node:crypto'
+import { assemble, flatten } from '../kinds/compare.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key, Representation } from '../kinds/kind.ts'
 import { clientProblem } from './client-uris.ts'
@@ -58,17 +57,11 @@ export const clients: Writers = {
   },
 }
 
-/** A new secret: 86 letters and digits, as many as in 64 bytes of base64. */
-export function newSecret(): string {
-  const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
-  // 62 letters fit 4 times into a byte; what does not fit is thrown away, so that each letter is equally likely.
-  const bytes = [...randomBytes(128)].filter((byte) => byte < 248)
-  return bytes.length < 32
-    ? newSecret()
-    : bytes
-        .slice(0, 32)
-        .map((byte) => letters[byte % 62])
-        .join('')
+const SECRET_LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+
+/** A new secret: 32 letters and digits, as Keycloak makes them. */
+function newSecret(): string {
+  return Array.from({ length: 32 }, () => SECRET_LETTERS[randomInt(SECRET_LETTERS.length)]).join('')
 }
 
 /** A new secret for a client, with the attribute that tells its age. */
@@ -100,7 +93,7 @@ async function newClientScopes(context: Context, objects: readonly NewObject[]):
 }
 
 function prepare(context: Context, client: NewObject, scopes: NewClientScopes): NewObject {
-  const id = client.id ?? crypto.randomUUID()
+  const id = client.id ?? randomUUID()
   const stated: Representation = { ...client.representation, clientId: client.representation.clientId ?? id }
   const full = kinds.client.defaults(stated)
   const protocol = String(stated.protocol ?? full.protocol)
@@ -133,24 +126,10 @@ function prepare(context: Context, client: NewObject, scopes: NewClientScopes): 
 function prepareUpdate(update: Update): Update {
   const { live, set } = update
   const next = { ...flatten(kinds.client, live.representation), ...set }
-  const nested = Object.entries(set).reduce<Representation>(
-    (all, [path, value]) => assign(all, path, value),
-    structuredClone(live.representation),
-  )
-  refuse(nested)
+  refuse(assemble(kinds.client, next))
   const needsSecret = set.publicClient === false && next.secret === undefined && !('secret' in set)
   if (!needsSecret) return update
   return { ...update, set: { ...set, secret: newSecret() } }
-}
-
-function assign(all: Representation, path: string, value: Json): Representation {
-  const dot = path.indexOf('.')
-  if (dot < 0) all[path] = value
-  else {
-    const [name, key] = [path.slice(0, dot), path.slice(dot + 1)]
-    all[name] = { ...(all[name] as Representation | undefined), [key]: value }
-  }
-  return all
 }
 
 function withServiceAccountScope(update: Update): Update {

@@ -103,5 +103,10 @@ export async function entriesOf(
 
 /** What all sources own in the realm. One statement. */
 export function inventoryOf(context: Context): Promise<InventoryRow[]> {
-  return selectInventory(context.tx, context.realm.number)
+  return selectInventory(context.tx, context.realm.number, false)
+}
+
+/** What all sources own in the realm and somebody else has changed since. One statement. */
+export function markedInventoryOf(context: Context): Promise<InventoryRow[]> {
+  return selectInventory(context.tx, context.realm.number, true)
 }

@@ -5,6 +5,7 @@ import {
   type InventoryRow,
   recordApplied,
   selectApplied,
+  selectMarkedRealms,
   sourceNumber,
   upsertInventory,
 } from '../store/inventory.ts'
@@ -30,6 +31,11 @@ export interface RunRecord {
 /** The realms that the source has applied to, with what it applied. One statement. */
 export function appliedBy(service: Service, source: string): Promise<AppliedSource[]> {
   return service.look((tx) => selectApplied(tx, source))
+}
+
+/** Names of the realms that may have drifted: without a mark there is no drift. One statement. */
+export function markedRealms(service: Service): Promise<string[]> {
+  return service.look(selectMarkedRealms)
 }
 
 /** Keeps what a run did, in its transaction. Statements: six at most, whatever the size. */

@@ -9,8 +9,7 @@ import { lockFolder } from './lock.ts'
 import { migrate } from './migrate.ts'
 
 /** The tables are named in SQL texts; Kysely is the seam between the engines, the transactions and the parameters. */
-// biome-ignore lint/complexity/noBannedTypes: Kysely's way to say that it knows no table
-export type Tables = {}
+export type Tables = unknown
 /** A transaction, or for a single read the connection itself: the first argument of every function of the store. */
 export type Transaction = Kysely<Tables>
 

@@ -42,8 +42,17 @@ export async function selectApplied(tx: Transaction, source: string): Promise<Ap
   return rows
 }
 
+/** Names of the realms in which somebody changed what a source owns, in order. One statement. */
+export async function selectMarkedRealms(tx: Transaction): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select r.name from realm r
+    where exists (select from inventory i where i.realm = r.number and i.marked)
+    order by r.name`.execute(tx)
+  return rows.map(({ name }) => name)
+}
+
 /** The inventory of all sources of a realm; `markedOnly`: of what others changed. One statement. */
-export async function selectInventory(tx: Transaction, realm: number, markedOnly = false): Promise<InventoryRow[]> {
+export async function selectInventory(tx: Transaction, realm: number, markedOnly: boolean): Promise<InventoryRow[]> {
   const { rows } = await sql<InventoryRow>`
     select s.name as source, i.kind, i.object, i.key, i.fields, i.file, i.line, i.marked
     from inventory i join source s on s.number = i.source
