@@ -2,7 +2,6 @@
 import * as z from 'zod'
 import { kinds } from '../kinds/index.ts'
 import type { Kind } from '../kinds/kind.ts'
-import { laterRealmFields } from '../kinds/realm.ts'
 import { firstOf, scalarEnd } from '../lib/json-position.ts'
 import { HttpError } from './errors.ts'
 import { allStorable } from './storable.ts'
@@ -39,7 +38,7 @@ export function bodySchema(kind: Kind): z.ZodObject {
       .nullish()
       .describe(`Each ${kinds[child].title} of the ${kind.title}.`),
   ])
-  const later = Object.entries(kind.name === 'realm' ? laterRealmFields : {}).map(([field, description]) => [
+  const later = Object.entries(kind.later).map(([field, description]) => [
     field,
     z.json().optional().describe(`Not managed yet: ${description}.`),
   ])

@@ -119,3 +119,9 @@ export function objectOf(fields: Record<string, Field>): z.ZodObject {
 function field(type: FieldType, schema: z.ZodType, description: string, facts: Facts): Field {
   return { type, schema, description, ...facts }
 }
+
+/** Nothing, or empty lists and objects all the way down, such as the client policies of a realm that has none. */
+export function isEmpty(value: Json | undefined): boolean {
+  if (value === undefined || value === null) return true
+  return typeof value === 'object' && Object.values(value).every((one) => isEmpty(one as Json))
+}

@@ -45,11 +45,13 @@ export interface Kind {
   readonly conflict: { readonly create: string; readonly update?: string }
   /** Keycloak: fields that it does not know are let pass on input. */
   readonly lenient?: true
+  /** Fields that hold what is not managed yet, and what that is: recognised, and left alone. */
+  readonly later: Readonly<Record<string, string>>
 }
 
 /** What `defineKind` takes: a kind less what follows from its fields. */
 export type KindDescription = Pick<Kind, 'name' | 'title' | 'representation' | 'naturalKey' | 'fields'> &
-  Partial<Pick<Kind, 'parents' | 'parentOptional' | 'children' | 'lenient' | 'defaults' | 'conflict'>>
+  Partial<Pick<Kind, 'parents' | 'parentOptional' | 'children' | 'lenient' | 'later' | 'defaults' | 'conflict'>>
 
 /** A kind from its description. Throws when the natural key is not among the fields. */
 export function defineKind(description: KindDescription): Kind {
@@ -63,6 +65,7 @@ export function defineKind(description: KindDescription): Kind {
   return {
     parents: [],
     children: {},
+    later: {},
     defaults: () => constant,
     conflict: { create: `${description.title} {name} already exists` },
     ...description,

@@ -5,6 +5,40 @@ import { defineKind, type Representation } from './kind.ts'
 
 const newRealm: Representation = recorded.settings
 
+const later = {
+  users: 'people',
+  federatedUsers: 'what the realm keeps about people of a user store',
+  groups: 'groups of people',
+  defaultGroups: 'groups that new people join',
+  defaultRoles: 'roles that everybody has, in an earlier form',
+  requiredActions: 'actions that people may have to take at log-in',
+  identityProviders: 'identity providers',
+  identityProviderMappers: 'mappers of identity providers',
+  components: 'components: keys, user stores, policies of client registration',
+  privateKey: 'the signing key, in an earlier form',
+  publicKey: 'the public signing key, in an earlier form',
+  certificate: 'the certificate of the signing key, in an earlier form',
+  codeSecret: 'the secret of codes, in an earlier form',
+  scopeMappings: 'realm roles in the scope of clients and client scopes',
+  clientScopeMappings: 'client roles in the scope of clients and client scopes',
+  clientProfiles: 'client profiles',
+  clientPolicies: 'client policies',
+  userProfile: 'attributes of people, as keycloak-config-cli names them',
+  messageBundles: 'localized texts, as keycloak-config-cli names them',
+  localizationTexts: 'texts by language',
+  organizations: 'organizations',
+  workflows: 'workflows',
+  adminPermissionsClient: 'permissions of administrators on single objects',
+  userFederationProviders: 'user stores, in an earlier form',
+  userFederationMappers: 'mappers of user stores, in an earlier form',
+  protocolMappers: 'protocol mappers of the realm, in an earlier form',
+  socialProviders: 'identity providers, in an earlier form',
+  applications: 'clients, in an earlier form',
+  applicationScopeMappings: 'client roles in the scope of clients, in an earlier form',
+  oauthClients: 'clients of third parties, in an earlier form',
+  clientTemplates: 'client scopes, in an earlier form',
+}
+
 /** Keycloak: RealmRepresentation. A tenant: its settings, and everything that belongs to it. */
 export const realm = defineKind({
   name: 'realm',
@@ -18,6 +52,7 @@ export const realm = defineKind({
     authenticatorConfig: 'authenticatorConfig',
     roles: 'role',
   },
+  later,
   conflict: { create: 'Realm {name} already exists', update: 'Realm with same name exists' },
   // Keycloak: a new realm is disabled until it says otherwise, and log-in by address ends where addresses may repeat.
   defaults: ({ duplicateEmailsAllowed }) => ({
@@ -270,39 +305,4 @@ export function otpApplications({
       ? ['totpAppMicrosoftAuthenticatorName']
       : []),
   ]
-}
-
-/** Fields of a realm that hold kinds which Regent does not manage yet, and what they are: recognised, and left alone. */
-export const laterRealmFields: Readonly<Record<string, string>> = {
-  users: 'people',
-  federatedUsers: 'what the realm keeps about people of a user store',
-  groups: 'groups of people',
-  defaultGroups: 'groups that new people join',
-  defaultRoles: 'roles that everybody has, in an earlier form',
-  requiredActions: 'actions that people may have to take at log-in',
-  identityProviders: 'identity providers',
-  identityProviderMappers: 'mappers of identity providers',
-  components: 'components: keys, user stores, policies of client registration',
-  privateKey: 'the signing key, in an earlier form',
-  publicKey: 'the public signing key, in an earlier form',
-  certificate: 'the certificate of the signing key, in an earlier form',
-  codeSecret: 'the secret of codes, in an earlier form',
-  scopeMappings: 'realm roles in the scope of clients and client scopes',
-  clientScopeMappings: 'client roles in the scope of clients and client scopes',
-  clientProfiles: 'client profiles',
-  clientPolicies: 'client policies',
-  userProfile: 'attributes of people, as keycloak-config-cli names them',
-  messageBundles: 'localized texts, as keycloak-config-cli names them',
-  localizationTexts: 'texts by language',
-  organizations: 'organizations',
-  workflows: 'workflows',
-  adminPermissionsClient: 'permissions of administrators on single objects',
-  userFederationProviders: 'user stores, in an earlier form',
-  userFederationMappers: 'mappers of user stores, in an earlier form',
-  protocolMappers: 'protocol mappers of the realm, in an earlier form',
-  socialProviders: 'identity providers, in an earlier form',
-  applications: 'clients, in an earlier form',
-  applicationScopeMappings: 'client roles in the scope of clients, in an earlier form',
-  oauthClients: 'clients of third parties, in an earlier form',
-  clientTemplates: 'client scopes, in an earlier form',
 }

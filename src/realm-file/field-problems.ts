@@ -1,7 +1,6 @@
 // What the schema of a kind refuses, in words that say what would be right.
 import { kinds } from '../kinds/index.ts'
 import type { Kind, Representation } from '../kinds/kind.ts'
-import { laterRealmFields } from '../kinds/realm.ts'
 import { nearest } from '../lib/nearest.ts'
 import type { Path } from '../lib/position.ts'
 import { anyOf, found, withArticle } from './words.ts'
@@ -70,8 +69,7 @@ function meant(kind: Kind, path: Path, key: string): string | undefined {
 function knownFields(kind: Kind, path: Path): string[] {
   const own = kind.fields[String(path[0])]
   const shape = own && (own.members ?? (own.schema as { shape?: object }).shape)
-  const later = kind.name === 'realm' ? laterRealmFields : {}
-  const fields = path.length ? (shape ?? {}) : { ...kind.fields, ...kind.children, ...later, id: {} }
+  const fields = path.length ? (shape ?? {}) : { ...kind.fields, ...kind.children, ...kind.later, id: {} }
   return Object.entries(fields).flatMap(([name, field]) => ((field as { computed?: true }).computed ? [] : [name]))
 }
 

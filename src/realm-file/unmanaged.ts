@@ -1,7 +1,7 @@
 // What documents may state although nothing comes of it: kinds that are not managed yet, and fields of an earlier form.
+import { isEmpty } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Representation } from '../kinds/kind.ts'
-import { laterRealmFields } from '../kinds/realm.ts'
 import { describe, type TreeObject } from '../kinds/tree.ts'
 import type { Position } from '../lib/position.ts'
 import type { Document } from './document.ts'
@@ -14,7 +14,7 @@ export interface Unmanaged {
 
 /** The realm less the fields whose kinds are not managed yet, and those of them that say something. */
 export function setAside(value: Representation): { managed: Representation; unmanaged: string[] } {
-  const unmanaged = Object.keys(value).filter((field) => Object.hasOwn(laterRealmFields, field))
+  const unmanaged = Object.keys(value).filter((field) => Object.hasOwn(kinds.realm.later, field))
   const managed = Object.fromEntries(Object.entries(value).filter(([field]) => !unmanaged.includes(field)))
   return { managed, unmanaged: unmanaged.filter((field) => !isEmpty(value[field])) }
 }
@@ -31,8 +31,4 @@ export function ignored(document: Document, tree: readonly TreeObject[]): Unmana
     const owner = all.length === 1 ? name : `${all.length} ${kinds[kind].title}s`
     return { field: kind === 'realm' ? field : `${field} of ${owner}`, position: document.locate(path) }
   })
-}
-
-function isEmpty(value: unknown): boolean {
-  return value === null || (typeof value === 'object' && Object.values(value as object).every(isEmpty))
 }

@@ -99,7 +99,7 @@ async function load(context: WriteContext, plan: RealmPlan, { objects }: Stateme
     // Built-in objects of a realm that was made just now are known by their keys only.
     const keys = plan.creates ? [...objects.values()].filter((one) => one.kind === kind).map(({ key }) => key) : []
     if (!ids.length && !keys.length && !parents.length) continue
-    const found = await writers[kind].list(context, kind === 'realm' ? {} : { ids, keys: [...keys, ...parents] })
+    const found = await writers[kind].list(context, { ids, keys: [...keys, ...parents] })
     for (const object of found) live.set(address(kind, object.key), object)
   }
   // The plan binds to the id: where somebody renamed an object, it speaks of it by the key that it had then.

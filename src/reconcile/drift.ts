@@ -51,7 +51,7 @@ async function driftOf(context: Context): Promise<Drift[]> {
   const live = new Map<string, FlatFields>()
   for (const kind of creationOrder) {
     const ids = rows.filter((row) => row.kind === kind).map(({ object }) => object)
-    for (const one of ids.length ? await writers[kind].list(context, kind === 'realm' ? {} : { ids }) : []) {
+    for (const one of ids.length ? await writers[kind].list(context, { ids }) : []) {
       live.set(`${kind} ${one.id}`, digested(context.vault, kinds[kind], one.representation))
     }
   }

@@ -72,7 +72,7 @@ async function readLive(
     const ids = owned.filter((one) => one.kind === kind).map(({ object }) => object)
     const wanted = [...(keys.get(kind)?.values() ?? [])]
     if (!ids.length && !wanted.length) continue
-    const found = await writers[kind].list(context, kind === 'realm' ? {} : { ids, keys: wanted })
+    const found = await writers[kind].list(context, { ids, keys: wanted })
     live.push(
       ...found.map(({ key, id, version, representation }) => ({
         kind,

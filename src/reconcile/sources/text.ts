@@ -1,5 +1,4 @@
 // A source as it travels: texts and, apart from them, the values of variables, which were looked up where it was read.
-
 import type { Json } from '../../kinds/fields.ts'
 import type { Path } from '../../lib/position.ts'
 import { parseDocuments } from '../../realm-file/document.ts'

@@ -1,11 +1,11 @@
 // What REST does with realms: how they show, and what is special about writing one.
 import { MASTER } from '../../kinds/built-in/index.ts'
 import { isSecret } from '../../kinds/compare.ts'
-import type { Json } from '../../kinds/fields.ts'
+import { isEmpty } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/kind.ts'
 import { MASK } from '../../kinds/mask.ts'
-import { laterRealmFields, otpApplications } from '../../kinds/realm.ts'
+import { otpApplications } from '../../kinds/realm.ts'
 import { type DefaultRole, selectDefaultRoles } from '../../store/role-mappings.ts'
 import { demand, visibleTo } from '../administrators.ts'
 import type { Context, WriteContext } from '../context.ts'
@@ -124,12 +124,6 @@ function briefly({ id, representation: { realm, displayName, displayNameHtml, en
 
 /** Content of kinds that are not managed yet: to leave it out silently would lose it. */
 function refuseContent(body: Representation): void {
-  const found = Object.keys(laterRealmFields).filter((field) => !isEmpty(body[field]))
+  const found = Object.keys(kinds.realm.later).filter((field) => !isEmpty(body[field]))
   if (found.length) throw failure('invalid', `A realm cannot be created with ${found.join(', ')} yet`)
-}
-
-/** Empty lists and objects all the way down, such as the client policies of a realm that has none. */
-function isEmpty(value: Json | undefined): boolean {
-  if (value === undefined || value === null) return true
-  return typeof value === 'object' && Object.values(value).every((one) => isEmpty(one as Json))
 }
