@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { kinds } from '../kinds/index.ts'
 import type { Kind } from '../kinds/kind.ts'
+import { nestedShape } from '../kinds/nested.ts'
 import { firstOf, scalarEnd } from '../lib/json-position.ts'
 import { HttpError } from './errors.ts'
 import { allStorable } from './storable.ts'
@@ -32,37 +33,10 @@ const schemas = new Map<Kind, z.ZodObject>()
 export function bodySchema(kind: Kind): z.ZodObject {
   const known = schemas.get(kind)
   if (known) return known
-  const children = Object.entries(kind.children).map(([field, child]) => [
-    field,
-    childrenOf(kinds[child], bodySchema(kinds[child]))
-      .nullish()
-      .describe(`Each ${kinds[child].title} of the ${kind.title}.`),
-  ])
-  const later = Object.entries(kind.later).map(([field, description]) => [
-    field,
-    z.json().optional().describe(`Not managed yet: ${description}.`),
-  ])
-  const shape = {
-    id: z.string().nullish().describe(`Id of the ${kind.title}; on creation a wish, otherwise without effect.`),
-    ...kind.schema.shape,
-    ...Object.fromEntries([...children, ...later]),
-  } as z.ZodRawShape
+  const shape = nestedShape(kind, bodySchema)
   const schema = kind.lenient ? z.object(shape) : z.strictObject(shape)
   schemas.set(kind, schema)
   return schema
-}
-
-/** Children as they stand in a representation: a list; where they may also belong to another parent, lists by parent. */
-export function childrenOf(child: Kind, one: z.ZodType): z.ZodType {
-  if (!child.parentOptional) return z.array(one)
-  const groups = child.parents.map((parent) => [
-    parent,
-    z.record(z.string(), z.array(one)).nullish().describe(`Lists by ${kinds[parent].title}.`),
-  ])
-  return z.strictObject({
-    realm: z.array(one).nullish().describe('Those of the realm itself.'),
-    ...Object.fromEntries(groups),
-  })
 }
 
 /** The body as its form has it. Throws HttpError: the first thing that is wrong, in the order of the text. */

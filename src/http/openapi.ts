@@ -1,11 +1,10 @@
 // The OpenAPI document, from the operations. Schemas of kinds are components under Keycloak's names.
 import * as z from 'zod'
 import { kinds } from '../kinds/index.ts'
+import { type JsonSchema, type JsonSchemaForm, jsonSchema, jsonSchemas } from '../kinds/json-schema.ts'
 import type { BodyForm } from './body.ts'
 import { type Operation, paramsOf, type Response } from './operation.ts'
 import { components, representationOf } from './responses.ts'
-
-type JsonSchema = { [key: string]: unknown }
 
 /** The document: OpenAPI 3.1. */
 export function openApi(operations: readonly Operation[]): JsonSchema {
@@ -71,36 +70,23 @@ function schemaOf(schema: z.ZodType): JsonSchema {
   const id = components.get(schema)?.id
   if (id) return { $ref: uri(id) }
   if (schema instanceof z.ZodArray) return { type: 'array', items: schemaOf(schema.element as z.ZodType) }
-  return withoutDialect(z.toJSONSchema(schema, FORM) as JsonSchema)
+  return jsonSchema(schema, FORM)
 }
 
 function componentSchemas(): JsonSchema {
   for (const kind of Object.values(kinds)) representationOf(kind)
-  const { schemas } = z.toJSONSchema(components, { ...FORM, uri })
-  const named = Object.entries(schemas).filter(([id]) => id !== '__shared')
-  return Object.fromEntries(named.map(([id, schema]) => [id, withoutDialect(schema as JsonSchema)]))
+  return jsonSchemas(components, uri, FORM)
 }
 
 const uri = (id: string) => `#/components/schemas/${id}`
 
-const FORM = {
+const FORM: JsonSchemaForm = {
   target: 'draft-2020-12',
   io: 'output',
   // What is read in several forms is written in one: the schema says which.
-  unrepresentable: 'any',
-  override: ({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: JsonSchema }) => {
-    const wire = z.globalRegistry.get(zodSchema)?.wire as JsonSchema | undefined
+  change: (schema, _zodSchema, wire) => {
     if (!wire) return
-    for (const member of Object.keys(jsonSchema)) if (member !== 'description') delete jsonSchema[member]
-    Object.assign(jsonSchema, wire)
+    for (const member of Object.keys(schema)) if (member !== 'description') delete schema[member]
+    Object.assign(schema, wire)
   },
-} as const
-
-/** Any JSON value refers to itself, which zod writes as a component of its own: nothing is said of it instead. */
-function withoutDialect({ $schema: _, $id: __, ...schema }: JsonSchema): JsonSchema {
-  const text = JSON.stringify(schema, (_key, value: JsonSchema) =>
-    typeof value?.$ref === 'string' && value.$ref.includes('$defs') ? { ...value, $ref: undefined } : value,
-  )
-  const { $defs: ___, ...clean } = JSON.parse(text) as JsonSchema
-  return clean
 }

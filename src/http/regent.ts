@@ -6,7 +6,7 @@ import { applySource, planSource } from '../reconcile/run.ts'
 import { type SourceText, unpackSource } from '../reconcile/sources/text.ts'
 import type { BodyForm } from './body.ts'
 import { type Operation, reading } from './operation.ts'
-import { badRequest, refusals } from './responses.ts'
+import { badRequest, components, refusals } from './responses.ts'
 
 const source = z
   .strictObject({
@@ -24,7 +24,7 @@ const source = z
       )
       .describe('The files of the source, in order.'),
   })
-  .meta({ id: 'SourceRepresentation' })
+  .register(components, { id: 'SourceRepresentation' })
 
 const sourceBody: BodyForm = { schema: source, description: 'what a source states' }
 
@@ -120,7 +120,7 @@ const outcome = z
       .describe('Of each realm that the source states.'),
     notes: z.array(note).describe('What a person should know about the source.'),
   })
-  .meta({ id: 'OutcomeRepresentation' })
+  .register(components, { id: 'OutcomeRepresentation' })
 
 const drift = z
   .object({
@@ -135,7 +135,7 @@ const drift = z
     file: z.string().describe('File that states it.'),
     line: z.number().describe('Line in that file.'),
   })
-  .meta({ id: 'DriftRepresentation' })
+  .register(components, { id: 'DriftRepresentation' })
 
 const answers = { ...refusals, ...badRequest }
 

@@ -2,7 +2,8 @@
 import * as z from 'zod'
 import { kinds } from '../kinds/index.ts'
 import type { Kind } from '../kinds/kind.ts'
-import { bodySchema, childrenOf } from './body.ts'
+import { childrenOf } from '../kinds/nested.ts'
+import { bodySchema } from './body.ts'
 import type { Response } from './operation.ts'
 
 /** Schemas that have a name in OpenAPI. */

@@ -1,0 +1,36 @@
+// Representations with children inside, as documents and bodies have them.
+import * as z from 'zod'
+import { kinds } from './index.ts'
+import type { Kind } from './kind.ts'
+
+/** What a representation may state: its fields, its id, its children, and what is not managed yet. */
+export function nestedShape(kind: Kind, schemaOf: (child: Kind) => z.ZodType): z.ZodRawShape {
+  const children = Object.entries(kind.children).map(([field, child]) => [
+    field,
+    childrenOf(kinds[child], schemaOf(kinds[child]))
+      .nullish()
+      .describe(`Each ${kinds[child].title} of the ${kind.title}.`),
+  ])
+  const later = Object.entries(kind.later).map(([field, description]) => [
+    field,
+    z.json().optional().describe(`Not managed yet: ${description}.`),
+  ])
+  return {
+    id: z.string().nullish().describe(`Id of the ${kind.title}; on creation a wish, otherwise without effect.`),
+    ...kind.schema.shape,
+    ...Object.fromEntries([...children, ...later]),
+  }
+}
+
+/** Children as they stand in a representation: a list; where they may also belong to another parent, lists by parent. */
+export function childrenOf(child: Kind, one: z.ZodType): z.ZodType {
+  if (!child.parentOptional) return z.array(one)
+  const groups = child.parents.map((parent) => [
+    parent,
+    z.record(z.string(), z.array(one)).nullish().describe(`Lists by ${kinds[parent].title}.`),
+  ])
+  return z.strictObject({
+    realm: z.array(one).nullish().describe('Those of the realm itself.'),
+    ...Object.fromEntries(groups),
+  })
+}
