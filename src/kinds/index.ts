@@ -3,6 +3,8 @@ import { authenticationFlow } from './authentication-flow.ts'
 import { authenticatorConfig } from './authenticator-config.ts'
 import { client } from './client.ts'
 import { clientScope } from './client-scope.ts'
+import { identityProvider } from './identity-provider.ts'
+import { identityProviderMapper } from './identity-provider-mapper.ts'
 import type { Kind, KindName } from './kind.ts'
 import { protocolMapper } from './protocol-mapper.ts'
 import { realm } from './realm.ts'
@@ -16,5 +18,7 @@ export const kinds: Readonly<Record<KindName, Kind>> = {
   clientScope,
   client,
   protocolMapper,
+  identityProvider,
+  identityProviderMapper,
   role,
 }

@@ -10,6 +10,8 @@ export type KindName =
   | 'clientScope'
   | 'client'
   | 'protocolMapper'
+  | 'identityProvider'
+  | 'identityProviderMapper'
   | 'role'
 
 /** The representation of an object, or the part of it that is stated: nested, references as natural keys. */
@@ -34,6 +36,10 @@ export interface Kind {
   readonly parents: readonly KindName[]
   /** An object may also belong to the realm itself. */
   readonly parentOptional?: true
+  /** The field that names the parent, by natural key, where objects stand in a list of the realm and not in their parent. */
+  readonly parentField?: string
+  /** The field that holds the id. */
+  readonly idField: string
   /** Kinds whose objects stand inside this one's representation, by field. */
   readonly children: Readonly<Record<string, KindName>>
   readonly fields: Readonly<Record<string, Field>>
@@ -51,7 +57,20 @@ export interface Kind {
 
 /** What `defineKind` takes: a kind less what follows from its fields. */
 export type KindDescription = Pick<Kind, 'name' | 'title' | 'representation' | 'naturalKey' | 'fields'> &
-  Partial<Pick<Kind, 'parents' | 'parentOptional' | 'children' | 'lenient' | 'later' | 'defaults' | 'conflict'>>
+  Partial<
+    Pick<
+      Kind,
+      | 'parents'
+      | 'parentOptional'
+      | 'parentField'
+      | 'idField'
+      | 'children'
+      | 'lenient'
+      | 'later'
+      | 'defaults'
+      | 'conflict'
+    >
+  >
 
 /** A kind from its description. Throws when the natural key is not among the fields. */
 export function defineKind(description: KindDescription): Kind {
@@ -63,6 +82,7 @@ export function defineKind(description: KindDescription): Kind {
     ),
   )
   return {
+    idField: 'id',
     parents: [],
     children: {},
     later: {},

@@ -16,7 +16,10 @@ export function nestedShape(kind: Kind, schemaOf: (child: Kind) => z.ZodType): z
     z.json().optional().describe(`Not managed yet: ${description}.`),
   ])
   return {
-    id: z.string().nullish().describe(`Id of the ${kind.title}; on creation a wish, otherwise without effect.`),
+    [kind.idField]: z
+      .string()
+      .nullish()
+      .describe(`Id of the ${kind.title}; on creation a wish, otherwise without effect.`),
     ...kind.schema.shape,
     ...Object.fromEntries([...children, ...later]),
   }

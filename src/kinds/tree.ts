@@ -1,5 +1,6 @@
 // A realm as one tree, and the same as a list of objects. Children stand in their parent's field; a kind that may belong
-// to the realm or to a parent stands grouped, as roles do: `{realm: [...], client: {<client>: [...]}}`.
+// to the realm or to a parent stands grouped, as roles do: `{realm: [...], client: {<client>: [...]}}`; a kind with a
+// parent field stands in a list of the realm, each object with the name of its parent.
 import type { Path } from '../lib/position.ts'
 import { kinds } from './index.ts'
 import type { Key, Kind, KindName, Representation } from './kind.ts'
@@ -23,10 +24,16 @@ export function joinTree(objects: readonly TreeObject[]): Representation {
   const tree: Representation = {}
   const parents = new Map<string, Representation>()
   for (const { kind, key, id, representation } of objects) {
-    const node: Representation = { ...(id && { id }), ...representation }
+    const { idField, parentField } = kinds[kind]
+    const node: Representation = {
+      ...(id && { [idField]: id }),
+      ...representation,
+      ...(parentField !== undefined && { [parentField]: key.at(-2)! }),
+    }
     parents.set(address(kind, key), node)
     if (kind === 'realm') Object.assign(tree, node)
     else if (isGrouped(kinds[kind])) groupOf(tree, kind, key).push(node)
+    else if (parentField !== undefined) listIn(tree, fieldOf(kinds.realm, kind)).push(node)
     else {
       const owner = key.length === 1 ? tree : parents.get(address(key[0] as KindName, key.slice(1, -1)))
       const ownerKind = key.length === 1 ? kinds.realm : kinds[key[0] as KindName]
@@ -53,8 +60,15 @@ export function nameIn(kind: Kind, { [kind.naturalKey]: name = null }: Represent
   return name === null || typeof name === 'object' ? '' : String(name)
 }
 
+/** What an element of a list belongs to: what the list stands in, or what the element's parent field names. */
+export function ownerIn({ parents, parentField }: Kind, node: Representation, listOwner: Key): Key {
+  if (parentField === undefined) return listOwner
+  const parent = kinds[parents[0]!]
+  return [parent.name, nameIn(parent, { [parent.naturalKey]: node[parentField] ?? null })]
+}
+
 function split(kind: Kind, node: Representation, path: Path, parent: Key | undefined): TreeObject[] {
-  const { id, ...rest } = node
+  const { [kind.idField]: id, ...rest } = node
   const own: Representation = {}
   const nested: TreeObject[] = []
   const key = [...(parent ?? []), nameIn(kind, node)]
@@ -74,9 +88,11 @@ function split(kind: Kind, node: Representation, path: Path, parent: Key | undef
 }
 
 function elements(child: KindName, list: readonly unknown[], path: Path, under: Key): TreeObject[] {
-  return list.flatMap((one, at) =>
-    one !== null && typeof one === 'object' ? split(kinds[child], one as Representation, [...path, at], under) : [],
-  )
+  return list.flatMap((one, at) => {
+    if (one === null || typeof one !== 'object') return []
+    const node = one as Representation
+    return split(kinds[child], node, [...path, at], ownerIn(kinds[child], node, under))
+  })
 }
 
 function grouped(child: KindName, groups: Representation, path: Path): TreeObject[] {

@@ -2,7 +2,7 @@
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key, Kind, Representation } from '../kinds/kind.ts'
-import { nameIn } from '../kinds/tree.ts'
+import { nameIn, ownerIn } from '../kinds/tree.ts'
 import { nearest } from '../lib/nearest.ts'
 import type { Path } from '../lib/position.ts'
 import { anyOf, found, nameOf } from './words.ts'
@@ -28,9 +28,10 @@ export function wellFormed(realm: Representation, report: Report): Representatio
 function formOf(kind: Kind, node: Representation, path: Path, under: Key, report: Report): Representation {
   const key = [...under, nameIn(kind, node)]
   const owner = nameOf(kind.name, key)
-  const { id } = node
+  const { idField } = kind
+  const id = node[idField]
   if (id !== undefined && id !== null && (typeof id !== 'string' || id === ''))
-    report([...path, 'id'], `${owner}: id must be a text, not ${found(id)}`)
+    report([...path, idField], `${owner}: ${idField} must be a text, not ${found(id)}`)
   const form = { ...node }
   for (const [field, name] of Object.entries(kind.children)) {
     const value = node[field]
@@ -50,10 +51,21 @@ function listOf(child: Kind, value: Json, { path, owner, field, under }: Place, 
   }
   return value.map((one, at) => {
     if (one === null) return null
-    if (isObject(one)) return formOf(child, one, [...path, at], under, report)
+    if (isObject(one)) return elementOf(child, one, [...path, at], under, report)
     report([...path, at], `${owner}: ${field}[${at}] must be an object, not ${found(one)}: begin it with ${beginning}`)
     return null
   })
+}
+
+function elementOf(child: Kind, node: Representation, path: Path, listOwner: Key, report: Report): Json {
+  const { parents, parentField } = child
+  const under = ownerIn(child, node, listOwner)
+  if (parentField !== undefined && (node[parentField] ?? '') === '') {
+    const advice = `add "${parentField}: <${kinds[parents[0]!].naturalKey}>"`
+    const owner = nameOf(child.name, [...under, nameIn(child, node)])
+    report(path, `${owner} does not say which ${kinds[parents[0]!].title} it belongs to: ${advice}`)
+  }
+  return formOf(child, node, path, under, report)
 }
 
 /** Children of the realm or of others: `{realm: [...], client: {<client>: [...]}}`. */

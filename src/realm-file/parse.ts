@@ -24,6 +24,8 @@ export interface StatedObject {
   /** Secrets that are stated as a mask: they keep what is there. */
   readonly masked: readonly string[]
   readonly position: Position
+  /** Where its parent is named; without a parent field, where the object itself stands. */
+  readonly parentPosition: Position
   /** The position of a field, or of the place in its value that names an object of that key. */
   readonly locate: (path: string, key?: Key) => Position
 }
@@ -76,6 +78,7 @@ function check(document: Document, object: TreeObject, report: Report): StatedOb
     fields: Object.fromEntries(Object.entries(fields).filter(([path]) => !masked.includes(path))),
     masked,
     position: locate([]),
+    parentPosition: locate(kind.parentField === undefined ? [] : [kind.parentField]),
     locate: (path, key) => {
       const own = steps(kind, path)
       return locate(key ? [...own, ...within(kind, own, representation, key)] : own)

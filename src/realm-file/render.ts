@@ -25,7 +25,7 @@ export interface ExportOptions {
 export async function exportRealm(context: Context, options: ExportOptions = {}): Promise<Representation> {
   demand(context, 'manage-realm')
   const objects: LiveObject[] = []
-  for (const kind of creationOrder) objects.push(...(await writers[kind].list(context, {})))
+  for (const kind of creationOrder) objects.push(...byParent(await writers[kind].list(context, {})))
   const tree = joinTree(
     objects.map(({ kind, key, id, representation }) => ({
       kind,
@@ -37,6 +37,12 @@ export async function exportRealm(context: Context, options: ExportOptions = {})
   )
   // A text that looks like a variable must come back as it is.
   return mapTexts(tree, [], escapeVariables) as Representation
+}
+
+/** In a list of the realm, the objects of one parent stand together: their own names may repeat. */
+function byParent(objects: readonly LiveObject[]): readonly LiveObject[] {
+  if (objects[0] && kinds[objects[0].kind].parentField === undefined) return objects
+  return objects.toSorted((a, b) => Number(a.key.at(-2)! > b.key.at(-2)!) - Number(a.key.at(-2)! < b.key.at(-2)!))
 }
 
 function shown(

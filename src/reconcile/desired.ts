@@ -26,6 +26,7 @@ export interface DesiredObject {
   readonly fields: ReadonlyMap<string, StatedValue>
   readonly masked: readonly string[]
   readonly position: Position
+  readonly parentPosition: Position
 }
 
 /** One realm as all documents state it. */
@@ -94,14 +95,15 @@ function state(
 function claim(ids: Map<string, StatedObject>, object: StatedObject, problems: Problem[]): void {
   if (object.id === undefined) return
   const [own, wished] = [address(object.kind, object.key), `${object.kind} ${object.id}`]
+  const { idField } = kinds[object.kind]
   const before = ids.get(own)
   const holder = ids.get(wished)
-  if (before && before.id !== object.id) problems.push(contradiction(object, 'id', before.locate('id')))
+  if (before && before.id !== object.id) problems.push(contradiction(object, idField, before.locate(idField)))
   else if (holder && address(holder.kind, holder.key) !== own) {
-    const other = `${describe(holder.kind, holder.key)} at ${renderPosition(holder.locate('id'))}`
+    const other = `${describe(holder.kind, holder.key)} at ${renderPosition(holder.locate(idField))}`
     const name = describe(object.kind, object.key)
     const message = `${name} has the id of ${other}: leave one of them out, since ids are unique`
-    problems.push({ position: object.locate('id'), message })
+    problems.push({ position: object.locate(idField), message })
   }
   ids.set(own, before ?? object).set(wished, holder ?? object)
 }

@@ -106,9 +106,9 @@ interface Reference {
   readonly position: () => Position
 }
 
-function referred({ kind, key, fields, position }: Stated): Reference[] {
+function referred({ kind, key, fields, parentPosition }: Stated): Reference[] {
   const name = describe(kind, key)
-  const parent = { from: name, to: key[0] as KindName, key: key.slice(1, -1), position: () => position }
+  const parent = { from: name, to: key[0] as KindName, key: key.slice(1, -1), position: () => parentPosition }
   const own = [...fields].flatMap(([field, { value, locate }]) =>
     references(kinds[kind], field, value).map((one) => ({
       ...one,

@@ -43,6 +43,7 @@ export interface Stated {
   >
   readonly masked: readonly string[]
   readonly position: Position
+  readonly parentPosition: Position
 }
 
 /** Everything that a plan is made of. */

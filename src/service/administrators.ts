@@ -46,4 +46,11 @@ export function visibleTo(context: Context, permission: Permission): Visibility 
 }
 
 /** Keycloak: the roles of `realm-management` that operations need. */
-export type Permission = 'view-realm' | 'manage-realm' | 'view-clients' | 'manage-clients' | 'create-realm'
+export type Permission =
+  | 'view-realm'
+  | 'manage-realm'
+  | 'view-clients'
+  | 'manage-clients'
+  | 'view-identity-providers'
+  | 'manage-identity-providers'
+  | 'create-realm'

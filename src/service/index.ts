@@ -4,6 +4,7 @@ import type { KindName } from '../kinds/kind.ts'
 import { authenticationFlows, authenticatorConfigs } from './authentication-flows.ts'
 import { clientScopes } from './client-scopes.ts'
 import { clients } from './clients.ts'
+import { identityProviders } from './identity-providers.ts'
 import { plain, type Writers } from './objects.ts'
 import { realms } from './realms.ts'
 
@@ -13,6 +14,7 @@ const special: Readonly<Partial<Record<KindName, Writers>>> = {
   authenticatorConfig: authenticatorConfigs,
   clientScope: clientScopes,
   client: clients,
+  identityProvider: identityProviders,
 }
 
 /** The writers of each kind. */

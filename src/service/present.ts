@@ -13,7 +13,7 @@ export type Present = (vault: Vault, live: LiveObject) => Representation
 
 /** Shows an object: its id and its fields. Secrets stand in the clear. */
 export const present: Present = (vault, { kind, id, representation, references }) => ({
-  id,
+  [kinds[kind].idField]: id,
   ...always(kinds[kind]),
   ...withIds(kinds[kind], revealed(vault, kinds[kind], representation), references),
 })

@@ -54,8 +54,9 @@ function cleared(kind: Kind, live: Representation, stated: Representation): Flat
   const given = kind.defaults(stated)
   const gone: Record<string, Json> = {}
   for (const [name, { onPut, type }] of Object.entries(kind.fields)) {
-    if (onPut === 'clear' && stated[name] === undefined) gone[name] = given[name] ?? null
-    if (onPut !== 'replace' || type !== 'map' || stated[name] === undefined) continue
+    const absent = stated[name] === undefined
+    if (type !== 'map' && onPut === 'clear' && absent) gone[name] = given[name] ?? null
+    if (type !== 'map' || onPut === undefined || (onPut === 'replace' && absent)) continue
     const fresh = (given[name] ?? {}) as Representation
     for (const key of Object.keys({ ...fresh, ...(live[name] as Representation | undefined) })) {
       gone[`${name}.${key}`] = fresh[key] ?? null

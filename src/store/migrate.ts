@@ -12,6 +12,7 @@ import { reconcile } from './migrations/0006-reconcile.ts'
 import { roles } from './migrations/0007-roles.ts'
 import { roleMappings } from './migrations/0008-role-mappings.ts'
 import { settings } from './migrations/0009-settings.ts'
+import { identityProviders } from './migrations/0010-identity-providers.ts'
 
 /** The migrations in order: name → SQL. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -24,6 +25,7 @@ export const migrations: Readonly<Record<string, string>> = {
   '0007-roles': roles,
   '0008-role-mappings': roleMappings,
   '0009-settings': settings,
+  '0010-identity-providers': identityProviders,
 }
 
 /** Applies what is missing. Two processes at once: the second waits. Throws what the database says. */

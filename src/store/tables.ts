@@ -77,6 +77,21 @@ export const tables: Readonly<Record<KindName, Table>> = {
     key: 'name',
     parents: { clientScope: 'client_scope', client: 'client' },
   },
+  identityProvider: {
+    ...none,
+    name: 'identity_provider',
+    key: 'alias',
+    references: {
+      firstBrokerLoginFlowAlias: 'first_broker_login_flow',
+      postBrokerLoginFlowAlias: 'post_broker_login_flow',
+    },
+  },
+  identityProviderMapper: {
+    ...none,
+    name: 'identity_provider_mapper',
+    key: 'name',
+    parents: { identityProvider: 'identity_provider' },
+  },
   role: {
     ...none,
     name: 'role',

@@ -1,0 +1,18 @@
+import { text, textMap } from './fields.ts'
+import { defineKind } from './kind.ts'
+
+/** Keycloak: IdentityProviderMapperRepresentation. Makes something in the realm of what an identity provider says of a person. */
+export const identityProviderMapper = defineKind({
+  name: 'identityProviderMapper',
+  title: 'identity provider mapper',
+  representation: 'IdentityProviderMapperRepresentation',
+  naturalKey: 'name',
+  parents: ['identityProvider'],
+  parentField: 'identityProviderAlias',
+  fields: {
+    name: text('Name of the mapper; unique in its identity provider.'),
+    identityProviderAlias: text('Alias of the identity provider that the mapper belongs to.', { computed: true }),
+    identityProviderMapper: text('Type of the mapper, such as oidc-user-attribute-idp-mapper.'),
+    config: textMap('Settings of the mapper, by name.', { emptyIsAbsent: true, onPut: 'clear', default: {} }),
+  },
+})

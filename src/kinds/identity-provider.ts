@@ -1,0 +1,49 @@
+import { flag, text, textList, textMap } from './fields.ts'
+import { identityProviderTypes } from './identity-provider-types.ts'
+import { defineKind } from './kind.ts'
+
+/** Keycloak: IdentityProviderRepresentation. A server elsewhere at which people of the realm can log in. */
+export const identityProvider = defineKind({
+  name: 'identityProvider',
+  title: 'identity provider',
+  representation: 'IdentityProviderRepresentation',
+  naturalKey: 'alias',
+  idField: 'internalId',
+  conflict: { create: 'Identity Provider {name} already exists' },
+  defaults: ({ providerId }) => ({ enabled: true, config: {}, ...identityProviderTypes[String(providerId)]?.defaults }),
+  fields: {
+    alias: text('Name of the provider, as it appears in addresses; unique in its realm.'),
+    displayName: text('Name of the provider as people see it.', { onPut: 'clear' }),
+    providerId: text('Type of the provider: oidc, saml, github and so on.'),
+    enabled: flag('Whether people can log in through the provider.', { onPut: 'clear' }),
+    trustEmail: flag('Whether addresses that the provider gives count as verified.', { onPut: 'clear' }),
+    storeToken: flag('Whether the tokens of the provider are kept.', { onPut: 'clear' }),
+    addReadTokenRoleOnCreate: flag('Whether new people may read the tokens of the provider that are kept.', {
+      onPut: 'clear',
+    }),
+    authenticateByDefault: flag('Keycloak: of an earlier form; the flow that redirects to a provider took its place.', {
+      onPut: 'clear',
+    }),
+    linkOnly: flag('Whether people can only link an account of theirs, and not log in.', { onPut: 'clear' }),
+    hideOnLogin: flag('Whether the provider is not offered at log-in.', { onPut: 'clear' }),
+    firstBrokerLoginFlowAlias: text('Flow of the first log-in through the provider, in place of the realm’s.', {
+      refersTo: 'authenticationFlow',
+      emptyIsAbsent: true,
+      onPut: 'clear',
+    }),
+    postBrokerLoginFlowAlias: text('Flow after each log-in through the provider.', {
+      refersTo: 'authenticationFlow',
+      emptyIsAbsent: true,
+      onPut: 'clear',
+    }),
+    config: textMap('Settings of the provider, by name.', {
+      secret: ['clientSecret'],
+      emptyIsAbsent: true,
+      onPut: 'clear',
+    }),
+    types: textList('What the provider can do for the realm.', { computed: true }),
+    organizationId: text('Id of the organization that the provider belongs to; not managed yet.', { computed: true }),
+    updateProfileFirstLoginMode: text('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),
+    updateProfileFirstLogin: flag('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),
+  },
+})

@@ -1,0 +1,136 @@
+// Identity providers and their mappers in documents: a mapper stands in a list of the realm and names its provider.
+import { existsSync, readFileSync } from 'node:fs'
+import { beforeEach, expect, test } from 'vitest'
+import { exportRealm } from '../../src/realm-file/render.ts'
+import { findDrift } from '../../src/reconcile/drift.ts'
+import { type Service, SYSTEM } from '../../src/service/service.ts'
+import { change, liveObject, liveObjects, remove } from '../support/changes.ts'
+import { ANN, applyAs, planText, source } from '../support/reconcile.ts'
+import { newName, newRealm, testService } from '../support/service.ts'
+
+let service: Service
+let realm: string
+const state = (document: object) => source([{ realm, ...document }], realm)
+const apply = (document: object) => applyAs(service, state(document))
+const plan = (document: object) => planText(service, state(document))
+const exported = (options = {}) => service.read(SYSTEM, realm, (context) => exportRealm(context, options))
+
+beforeEach(async () => {
+  service = (await testService()).service
+  realm = await newRealm(service)
+})
+
+const provider = (more: object = {}) => ({
+  alias: 'op',
+  providerId: 'oidc',
+  displayName: 'The OP',
+  firstBrokerLoginFlowAlias: 'first broker login',
+  config: { clientId: 'regent', clientSecret: 'hush', tokenUrl: 'https://op.example.org/token' },
+  ...more,
+})
+const mapper = (more: object = {}) => ({
+  name: 'unit',
+  identityProviderAlias: 'op',
+  identityProviderMapper: 'oidc-user-attribute-idp-mapper',
+  config: { claim: 'unit', 'user.attribute': 'unit' },
+  ...more,
+})
+const document = (more: object = {}) => ({
+  identityProviderMappers: [mapper(), mapper({ identityProviderAlias: 'other' })],
+  identityProviders: [provider(), provider({ alias: 'other', config: {} })],
+  ...more,
+})
+
+test('apply, then plan, is empty; an export shows mappers with their providers, secrets masked, and plans to nothing', async () => {
+  await apply(document())
+  expect(await plan(document())).toContain('Nothing to do.')
+  const shown = await exported()
+  expect(shown).toMatchObject({
+    identityProviders: [{ alias: 'op', config: { clientSecret: '**********' } }, { alias: 'other' }],
+    identityProviderMappers: [
+      { name: 'unit', identityProviderAlias: 'op' },
+      { name: 'unit', identityProviderAlias: 'other' },
+    ],
+  })
+  expect(await plan(shown)).toContain('Nothing to do.')
+})
+
+test('an export with ids and secrets makes the same providers in another realm', async () => {
+  await apply(document())
+  const shown = await exported({ secrets: true, ids: true })
+  const ids = (shown.identityProviders as { internalId: string }[]).map(({ internalId }) => internalId)
+  realm = await newRealm(service)
+  const { identityProviders, identityProviderMappers } = shown
+  await apply({ identityProviders, identityProviderMappers })
+  expect(await exported({ secrets: true, ids: true })).toMatchObject({ identityProviders, identityProviderMappers })
+  expect([...(await liveObjects(service, SYSTEM, realm, 'identityProvider')).values()].map(({ id }) => id)).toEqual(ids)
+})
+
+test('what an administrator changes is drift; a mapper and its provider that are stated no more are pruned', async () => {
+  await apply(document())
+  await change(service, ANN, realm, 'identityProvider', ['op'], { displayName: 'Mine', 'config.clientSecret': 'loud' })
+  expect(await findDrift(service, SYSTEM, realm)).toMatchObject([{ path: 'displayName', live: 'Mine' }, {}])
+  expect(await plan(document())).toMatch(/config\.clientSecret: \(secret changes\)[^\n]*puts back/)
+  expect(await plan({ identityProviders: [provider()], identityProviderMappers: [] })).toMatch(
+    /- identity provider other\n.*- identity provider mapper unit of identity provider op\n/s,
+  )
+})
+
+test('a mapper of a provider that is not there is refused where it names it, and one that names none where it stands', async () => {
+  const text = `realm: ${realm}
+identityProviders:
+  - alias: op
+    providerId: oidc
+identityProviderMappers:
+  - name: unit
+    identityProviderMapper: oidc-username-idp-mapper
+    identityProviderAlias: opp
+`
+  await expect(planText(service, source([text]))).rejects.toThrow(
+    'test-1.yaml:8:5: identity provider mapper unit of identity provider opp needs identity provider opp, which is neither stated nor live; did you mean op?',
+  )
+  await expect(planText(service, source([text.replace('identityProviderAlias: opp', 'config: {}')]))).rejects.toThrow(
+    'test-1.yaml:6:5: identity provider mapper unit does not say which identity provider it belongs to: add "identityProviderAlias: <alias>"',
+  )
+  await expect(planText(service, source([text.replace('Alias: opp', 'Alais: op')]))).rejects.toThrow(
+    'did you mean identityProviderAlias?',
+  )
+})
+
+test('a flow that a provider names can be renamed; deleted, the provider loses it and the plan gives it back', async () => {
+  const flow = (alias: string) => ({ authenticationFlows: [{ alias, topLevel: true, authenticationExecutions: [] }] })
+  const named = { identityProviders: [provider({ postBrokerLoginFlowAlias: 'after' })] }
+  await apply({ ...named, ...flow('after') })
+  await change(service, ANN, realm, 'authenticationFlow', ['after'], { alias: 'afterwards' })
+  const then = await liveObject(service, SYSTEM, realm, 'identityProvider', 'op')
+  expect(then.representation.postBrokerLoginFlowAlias).toBe('afterwards')
+  await apply({ ...named, ...flow('after') })
+  await remove(service, ANN, realm, 'authenticationFlow', 'after')
+  const left = await liveObject(service, SYSTEM, realm, 'identityProvider', 'op')
+  expect(left.representation.postBrokerLoginFlowAlias).toBeUndefined()
+  expect(await plan({ ...named, ...flow('after') })).toMatch(/postBrokerLoginFlowAlias: none → after[^\n]*puts back/)
+})
+
+test('settings that cannot be are refused with the place of the provider, in the words of the reference server', async () => {
+  const wrong = { identityProviders: [provider({ config: { tokenUrl: 'nonsense' } })] }
+  await expect(apply(wrong)).rejects.toThrow('The url [token_url] is malformed')
+  const claim = { issuer: 'https://op.example.org', jwksUrl: 'https://op.example.org/keys', useJwksUrl: 'true' }
+  const twice = ['a', 'b'].map((alias) => provider({ alias, config: { ...claim, supportsClientAssertions: 'true' } }))
+  await expect(apply({ identityProviders: twice })).rejects.toThrow("Issuer URL already used for IDP 'a'")
+})
+
+const shared = new URL('../../../shared/data/realms/', import.meta.url)
+
+test.skipIf(!existsSync(shared)).each(['acme-apps.yaml', 'moped.json'])('%s keeps its providers', async (name) => {
+  // Addresses stand in variables; their defaults would not do for a realm that demands HTTPS.
+  const text = readFileSync(new URL(name, shared), 'utf8')
+    .replaceAll(/\$\(env:\w+_URL(:-[^)]*)?\)/g, 'https://id.example.org')
+    .replaceAll(/\$\(env:\w+(:-[^)]*)?\)/g, 'hush')
+  const [read] = source([text]).documents
+  const { identityProviders } = read!.value as { identityProviders: { alias: string; config: object }[] }
+  realm = newName()
+  await apply({ realm, identityProviders })
+  expect(await plan({ realm, identityProviders })).toContain('Nothing to do.')
+  const live = await liveObjects(service, SYSTEM, realm, 'identityProvider')
+  expect([...live.keys()].sort()).toEqual(identityProviders.map(({ alias }) => alias).sort())
+})
