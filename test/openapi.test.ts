@@ -32,6 +32,11 @@ test('an operation that changes something takes or refuses a body, and one under
   expect(odd).toEqual([])
 })
 
+test('each operation that changes something says which admin event it leaves, or that it leaves none', () => {
+  const silent = operations.filter(({ method, event }) => (method === 'GET') !== (event === undefined))
+  expect(silent.map(({ operationId }) => operationId)).toEqual([])
+})
+
 test('every operation is one of the reference server, and what is missing is listed', () => {
   const known = new Set(listedOperations.map(({ method, path }) => `${method} ${path}`))
   const unknown = operations.map(({ method, path }) => `${method} ${path}`).filter((name) => !known.has(name))

@@ -13,6 +13,8 @@ export interface BodyForm {
   readonly description: string
   /** The kind of the object, or of the elements of the list, that the body is: errors name it. */
   readonly kind?: Kind
+  /** What errors name it by, where it is of no kind. */
+  readonly representation?: string
   /** What is said of whatever is wrong, where one sentence serves for everything. */
   readonly refusal?: string
 }
@@ -53,7 +55,7 @@ export function readBody(bytes: Buffer | undefined, form: BodyForm): unknown {
   const { path, offset } = first
   // Keycloak: the position is where its parser stood: behind what opens a value, or behind a number, flag or null.
   const end = /["[{]/.test(text[offset]!) ? offset + 1 : scalarEnd(text, offset)
-  const name = kindAt(form.kind, path.slice(0, -1))?.representation ?? 'object'
+  const name = kindAt(form.kind, path.slice(0, -1))?.representation ?? form.representation ?? 'object'
   const where = `line ${lineOf(text, end)} column ${columnOf(text, end)}`
   throw new HttpError(400, {
     error: `Invalid json representation for ${name}. Unrecognized field "${path.at(-1)}" at ${where}.`,

@@ -4,6 +4,7 @@ import type { Permission } from '../service/administrators.ts'
 import type { Context, WriteContext } from '../service/context.ts'
 import type { Caller, Service } from '../service/service.ts'
 import type { BodyForm } from './body.ts'
+import { type EventFact, recordEvent } from './event.ts'
 
 /** The methods that operations have. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -19,6 +20,8 @@ export interface Operation {
   readonly summary: string
   /** The role that it needs; `any`: every administrator. The service demands it. */
   readonly permission: Permission | 'any'
+  /** Every operation that changes something says which admin event it leaves. */
+  readonly event?: EventFact
   readonly query?: z.ZodObject
   readonly body?: BodyForm
   readonly responses: Readonly<Record<number, Response>>
@@ -40,6 +43,7 @@ export interface Response {
 
 /** A request that was understood. */
 export interface Call {
+  readonly operation: Operation
   readonly service: Service
   readonly caller: Caller
   /** By name of the parameter in the path; decoded. */
@@ -68,6 +72,7 @@ export function writing(work: (context: WriteContext, call: Call) => Promise<voi
   return (call) =>
     call.service.write(call.caller, realmOf(call), async (context) => {
       await work(context, call)
+      recordEvent(context, call)
       return { status: 204 }
     })
 }
@@ -75,10 +80,11 @@ export function writing(work: (context: WriteContext, call: Call) => Promise<voi
 /** Makes an object in the realm of the path, and answers with its address. */
 export function creating(work: (context: WriteContext, call: Call) => Promise<string>): Operation['handle'] {
   return (call) =>
-    call.service.write(call.caller, realmOf(call), async (context) => ({
-      status: 201,
-      created: await work(context, call),
-    }))
+    call.service.write(call.caller, realmOf(call), async (context) => {
+      const created = await work(context, call)
+      recordEvent(context, call, created)
+      return { status: 201, created }
+    })
 }
 
 /**

@@ -16,6 +16,19 @@ export const queryNumber = z
   .optional()
   .meta({ wire: { type: 'integer' } })
 
+/** Every value that is given counts; empty ones are as absent. */
+export const queryTexts = z
+  .union([z.string(), z.array(z.string())])
+  .transform((given) => [given].flat().filter((value) => value !== ''))
+  .optional()
+  .meta({ wire: { type: 'array', items: { type: 'string' } } })
+
+/** Whether every value of a parameter counts, and not only the first. */
+export function takesSeveral(schema: z.core.$ZodType | undefined): boolean {
+  const wire = schema && (z.globalRegistry.get(schema)?.wire as { type: string } | undefined)
+  return wire?.type === 'array'
+}
+
 /** The parameters of a page. */
 export const page = {
   first: queryNumber.describe('How many to leave out at the beginning; below 0 as absent.'),

@@ -6,6 +6,7 @@ import { notYet } from './admin/not-yet.ts'
 import { readBody } from './body.ts'
 import { HttpError, methodNotAllowed, notFound } from './errors.ts'
 import { type Method, type Operation, paramsOf } from './operation.ts'
+import { takesSeveral } from './query.ts'
 
 /** What routes need besides the operations. */
 export interface Surroundings {
@@ -50,14 +51,17 @@ function handler({ service, baseOf }: Surroundings, operation: Operation) {
   const names = paramsOf(operation.path)
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const values = request.params as Record<string, string>
+    let read: { readonly body: unknown } | undefined
     const { status, body, created } = await operation.handle({
+      operation,
       service,
       caller: callers.get(request)!,
       params: Object.fromEntries(names.map((name, at) => [name, values[`p${at}`] ?? ''])),
       query: readQuery(operation, request),
       // Keycloak: whether the realm exists is told before what is wrong with the body.
       get body() {
-        return operation.body && readBody(bytesOf(request), operation.body)
+        read ??= { body: operation.body && readBody(bytesOf(request), operation.body) }
+        return read.body
       },
     })
     if (created !== undefined)
@@ -69,12 +73,15 @@ function handler({ service, baseOf }: Surroundings, operation: Operation) {
   }
 }
 
-/** Keycloak: a parameter that cannot be read makes an address that does not exist; of several values the first counts. */
+/** Keycloak: a parameter that cannot be read makes an address that does not exist; of several values of one the first counts. */
 function readQuery({ query }: Operation, request: FastifyRequest): Record<string, unknown> {
   if (!query) return {}
   const given = Object.entries(request.query as Record<string, string | string[]>)
-  const single = given.map(([name, value]) => [name, Array.isArray(value) ? value[0] : value])
-  const read = query.safeParse(Object.fromEntries(single))
+  const values = given.map(([name, value]) => [
+    name,
+    Array.isArray(value) && !takesSeveral(query.shape[name]) ? value[0] : value,
+  ])
+  const read = query.safeParse(Object.fromEntries(values))
   if (!read.success) throw notFound()
   return read.data
 }

@@ -7,6 +7,7 @@ export const authenticationFlow = defineKind({
   title: 'authentication flow',
   representation: 'AuthenticationFlowRepresentation',
   naturalKey: 'alias',
+  events: { type: 'AUTH_FLOW', paths: { realm: 'authentication/flows/{id}' } },
   fields: {
     alias: text('Name of the flow; unique in its realm.'),
     description: text('What the flow does.'),

@@ -7,6 +7,7 @@ export const authenticatorConfig = defineKind({
   title: 'authenticator config',
   representation: 'AuthenticatorConfigRepresentation',
   naturalKey: 'alias',
+  events: { type: 'AUTHENTICATOR_CONFIG', paths: { realm: 'authentication/config/{id}' } },
   fields: {
     alias: text('Name of the settings; unique in their realm.'),
     config: textMap('Settings of the step, by name.', { onPut: 'replace', default: {} }),

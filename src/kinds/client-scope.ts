@@ -7,6 +7,7 @@ export const clientScope = defineKind({
   title: 'client scope',
   representation: 'ClientScopeRepresentation',
   naturalKey: 'name',
+  events: { type: 'CLIENT_SCOPE', paths: { realm: 'client-scopes/{id}' }, withoutId: true },
   children: { protocolMappers: 'protocolMapper' },
   lenient: true,
   conflict: { create: 'Client Scope {name} already exists', update: 'Client Scope {name} already exists' },

@@ -8,6 +8,7 @@ export const client = defineKind({
   title: 'client',
   representation: 'ClientRepresentation',
   naturalKey: 'clientId',
+  events: { type: 'CLIENT', paths: { realm: 'clients/{id}' } },
   children: { protocolMappers: 'protocolMapper' },
   conflict: { create: 'Client {name} already exists' },
   defaults: (stated) => ({

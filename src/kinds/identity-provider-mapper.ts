@@ -7,6 +7,11 @@ export const identityProviderMapper = defineKind({
   title: 'identity provider mapper',
   representation: 'IdentityProviderMapperRepresentation',
   naturalKey: 'name',
+  events: {
+    type: 'IDENTITY_PROVIDER_MAPPER',
+    paths: { identityProvider: 'identity-provider/instances/{parentName}/mappers/{id}' },
+    withoutId: true,
+  },
   parents: ['identityProvider'],
   parentField: 'identityProviderAlias',
   fields: {

@@ -9,6 +9,7 @@ export const identityProvider = defineKind({
   representation: 'IdentityProviderRepresentation',
   naturalKey: 'alias',
   idField: 'internalId',
+  events: { type: 'IDENTITY_PROVIDER', paths: { realm: 'identity-provider/instances/{name}' } },
   conflict: { create: 'Identity Provider {name} already exists' },
   defaults: ({ providerId }) => ({ enabled: true, config: {}, ...identityProviderTypes[String(providerId)]?.defaults }),
   fields: {

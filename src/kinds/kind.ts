@@ -1,5 +1,6 @@
 // What a kind is: facts only, no behaviour. The engine reads these; what is special about a kind is in service/<kind>s.ts.
 import type * as z from 'zod'
+import type { EventType } from './admin-events.ts'
 import { type Field, type Json, objectOf } from './fields.ts'
 
 /** The kinds that Regent manages. */
@@ -22,6 +23,20 @@ export type Representation = { [field: string]: Json }
  * `['client', 'my-app', 'buyer']`.
  */
 export type Key = readonly string[]
+
+/** What admin events call the objects of a kind. */
+export interface EventName {
+  readonly type: EventType
+  /** The type of those that belong to an object of another kind, where it is another one. */
+  readonly typeOf?: Readonly<Partial<Record<KindName, EventType>>>
+  /**
+   * Their path by the kind of what they belong to, `realm` for the realm itself; `{id}`, `{name}`, `{parentId}` and
+   * `{parentName}` are filled in. The realm's own is empty.
+   */
+  readonly paths: Readonly<Partial<Record<KindName, string>>>
+  /** The event of a creation shows what was sent, without the new id. */
+  readonly withoutId?: true
+}
 
 /** One kind, described once. */
 export interface Kind {
@@ -51,12 +66,14 @@ export interface Kind {
   readonly conflict: { readonly create: string; readonly update?: string }
   /** Keycloak: fields that it does not know are let pass on input. */
   readonly lenient?: true
+  /** Keycloak: what admin events call its objects. */
+  readonly events: EventName
   /** Fields that hold what is not managed yet, and what that is: recognised, and left alone. */
   readonly later: Readonly<Record<string, string>>
 }
 
 /** What `defineKind` takes: a kind less what follows from its fields. */
-export type KindDescription = Pick<Kind, 'name' | 'title' | 'representation' | 'naturalKey' | 'fields'> &
+export type KindDescription = Pick<Kind, 'name' | 'title' | 'representation' | 'naturalKey' | 'events' | 'fields'> &
   Partial<
     Pick<
       Kind,

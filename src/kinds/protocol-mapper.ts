@@ -7,6 +7,14 @@ export const protocolMapper = defineKind({
   title: 'protocol mapper',
   representation: 'ProtocolMapperRepresentation',
   naturalKey: 'name',
+  events: {
+    type: 'PROTOCOL_MAPPER',
+    paths: {
+      clientScope: 'client-scopes/{parentId}/protocol-mappers/models/{id}',
+      client: 'clients/{parentId}/protocol-mappers/models/{id}',
+    },
+    withoutId: true,
+  },
   conflict: { create: 'Protocol mapper exists with same name' },
   parents: ['clientScope', 'client'],
   fields: {

@@ -43,6 +43,7 @@ export const realm = defineKind({
   title: 'realm',
   representation: 'RealmRepresentation',
   naturalKey: 'realm',
+  events: { type: 'REALM', paths: {} },
   children: {
     clientScopes: 'clientScope',
     clients: 'client',

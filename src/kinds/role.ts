@@ -10,13 +10,18 @@ export const role = defineKind({
   title: 'role',
   representation: 'RoleRepresentation',
   naturalKey: 'name',
+  events: {
+    type: 'REALM_ROLE',
+    typeOf: { client: 'CLIENT_ROLE' },
+    paths: { realm: 'roles/{name}', client: 'clients/{parentId}/roles/{name}' },
+  },
   conflict: { create: 'Role with name {name} already exists' },
   parents: ['client'],
   parentOptional: true,
   fields: {
     name: text('Name of the role; unique in its realm or client.'),
     description: text('What the role allows.', { onPut: 'clear' }),
-    composite: flag('Whether the role contains other roles.', { computed: true }),
+    composite: flag('Whether the role contains other roles.', { computed: true, default: false }),
     clientRole: flag('Whether the role belongs to a client.', { computed: true }),
     containerId: text('Id of the realm or client that the role belongs to.', { computed: true }),
     composites: structured(

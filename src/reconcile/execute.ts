@@ -2,6 +2,7 @@
 import { address } from '../kinds/tree.ts'
 import type { Document } from '../realm-file/document.ts'
 import { byPlace, DocumentError } from '../realm-file/problem.ts'
+import { noteChanges, type ObjectChange } from '../service/admin-events.ts'
 import { demand } from '../service/administrators.ts'
 import { flush, type JournalEntry, type WriteContext } from '../service/context.ts'
 import { ServiceError } from '../service/errors.ts'
@@ -83,6 +84,7 @@ export async function commit(
   return execute(service, caller, desired, made, async (context, applied) => {
     const outcome = { plan: made, consequences: consequences(made, [...context.entries, ...context.people]) }
     const { owned, dropped } = ownership(desired, input, applied)
+    noteChanges(context, changesOf(made, applied))
     await flush(context, run.source)
     // All live objects that the plan counted on would make the record of one changed field as long as the realm.
     const { knows: _, ...kept } = made
@@ -137,6 +139,11 @@ function newRealm(desired: DesiredRealm, made: RealmPlan) {
     [...desired.objects].flatMap(([id, object]) => (object.id === undefined ? [] : [[id, object.id] as const])),
   )
   return { representation: { realm: made.realm }, id: ids.get(address('realm', [made.realm])), ids }
+}
+
+/** What the plan's actions did, for admin events. */
+function changesOf(made: RealmPlan, applied: Applied): ObjectChange[] {
+  return made.actions.map(({ operation, kind, key }) => ({ operation, object: applied.get(address(kind, key))! }))
 }
 
 /** Journal entries about objects that no action of the plan is about. */

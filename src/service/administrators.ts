@@ -53,4 +53,6 @@ export type Permission =
   | 'manage-clients'
   | 'view-identity-providers'
   | 'manage-identity-providers'
+  | 'view-events'
+  | 'manage-events'
   | 'create-realm'

@@ -1,5 +1,6 @@
 // What every function of the service takes first, and the unit of work that it stands for.
 import type { Key, KindName } from '../kinds/kind.ts'
+import type { AdminEvent } from '../store/admin-events.ts'
 import type { Transaction } from '../store/database.ts'
 import { type InventoryRow, markInventory, selectInventory } from '../store/inventory.ts'
 import {
@@ -12,6 +13,7 @@ import {
   selectEntries,
 } from '../store/journal.ts'
 import type { RealmRow } from '../store/realms.ts'
+import { writeEvents } from './admin-events.ts'
 import type { Vault } from './vault.ts'
 
 export type { InventoryRow } from '../store/inventory.ts'
@@ -38,6 +40,10 @@ export interface WriteContext extends Context {
   readonly entries: JournalEntry[]
   /** Entries of the people stream. */
   readonly people: JournalEntry[]
+  /** Admin events that are to be written. */
+  readonly events: AdminEvent[]
+  /** What the work says of the event of its operation, because the operation's description cannot know it. */
+  readonly event: Partial<AdminEvent>
   /** How many entries `flush` has written already. */
   flushed: number
 }
@@ -49,6 +55,8 @@ export async function writable(context: Context): Promise<WriteContext> {
     version: await nextNumber(context.tx, context.realm.number),
     entries: [],
     people: [],
+    events: [],
+    event: {},
     flushed: 0,
   }
 }
@@ -66,11 +74,12 @@ export function journal(
 }
 
 /**
- * Writes the journal, and marks the inventory rows of what changed: of every source but the one whose run this is, which
- * records what it left. Three statements at most.
+ * Writes the journal and the admin events, and marks the inventory rows of what changed: of every source but the one whose
+ * run this is, which records what it left. Three statements at most, and one per chunk of admin events.
  */
 export async function flush(context: WriteContext, source?: string): Promise<void> {
   const { tx, realm, version, now, actor } = context
+  await writeEvents(context, context.events.splice(0))
   const people = context.people.splice(0)
   if (people.length) await insertPeopleEntries(tx, realm.number, now, actor, people)
   const entries = context.entries.splice(0)

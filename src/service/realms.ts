@@ -5,11 +5,13 @@ import { assemble, type FlatFields, flatten } from '../kinds/compare.ts'
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import { type KindName, type Representation, relationFields } from '../kinds/kind.ts'
+import { masked } from '../kinds/masked.ts'
 import { creationOrder } from '../kinds/order.ts'
 import { relationKeys } from '../kinds/relations.ts'
 import { address, type TreeObject } from '../kinds/tree.ts'
 import { insertRealm, lockRealms, type RealmRow } from '../store/realms.ts'
 import { setDefaultRole } from '../store/role-mappings.ts'
+import { tellOwnRealm } from './admin-events.ts'
 import { authenticationFlows } from './authentication-flows.ts'
 import { type Context, flush, journal, type WriteContext, writable } from './context.ts'
 import { deleteAll } from './deletion.ts'
@@ -51,6 +53,8 @@ export const realms: Writers = {
       journal(context, 'delete', 'realm', realm, digested(context.vault, kinds.realm, realm.representation))
     await flush(context)
     await writers.delete({ ...context, entries: [] }, objects)
+    const gone = { operationType: 'DELETE', resourceType: 'REALM', resourcePath: context.realm.name } as const
+    await tellOwnRealm(context, gone)
   },
 }
 
@@ -70,8 +74,24 @@ export async function createRealm(
   const full = { ...tree!.representation, ...settableNow(stated, there) }
   const id = options.id ?? randomUUID()
   const number = await naming(name, () => insertRealm(context.tx, { id, name, version: 1, body: {} }))
-  const realm: RealmRow = { number, id, name, enabled: full.enabled === true, notBefore: Number(full.notBefore ?? 0) }
-  const fresh: WriteContext = { ...context, realm, version: 1, entries: [], people: [], flushed: 0 }
+  const realm: RealmRow = {
+    number,
+    id,
+    name,
+    enabled: full.enabled === true,
+    notBefore: Number(full.notBefore ?? 0),
+    adminEventsEnabled: full.adminEventsEnabled === true,
+  }
+  const fresh: WriteContext = {
+    ...context,
+    realm,
+    version: 1,
+    entries: [],
+    people: [],
+    events: [],
+    event: {},
+    flushed: 0,
+  }
   // The creation of the realm is one entry of the journal: what it contains follows from the product's version.
   const quiet: WriteContext = { ...fresh, entries: [] }
   await createTree(quiet, builtIn, options.ids ?? new Map())
@@ -80,6 +100,12 @@ export async function createRealm(
   for (const role of byDefault.values()) await setDefaultRole(context.tx, number, role)
   if (name !== MASTER) await inMaster(context, (master) => createTree(master, adminClientObjects(name), new Map()))
   journal(fresh, 'create', 'realm', { id, key: [name] }, {})
+  await tellOwnRealm(context, {
+    operationType: 'CREATE',
+    resourceType: 'REALM',
+    resourcePath: name,
+    representation: masked(kinds.realm, { ...full, id }),
+  })
   return fresh
 }
 

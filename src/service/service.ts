@@ -131,7 +131,7 @@ export async function openService({
         const context = await contextFor(
           tx,
           caller,
-          master ?? { number: 0, id: '', name: '', enabled: false, notBefore: 0 },
+          master ?? { number: 0, id: '', name: '', enabled: false, notBefore: 0, adminEventsEnabled: false },
         )
         return finish(await createRealm(context, realm.representation, realm), work)
       }),

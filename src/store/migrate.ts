@@ -13,6 +13,7 @@ import { roles } from './migrations/0007-roles.ts'
 import { roleMappings } from './migrations/0008-role-mappings.ts'
 import { settings } from './migrations/0009-settings.ts'
 import { identityProviders } from './migrations/0010-identity-providers.ts'
+import { adminEvents } from './migrations/0012-admin-events.ts'
 
 /** The migrations in order: name → SQL. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -26,6 +27,7 @@ export const migrations: Readonly<Record<string, string>> = {
   '0008-role-mappings': roleMappings,
   '0009-settings': settings,
   '0010-identity-providers': identityProviders,
+  '0012-admin-events': adminEvents,
 }
 
 /** Applies what is missing. Two processes at once: the second waits. Throws what the database says. */

@@ -11,10 +11,13 @@ export interface RealmRow {
   readonly enabled: boolean
   /** Tokens from before are void: seconds since 1970. */
   readonly notBefore: number
+  /** Whether what administrators do is kept as events. */
+  readonly adminEventsEnabled: boolean
 }
 
 const columns = sql`number, id, name, coalesce((body ->> 'enabled')::boolean, false) as enabled,
-  coalesce((body ->> 'notBefore')::integer, 0) as "notBefore"`
+  coalesce((body ->> 'notBefore')::integer, 0) as "notBefore",
+  coalesce((body ->> 'adminEventsEnabled')::boolean, false) as "adminEventsEnabled"`
 
 /** The realm of that name. One statement. */
 export async function findRealm(tx: Transaction, name: string): Promise<RealmRow | undefined> {

@@ -25,8 +25,16 @@ const query = z.object({
 export const clientOperations: Operation[] = tagged('Clients', [
   { ...list!, query },
   ...others,
-  ...assignedScopes(scopesOf('default'), '/admin/realms/{realm}/clients/{client-uuid}/default-client-scopes'),
-  ...assignedScopes(scopesOf('optional'), '/admin/realms/{realm}/clients/{client-uuid}/optional-client-scopes'),
+  ...assignedScopes(
+    scopesOf('default'),
+    '/admin/realms/{realm}/clients/{client-uuid}/default-client-scopes',
+    'CLIENT_SCOPE_CLIENT_MAPPING',
+  ),
+  ...assignedScopes(
+    scopesOf('optional'),
+    '/admin/realms/{realm}/clients/{client-uuid}/optional-client-scopes',
+    'CLIENT_SCOPE_CLIENT_MAPPING',
+  ),
 ])
 
 function scopesOf(how: Assignment): AssignedScopes {

@@ -2,6 +2,7 @@
 import type { Operation } from '../operation.ts'
 import { clientScopeOperations } from './client-scopes.ts'
 import { clientOperations } from './clients.ts'
+import { eventOperations } from './events.ts'
 import { listedOperations } from './not-yet.ts'
 import { protocolMapperOperations } from './protocol-mappers.ts'
 import { realmOperations } from './realms.ts'
@@ -14,6 +15,7 @@ export const operations: readonly Operation[] = [
   ...clientOperations,
   ...protocolMapperOperations,
   ...roleOperations,
+  ...eventOperations,
 ]
 
 const present = new Set(operations.map(({ method, path }) => `${method} ${path}`))

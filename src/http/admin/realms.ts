@@ -11,6 +11,7 @@ import {
 } from '../../service/resources/assigned-scopes.ts'
 import { createRealm, deleteRealm, getRealm, listRealms, replaceRealm } from '../../service/resources/realms.ts'
 import { objectBody } from '../body.ts'
+import { recordEvent } from '../event.ts'
 import { bodyBehind, type Operation, param, reading, tagged } from '../operation.ts'
 import { queryFlag } from '../query.ts'
 import { badRequest, done, made, many, one, refusals } from '../responses.ts'
@@ -40,6 +41,7 @@ export const realmOperations: Operation[] = tagged('Realms Admin', [
     path: '/admin/realms',
     summary: 'Create a realm',
     permission: 'create-realm',
+    event: 'REALM',
     body: { ...body, refusal: 'unable to read contents from stream' },
     responses: { ...made, ...refusals, ...badRequest },
     handle: async ({ service, caller, body }) => {
@@ -63,6 +65,7 @@ export const realmOperations: Operation[] = tagged('Realms Admin', [
     path: '/admin/realms/{realm}',
     summary: 'Update the settings of a realm',
     permission: 'manage-realm',
+    event: 'REALM',
     body,
     responses: { ...done, ...refusals, ...badRequest },
     handle: async (call) => {
@@ -71,7 +74,11 @@ export const realmOperations: Operation[] = tagged('Realms Admin', [
       const stated = (await bodyBehind(call, reach)) as Representation
       // Another name is written in the master realm too.
       const master = typeof stated.realm === 'string' && stated.realm !== realm
-      await call.service.write(call.caller, realm, (context) => replaceRealm(context, stated), { master })
+      const work = async (context: WriteContext) => {
+        await replaceRealm(context, stated)
+        recordEvent(context, call)
+      }
+      await call.service.write(call.caller, realm, work, { master })
       return { status: 204 }
     },
   },
@@ -81,14 +88,15 @@ export const realmOperations: Operation[] = tagged('Realms Admin', [
     path: '/admin/realms/{realm}',
     summary: 'Delete a realm with everything in it',
     permission: 'manage-realm',
+    event: 'REALM',
     responses: { ...done, ...refusals },
     handle: async (call) => {
       await call.service.write(call.caller, param(call, 'realm'), deleteRealm, { master: true })
       return { status: 204 }
     },
   },
-  ...assignedScopes(scopesOf('default'), '/admin/realms/{realm}/default-default-client-scopes'),
-  ...assignedScopes(scopesOf('optional'), '/admin/realms/{realm}/default-optional-client-scopes'),
+  ...assignedScopes(scopesOf('default'), '/admin/realms/{realm}/default-default-client-scopes', 'CLIENT_SCOPE'),
+  ...assignedScopes(scopesOf('optional'), '/admin/realms/{realm}/default-optional-client-scopes', 'CLIENT_SCOPE'),
 ])
 
 function scopesOf(how: Assignment): AssignedScopes {

@@ -1,5 +1,6 @@
 // Client scopes that are assigned to something: list them, add one, take one away.
 import * as z from 'zod'
+import type { EventType } from '../../kinds/admin-events.ts'
 import type { Representation } from '../../kinds/kind.ts'
 import type { Context, WriteContext } from '../../service/context.ts'
 import { type Call, operationId, param, reading, type Untagged, writing } from '../operation.ts'
@@ -20,8 +21,8 @@ const assigned = z.array(
   }),
 )
 
-/** The operations on assigned client scopes under the path. */
-export function assignedScopes(scopes: AssignedScopes, path: string): Untagged[] {
+/** The operations on assigned client scopes under the path. `event`: what admin events say that they are about. */
+export function assignedScopes(scopes: AssignedScopes, path: string, event: EventType): Untagged[] {
   const item = `${path}/{clientScopeId}`
   const scopeOf = (call: Call) => param(call, 'clientScopeId')
   return [
@@ -40,6 +41,7 @@ export function assignedScopes(scopes: AssignedScopes, path: string): Untagged[]
       path: item,
       summary: 'Assign a client scope',
       permission: 'manage-clients',
+      event: { type: event, operation: 'CREATE' },
       responses: { ...done, ...refusals, ...taken },
       handle: writing((context, call) => scopes.assign(context, call, scopeOf(call))),
     },
@@ -49,6 +51,7 @@ export function assignedScopes(scopes: AssignedScopes, path: string): Untagged[]
       path: item,
       summary: 'Assign a client scope no more',
       permission: 'manage-clients',
+      event,
       responses: { ...done, ...refusals },
       handle: writing((context, call) => scopes.remove(context, call, scopeOf(call))),
     },

@@ -28,11 +28,10 @@ export function collection(resource: Resource, path: string, item: string): Unta
     const at = { ...place(call), id: call.params[name] }
     return (await bodyBehind(call, async () => resource.reach?.(context, at))) as Representation
   }
-  const common = { permission: resource.manage }
+  const common = { permission: resource.manage, event: kind.events.type }
   const body = objectBody(kind)
   return [
     {
-      ...common,
       operationId: operationId('list', path),
       method: 'GET',
       path,
@@ -52,7 +51,6 @@ export function collection(resource: Resource, path: string, item: string): Unta
       handle: creating(async (context, call) => resource.create(context, place(call), await bodyOf(context, call))),
     },
     {
-      ...common,
       operationId: operationId('get', `${path}/${item}`),
       method: 'GET',
       path: `${path}/${item}`,

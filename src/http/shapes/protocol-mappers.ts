@@ -20,6 +20,7 @@ export function protocolMappers(mappers: ProtocolMappers, path: string): Untagge
       path: `${path}/add-models`,
       summary: 'Create several protocol mappers; all or none',
       permission: mappers.manage,
+      event: kind.events.type,
       body: listBody(kind),
       responses: { ...done, ...refusals, ...badRequest },
       handle: writing(async (context, call) => {

@@ -3,6 +3,7 @@ import { adminClientOf, isBuiltIn, MASTER } from '../../kinds/built-in/index.ts'
 import { originsOf, withProtocolDefaults } from '../../kinds/client.ts'
 import type { Representation } from '../../kinds/kind.ts'
 import type { ObjectFilter } from '../../store/objects.ts'
+import { describeEvent } from '../admin-events.ts'
 import { demand, visibleTo } from '../administrators.ts'
 import { freshSecret } from '../clients.ts'
 import type { Context } from '../context.ts'
@@ -67,6 +68,7 @@ export const clients: Resource = {
     refuseAdministration(context, live)
     if (isBuiltIn(context.realm.name, 'client', live.key)) throw failure('bad_request', 'Could not delete client')
     await writers.client.delete(context, [live])
+    describeEvent(context, { representation: { id, clientId: live.key[0]! } })
   },
 }
 

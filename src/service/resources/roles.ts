@@ -1,8 +1,11 @@
 // What REST does with roles: by name in their realm or client, or by id.
 import { MASTER } from '../../kinds/built-in/index.ts'
+import { kinds } from '../../kinds/index.ts'
 import type { Key, Representation } from '../../kinds/kind.ts'
+import { masked } from '../../kinds/masked.ts'
 import type { ObjectFilter } from '../../store/objects.ts'
 import { findDefaultRole } from '../../store/role-mappings.ts'
+import { describeEvent, typeOf } from '../admin-events.ts'
 import { ADMIN, demand, visibleTo } from '../administrators.ts'
 import type { Context, WriteContext } from '../context.ts'
 import { failure } from '../errors.ts'
@@ -23,11 +26,17 @@ const one = (
   },
   async replace(context, place, body) {
     demand(context, 'manage-realm')
-    await replace(context, await find(context, place), body)
+    const live = await find(context, place)
+    await replace(context, live, body)
+    describeEvent(context, { resourceType: typeOf(kinds.role, live.parent?.kind) })
   },
   async delete(context, place) {
     demand(context, 'manage-realm')
-    await remove(context, await find(context, place))
+    const live = await find(context, place)
+    await remove(context, live)
+    const { id, name, description, composite } = show(context, live)
+    const representation = masked(kinds.role, { id, name, description, composite } as Representation)
+    describeEvent(context, { resourceType: typeOf(kinds.role, live.parent?.kind), representation })
   },
 })
 
@@ -55,6 +64,7 @@ export const roles: Resource = {
     demand(context, 'manage-realm')
     const { parent } = await containerOf(context, place)
     const [made] = await writers.role.create(context, [{ ...newObject(withName(body)), ...(parent && { parent }) }])
+    describeEvent(context, { resourceType: typeOf(kinds.role, parent?.kind) })
     return made!.key.at(-1)!
   },
 }

@@ -1,0 +1,114 @@
+import * as z from 'zod'
+import { EVENT_OPERATIONS, EVENT_TYPES } from '../../kinds/admin-events.ts'
+import { kinds } from '../../kinds/index.ts'
+import type { Representation } from '../../kinds/kind.ts'
+import { forgetAdminEvents, listAdminEvents } from '../../service/resources/admin-events.ts'
+import { getEventsConfig, replaceEventsConfig } from '../../service/resources/events-config.ts'
+import type { BodyForm } from '../body.ts'
+import { type Operation, reading, tagged, writing } from '../operation.ts'
+import { page, queryTexts } from '../query.ts'
+import { badRequest, components, done, refusals } from '../responses.ts'
+
+const adminEvent = z
+  .object({
+    id: z.string().describe('Id of the event.'),
+    time: z.number().describe('When it was, in milliseconds since 1970.'),
+    realmId: z.string().describe('Id of the realm.'),
+    authDetails: z
+      .object({
+        realmId: z.string().optional().describe('Id of the realm that the person belongs to.'),
+        clientId: z.string().optional().describe('Id of the client through which it was done.'),
+        userId: z.string().optional().describe('Id of the person.'),
+        ipAddress: z.string().optional().describe('Network address from which it was done.'),
+      })
+      .describe('Who did it; empty when it was a source that the server itself reads.'),
+    operationType: z.enum(EVENT_OPERATIONS).describe('What was done.'),
+    resourceType: z.enum(EVENT_TYPES).describe('What it was done to.'),
+    resourcePath: z.string().optional().describe('Its address below the realm; absent: the realm itself.'),
+    representation: z
+      .string()
+      .optional()
+      .describe('What was sent, as JSON, with secrets masked; if the realm keeps it.'),
+    error: z.string().optional().describe('Keycloak: absent, since what is refused leaves no event.'),
+    details: z
+      .record(z.string(), z.string())
+      .optional()
+      .describe('More about it, such as the source that was applied.'),
+  })
+  .register(components, { id: 'AdminEventRepresentation' })
+
+const { eventsEnabled, eventsExpiration, eventsListeners, enabledEventTypes, ...others } = kinds.realm.schema.shape
+const { adminEventsEnabled, adminEventsDetailsEnabled } = others
+const fields = {
+  eventsEnabled,
+  eventsExpiration,
+  eventsListeners,
+  enabledEventTypes,
+  adminEventsEnabled,
+  adminEventsDetailsEnabled,
+} as z.ZodRawShape
+const config = z.strictObject(fields).register(components, { id: 'RealmEventsConfigRepresentation' })
+const configBody: BodyForm = {
+  schema: config,
+  description: 'settings of events, as they shall be',
+  representation: 'RealmEventsConfigRepresentation',
+}
+
+const date = 'a day (yyyy-MM-dd) or a time in milliseconds since 1970'
+const query = z.object({
+  operationTypes: queryTexts.describe('What was done.'),
+  resourceTypes: queryTexts.describe('What it was done to.'),
+  resourcePath: z.string().optional().describe('Address below the realm; * stands for any text.'),
+  authRealm: z.string().optional().describe('Id of the realm that the person belongs to.'),
+  authClient: z.string().optional().describe('Id of the client through which it was done.'),
+  authUser: z.string().optional().describe('Id of the person.'),
+  authIpAddress: z.string().optional().describe('Network address from which it was done.'),
+  dateFrom: z.string().optional().describe(`Not before: ${date}.`),
+  dateTo: z.string().optional().describe(`Not after: ${date}.`),
+  direction: z.string().optional().describe('asc: the oldest first; desc or absent: the newest first.'),
+  ...page,
+})
+
+/** Admin events, and the settings of all events of a realm. */
+export const eventOperations: Operation[] = tagged('Realms Admin', [
+  {
+    operationId: 'listAdminEvents',
+    method: 'GET',
+    path: '/admin/realms/{realm}/admin-events',
+    summary: 'List what administrators did; 100 at most unless the query says otherwise',
+    permission: 'view-events',
+    query,
+    responses: { 200: { description: 'The events.', schema: z.array(adminEvent) }, ...refusals },
+    handle: reading((context, call) => listAdminEvents(context, call.query)),
+  },
+  {
+    operationId: 'deleteAdminEvents',
+    method: 'DELETE',
+    path: '/admin/realms/{realm}/admin-events',
+    summary: 'Delete all admin events',
+    permission: 'manage-events',
+    event: false,
+    responses: { ...done, ...refusals },
+    handle: writing(forgetAdminEvents),
+  },
+  {
+    operationId: 'getEventsConfig',
+    method: 'GET',
+    path: '/admin/realms/{realm}/events/config',
+    summary: 'Get the settings of events',
+    permission: 'view-events',
+    responses: { 200: { description: 'The settings.', schema: config }, ...refusals },
+    handle: reading(getEventsConfig),
+  },
+  {
+    operationId: 'updateEventsConfig',
+    method: 'PUT',
+    path: '/admin/realms/{realm}/events/config',
+    summary: 'Update the settings of events',
+    permission: 'manage-events',
+    event: 'REALM',
+    body: configBody,
+    responses: { ...done, ...refusals, ...badRequest },
+    handle: writing((context, call) => replaceEventsConfig(context, call.body as Representation)),
+  },
+])

@@ -1,0 +1,42 @@
+// What REST does with the settings of a realm that are about events.
+import userEventTypes from '../../kinds/built-in/user-event-types.json' with { type: 'json' }
+import type { FlatFields } from '../../kinds/compare.ts'
+import type { Representation } from '../../kinds/kind.ts'
+import { describeEvent } from '../admin-events.ts'
+import { demand } from '../administrators.ts'
+import type { Context, WriteContext } from '../context.ts'
+import { failure } from '../errors.ts'
+import { writers } from '../index.ts'
+import { withoutNulls } from '../put.ts'
+
+/** Keycloak: who can be told of events. */
+const LISTENERS = ['email', 'jboss-logging', 'workflow-event-listener']
+
+/** The settings of events. Keycloak: where no types are named, all show that are kept then. */
+export async function getEventsConfig(context: Context): Promise<Representation> {
+  demand(context, 'view-events')
+  const [realm] = await writers.realm.list(context, {})
+  const { eventsEnabled, eventsExpiration, eventsListeners, enabledEventTypes, ...others } = realm!.representation
+  const { adminEventsEnabled, adminEventsDetailsEnabled } = others
+  const types = (enabledEventTypes ?? []) as string[]
+  return {
+    eventsEnabled: eventsEnabled === true,
+    ...(eventsExpiration && { eventsExpiration }),
+    eventsListeners: eventsListeners ?? [],
+    enabledEventTypes: types.length ? types : userEventTypes,
+    adminEventsEnabled: adminEventsEnabled === true,
+    adminEventsDetailsEnabled: adminEventsDetailsEnabled === true,
+  }
+}
+
+/** Changes them. Keycloak: whether events of people are kept, and for how long, goes back where it is not stated. */
+export async function replaceEventsConfig(context: WriteContext, body: Representation): Promise<void> {
+  demand(context, 'manage-events')
+  const { eventsEnabled = false, eventsExpiration = null, ...stated } = withoutNulls(body)
+  const unknown = ((stated.eventsListeners ?? []) as string[]).some((listener) => !LISTENERS.includes(listener))
+  if (unknown) throw failure('malformed', 'Unknown event listener')
+  const [live] = await writers.realm.list(context, {})
+  const set: FlatFields = { eventsEnabled, eventsExpiration, ...stated }
+  await writers.realm.update(context, [{ live: live!, set }])
+  describeEvent(context, { representation: { eventsEnabled, ...withoutNulls(body) } })
+}
