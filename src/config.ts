@@ -86,6 +86,12 @@ export const settings = {
     description:
       'Where realms are declared: repeat the flag, or separate with commas in the variable; empty is none. Without it, in development mode the folder `examples`, where there is one.',
   }),
+  unknownFields: setting('unknown-fields', {
+    placeholder: 'error or warn',
+    schema: z.enum(['error', 'warn'], 'must be error or warn'),
+    default: 'error',
+    description: 'What becomes of fields in the sources that Regent does not know: an error, or a note.',
+  }),
   adminUser: setting('admin-user', {
     placeholder: 'name',
     schema: text,

@@ -42,17 +42,27 @@ program
   .description('write a realm file to start from')
   .action(async (file) => (await import('./cli/init.ts')).init(file))
 
+const unknownFields = () => {
+  const option = new Option('--unknown-fields <what>', 'what becomes of fields that are not known: an error, or a note')
+    .choices(['error', 'warn'])
+    .default('error')
+  // An empty variable counts as absent.
+  return process.env.REGENT_UNKNOWN_FIELDS ? option.env('REGENT_UNKNOWN_FIELDS') : option
+}
+
 program
   .command('validate')
   .argument('<source>', 'file or folder')
   .description('check documents without a store')
-  .action(async (source) => (await import('./cli/validate.ts')).validate(source))
+  .addOption(unknownFields())
+  .action(async (source, flags) => (await import('./cli/validate.ts')).validate(source, flags))
 
 const output = () => new Option('--output <format>', 'form of the output').choices(['text', 'json']).default('text')
 
 onStore('plan', 'show what applying documents would change')
   .argument('<source>', 'file or folder')
   .option('--name <name>', 'name of the source (default: its path)')
+  .addOption(unknownFields())
   .option('--detailed-exitcode', 'exit with 0 when there is nothing to do, 2 when there are changes, 1 on an error')
   .addOption(output())
   .action(async (source, flags) => (await import('./cli/plan.ts')).plan(source, flags))
@@ -60,6 +70,7 @@ onStore('plan', 'show what applying documents would change')
 onStore('apply', 'apply documents: all of a realm, or nothing')
   .argument('<source>', 'file or folder')
   .option('--name <name>', 'name of the source (default: its path)')
+  .addOption(unknownFields())
   .addOption(output())
   .action(async (source, flags) => (await import('./cli/apply.ts')).apply(source, flags))
 

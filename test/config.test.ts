@@ -18,6 +18,7 @@ test('nothing given is development mode on the embedded store', () => {
     database: undefined,
     keyFile: undefined,
     source: undefined,
+    unknownFields: 'error',
     adminUser: 'admin',
     adminPassword: 'admin',
     production: false,

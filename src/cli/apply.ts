@@ -2,11 +2,11 @@ import { renderOutcome } from '../reconcile/render.ts'
 import type { Outcome } from '../reconcile/run.ts'
 import { connect, type StoreFlags } from './connect.ts'
 import { paint } from './paint.ts'
-import { readSource, wire } from './source.ts'
+import { readSource, type SourceFlags, wire } from './source.ts'
 
 /** `regent apply`. */
-export async function apply(path: string, flags: StoreFlags & { name?: string; output: string }): Promise<void> {
-  const source = await readSource(path, flags.name)
+export async function apply(path: string, flags: StoreFlags & SourceFlags & { output: string }): Promise<void> {
+  const source = await readSource(path, flags)
   const connection = await connect(flags)
   try {
     const outcome = (await connection.request('POST', '/regent/v1/apply', wire(source))) as Outcome

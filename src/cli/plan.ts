@@ -2,14 +2,14 @@ import { renderOutcome } from '../reconcile/render.ts'
 import type { Outcome } from '../reconcile/run.ts'
 import { connect, type StoreFlags } from './connect.ts'
 import { paint } from './paint.ts'
-import { readSource, wire } from './source.ts'
+import { readSource, type SourceFlags, wire } from './source.ts'
 
 /** `regent plan`: exits with 2 when there are changes and that was asked for. */
 export async function plan(
   path: string,
-  flags: StoreFlags & { name?: string; output: string; detailedExitcode?: boolean },
+  flags: StoreFlags & SourceFlags & { output: string; detailedExitcode?: boolean },
 ): Promise<void> {
-  const source = await readSource(path, flags.name)
+  const source = await readSource(path, flags)
   const connection = await connect(flags)
   try {
     const outcome = (await connection.request('POST', '/regent/v1/plan', wire(source))) as Outcome

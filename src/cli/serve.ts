@@ -51,7 +51,7 @@ async function run(service: Service, settings: Settings, started: number): Promi
     console.log(banner(service, settings, settings.hostname ?? address, performance.now() - started))
     const watchers = []
     for (const source of sourcesOf(settings)) {
-      const apply = follow(service, source)
+      const apply = follow(service, source, { unknownFields: settings.unknownFields })
       await apply()
       const failed = (error: unknown) => console.error(`${source} may change without being noticed: ${report(error)}\n`)
       watchers.push(await watchFileSource(source, { changed: apply, failed }))

@@ -1,13 +1,21 @@
+import type { UnknownFields } from '../realm-file/parse.ts'
 import type { SourceState } from '../reconcile/run.ts'
 import { readFileSource } from '../reconcile/sources/file.ts'
 import type { SourceText } from '../reconcile/sources/text.ts'
 
+/** The flags that say how a source is read. */
+export interface SourceFlags {
+  readonly name?: string | undefined
+  readonly unknownFields?: UnknownFields | undefined
+}
+
 /** What a file or folder states, with the variables of this process: whoever runs a command may read what they may read. */
-export function readSource(path: string, name?: string): Promise<SourceState & SourceText> {
-  return readFileSource(path, { name, env: process.env, allowed: () => true })
+export function readSource(path: string, flags: SourceFlags): Promise<SourceState & SourceText> {
+  const { name, unknownFields } = flags
+  return readFileSource(path, { name, unknownFields, env: process.env, allowed: () => true })
 }
 
 /** A source as it travels. */
-export function wire({ name, revision, files }: SourceText): SourceText {
-  return { name, revision, files }
+export function wire({ name, revision, unknownFields, files }: SourceText): SourceText {
+  return { name, revision, unknownFields, files }
 }

@@ -1,15 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { desiredRealms } from '../reconcile/desired.ts'
+import { renderNote } from '../reconcile/render.ts'
 import { openVault } from '../service/vault.ts'
-import { readSource } from './source.ts'
+import { readSource, type SourceFlags } from './source.ts'
 
 /** `regent validate`: everything about documents that needs no store. */
-export async function validate(path: string): Promise<void> {
-  const { documents } = await readSource(path)
-  const realms = desiredRealms(documents, openVault(randomBytes(32)))
-  for (const { name, objects, unmanaged } of realms) {
+export async function validate(path: string, flags: SourceFlags): Promise<void> {
+  const source = await readSource(path, flags)
+  const realms = desiredRealms(source.documents, openVault(randomBytes(32)), source.unknownFields)
+  for (const { name, objects, notices } of realms) {
     console.log(`realm ${name}: ${objects.size} ${objects.size === 1 ? 'object' : 'objects'}, valid`)
-    for (const { field } of unmanaged) console.log(`  note: ${field} is not managed by this version and left alone`)
+    for (const notice of notices) console.log(renderNote(notice))
   }
-  if (!realms.length) console.log(`${path} states no realm`)
+  for (const notice of source.notices ?? []) console.log(renderNote(notice))
 }

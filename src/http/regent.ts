@@ -12,6 +12,10 @@ const source = z
   .strictObject({
     name: z.string().min(1).describe('Name of the source: what was named when it was read.'),
     revision: z.string().describe('Revision of what is stated: a git commit, or a digest of the files.'),
+    unknownFields: z
+      .enum(['error', 'warn'])
+      .optional()
+      .describe('What becomes of fields that Regent does not know: an error, or a note.'),
     files: z
       .array(
         z.strictObject({

@@ -6,6 +6,7 @@ export const authenticationFlow = defineKind({
   name: 'authenticationFlow',
   title: 'authentication flow',
   representation: 'AuthenticationFlowRepresentation',
+  resource: 'RealmFlow',
   naturalKey: 'alias',
   events: { type: 'AUTH_FLOW', paths: { realm: 'authentication/flows/{id}' } },
   fields: {

@@ -45,6 +45,8 @@ export interface Kind {
   readonly title: string
   /** Keycloak's name for its representation, as in its OpenAPI document. */
   readonly representation: string
+  /** Name of the resource that holds one object, where it is not `Realm` and the name of the kind. */
+  readonly resource?: string
   /** The field that names an object in a file. */
   readonly naturalKey: string
   /** Kinds that an object may belong to; empty: it belongs to the realm itself. */
@@ -77,6 +79,7 @@ export type KindDescription = Pick<Kind, 'name' | 'title' | 'representation' | '
   Partial<
     Pick<
       Kind,
+      | 'resource'
       | 'parents'
       | 'parentOptional'
       | 'parentField'

@@ -27,6 +27,8 @@ export interface Document {
   /** Always an object: a document that is anything else is refused. */
   readonly value: Json
   readonly start: Position
+  /** Where the one object stands that the document states: what is above it says only where it belongs. Absent: all is stated. */
+  readonly states?: Path
   /**
    * The position of the key (or list element) at the path, or of its nearest ancestor that stands in the file. What an
    * alias or a merge key brings in is found where it is written.
@@ -83,6 +85,18 @@ export function parseDocuments(file: string, text: string): Document[] {
     if (!Array.isArray(value)) return [documentOf(source, value, [], locate)]
     return value.flatMap((element, at) => (element === null ? [] : [documentOf(source, element, [at], locate)]))
   })
+}
+
+/** A document that says the value, with each of its paths where `pathOf` finds it in the document that was read. */
+export function restated(read: Document, value: Json, pathOf: (path: Path) => Path = (path) => path): Document {
+  return {
+    file: read.file,
+    value,
+    get start() {
+      return read.locate(pathOf([]))
+    },
+    locate: (path) => read.locate(pathOf(path)),
+  }
 }
 
 function documentOf({ file }: Source, value: unknown, prefix: Path, locate: (path: Path) => Position): Document {

@@ -9,6 +9,8 @@ import { anyOf, found, withArticle } from './words.ts'
 export interface FieldProblem {
   readonly path: Path
   readonly message: string
+  /** A field that the kind does not have: a document can do without it. */
+  readonly unknown?: true
 }
 
 /** What zod says, as far as it matters here. */
@@ -46,7 +48,11 @@ export function nameProblems(kind: Kind, representation: Representation): FieldP
 function explain(kind: Kind, representation: Representation, issue: Issue): FieldProblem[] {
   const path = issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))
   if (issue.code === 'unrecognized_keys')
-    return (issue.keys ?? []).map((key) => ({ path: [...path, key], message: unknownField(kind, path, key) }))
+    return (issue.keys ?? []).map((key) => ({
+      path: [...path, key],
+      message: unknownField(kind, path, key),
+      unknown: true,
+    }))
   return [{ path, message: `${shown(path)} ${expectation(issue, valueAt(representation, path))}` }]
 }
 

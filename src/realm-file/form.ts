@@ -7,8 +7,8 @@ import { nearest } from '../lib/nearest.ts'
 import type { Path } from '../lib/position.ts'
 import { anyOf, found, nameOf } from './words.ts'
 
-/** Takes note of what is wrong at a path of the document. */
-export type Report = (path: Path, message: string) => void
+/** Takes note of what is wrong at a path of the document; `unknown`: a field that a document can do without. */
+export type Report = (path: Path, message: string, unknown?: true) => void
 
 /** Where children stand. */
 interface Place {
@@ -88,7 +88,7 @@ function groupOf(child: Kind, group: string, value: Json, { path, owner, field }
     const groups = ['realm', ...child.parents]
     const near = nearest(group, groups)
     const advice = near === undefined ? `: there are ${anyOf(groups, 'and')}` : `; did you mean ${near}?`
-    report(path, `${owner}: unknown field ${field}${advice}`)
+    report(path, `${owner}: unknown field ${field}${advice}`, true)
     return null
   }
   if (!isObject(value)) {

@@ -10,8 +10,8 @@ import type { Path, Position } from '../lib/position.ts'
 import type { Document } from './document.ts'
 import { fieldProblems, nameProblems } from './field-problems.ts'
 import { type Report, wellFormed } from './form.ts'
-import { DocumentError, type Problem, pointerOf } from './problem.ts'
-import { ignored, setAside, type Unmanaged } from './unmanaged.ts'
+import { DocumentError, type Notice, type Problem, pointerOf } from './problem.ts'
+import { ignored, setAside } from './unmanaged.ts'
 import { nameOf } from './words.ts'
 
 /** An object that a document states. */
@@ -34,28 +34,39 @@ export interface StatedObject {
 export interface StatedRealm {
   readonly name: string
   readonly objects: readonly StatedObject[]
-  /** Fields of kinds that Regent does not manage yet, or of an earlier form: they are left alone. */
-  readonly unmanaged: readonly Unmanaged[]
+  /** What is left alone: fields of kinds that Regent does not manage yet, of an earlier form, or unknown. */
+  readonly notices: readonly Notice[]
+  /** Where the realm is named by a document that states only something in it. */
+  readonly named: Position | undefined
 }
 
+/** What becomes of fields that Regent does not know. */
+export type UnknownFields = 'error' | 'warn'
+
 /** The realm that the document states. Throws DocumentError with everything that is wrong. */
-export function parseRealm(document: Document): StatedRealm {
+export function parseRealm(document: Document, unknownFields: UnknownFields = 'error'): StatedRealm {
   const problems: Problem[] = []
-  const report: Report = (path, message) =>
-    problems.push({ position: document.locate(path), message, path: pointerOf(path) })
-  const { managed, unmanaged } = setAside(document.value as Representation)
-  const tree = splitTree(wellFormed(managed, report))
+  const { managed, notices } = setAside(document)
+  const report: Report = (path, message, unknown) => {
+    const position = document.locate(path)
+    if (unknown && unknownFields === 'warn') notices.push({ position, message: `${message} (left alone)` })
+    else problems.push({ position, message, path: pointerOf(path) })
+  }
+  const [realm, ...content] = splitTree(wellFormed(managed, report))
+  const tree = [realm!, ...content].filter(({ path }) => isStated(document, path))
   const objects = tree.map((object) => check(document, object, report))
   refuseTwins(objects, problems)
   if (problems.length) throw new DocumentError(problems)
   return {
-    name: objects[0]!.key[0]!,
+    name: realm!.key[0]!,
     objects,
-    unmanaged: [
-      ...unmanaged.map((field) => ({ field, position: document.locate([field]) })),
-      ...ignored(document, tree),
-    ],
+    notices: [...notices, ...ignored(document, tree)],
+    named: isStated(document, []) ? undefined : document.locate([kinds.realm.naturalKey]),
   }
+}
+
+function isStated({ states = [] }: Document, path: Path): boolean {
+  return states.every((step, at) => path[at] === step)
 }
 
 function check(document: Document, object: TreeObject, report: Report): StatedObject {
@@ -63,11 +74,14 @@ function check(document: Document, object: TreeObject, report: Report): StatedOb
   const { representation } = object
   const result = kind.schema.safeParse(representation)
   const problems = result.success ? [] : fieldProblems(kind, representation, result.error.issues)
-  const fields = result.success ? flatten(kind, withoutUndefined(result.data as Representation)) : {}
+  // Where unknown fields are let pass, the others count.
+  const unknown = problems.filter((one) => one.unknown).map(({ path }) => path)
+  const known = unknown.length ? kind.schema.safeParse(without(representation, unknown)) : result
+  const fields = known.success ? flatten(kind, withoutUndefined(known.data as Representation)) : {}
   for (const path of Object.keys(fields).filter((one) => !isStorable(one)))
     problems.push({ path: steps(kind, path), message: 'a key must not hold NUL or a lone surrogate' })
   const name = nameOf(object.kind, object.key)
-  for (const { path, message } of problems) report([...object.path, ...path], `${name}: ${message}`)
+  for (const { path, message, unknown } of problems) report([...object.path, ...path], `${name}: ${message}`, unknown)
   for (const { path, message } of nameProblems(kind, representation)) report([...object.path, ...path], message)
   const masked = Object.keys(fields).filter((path) => fields[path] === MASK && isSecret(kind, path))
   const locate = (path: Path) => document.locate([...object.path, ...path])
@@ -127,6 +141,15 @@ function refuseTwins(objects: readonly StatedObject[], problems: Problem[]): voi
       })
     }
   }
+}
+
+function without(value: Representation, paths: readonly Path[]): Representation {
+  const rest = structuredClone(value)
+  for (const path of paths) {
+    const owner = path.slice(0, -1).reduce<unknown>((node, step) => (node as Representation)[step], rest)
+    delete (owner as Representation)[path.at(-1)!]
+  }
+  return rest
 }
 
 function withoutUndefined(value: Representation): Representation {

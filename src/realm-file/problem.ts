@@ -10,6 +10,12 @@ export interface Problem {
   readonly path?: string
 }
 
+/** Something about a document that people should know, and that stops nothing. */
+export interface Notice {
+  readonly position: Position
+  readonly message: string
+}
+
 /** Documents that cannot be used. Its message lists the problems, one a line, as `file:line:column: message`. */
 export class DocumentError extends Error {
   override readonly name = 'DocumentError'

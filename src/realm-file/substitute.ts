@@ -1,7 +1,8 @@
 // Variables in documents: `$(env:NAME)` and `$(file:PATH)`, as keycloak-config-cli writes them.
 import type { Json } from '../kinds/fields.ts'
 import type { Path } from '../lib/position.ts'
-import type { Document } from './document.ts'
+import { type Document, restated } from './document.ts'
+import { placeholdersIn } from './placeholders.ts'
 import { DocumentError, type Problem, pointerOf } from './problem.ts'
 import { parseTemplate, VariableError } from './template.ts'
 import { render, type SubstituteOptions } from './variables.ts'
@@ -20,6 +21,7 @@ export interface SubstitutedDocument extends Document {
  * - `$(env:NAME:-default)`: the default where the variable is not set or the file cannot be read.
  *   Name and default may hold variables.
  * - `$$(`: the text `$(`.
+ * - `${NAME}` in a `KeycloakRealmImport` that has a placeholder of that name: the same as `$(env:NAME)`.
  *
  * The result is always a text, and a value that holds `$(` is taken as it is. Throws DocumentError with every variable
  * that is unknown, missing or forbidden. What holds no variable is returned as it is, uncopied.
@@ -28,11 +30,14 @@ export function substitute(document: Document, options: SubstituteOptions): Subs
   const substituted = new Map<string, string>()
   const problems: Problem[] = []
 
+  const placeholders = placeholdersIn(document.value)
+
   function visitText(text: string, path: Path): string {
     if (text.includes(script)) problems.push(problemAt(document, path, scriptMessage))
-    if (!text.includes('$(')) return text
+    const varying = placeholders?.(text) ?? text
+    if (!varying.includes('$(')) return text
     try {
-      const rendered = render(parseTemplate(text), options)
+      const rendered = render(parseTemplate(varying), options)
       if (rendered !== text) substituted.set(pointerOf(path), text)
       return rendered
     } catch (error) {
@@ -42,17 +47,9 @@ export function substitute(document: Document, options: SubstituteOptions): Subs
     }
   }
 
-  const value = mayVary(document.value) ? mapTexts(document.value, [], visitText) : document.value
+  const value = placeholders || mayVary(document.value) ? mapTexts(document.value, [], visitText) : document.value
   if (problems.length > 0) throw new DocumentError(problems)
-  return {
-    file: document.file,
-    value,
-    get start() {
-      return document.start
-    },
-    locate: document.locate,
-    substituted,
-  }
+  return Object.assign(restated(document, value), { substituted })
 }
 
 /** The text written so that substitution gives it back: for rendering documents. */

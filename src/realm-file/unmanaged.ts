@@ -5,22 +5,19 @@ import type { Representation } from '../kinds/kind.ts'
 import { describe, type TreeObject } from '../kinds/tree.ts'
 import type { Position } from '../lib/position.ts'
 import type { Document } from './document.ts'
+import type { Notice } from './problem.ts'
 
-/** A field that is left alone, as people are told. */
-export interface Unmanaged {
-  readonly field: string
-  readonly position: Position
-}
-
-/** The realm less the fields whose kinds are not managed yet, and those of them that say something. */
-export function setAside(value: Representation): { managed: Representation; unmanaged: string[] } {
+/** The realm of a document less the fields whose kinds are not managed yet, and those of them that say something. */
+export function setAside(document: Document): { managed: Representation; notices: Notice[] } {
+  const value = document.value as Representation
   const unmanaged = Object.keys(value).filter((field) => Object.hasOwn(kinds.realm.later, field))
   const managed = Object.fromEntries(Object.entries(value).filter(([field]) => !unmanaged.includes(field)))
-  return { managed, unmanaged: unmanaged.filter((field) => !isEmpty(value[field])) }
+  const telling = unmanaged.filter((field) => !isEmpty(value[field]))
+  return { managed, notices: telling.map((field) => leftAlone(field, document.locate([field]))) }
 }
 
 /** Fields of an earlier form that say something: one entry for all objects of a kind. */
-export function ignored(document: Document, tree: readonly TreeObject[]): Unmanaged[] {
+export function ignored(document: Document, tree: readonly TreeObject[]): Notice[] {
   const stated = tree.flatMap(({ kind, key, representation, path }) =>
     Object.entries(representation)
       .filter(([field, value]) => kinds[kind].fields[field]?.earlier && value !== false && !isEmpty(value))
@@ -29,6 +26,10 @@ export function ignored(document: Document, tree: readonly TreeObject[]): Unmana
   return [...Map.groupBy(stated, ({ kind, field }) => `${kind} ${field}`).values()].map((all) => {
     const { kind, field, name, path } = all[0]!
     const owner = all.length === 1 ? name : `${all.length} ${kinds[kind].title}s`
-    return { field: kind === 'realm' ? field : `${field} of ${owner}`, position: document.locate(path) }
+    return leftAlone(kind === 'realm' ? field : `${field} of ${owner}`, document.locate(path))
   })
+}
+
+function leftAlone(field: string, position: Position): Notice {
+  return { position, message: `${field} is not managed by this version and left alone` }
 }

@@ -6,7 +6,7 @@ import type { Key, KindName } from '../kinds/kind.ts'
 import { address, describe } from '../kinds/tree.ts'
 import type { Position } from '../lib/position.ts'
 import type { Document } from '../realm-file/document.ts'
-import { parseRealm, type StatedObject, type StatedRealm } from '../realm-file/parse.ts'
+import { parseRealm, type StatedObject, type StatedRealm, type UnknownFields } from '../realm-file/parse.ts'
 import { byPlace, collect, DocumentError, type Problem, renderPosition } from '../realm-file/problem.ts'
 import type { Vault } from '../service/vault.ts'
 
@@ -33,15 +33,21 @@ export interface DesiredObject {
 export interface DesiredRealm {
   readonly name: string
   readonly objects: ReadonlyMap<string, DesiredObject>
-  readonly unmanaged: StatedRealm['unmanaged']
+  readonly notices: StatedRealm['notices']
+  /** Where the realm is named when no document states the realm itself. */
+  readonly named: Position | undefined
   /** The secret of a path of an object; never a part of a plan. */
   readonly secret: (address: string, path: string) => string | undefined
 }
 
 /** The realms that the documents state, in order of name, master last. Throws DocumentError with everything that is wrong. */
-export function desiredRealms(documents: readonly Document[], vault: Vault): DesiredRealm[] {
+export function desiredRealms(
+  documents: readonly Document[],
+  vault: Vault,
+  unknownFields: UnknownFields = 'error',
+): DesiredRealm[] {
   const problems: Problem[] = []
-  const stated = documents.flatMap((document) => collect(problems, () => parseRealm(document)))
+  const stated = documents.flatMap((document) => collect(problems, () => parseRealm(document, unknownFields)))
   const byRealm = Map.groupBy(stated, ({ name }) => name)
   const realms = [...byRealm].map(([name, parts]) => merge(name, parts, vault, problems))
   if (problems.length) throw new DocumentError(byPlace(problems, documents))
@@ -71,7 +77,8 @@ function merge(name: string, parts: readonly StatedRealm[], vault: Vault, proble
   return {
     name,
     objects,
-    unmanaged: parts.flatMap((part) => part.unmanaged),
+    notices: parts.flatMap((part) => part.notices),
+    named: parts.every((part) => part.named) ? parts[0]!.named : undefined,
     secret: (id, path) => secrets.get(`${id} ${path}`),
   }
 }

@@ -20,7 +20,8 @@ export async function observe(context: Context | undefined, source: string, desi
   const base = {
     realm: desired.name,
     stated: desired.objects,
-    unmanaged: desired.unmanaged,
+    notices: desired.notices,
+    named: desired.named,
     builtIn: new Map([...builtIn].map(([id, { kind, representation }]) => [id, flatten(kinds[kind], representation)])),
   }
   if (!context) {

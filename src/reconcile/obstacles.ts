@@ -17,7 +17,16 @@ export interface Obstacle {
 
 /** What stands in the way of the plan that was made of the input. */
 export function obstacles(input: PlanInput, made: RealmPlan): Obstacle[] {
+  const missing = missingRealm(input)
+  if (missing) return [missing]
   return [...conflicts(input), ...danglings(input, made), ...needed(input, made)]
+}
+
+/** What belongs to a realm never makes it: its name may be a slip. */
+function missingRealm({ exists, named, realm }: PlanInput): Obstacle | undefined {
+  if (exists || !named) return undefined
+  const message = `realm ${realm} is not there, and no document of this source states it: state it, or correct the name`
+  return { position: named, message }
 }
 
 /** What the value of a field refers to. */

@@ -3,7 +3,7 @@ import type { FlatFields } from '../kinds/compare.ts'
 import type { Json } from '../kinds/fields.ts'
 import type { Key, KindName } from '../kinds/kind.ts'
 import type { Position } from '../lib/position.ts'
-import type { Attribution } from './action.ts'
+import type { Attribution, Note } from './action.ts'
 
 /** A live object as it is compared: secrets as digests. */
 export interface LiveState {
@@ -53,7 +53,10 @@ export interface PlanInput {
   readonly calledNow: string
   readonly exists: boolean
   readonly stated: ReadonlyMap<string, Stated>
-  readonly unmanaged: readonly { readonly field: string; readonly position: Position }[]
+  /** What is left alone of what the documents say. */
+  readonly notices: readonly Note[]
+  /** Where the realm is named when no document states the realm itself. */
+  readonly named: Position | undefined
   readonly live: readonly LiveState[]
   /** The keys of all live objects of kinds that a reference misses: what may have been meant. */
   readonly names: ReadonlyMap<KindName, readonly Key[]>

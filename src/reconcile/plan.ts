@@ -85,7 +85,7 @@ function actionOn(operation: 'update' | 'delete', live: LiveState): Omit<Action,
   return { operation, kind, key, ...(id !== undefined && { id }), ...(version !== undefined && { version }) }
 }
 
-function notes({ unmanaged, stated }: PlanInput): Note[] {
+function notes({ notices, stated }: PlanInput): Note[] {
   const masked = [...stated.values()].flatMap((one) =>
     one.masked
       .filter((path) => !one.fields.has(path))
@@ -94,11 +94,5 @@ function notes({ unmanaged, stated }: PlanInput): Note[] {
         position: one.position,
       })),
   )
-  return [
-    ...unmanaged.map(({ field, position }) => ({
-      message: `${field} is not managed by this version and left alone`,
-      position,
-    })),
-    ...masked,
-  ]
+  return [...notices, ...masked]
 }

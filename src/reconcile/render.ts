@@ -145,7 +145,8 @@ export function by({ who, client, address, at: when }: Attribution): string {
   return [who, client && `by ${client}`, address && `from ${address}`, `at ${when}`].filter(Boolean).join(' ')
 }
 
-function renderNote({ message, position }: Note, paint: Paint): string {
+/** Something that is no change, as a line. */
+export function renderNote({ message, position }: Note, paint: Paint = plainly): string {
   return paint('dim', `  note: ${message}${position ? `  ${at(position)}` : ''}`)
 }
 

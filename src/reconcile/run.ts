@@ -4,6 +4,7 @@ import { adminClientObjects, MASTER } from '../kinds/built-in/index.ts'
 import type { Representation } from '../kinds/kind.ts'
 import { version } from '../lib/version.ts'
 import type { Document } from '../realm-file/document.ts'
+import type { UnknownFields } from '../realm-file/parse.ts'
 import { byPlace, DocumentError } from '../realm-file/problem.ts'
 import { ServiceError } from '../service/errors.ts'
 import type { Caller, Service } from '../service/service.ts'
@@ -22,7 +23,12 @@ export interface SourceState {
   readonly name: string
   /** A git commit, or a digest of the files. */
   readonly revision: string
+  /** In the form of a realm. */
   readonly documents: readonly Document[]
+  /** What was left out when it was read. */
+  readonly notices?: readonly Note[]
+  /** What becomes of fields that Regent does not know; absent: an error. */
+  readonly unknownFields?: UnknownFields | undefined
 }
 
 /** The outcome of a run: of each realm, and notes about the source. */
@@ -63,6 +69,7 @@ async function run(service: Service, caller: Caller, source: SourceState, step: 
   const desired = desiredRealms(
     source.documents.filter((one) => !settled.has(realmOf(one))),
     service.vault,
+    source.unknownFields,
   )
   // The inventory binds to the realm itself: it is found also where somebody renamed it.
   const calledNow = new Map(applied.map(({ realm, stated }) => [stated ?? realm, realm]))
@@ -77,9 +84,10 @@ async function run(service: Service, caller: Caller, source: SourceState, step: 
       realm ? await runRealm(service, caller, source, realm, coming, digests.get(name)!, step) : nothingToDo(name),
     )
   }
-  const notes = [...calledNow]
+  const abandoned = [...calledNow]
     .filter(([stated]) => !names.includes(stated))
     .map(([, realm]) => ({ message: `realm ${realm} is stated no more; it is left as it is` }))
+  const notes = [...(source.notices ?? []), ...abandoned]
   return { source: source.name, revision: source.revision, realms, notes }
 }
 
@@ -147,10 +155,14 @@ function digestsOf(service: Service, source: SourceState): ReadonlyMap<string, s
   const digest = (documents: readonly Document[]) =>
     service.vault.digest(
       createHash('sha256')
-        .update(JSON.stringify([version, documents.map(({ file, value, start }) => [file, start.line, value])]))
+        .update(JSON.stringify([version, source.unknownFields, documents.map(whatIsSaid)]))
         .digest('hex'),
     )
   return new Map([...Map.groupBy(source.documents, realmOf)].map(([realm, documents]) => [realm, digest(documents)]))
+}
+
+function whatIsSaid({ file, start, value, states }: Document): unknown[] {
+  return [file, start.line, value, states]
 }
 
 /** The name as it stands there; a document without one is refused when it is taken apart. */

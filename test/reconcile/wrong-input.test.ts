@@ -190,15 +190,6 @@ describe('unknown fields', () => {
         'a.yaml:2:20: realm shop: unknown field roles.application: there are realm and client',
       ],
     ],
-    [
-      'of a Kubernetes resource',
-      'apiVersion: v1\nkind: ConfigMap\n',
-      [
-        'a.yaml:1:1: realm: unknown field apiVersion: remove it',
-        'a.yaml:1:1: a realm needs a name: add "realm: <name>"',
-        'a.yaml:2:1: realm: unknown field kind: remove it',
-      ],
-    ],
   ])('%s', async (_, text, expected) => {
     expect(await refusal(text)).toEqual(expected)
   })

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { dump } from 'js-yaml'
 import { parseDocuments } from '../../src/realm-file/document.ts'
+import { openEnvelopes } from '../../src/realm-file/envelopes.ts'
 import { plainly, renderOutcome } from '../../src/reconcile/render.ts'
 import { applySource, type Outcome, planSource, type SourceState } from '../../src/reconcile/run.ts'
 import { type Caller, type Service, SYSTEM } from '../../src/service/service.ts'
@@ -12,7 +13,7 @@ export function source(documents: readonly (string | object)[], name = 'test'): 
   return {
     name,
     revision: createHash('sha256').update(texts.join('\0')).digest('hex').slice(0, 12),
-    documents: texts.flatMap((text, at) => parseDocuments(`${name}-${at + 1}.yaml`, text)),
+    ...openEnvelopes(texts.flatMap((text, at) => parseDocuments(`${name}-${at + 1}.yaml`, text))),
   }
 }
 

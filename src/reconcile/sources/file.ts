@@ -4,7 +4,9 @@ import { readFileSync } from 'node:fs'
 import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { join, relative, resolve, sep } from 'node:path'
 import { type Document, parseDocuments } from '../../realm-file/document.ts'
-import { collect, DocumentError, type Problem } from '../../realm-file/problem.ts'
+import { openEnvelopes } from '../../realm-file/envelopes.ts'
+import type { UnknownFields } from '../../realm-file/parse.ts'
+import { byPlace, collect, DocumentError, type Problem } from '../../realm-file/problem.ts'
 import { substitute } from '../../realm-file/substitute.ts'
 import type { SourceState } from '../run.ts'
 import { packValues, type SourceText } from './text.ts'
@@ -13,6 +15,7 @@ import { packValues, type SourceText } from './text.ts'
 export interface FileSourceOptions {
   /** Absent: the path as it was named. */
   readonly name?: string | undefined
+  readonly unknownFields?: UnknownFields | undefined
   readonly env: Record<string, string | undefined>
   /** Which variables and files documents may take values from. */
   readonly allowed: (kind: 'env' | 'file', name: string) => boolean
@@ -27,29 +30,33 @@ const EXTENSIONS = ['.yaml', '.yml', '.json']
 export async function readFileSource(path: string, options: FileSourceOptions): Promise<SourceState & SourceText> {
   const files = await listFiles(path)
   const problems: Problem[] = []
-  const documents: Document[] = []
+  const read: Document[] = []
   const texts: SourceText['files'][number][] = []
   const hash = createHash('sha256')
   for (const file of files) {
     const text = await readFile(file, 'utf8')
     hash.update(`${relative(path, file)}\0${text}\0`)
-    const read = collect(problems, () => parseDocuments(shown(file), text))
+    const documents = collect(problems, () => parseDocuments(shown(file), text))
       .flat()
       .flatMap((document) => collect(problems, () => substitute(document, variables(options, file))))
-    documents.push(...read)
-    texts.push({ file: shown(file), text, values: packValues(read) })
+    read.push(...documents)
+    texts.push({ file: shown(file), text, values: packValues(documents) })
   }
-  if (problems.length) throw new DocumentError(problems)
+  const [opened] = collect(problems, () => openEnvelopes(read))
+  if (problems.length) throw new DocumentError(byPlace(problems, texts))
+  const { documents, notices } = opened!
   // Taken as a state, it would say that everything is to go: sooner a wrong path, or a mount that is not there yet.
   if (!documents.length) {
     throw new SourceError(
-      `${path} holds no document (${EXTENSIONS.join(', ')}): nothing is stated, and nothing was changed`,
+      `${path} holds no document that states a realm (${EXTENSIONS.join(', ')}): nothing is stated, and nothing was changed`,
     )
   }
   return {
     name: options.name ?? shown(path),
     revision: `sha256:${hash.digest('hex').slice(0, 12)}`,
     documents,
+    notices,
+    unknownFields: options.unknownFields,
     files: texts,
   }
 }

@@ -1,7 +1,9 @@
 // A source as it travels: texts and, apart from them, the values of variables, which were looked up where it was read.
 import type { Json } from '../../kinds/fields.ts'
 import type { Path } from '../../lib/position.ts'
-import { parseDocuments } from '../../realm-file/document.ts'
+import { parseDocuments, restated } from '../../realm-file/document.ts'
+import { openEnvelopes } from '../../realm-file/envelopes.ts'
+import type { UnknownFields } from '../../realm-file/parse.ts'
 import { pointerOf } from '../../realm-file/problem.ts'
 import type { SubstitutedDocument } from '../../realm-file/substitute.ts'
 import type { SourceState } from '../run.ts'
@@ -10,6 +12,7 @@ import type { SourceState } from '../run.ts'
 export interface SourceText {
   readonly name: string
   readonly revision: string
+  readonly unknownFields?: UnknownFields | undefined
   readonly files: readonly {
     readonly file: string
     readonly text: string
@@ -18,18 +21,12 @@ export interface SourceText {
   }[]
 }
 
-/** The documents of a source that came over the wire. Variables in the texts are not looked up here. Throws DocumentError. */
-export function unpackSource({ name, revision, files }: SourceText): SourceState {
+/** The source that came over the wire. Variables in the texts are not looked up here. Throws DocumentError. */
+export function unpackSource({ name, revision, unknownFields, files }: SourceText): SourceState {
   const documents = files.flatMap(({ file, text, values }) =>
-    parseDocuments(file, text).map((document, at) => ({
-      ...document,
-      file,
-      value: placed(document.value, [], values[at] ?? {}),
-      start: document.start,
-      locate: document.locate,
-    })),
+    parseDocuments(file, text).map((document, at) => restated(document, placed(document.value, [], values[at] ?? {}))),
   )
-  return { name, revision, documents }
+  return { name, revision, unknownFields, ...openEnvelopes(documents) }
 }
 
 /** The values of variables in the documents of one file, for the wire. */

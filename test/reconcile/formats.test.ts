@@ -1,0 +1,273 @@
+// Documents in other shapes than a realm's: resources, exports of Keycloak, and what else lies in a folder of manifests.
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { kinds } from '../../src/kinds/index.ts'
+import { DocumentError } from '../../src/realm-file/problem.ts'
+import { exportRealm } from '../../src/realm-file/render.ts'
+import type { Outcome } from '../../src/reconcile/run.ts'
+import { readFileSource } from '../../src/reconcile/sources/file.ts'
+import { unpackSource } from '../../src/reconcile/sources/text.ts'
+import { SYSTEM } from '../../src/service/service.ts'
+import { applyAs, planText } from '../support/reconcile.ts'
+import { newName, testService } from '../support/service.ts'
+
+const { service } = await testService()
+const folder = await mkdtemp(join(tmpdir(), 'formats-'))
+afterAll(() => rm(folder, { recursive: true }))
+
+type Files = Record<string, string | object>
+
+/** A folder of files as a source that has travelled. */
+async function sourceOf(files: Files, unknownFields?: 'warn', env = {}) {
+  const root = await mkdtemp(join(folder, 'source-'))
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(root, name)), { recursive: true })
+    await writeFile(join(root, name), typeof content === 'string' ? content : JSON.stringify(content, null, 2))
+  }
+  const { documents: _, notices: __, ...text } = await readFileSource(root, { env, allowed: () => true, unknownFields })
+  return unpackSource(JSON.parse(JSON.stringify(text).replaceAll(`${root}/`, '')))
+}
+
+const apply = async (files: Files, unknownFields?: 'warn', env = {}) =>
+  applyAs(service, await sourceOf(files, unknownFields, env))
+const exported = (realm: string) => service.read(SYSTEM, realm, (context) => exportRealm(context, { secrets: true }))
+const notesOf = ({ notes, realms }: Outcome) =>
+  [...notes, ...realms.flatMap(({ plan }) => plan.notes)].map(
+    ({ message, position }) => `${position?.file}:${position?.line}:${position?.column}: ${message}`,
+  )
+
+async function refusal(files: Files): Promise<string[]> {
+  const error: unknown = await apply(files).catch((refused: unknown) => refused)
+  if (!(error instanceof DocumentError)) throw error
+  return error.message.replaceAll(/\/\S*\/source-\w+\//g, '').split('\n')
+}
+
+const resource = (kind: string, spec: string[], name = 'x') =>
+  [
+    'apiVersion: regent.dev/v1alpha1',
+    `kind: ${kind}`,
+    `metadata: {name: ${name}}`,
+    'spec:',
+    ...spec.map((line) => `  ${line}`),
+  ].join('\n')
+
+describe('resources', () => {
+  test('a realm and its objects, each a resource, say what one document says', async () => {
+    const realm = newName()
+    const outcome = await apply({
+      'realm.yaml': resource('Realm', ['enabled: true', 'displayName: Shop'], realm),
+      'apps/client.yaml': resource('RealmClient', [`realmRef: {name: ${realm}}`, 'publicClient: true'], 'web'),
+      'apps/roles.yaml': [
+        resource('RealmRole', [`realm: ${realm}`, 'client: web', 'name: buyer']),
+        resource('RealmRole', [`realm: ${realm}`, 'name: staff']),
+        resource(
+          'RealmProtocolMapper',
+          [`realm: ${realm}`, 'client: web', 'protocolMapper: oidc-address-mapper'],
+          'address',
+        ),
+        resource('RealmIdentityProvider', [`realm: ${realm}`, 'providerId: oidc'], 'corp'),
+        resource('RealmIdentityProviderMapper', [`realm: ${realm}`, 'identityProviderAlias: corp'], 'email'),
+        resource('RealmFlow', [`realm: ${realm}`, 'alias: our flow', 'topLevel: true']),
+        resource('RealmAuthenticationFlow', [`realm: ${realm}`, 'alias: their flow']),
+      ].join('\n---\n'),
+    })
+    const [{ plan }] = outcome.realms as [Outcome['realms'][number]]
+    expect(
+      plan.actions.map(({ kind, key, position }) => `${kind} ${key.join('/')} ${position?.file}:${position?.line}`),
+    ).toEqual([
+      'client web apps/client.yaml:1',
+      'role client/web/buyer apps/roles.yaml:1',
+      'role staff apps/roles.yaml:9',
+      'protocolMapper client/web/address apps/roles.yaml:16',
+      'identityProvider corp apps/roles.yaml:24',
+      'identityProviderMapper identityProvider/corp/email apps/roles.yaml:31',
+      'authenticationFlow our flow apps/roles.yaml:38',
+      'authenticationFlow their flow apps/roles.yaml:46',
+      `realm ${realm} realm.yaml:1`,
+    ])
+    expect(await exported(realm)).toMatchObject({
+      displayName: 'Shop',
+      roles: {
+        realm: expect.arrayContaining([expect.objectContaining({ name: 'staff' })]),
+        client: { web: [{ name: 'buyer' }] },
+      },
+    })
+  })
+
+  test('every kind has one, with a name that follows from the kind', async () => {
+    const [message] = await refusal({ 'a.yaml': resource('RealmClints', []) })
+    expect(message).toBe('a.yaml:2:1: unknown kind; did you mean RealmClient?')
+    const [all] = await refusal({ 'a.yaml': resource('Nonsense', []) })
+    for (const { name } of Object.values(kinds)) expect(all?.toLowerCase()).toContain(name.toLowerCase())
+  })
+
+  test('a realm may be called otherwise than its resource, also by those that refer to it', async () => {
+    const realm = newName()
+    await apply({
+      'a.yaml': [
+        resource('RealmClient', ['realmRef: {name: production}', 'clientId: web']),
+        resource('Realm', [`realm: ${realm}`], 'production'),
+      ].join('\n---\n'),
+    })
+    expect(await exported(realm)).toMatchObject({
+      clients: expect.arrayContaining([expect.objectContaining({ clientId: 'web' })]),
+    })
+  })
+
+  test('what belongs to a realm or to a client never makes it, nor lets it go', async () => {
+    const realm = newName()
+    const client = resource('RealmClient', [`realm: ${realm}`, 'clientId: web'])
+    expect(await refusal({ 'a.yaml': client })).toEqual([
+      `a.yaml:5:3: realm ${realm} is not there, and no document of this source states it: state it, or correct the name`,
+    ])
+    await apply({ 'realm.yaml': `realm: ${realm}\nclients: [{clientId: web}]` })
+    const mapper = (owner: string) =>
+      resource('RealmProtocolMapper', [`realm: ${realm}`, `client: ${owner}`, 'protocolMapper: oidc-address-mapper'])
+    expect(await refusal({ 'a.yaml': mapper('wed') })).toEqual([
+      expect.stringMatching(
+        /^a.yaml:\d:\d: protocol mapper x of client wed needs client wed, which .*did you mean web\?/,
+      ),
+    ])
+    const source = await sourceOf({ 'a.yaml': mapper('web') })
+    await applyAs(service, { ...source, name: 'mappers' })
+    const none = await sourceOf({ 'a.yaml': resource('RealmRole', [`realm: ${realm}`, 'name: staff']) })
+    expect(await planText(service, { ...none, name: 'mappers' })).toMatch(
+      /\+ role staff.*- protocol mapper x of client web.*1 to create, 0 to update, 1 to delete/s,
+    )
+  })
+
+  test('what is wrong in one is told at its place', async () => {
+    expect(
+      await refusal({
+        'a.yaml': [
+          resource('RealmClient', ['realm: shop', 'clientId: web', 'redirctUris: [a]']),
+          resource('RealmClient', ['clientId: web']),
+          resource('RealmProtocolMapper', ['realm: shop']),
+          'apiVersion: regent.dev/v2\nkind: Realm',
+          'apiVersion: regent.dev/v1alpha1\nkind: Realm\nrealm: shop',
+          'kind: RealmClient',
+          resource('Realm', []),
+        ].join('\n---\n'),
+      }),
+    ).toEqual([
+      'a.yaml:12:1: RealmClient: spec says no realm: add "realmRef: {name: <realm>}"',
+      'a.yaml:18:1: RealmProtocolMapper: a protocol mapper belongs to a client scope or a client: add "clientScope: <name>" or "client: <clientId>"',
+      'a.yaml:21:1: apiVersion must be regent.dev/v1alpha1',
+      'a.yaml:26:1: Realm: unknown field realm: the fields of a resource stand in its spec',
+      'a.yaml:28:1: apiVersion must be regent.dev/v1alpha1',
+      'a.yaml:33:1: Realm: spec must be an object, not null',
+    ])
+    expect(
+      await refusal({ 'a.yaml': resource('RealmClient', ['realm: shop', 'clientId: web', 'redirctUris: [a]']) }),
+    ).toEqual(['a.yaml:7:3: client web: unknown field redirctUris; did you mean redirectUris?'])
+  })
+
+  test('other resources of a folder are left out, and told; alone, they state nothing', async () => {
+    const realm = newName()
+    const deployment = 'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n'
+    const outcome = await apply({
+      'a.yaml': deployment,
+      'b.yaml': resource('Realm', ['enabled: true'], realm),
+      'Chart.yaml': 'apiVersion: v2\nname: chart\n',
+    })
+    expect(notesOf(outcome)).toEqual([
+      'Chart.yaml:1:1: v2 states no realm and is left out',
+      'a.yaml:1:1: Deployment web states no realm and is left out',
+    ])
+    await expect(apply({ 'a.yaml': deployment })).rejects.toThrow(/holds no document that states a realm/)
+  })
+
+  test('a list, as kubectl writes it, holds them too', async () => {
+    const realm = newName()
+    const items = [
+      {
+        apiVersion: 'regent.dev/v1alpha1',
+        kind: 'Realm',
+        metadata: { name: realm, uid: '1' },
+        spec: {},
+        status: { ready: true },
+      },
+      { apiVersion: 'regent.dev/v1alpha1', kind: 'RealmRole', metadata: { name: 'a' }, spec: { realm, colour: 'red' } },
+    ]
+    const list = { apiVersion: 'v1', kind: 'List', items }
+    expect(await refusal({ 'a.json': list })).toEqual([
+      'a.json:25:9: role a: unknown field colour: there are name, description, composites, attributes and id',
+    ])
+  })
+})
+
+describe('exports and imports of Keycloak', () => {
+  test('a directory export: users stand in files of their own', async () => {
+    const realm = newName()
+    const outcome = await apply({
+      [`${realm}-realm.json`]: { realm, enabled: true },
+      [`${realm}-users-0.json`]: { realm, users: [{ username: 'ann', enabled: true }] },
+    })
+    expect(outcome.realms.map(({ plan }) => plan.realm)).toEqual([realm])
+  })
+
+  test('a partial export, with its secrets masked, keeps those that are there', async () => {
+    const realm = newName()
+    await apply({ 'a.yaml': `realm: ${realm}\nclients: [{clientId: web, secret: s3cret}]` })
+    await apply({ 'realm-export.json': { realm, enabled: true, clients: [{ clientId: 'web', secret: '**********' }] } })
+    expect(await exported(realm)).toMatchObject({
+      clients: expect.arrayContaining([expect.objectContaining({ clientId: 'web', secret: 's3cret' })]),
+    })
+  })
+
+  test.each(['v2alpha1', 'v2beta1'])(
+    'an import of its operator (%s), with placeholders from the environment',
+    async (version) => {
+      const realm = newName()
+      const text = [
+        `apiVersion: k8s.keycloak.org/${version}`,
+        'kind: KeycloakRealmImport',
+        'metadata: {name: shop}',
+        'spec:',
+        '  keycloakCRName: keycloak',
+        '  placeholders:',
+        '    PASSWORD: {secret: {name: mail, key: password}}',
+        '  realm:',
+        `    realm: ${realm}`,
+        '    displayName: ${role_admin}',
+        '    smtpServer: {from: a@b.c, password: "${PASSWORD}"}',
+      ].join('\n')
+      await apply({ 'a.yaml': text }, undefined, { PASSWORD: 'hunter2' })
+      expect(await exported(realm)).toMatchObject({
+        displayName: '${role_admin}',
+        smtpServer: { from: 'a@b.c', password: 'hunter2' },
+      })
+      expect(await refusal({ 'a.yaml': text })).toEqual([
+        'a.yaml:11:31: $(env:PASSWORD): the environment variable is not set: set it, or give a default, as in $(env:NAME:-default)',
+      ])
+      expect(
+        await refusal({ 'a.yaml': text.replace('displayName', 'displyName').replace('"${PASSWORD}"', 'x') }),
+      ).toEqual([`a.yaml:10:5: realm ${realm}: unknown field displyName; did you mean displayName?`])
+    },
+  )
+})
+
+test('unknown fields can be let pass: they are told, and the rest is applied', async () => {
+  const realm = newName()
+  const text = [
+    `realm: ${realm}`,
+    'displyName: Shop',
+    'clients:',
+    '  - clientId: web',
+    '    name: Web',
+    '    redirctUris: [a]',
+    'roles: {reaml: [{name: a}], realm: [{name: b, colour: red}]}',
+  ].join('\n')
+  expect(notesOf(await apply({ 'a.yaml': text }, 'warn'))).toEqual([
+    `a.yaml:7:9: realm ${realm}: unknown field roles.reaml; did you mean realm? (left alone)`,
+    `a.yaml:2:1: realm ${realm}: unknown field displyName; did you mean displayName? (left alone)`,
+    'a.yaml:6:5: client web: unknown field redirctUris; did you mean redirectUris? (left alone)',
+    'a.yaml:7:47: role b: unknown field colour: there are name, description, composites, attributes and id (left alone)',
+  ])
+  expect(await exported(realm)).toMatchObject({
+    clients: expect.arrayContaining([expect.objectContaining({ clientId: 'web', name: 'Web' })]),
+  })
+  expect((await refusal({ 'a.yaml': text })).length).toBe(4)
+})
