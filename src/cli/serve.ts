@@ -41,6 +41,7 @@ async function run(service: Service, settings: Settings, started: number): Promi
     hostname: settings.hostname,
     logLevel: settings.logLevel,
     showRealms: !settings.production,
+    metrics: true,
   })
   const stopped = untilStopped()
   const forget = () => removeExpiredEvents(service, new Date()).catch((error: unknown) => app.log.error(error))

@@ -16,6 +16,13 @@ export interface Surroundings {
   readonly baseOf: (request: FastifyRequest) => string
 }
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Id of the operation that a route is. */
+    operation?: string
+  }
+}
+
 const callers = new WeakMap<FastifyRequest, Caller>()
 
 /** Adds the routes of the admin API: those that there are, those to come, and refusals of other methods. */
@@ -35,6 +42,7 @@ export function register(
     app.route({
       method: operation.method,
       url: urlOf(operation.path),
+      config: { operation: operation.operationId },
       ...(operation.body && {
         onRequest: (request: FastifyRequest) => surroundings.service.demandPower(callers.get(request)!),
       }),
@@ -68,7 +76,7 @@ function handler({ service, baseOf }: Surroundings, operation: Operation) {
       reply.header('location', `${baseOf(request)}${pathOf(request)}/${encodeURIComponent(created)}`)
     reply.code(status)
     if (body === undefined) return reply.send()
-    if (request.method === 'GET') reply.header('cache-control', 'no-cache')
+    if (operation.method === 'GET') reply.header('cache-control', 'no-cache')
     return reply.type('application/json;charset=UTF-8').send(JSON.stringify(body))
   }
 }

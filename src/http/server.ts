@@ -4,6 +4,7 @@ import fastify, { type FastifyInstance, type FastifyRequest, LogController } fro
 import type { Caller, Service } from '../service/service.ts'
 import { operations as adminOperations, missingOperations } from './admin/index.ts'
 import { authenticate } from './authenticate.ts'
+import { compressed } from './compress.ts'
 import { errorAnswer, notFound } from './errors.ts'
 import { homePage } from './home.ts'
 import { oidcRoutes } from './oidc.ts'
@@ -21,6 +22,8 @@ export interface ServerOptions {
   readonly logLevel?: string | undefined
   /** Whether the page at the server's own address names the realms: to anybody. */
   readonly showRealms?: boolean
+  /** Whether requests are measured, for /metrics. */
+  readonly metrics?: boolean
   /** Who calls, for requests in this process that carry no token. */
   readonly caller?: Caller
 }
@@ -42,7 +45,7 @@ const SECURITY_HEADERS = {
 
 /** Makes the server on a service. The caller starts and closes it; the service stays open. */
 export async function createServer(service: Service, options: ServerOptions = {}): Promise<FastifyInstance> {
-  const { hostname, basePath, logLevel = 'silent', showRealms = false, caller } = options
+  const { hostname, basePath, logLevel = 'silent', showRealms = false, metrics = false, caller } = options
   const app = fastify({
     logger: { level: logLevel },
     logController: new LogController({ disableRequestLogging: true }),
@@ -56,7 +59,10 @@ export async function createServer(service: Service, options: ServerOptions = {}
   app.addHook('onSend', async (_request, reply) => {
     reply.headers(SECURITY_HEADERS)
   })
+  app.addHook('onSend', compressed)
   app.addHook('preHandler', demandStorable)
+  // A command that asks once does not wait for what measures.
+  if (metrics) (await import('./metrics.ts')).serveMetrics(app, service)
   app.setErrorHandler((error, request, reply) => {
     const { status, body, fault } = errorAnswer(error, request.id)
     if (fault) request.log.error(error)

@@ -51,9 +51,17 @@ export async function planSource(service: Service, caller: Caller, source: Sourc
 export async function applySource(service: Service, caller: Caller, source: SourceState): Promise<Outcome> {
   const { name, revision } = source
   const through = { ...caller, actor: { ...caller.actor, source: name } }
-  return run(service, through, source, (made, digest) =>
-    commit(service, through, made, { source: name, revision, digest }),
-  )
+  try {
+    const outcome = await run(service, through, source, (made, digest) =>
+      commit(service, through, made, { source: name, revision, digest }),
+    )
+    const changed = outcome.realms.some(({ plan }) => plan.creates || plan.actions.length > 0)
+    service.applies[changed ? 'changed' : 'unchanged']++
+    return outcome
+  } catch (error) {
+    service.applies.failed++
+    throw error
+  }
 }
 
 type Step = (made: Planned, digest: string) => Promise<RealmOutcome>

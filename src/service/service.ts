@@ -33,6 +33,8 @@ export interface Caller {
 export interface Service {
   readonly engine: Store['engine']
   readonly vault: Vault
+  /** How applies of sources ended since the service was opened. */
+  readonly applies: Record<'changed' | 'unchanged' | 'failed', number>
   /** Reads a realm. Throws not_found. */
   read<T>(caller: Caller, realm: string, work: (context: Context) => Promise<T>): Promise<T>
   /** Reads a realm as it was at one moment. */
@@ -108,6 +110,7 @@ export async function openService({
   return {
     engine: store.engine,
     vault,
+    applies: { changed: 0, unchanged: 0, failed: 0 },
     read: (caller, name, work) =>
       store.read(async (tx) => work(await contextFor(tx, caller, found(await findRealm(tx, name))))),
     snapshot: (caller, name, work) =>

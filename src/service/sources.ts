@@ -1,6 +1,7 @@
 // What sources own and have applied: the record that a run leaves, and what tells the next one that nothing is to do.
 import {
   type AppliedSource,
+  countMarked,
   deleteInventory,
   type InventoryRow,
   recordApplied,
@@ -36,6 +37,11 @@ export function appliedBy(service: Service, source: string): Promise<AppliedSour
 /** Names of the realms that may have drifted: without a mark there is no drift. One statement. */
 export function markedRealms(service: Service): Promise<string[]> {
   return service.look(selectMarkedRealms)
+}
+
+/** How many objects that sources own were changed by somebody else since. One statement. */
+export function countChanged(service: Service): Promise<number> {
+  return service.look(countMarked)
 }
 
 /** Keeps what a run did, in its transaction. Statements: six at most, whatever the size. */

@@ -132,3 +132,10 @@ export async function recordApplied(
     tx,
   )
 }
+
+/** How many rows are marked, in all realms. One statement. */
+export async function countMarked(tx: Transaction): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from realm r join inventory i on i.realm = r.number where i.marked`.execute(tx)
+  return rows[0]!.count
+}

@@ -1,0 +1,41 @@
+// What the server tells Prometheus. Anybody who reaches it may read this: it names neither realms nor people nor sources.
+import type { FastifyInstance } from 'fastify'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { Service } from '../service/service.ts'
+import { countChanged } from '../service/sources.ts'
+
+/** Measures every request from now on, and serves what was measured at /metrics. */
+export function serveMetrics(app: FastifyInstance, service: Service): void {
+  const registry = new Registry()
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry })
+  const requests = new Histogram({
+    name: 'regent_http_request_duration_seconds',
+    help: 'Requests by operation (elsewhere by route), method and status, and how long they took.',
+    labelNames: ['operation', 'method', 'status'],
+    registers,
+  })
+  new Counter({
+    name: 'regent_applies_total',
+    help: 'Applies of a source by how they ended: changed, unchanged or failed.',
+    labelNames: ['outcome'],
+    registers,
+    collect() {
+      this.reset()
+      for (const [outcome, count] of Object.entries(service.applies)) this.inc({ outcome }, count)
+    },
+  })
+  new Gauge({
+    name: 'regent_changed_objects',
+    help: 'Objects that sources own and somebody else has changed since they were applied; regent drift names them.',
+    registers,
+    async collect() {
+      this.set(await countChanged(service))
+    },
+  })
+  app.addHook('onResponse', async ({ method, routeOptions }, { statusCode, elapsedTime }) => {
+    const operation = routeOptions.config.operation ?? routeOptions.url ?? 'none'
+    requests.observe({ operation, method, status: statusCode }, elapsedTime / 1000)
+  })
+  app.get('/metrics', async (_request, reply) => reply.type(registry.contentType).send(await registry.metrics()))
+}

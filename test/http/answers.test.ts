@@ -1,0 +1,96 @@
+// What is true of answers, whatever they say.
+import { gunzipSync } from 'node:zlib'
+import { afterAll, expect, test } from 'vitest'
+import { operations } from '../../src/http/admin/index.ts'
+import { paramsOf } from '../../src/http/operation.ts'
+import { createServer } from '../../src/http/server.ts'
+import { applySource } from '../../src/reconcile/run.ts'
+import { SYSTEM } from '../../src/service/service.ts'
+import { change } from '../support/changes.ts'
+import { ANN, source } from '../support/reconcile.ts'
+import { testServer } from '../support/server.ts'
+import { newName, testService } from '../support/service.ts'
+
+const { app, call, realm } = await testServer()
+const { service } = await testService()
+
+/** A server of its own, which counts from zero; who calls is told apart by nothing. */
+const measured = await createServer(service, { metrics: true, caller: SYSTEM })
+afterAll(() => measured.close())
+const metrics = async () => (await measured.inject('/metrics')).body
+
+test('a long answer comes in gzip to whoever accepts it, and to nobody else', async () => {
+  const answer = (encoding?: string) =>
+    app.inject({ url: '/openapi.json', headers: encoding === undefined ? {} : { 'accept-encoding': encoding } })
+  const plain = await answer()
+  expect(plain.headers).toMatchObject({ vary: 'accept-encoding' })
+  expect(plain.headers['content-encoding']).toBeUndefined()
+  for (const encoding of ['gzip', 'br;q=1, GZIP;q=0.5', '*']) {
+    const { headers, rawPayload } = await answer(encoding)
+    expect(headers, encoding).toMatchObject({
+      'content-encoding': 'gzip',
+      vary: 'accept-encoding',
+      'content-length': String(rawPayload.length),
+    })
+    expect(gunzipSync(rawPayload).toString()).toBe(plain.body)
+  }
+  for (const encoding of ['identity', 'br', 'gzip;q=0, *', '*;q=0'])
+    expect((await answer(encoding)).headers['content-encoding'], encoding).toBeUndefined()
+})
+
+test('what can be read can be asked for without its body', async () => {
+  const path = await realm()
+  const readable = operations.filter(({ method, path }) => method === 'GET' && paramsOf(path).length === 1)
+  for (const { path: template } of readable) {
+    const address = template.replace('/admin/realms/{realm}', path)
+    const [whole, head] = [await call('GET', address), await call('HEAD', address)]
+    expect(head.status, address).toBe(whole.status)
+    expect({ ...head.headers, date: '' }, address).toEqual({ ...whole.headers, date: '' })
+    expect(head.body, address).toBeUndefined()
+  }
+  expect((await call('HEAD', path, { token: null })).status).toBe(401)
+})
+
+test('requests are measured by operation, method and status; what is no address counts as one', async () => {
+  const name = (await realm()).split('/').at(-1)!
+  for (const path of [
+    `/admin/realms/${name}`,
+    `/admin/realms/${name}`,
+    '/admin/realms/nowhere-1',
+    '/no/such/1',
+    '/no/such/2',
+  ])
+    await measured.inject(path)
+  const text = await metrics()
+  const count = (labels: string) =>
+    text.split('\n').find((line) => line.startsWith(`regent_http_request_duration_seconds_count{${labels}}`))
+  expect(count('operation="getRealm",method="GET",status="200"')).toMatch(/ 2$/)
+  expect(count('operation="getRealm",method="GET",status="404"')).toMatch(/ 1$/)
+  expect(count('operation="none",method="GET",status="404"')).toMatch(/ 2$/)
+  expect(text).toMatch(/^process_cpu_seconds_total /m)
+  expect(text).not.toContain(name)
+})
+
+test('applies are counted by how they ended, and what somebody changed since', async () => {
+  const value = async (metric: string) =>
+    Number(
+      (await metrics())
+        .split('\n')
+        .find((line) => line.startsWith(`${metric} `))!
+        .split(' ')[1],
+    )
+  const applies = (outcome: string) => value(`regent_applies_total{outcome="${outcome}"}`)
+  const before = [await applies('changed'), await applies('unchanged'), await applies('failed')] as const
+  const name = newName()
+  const state = source([{ realm: name, clients: [{ clientId: 'shop', name: 'Shop' }] }], name)
+  await applySource(service, SYSTEM, state)
+  await applySource(service, SYSTEM, state)
+  const wrong = source([{ realm: name, clients: [{ clientId: 'shop', rootUrl: 'javascript:alert(1)' }] }], name)
+  await expect(applySource(service, SYSTEM, wrong)).rejects.toThrow()
+  expect(await applies('changed')).toBe(before[0] + 1)
+  expect(await applies('unchanged')).toBe(before[1] + 1)
+  expect(await applies('failed')).toBe(before[2] + 1)
+  const changed = await value('regent_changed_objects')
+  await change(service, ANN, name, 'client', ['shop'], { name: 'Theirs' })
+  expect(await value('regent_changed_objects')).toBe(changed + 1)
+})
