@@ -1,5 +1,6 @@
-import { text, textMap } from './fields.ts'
+import { structured, text, textMap } from './fields.ts'
 import { defineKind } from './kind.ts'
+import { roleNames } from './role.ts'
 
 /** Keycloak: ClientScopeRepresentation. A named set of protocol mappers and role scope mappings that clients share. */
 export const clientScope = defineKind({
@@ -15,6 +16,16 @@ export const clientScope = defineKind({
     name: text('Name of the scope, as it appears in the scope parameter.'),
     description: text('What the scope is for.'),
     protocol: text('Protocol that the scope serves: openid-connect or saml.'),
+    scopeMappings: structured(
+      roleNames,
+      'Roles that tokens show because of the scope, where the client has not the full scope.',
+      {
+        refersTo: 'role',
+        relation: true,
+        late: true,
+        elsewhere: true,
+      },
+    ),
     attributes: textMap('Settings by name, such as include.in.token.scope and consent.screen.text.', { default: {} }),
   },
 })

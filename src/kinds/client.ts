@@ -1,6 +1,7 @@
 import * as z from 'zod'
-import { flag, integer, opaque, text, textMap, textSet } from './fields.ts'
+import { flag, integer, opaque, structured, text, textMap, textSet } from './fields.ts'
 import { defineKind, type Representation } from './kind.ts'
+import { roleNames } from './role.ts'
 
 /** Keycloak: ClientRepresentation. An application that people log in to, or a service that asks for tokens. */
 export const client = defineKind({
@@ -73,6 +74,12 @@ export const client = defineKind({
 
     consentRequired: flag('Whether people must agree to what the client learns about them.'),
     fullScopeAllowed: flag('Whether tokens show all roles of a person, whatever the scope of the client.'),
+    scopeMappings: structured(roleNames, 'Roles that tokens of the client may show where it has not the full scope.', {
+      refersTo: 'role',
+      relation: true,
+      late: true,
+      elsewhere: true,
+    }),
     defaultClientScopes: textSet('Client scopes that every token of the client follows.', {
       refersTo: 'clientScope',
       relation: true,

@@ -114,14 +114,21 @@ function normalise(field: Field, value: Json): Json {
   if (field.relation) return relationKeys(field, value) as unknown as Json
   if (field.emptyIsAbsent && value === '') return null
   if (field.type === 'set') return [...new Set(value as string[])].sort()
-  if (field.type === 'list' && field.members)
-    return (value as Representation[]).map((one) => normaliseElement(field.members!, one))
+  if (field.type === 'list' && field.members) {
+    const elements = (value as Representation[]).map((one) => normaliseElement(field.members!, one))
+    return field.elementKey === undefined ? elements : byText(elements, field.elementKey)
+  }
   return ordered(value)
 }
 
-function normaliseElement(members: Readonly<Record<string, Field>>, element: Representation): Json {
+function byText(elements: Representation[], member: string): Representation[] {
+  const text = (one: Representation) => String(one[member] ?? '')
+  return elements.sort((a, b) => (text(a) < text(b) ? -1 : Number(text(a) > text(b))))
+}
+
+function normaliseElement(members: Readonly<Record<string, Field>>, element: Representation): Representation {
   const stated = Object.entries(members).filter(([name, member]) => !member.computed && element[name] != null)
-  return Object.fromEntries(stated.map(([name]) => [name, ordered(element[name]!)]))
+  return Object.fromEntries(stated.map(([name, member]) => [name, normalise(member, element[name]!)]))
 }
 
 function sameElement(stated: Representation, other: Representation, optional: readonly string[]): boolean {

@@ -25,8 +25,18 @@ export interface Facts {
   readonly late?: true
   /** Owned element by element, kept in a table of its own. */
   readonly relation?: true
+  /** Of a relation: it names only objects of the realm itself, or only those of parents of this kind, grouped by parent. */
+  readonly among?: 'realm' | KindName
   /** Members of the elements of a list that are compared only where they are stated. */
   readonly optionalMembers?: readonly string[]
+  /** The member that tells the elements of a list apart: their order does not matter then. */
+  readonly elementKey?: string
+  /** Written when the object is made and when what is stated changes; what is live is not compared. */
+  readonly once?: true
+  /** Not a part of the object on the wire: it has operations, or a place in documents, of its own. */
+  readonly elsewhere?: true
+  /** Kept and compared in lower case. */
+  readonly folded?: true
   /** Kept in a table of its own, which the service of the kind writes. */
   readonly apart?: true
   /** An empty text says that there is none. Keycloak: attributes of clients. */
@@ -85,6 +95,12 @@ export const integer = (description: string, facts: Facts = {}): Field => field(
 export const textList = (description: string, facts: Facts = {}): Field => field('list', asTexts, description, facts)
 /** Texts whose order does not matter. */
 export const textSet = (description: string, facts: Facts = {}): Field => field('set', asTexts, description, facts)
+/** A text that counts in any case, and is kept in lower case. */
+export const foldedText = (description: string, facts: Facts = {}): Field =>
+  field('scalar', asText.transform((one) => one.toLowerCase()).meta({ wire: { type: 'string' } }), description, {
+    ...facts,
+    folded: true,
+  })
 /** Texts by key. */
 export const textMap = (description: string, facts: Facts = {}): Field =>
   field('map', z.record(z.string(), asText.nullable()), description, facts)

@@ -3,12 +3,14 @@ import { authenticationFlow } from './authentication-flow.ts'
 import { authenticatorConfig } from './authenticator-config.ts'
 import { client } from './client.ts'
 import { clientScope } from './client-scope.ts'
+import { group } from './group.ts'
 import { identityProvider } from './identity-provider.ts'
 import { identityProviderMapper } from './identity-provider-mapper.ts'
 import type { Kind, KindName } from './kind.ts'
 import { protocolMapper } from './protocol-mapper.ts'
 import { realm } from './realm.ts'
 import { role } from './role.ts'
+import { user } from './user.ts'
 
 /** Every kind by name. */
 export const kinds: Readonly<Record<KindName, Kind>> = {
@@ -21,4 +23,6 @@ export const kinds: Readonly<Record<KindName, Kind>> = {
   identityProvider,
   identityProviderMapper,
   role,
+  group,
+  user,
 }

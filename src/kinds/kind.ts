@@ -14,6 +14,8 @@ export type KindName =
   | 'identityProvider'
   | 'identityProviderMapper'
   | 'role'
+  | 'group'
+  | 'user'
 
 /** The representation of an object, or the part of it that is stated: nested, references as natural keys. */
 export type Representation = { [field: string]: Json }
@@ -66,10 +68,14 @@ export interface Kind {
   readonly defaults: (stated: Representation) => Representation
   /** What is said when a natural key is taken, `{name}` for it. Keycloak: an update says so in the words of its database. */
   readonly conflict: { readonly create: string; readonly update?: string }
+  /** Its changes are in the journal of people, whose writers take no lock. */
+  readonly people?: true
   /** Keycloak: fields that it does not know are let pass on input. */
   readonly lenient?: true
   /** Keycloak: what admin events call its objects. */
   readonly events: EventName
+  /** Fields of documents that say in another form what a kind says: see src/realm-file/reshape.ts. */
+  readonly forms: Readonly<Record<string, string>>
   /** Fields that hold what is not managed yet, and what that is: recognised, and left alone. */
   readonly later: Readonly<Record<string, string>>
 }
@@ -84,8 +90,10 @@ export type KindDescription = Pick<Kind, 'name' | 'title' | 'representation' | '
       | 'parentOptional'
       | 'parentField'
       | 'idField'
+      | 'people'
       | 'children'
       | 'lenient'
+      | 'forms'
       | 'later'
       | 'defaults'
       | 'conflict'
@@ -105,6 +113,7 @@ export function defineKind(description: KindDescription): Kind {
     idField: 'id',
     parents: [],
     children: {},
+    forms: {},
     later: {},
     defaults: () => constant,
     conflict: { create: `${description.title} {name} already exists` },

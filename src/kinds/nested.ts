@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { kinds } from './index.ts'
 import type { Kind } from './kind.ts'
 
-/** What a representation may state: its fields, its id, its children, and what is not managed yet. */
+/** What a representation may state: its fields, its id, its children, other forms of them, and what is not managed yet. */
 export function nestedShape(kind: Kind, schemaOf: (child: Kind) => z.ZodType): z.ZodRawShape {
   const children = Object.entries(kind.children).map(([field, child]) => [
     field,
@@ -15,13 +15,17 @@ export function nestedShape(kind: Kind, schemaOf: (child: Kind) => z.ZodType): z
     field,
     z.json().optional().describe(`Not managed yet: ${description}.`),
   ])
+  const forms = Object.entries(kind.forms).map(([field, description]) => [
+    field,
+    z.json().optional().describe(description),
+  ])
+  const own = Object.entries(kind.schema.shape).filter(([name]) => !kind.fields[name]?.elsewhere)
   return {
     [kind.idField]: z
       .string()
       .nullish()
       .describe(`Id of the ${kind.title}; on creation a wish, otherwise without effect.`),
-    ...kind.schema.shape,
-    ...Object.fromEntries([...children, ...later]),
+    ...Object.fromEntries([...own, ...children, ...forms, ...later]),
   }
 }
 

@@ -1,15 +1,13 @@
 import * as z from 'zod'
 import recorded from './built-in/realm.json' with { type: 'json' }
 import { choice, flag, integer, opaque, text, textList, textMap, textSet } from './fields.ts'
+import { groupPaths } from './group.ts'
 import { defineKind, type Representation } from './kind.ts'
 
 const newRealm: Representation = recorded.settings
 
 const later = {
-  users: 'people',
   federatedUsers: 'what the realm keeps about people of a user store',
-  groups: 'groups of people',
-  defaultGroups: 'groups that new people join',
   defaultRoles: 'roles that everybody has, in an earlier form',
   requiredActions: 'actions that people may have to take at log-in',
   components: 'components: keys, user stores, policies of client registration',
@@ -17,8 +15,6 @@ const later = {
   publicKey: 'the public signing key, in an earlier form',
   certificate: 'the certificate of the signing key, in an earlier form',
   codeSecret: 'the secret of codes, in an earlier form',
-  scopeMappings: 'realm roles in the scope of clients and client scopes',
-  clientScopeMappings: 'client roles in the scope of clients and client scopes',
   clientProfiles: 'client profiles',
   clientPolicies: 'client policies',
   userProfile: 'attributes of people, as keycloak-config-cli names them',
@@ -52,6 +48,12 @@ export const realm = defineKind({
     roles: 'role',
     identityProviders: 'identityProvider',
     identityProviderMappers: 'identityProviderMapper',
+    groups: 'group',
+    users: 'user',
+  },
+  forms: {
+    scopeMappings: 'Realm roles in the scope of clients and client scopes: who has which.',
+    clientScopeMappings: 'Client roles in the scope of clients and client scopes, by the client whose roles they are.',
   },
   later,
   conflict: { create: 'Realm {name} already exists', update: 'Realm with same name exists' },
@@ -253,6 +255,8 @@ export const realm = defineKind({
       relation: true,
       late: true,
     }),
+
+    defaultGroups: groupPaths('Groups that new people join, by path.', { late: true }),
 
     organizationsEnabled: flag('Whether the realm has organizations.'),
     adminPermissionsEnabled: flag('Whether permissions of administrators can be limited to single objects.'),

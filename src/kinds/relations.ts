@@ -1,13 +1,18 @@
 // Relations on the wire and as natural keys. A set names top-level objects; otherwise the value is grouped by parent:
-// `{realm: names, <parent kind>: {parent: names}}`, as Keycloak writes the composites of a role.
+// `{realm: names, <parent kind>: {parent: names}}`, as Keycloak writes the composites of a role; a relation among the
+// children of one kind has only that group.
 import type { Field, Json } from './fields.ts'
-import type { Key } from './kind.ts'
+import type { Key, Representation } from './kind.ts'
 
-type Grouped = { [group: string]: string[] | { [parent: string]: string[] } | null }
+type Parents = { [parent: string]: string[] }
+type Grouped = { [group: string]: string[] | Parents | null }
 
 /** The natural keys that a relation's value names, in order, each once. */
 export function relationKeys(field: Field, value: Json): Key[] {
-  const keys = field.type === 'set' ? (value as string[]).map((name) => [name]) : groupedKeys(value as Grouped)
+  const keys =
+    field.type === 'set'
+      ? (value as string[]).map((name) => [name])
+      : groupedKeys(field.among === undefined ? (value as Grouped) : { [field.among]: value as Parents })
   const unique = new Map(keys.map((key) => [JSON.stringify(key), key]))
   return [...unique.keys()].sort().map((text) => unique.get(text)!)
 }
@@ -25,7 +30,8 @@ export function relationValue(field: Field, keys: readonly Key[]): Json {
     const parents = [...Map.groupBy(own, ([, parent]) => parent!)]
     return [group, Object.fromEntries(parents.map(([parent, named]) => [parent, named.map(([, , name]) => name!)]))]
   })
-  return { ...(realm.length && { realm }), ...Object.fromEntries(nested) }
+  const grouped: Representation = { ...(realm.length && { realm }), ...Object.fromEntries(nested) }
+  return field.among === undefined ? grouped : (grouped[field.among] ?? {})
 }
 
 function groupedKeys(value: Grouped): Key[] {

@@ -4,6 +4,12 @@ import { defineKind } from './kind.ts'
 
 const names = z.array(z.string())
 
+/** Roles of the realm and of clients: `{realm: names, client: {<client id>: names}}`. */
+export const roleNames = z.strictObject({
+  realm: names.nullish().describe('Roles of the realm, by name.'),
+  client: z.record(z.string(), names).nullish().describe('Roles of clients, by client id and name.'),
+})
+
 /** Keycloak: RoleRepresentation. A role of the realm or of one client; a composite role contains others. */
 export const role = defineKind({
   name: 'role',
@@ -25,7 +31,7 @@ export const role = defineKind({
     clientRole: flag('Whether the role belongs to a client.', { computed: true }),
     containerId: text('Id of the realm or client that the role belongs to.', { computed: true }),
     composites: structured(
-      z.strictObject({ realm: names.nullish(), client: z.record(z.string(), names).nullish() }),
+      roleNames,
       'Roles that the role contains: realm roles by name, client roles by client id and name.',
       { refersTo: 'role', relation: true, late: true },
     ),

@@ -50,14 +50,14 @@ export function address(kind: KindName, key: Key): string {
 
 /** How people call an object: `client scope email`, `protocol mapper floor of client my-app`. */
 export function describe(kind: KindName, key: Key): string {
-  // People are no kind of documents yet, but follow from some: a service account from its client.
-  const own = `${(kinds as Partial<typeof kinds>)[kind]?.title ?? kind} ${key.at(-1)}`
+  const own = `${kinds[kind].title} ${key.at(-1)}`
   return key.length === 1 ? own : `${own} of ${describe(key[0] as KindName, key.slice(1, -1))}`
 }
 
 /** The natural key as it stands in a representation; empty where there is none. */
 export function nameIn(kind: Kind, { [kind.naturalKey]: name = null }: Representation): string {
-  return name === null || typeof name === 'object' ? '' : String(name)
+  if (name === null || typeof name === 'object') return ''
+  return kind.fields[kind.naturalKey]!.folded ? String(name).toLowerCase() : String(name)
 }
 
 /** What an element of a list belongs to: what the list stands in, or what the element's parent field names. */

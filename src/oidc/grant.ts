@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import type { JWTPayload } from 'jose'
 import type { LiveObject } from '../service/live.ts'
+import type { StoredUser } from '../service/login.ts'
 import type { Service } from '../service/service.ts'
-import type { StoredUser } from '../service/users.ts'
 import { issuerOf, type TokenRealm } from './realm.ts'
 import { signToken } from './tokens.ts'
 

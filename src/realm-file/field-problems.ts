@@ -75,7 +75,9 @@ function meant(kind: Kind, path: Path, key: string): string | undefined {
 function knownFields(kind: Kind, path: Path): string[] {
   const own = kind.fields[String(path[0])]
   const shape = own && (own.members ?? (own.schema as { shape?: object }).shape)
-  const fields = path.length ? (shape ?? {}) : { ...kind.fields, ...kind.children, ...kind.later, [kind.idField]: {} }
+  const fields = path.length
+    ? (shape ?? {})
+    : { ...kind.fields, ...kind.children, ...kind.forms, ...kind.later, [kind.idField]: {} }
   return Object.entries(fields).flatMap(([name, field]) =>
     (field as { computed?: true }).computed && name !== kind.parentField ? [] : [name],
   )

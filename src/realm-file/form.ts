@@ -105,6 +105,7 @@ function mapValues(value: Representation, change: (one: Json, key: string) => Js
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, one === null ? null : change(one, key)]))
 }
 
-function isObject(value: Json): value is Representation {
+/** Whether the value is an object, and no list. */
+export function isObject(value: Json): value is Representation {
   return value !== null && typeof value === 'object' && !Array.isArray(value)
 }

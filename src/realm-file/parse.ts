@@ -11,6 +11,7 @@ import type { Document } from './document.ts'
 import { fieldProblems, nameProblems } from './field-problems.ts'
 import { type Report, wellFormed } from './form.ts'
 import { DocumentError, type Notice, type Problem, pointerOf } from './problem.ts'
+import { type Reshaped, reshape } from './reshape.ts'
 import { ignored, setAside } from './unmanaged.ts'
 import { nameOf } from './words.ts'
 
@@ -23,6 +24,8 @@ export interface StatedObject {
   readonly fields: FlatFields
   /** Secrets that are stated as a mask: they keep what is there. */
   readonly masked: readonly string[]
+  /** It is only named: stating it does not make it. */
+  readonly named: boolean
   readonly position: Position
   /** Where its parent is named; without a parent field, where the object itself stands. */
   readonly parentPosition: Position
@@ -52,15 +55,17 @@ export function parseRealm(document: Document, unknownFields: UnknownFields = 'e
     if (unknown && unknownFields === 'warn') notices.push({ position, message: `${message} (left alone)` })
     else problems.push({ position, message, path: pointerOf(path) })
   }
-  const [realm, ...content] = splitTree(wellFormed(managed, report))
-  const tree = [realm!, ...content].filter(({ path }) => isStated(document, path))
-  const objects = tree.map((object) => check(document, object, report))
+  const shaped = reshape(document, managed, report)
+  const there: Report = (path, message, unknown) => report(shaped.originOf(path), message, unknown)
+  const [realm, ...content] = splitTree(wellFormed(shaped.realm, there))
+  const tree = [realm!, ...content].filter(({ path }) => isStated(document, shaped.originOf(path)))
+  const objects = tree.map((object) => check(shaped, object, there))
   refuseTwins(objects, problems)
   if (problems.length) throw new DocumentError(problems)
   return {
     name: realm!.key[0]!,
     objects,
-    notices: [...notices, ...ignored(document, tree)],
+    notices: [...notices, ...ignored(shaped, tree)],
     named: isStated(document, []) ? undefined : document.locate([kinds.realm.naturalKey]),
   }
 }
@@ -69,7 +74,7 @@ function isStated({ states = [] }: Document, path: Path): boolean {
   return states.every((step, at) => path[at] === step)
 }
 
-function check(document: Document, object: TreeObject, report: Report): StatedObject {
+function check({ locate: place, isNamed }: Reshaped, object: TreeObject, report: Report): StatedObject {
   const kind = kinds[object.kind]
   const { representation } = object
   const result = kind.schema.safeParse(representation)
@@ -84,13 +89,17 @@ function check(document: Document, object: TreeObject, report: Report): StatedOb
   for (const { path, message, unknown } of problems) report([...object.path, ...path], `${name}: ${message}`, unknown)
   for (const { path, message } of nameProblems(kind, representation)) report([...object.path, ...path], message)
   const masked = Object.keys(fields).filter((path) => fields[path] === MASK && isSecret(kind, path))
-  const locate = (path: Path) => document.locate([...object.path, ...path])
+  const locate = (path: Path) => place([...object.path, ...path])
+  const named = isNamed(object.path)
+  // Whoever only names an object owns neither it nor its name.
+  const left = masked.concat(named ? kind.naturalKey : [])
   return {
     kind: object.kind,
     key: object.key,
     id: object.id,
-    fields: Object.fromEntries(Object.entries(fields).filter(([path]) => !masked.includes(path))),
+    fields: Object.fromEntries(Object.entries(fields).filter(([path]) => !left.includes(path))),
     masked,
+    named,
     position: locate([]),
     parentPosition: locate(kind.parentField === undefined ? [] : [kind.parentField]),
     locate: (path, key) => {

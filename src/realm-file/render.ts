@@ -9,8 +9,10 @@ import { creationOrder } from '../kinds/order.ts'
 import { joinTree } from '../kinds/tree.ts'
 import { demand } from '../service/administrators.ts'
 import type { Context } from '../service/context.ts'
+import { credentialsOf } from '../service/credentials.ts'
 import { writers } from '../service/index.ts'
 import type { LiveObject } from '../service/live.ts'
+import { shapedForExport } from './reshape.ts'
 import { escapeVariables, mapTexts } from './substitute.ts'
 
 /** What an export shows besides the rest. */
@@ -25,7 +27,10 @@ export interface ExportOptions {
 export async function exportRealm(context: Context, options: ExportOptions = {}): Promise<Representation> {
   demand(context, 'manage-realm')
   const objects: LiveObject[] = []
-  for (const kind of creationOrder) objects.push(...byParent(await writers[kind].list(context, {})))
+  for (const kind of creationOrder) {
+    const found = byParent(await writers[kind].list(context, {}))
+    objects.push(...(kind === 'user' && options.secrets ? await withCredentials(context, found) : found))
+  }
   const tree = joinTree(
     objects.map(({ kind, key, id, representation }) => ({
       kind,
@@ -36,13 +41,22 @@ export async function exportRealm(context: Context, options: ExportOptions = {})
     })),
   )
   // A text that looks like a variable must come back as it is.
-  return mapTexts(tree, [], escapeVariables) as Representation
+  return mapTexts(shapedForExport(tree), [], escapeVariables) as Representation
 }
 
 /** In a list of the realm, the objects of one parent stand together: their own names may repeat. */
 function byParent(objects: readonly LiveObject[]): readonly LiveObject[] {
   if (objects[0] && kinds[objects[0].kind].parentField === undefined) return objects
   return objects.toSorted((a, b) => Number(a.key.at(-2)! > b.key.at(-2)!) - Number(a.key.at(-2)! < b.key.at(-2)!))
+}
+
+/** Nobody compares what people log in with: it is read only where it is shown. */
+async function withCredentials(context: Context, people: readonly LiveObject[]): Promise<LiveObject[]> {
+  const credentials = await credentialsOf(context, people)
+  return people.map((live) => {
+    const own = credentials.get(live.id)
+    return own ? { ...live, representation: { ...live.representation, credentials: own } } : live
+  })
 }
 
 function shown(

@@ -17,7 +17,7 @@ export function setAside(document: Document): { managed: Representation; notices
 }
 
 /** Fields of an earlier form that say something: one entry for all objects of a kind. */
-export function ignored(document: Document, tree: readonly TreeObject[]): Notice[] {
+export function ignored(document: Pick<Document, 'locate'>, tree: readonly TreeObject[]): Notice[] {
   const stated = tree.flatMap(({ kind, key, representation, path }) =>
     Object.entries(representation)
       .filter(([field, value]) => kinds[kind].fields[field]?.earlier && value !== false && !isEmpty(value))

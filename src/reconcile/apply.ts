@@ -16,7 +16,7 @@ import type { Action, Change, RealmPlan } from './action.ts'
 /** What a plan was made from: the stated objects, and the secrets that the plan shows as digests only. */
 export interface Statement {
   readonly objects: ReadonlyMap<string, { readonly kind: KindName; readonly key: Key }>
-  readonly secret: (address: string, path: string) => string | undefined
+  readonly secret: (address: string, path: string) => Json | undefined
 }
 
 /** An action that could not be done. */

@@ -29,6 +29,11 @@ export function changeOf(
 ): Change[] {
   const current = valueAt(kind, live.fields, path)
   const last = owned?.fields[path]
+  if (resolve(kind, path).field.once) {
+    // Whoever is there already keeps their secrets: what is stated counts from its first change on.
+    const before = last ?? (isSecret(kind, path) ? value : current)
+    return same(kind, path, value, before) ? [] : [{ path, from: current, to: value, why: 'stated', position }]
+  }
   if (value === null && isWholeMap(kind, path)) {
     // A map that is stated as none loses every key that it has.
     return keysUnder(live.fields, path).map((key) => ({
@@ -83,7 +88,13 @@ export function releases(
   return Object.entries(owned.fields).flatMap(([path, last]): Change[] => {
     const { field } = resolve(kind, path)
     const current = live.fields[path] ?? null
-    if (stated?.fields.has(path) || stated?.masked.includes(path) || path === kind.naturalKey || isSecret(kind, path))
+    if (
+      field.once ||
+      stated?.fields.has(path) ||
+      stated?.masked.includes(path) ||
+      path === kind.naturalKey ||
+      isSecret(kind, path)
+    )
       return []
     if (statedElsewhere(input, owned, path)) return []
     if (field.relation) {

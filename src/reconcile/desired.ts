@@ -25,6 +25,8 @@ export interface DesiredObject {
   readonly id: string | undefined
   readonly fields: ReadonlyMap<string, StatedValue>
   readonly masked: readonly string[]
+  /** It is only named: it is not made. */
+  readonly named: boolean
   readonly position: Position
   readonly parentPosition: Position
 }
@@ -37,7 +39,7 @@ export interface DesiredRealm {
   /** Where the realm is named when no document states the realm itself. */
   readonly named: Position | undefined
   /** The secret of a path of an object; never a part of a plan. */
-  readonly secret: (address: string, path: string) => string | undefined
+  readonly secret: (address: string, path: string) => Json | undefined
 }
 
 /** The realms that the documents state, in order of name, master last. Throws DocumentError with everything that is wrong. */
@@ -61,17 +63,22 @@ export function inOrder(a: string, b: string): number {
 
 function merge(name: string, parts: readonly StatedRealm[], vault: Vault, problems: Problem[]): DesiredRealm {
   const objects = new Map<string, DesiredObject & { fields: Map<string, StatedValue> }>()
-  const secrets = new Map<string, string>()
+  const secrets = new Map<string, Json>()
   const ids = new Map<string, StatedObject>()
   for (const object of parts.flatMap((part) => part.objects)) {
     const id = address(object.kind, object.key)
     const known = objects.get(id) ?? { ...object, fields: new Map(), masked: [] }
-    objects.set(id, { ...known, id: known.id ?? object.id, masked: [...known.masked, ...object.masked] })
+    objects.set(id, {
+      ...known,
+      id: known.id ?? object.id,
+      masked: [...known.masked, ...object.masked],
+      named: known.named && object.named,
+    })
     claim(ids, object, problems)
     for (const [path, value] of Object.entries(object.fields)) {
-      const secret = typeof value === 'string' && isSecret(kinds[object.kind], path)
+      const secret = value !== null && isSecret(kinds[object.kind], path)
       if (secret) secrets.set(`${id} ${path}`, value)
-      state(known.fields, object, path, secret ? vault.digest(value) : value, problems)
+      state(known.fields, object, path, secret ? vault.digest(secretText(value)) : value, problems)
     }
   }
   return {
@@ -81,6 +88,11 @@ function merge(name: string, parts: readonly StatedRealm[], vault: Vault, proble
     named: parts.every((part) => part.named) ? parts[0]!.named : undefined,
     secret: (id, path) => secrets.get(`${id} ${path}`),
   }
+}
+
+/** What the digest of a secret is made of: most are texts. */
+function secretText(value: Json): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 function state(

@@ -71,6 +71,7 @@ function compare(
     return [{ ...base, ...(by && { by }) }]
   }
   return Object.entries(row.fields).flatMap(([path, applied]): Drift[] => {
+    if (resolve(kinds[kind], path).field.once) return []
     const now = valueAt(kinds[kind], live, path)
     if (!differs(kind, path, applied, now)) return []
     const by = changedBy(kind, row.object, path)

@@ -1,11 +1,15 @@
 // A plan in a transaction: tried and rolled back, or committed with its record.
+import type { Json } from '../kinds/fields.ts'
+import type { Representation } from '../kinds/kind.ts'
 import { address } from '../kinds/tree.ts'
 import type { Document } from '../realm-file/document.ts'
 import { byPlace, DocumentError } from '../realm-file/problem.ts'
 import { noteChanges, type ObjectChange } from '../service/admin-events.ts'
 import { demand } from '../service/administrators.ts'
 import { flush, type JournalEntry, type WriteContext } from '../service/context.ts'
+import { prepareCredentials } from '../service/credentials.ts'
 import { ServiceError } from '../service/errors.ts'
+import { hashPassword } from '../service/passwords.ts'
 import { type Caller, Rollback, type Service } from '../service/service.ts'
 import { record } from '../service/sources.ts'
 import type { Action, RealmPlan } from './action.ts'
@@ -57,6 +61,8 @@ export interface Run {
   readonly digest: string
 }
 
+const CREDENTIALS = 'credentials'
+
 const WAITS = {
   message: 'what follows from this is not shown: it needs what another realm of this source brings first',
 }
@@ -69,7 +75,8 @@ export async function trial(
 ): Promise<RealmOutcome> {
   if (waits) return { plan: { ...made, notes: [...made.notes, WAITS] }, consequences: [] }
   if (!made.actions.length) return { plan: made, consequences: [] }
-  return execute(service, caller, desired, made, async (context) => {
+  const checked = await withCredentials(desired, made, NO_HASH)
+  return execute(service, caller, checked, made, async (context) => {
     throw new Rollback({ plan: made, consequences: consequences(made, [...context.entries, ...context.people]) })
   })
 }
@@ -81,7 +88,8 @@ export async function commit(
   { desired, input, plan: made }: Planned,
   run: Run,
 ): Promise<RealmOutcome> {
-  return execute(service, caller, desired, made, async (context, applied) => {
+  const prepared = await withCredentials(desired, made, hashPassword)
+  return execute(service, caller, prepared, made, async (context, applied) => {
     const outcome = { plan: made, consequences: consequences(made, [...context.entries, ...context.people]) }
     const { owned, dropped } = ownership(desired, input, applied)
     noteChanges(context, changesOf(made, applied))
@@ -125,6 +133,30 @@ async function execute(
     })
     throw error
   }
+}
+
+/** A trial keeps nothing: it has no use for hashes, which take their time. */
+const NO_HASH: typeof hashPassword = async () => ({ type: 'password', secretData: '{}', credentialData: '{}' })
+
+/** What is stated, with credentials as they are kept: that takes its time, and comes before the transaction. Throws ActionError. */
+async function withCredentials(
+  desired: DesiredRealm,
+  { actions }: RealmPlan,
+  hash: typeof hashPassword,
+): Promise<DesiredRealm> {
+  const wanted = actions.filter(({ changes }) => changes.some(({ path }) => path === CREDENTIALS))
+  const prepared = new Map<string, Json>()
+  for (const action of wanted) {
+    const id = address(action.kind, action.key)
+    const stated = (desired.secret(id, CREDENTIALS) ?? []) as Representation[]
+    const ready = prepareCredentials(stated, hash).catch((error: unknown) => {
+      throw new ActionError(action, error)
+    })
+    prepared.set(id, await ready)
+  }
+  const secret: DesiredRealm['secret'] = (id, path) =>
+    path === CREDENTIALS && prepared.has(id) ? prepared.get(id) : desired.secret(id, path)
+  return { ...desired, secret }
 }
 
 /** The creation of a realm, which no action of its plan says. */

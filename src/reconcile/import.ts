@@ -4,6 +4,7 @@ import type { Representation } from '../kinds/kind.ts'
 import { address, splitTree } from '../kinds/tree.ts'
 import type { Document } from '../realm-file/document.ts'
 import type { WriteContext } from '../service/context.ts'
+import { prepareCredentials } from '../service/credentials.ts'
 import { apply } from './apply.ts'
 import { desiredRealms } from './desired.ts'
 import { planned } from './execute.ts'
@@ -14,10 +15,24 @@ export function wishedIds(realm: Representation): ReadonlyMap<string, string> {
   return new Map(splitTree(realm).flatMap(({ kind, key, id }) => (id === undefined ? [] : [[address(kind, key), id]])))
 }
 
+/** The realm with the credentials of its people as they are kept: that takes its time, and comes before the transaction. */
+export async function withPreparedCredentials(realm: Representation): Promise<Representation> {
+  if (!Array.isArray(realm.users)) return realm
+  const users = await Promise.all(
+    (realm.users as Representation[]).map(async (user) =>
+      Array.isArray(user?.credentials)
+        ? { ...user, credentials: await prepareCredentials(user.credentials as Representation[]) }
+        : user,
+    ),
+  )
+  return { ...realm, users }
+}
+
 /** Makes the objects that a realm's representation holds, and sets what refers to them, inside the transaction of the caller. Throws DocumentError. */
 export async function importContent(context: WriteContext, realm: Representation): Promise<void> {
-  const { children, fields } = kinds.realm
-  const isContent = (field: string) => field in children || (fields[field]?.late === true && !fields[field].computed)
+  const { children, fields, forms } = kinds.realm
+  const isContent = (field: string) =>
+    field in children || field in forms || (fields[field]?.late === true && !fields[field].computed)
   const content = Object.entries(realm).filter(([field, value]) => isContent(field) && value !== null)
   if (!content.length) return
   const value = { realm: context.realm.name, ...Object.fromEntries(content) }

@@ -19,7 +19,7 @@ export interface Obstacle {
 export function obstacles(input: PlanInput, made: RealmPlan): Obstacle[] {
   const missing = missingRealm(input)
   if (missing) return [missing]
-  return [...conflicts(input), ...danglings(input, made), ...needed(input, made)]
+  return [...conflicts(input), ...danglings(input, made), ...needed(input, made), ...onlyNamed(input, made)]
 }
 
 /** What belongs to a realm never makes it: its name may be a slip. */
@@ -35,12 +35,12 @@ export function references(kind: Kind, path: string, value: Json): { to: KindNam
   if (value === null) return []
   if (field.relation) return (value as unknown as Key[]).map((key) => ({ to: field.refersTo!, key }))
   if (field.refersTo && !field.computed) return [{ to: field.refersTo, key: [String(value)] }]
-  if (!field.members) return []
-  const members = Object.entries(field.members).filter(([, member]) => member.refersTo)
+  const members = Object.entries(field.members ?? {}).filter(([, member]) => member.refersTo)
+  if (!members.length) return []
   return (value as Representation[]).flatMap((one) =>
-    members
-      .filter(([name]) => one[name] != null)
-      .map(([name, member]) => ({ to: member.refersTo!, key: [String(one[name])] })),
+    members.flatMap(([name, { refersTo }]) =>
+      [one[name] ?? []].flat().map((target) => ({ to: refersTo!, key: [String(target)] })),
+    ),
   )
 }
 
@@ -52,7 +52,10 @@ function conflicts(input: PlanInput): Obstacle[] {
       [...stated.fields].flatMap(([path, { value, position }]): Obstacle[] => {
         const kind = kinds[stated.kind]
         const theirs = other.fields[path]
-        if (theirs === undefined || resolve(kind, path).field.relation || same(kind, path, value, theirs)) return []
+        const { field } = resolve(kind, path)
+        // A hash does not tell which password it is of.
+        if (theirs === undefined || field.relation || (field.once && field.secret)) return []
+        if (same(kind, path, value, theirs)) return []
         const where = `source ${other.source}, ${other.file}:${other.line}`
         const name = describe(stated.kind, stated.key)
         return [
@@ -107,6 +110,15 @@ function danglings(input: PlanInput, { actions }: RealmPlan): Obstacle[] {
   )
 }
 
+/** What documents name without stating it must be there. */
+function onlyNamed(input: PlanInput, { actions }: RealmPlan): Obstacle[] {
+  return actions.flatMap(({ operation, kind, key }): Obstacle[] => {
+    const stated = input.stated.get(address(kind, key))
+    if (operation !== 'create' || !stated?.named) return []
+    return [{ position: stated.position, message: `this${advice(input, kind, key, false)}` }]
+  })
+}
+
 interface Reference {
   /** The beginning of a message about it: what refers. */
   readonly from: string
@@ -132,8 +144,9 @@ function advice(input: PlanInput, to: KindName, key: Key, deleted: boolean): str
   if (key.at(-1) === '') return ` names no ${kinds[to].title}: write its name, or null for none`
   const target = ` needs ${describe(to, key)}, which`
   if (deleted) return `${target} no document states any more: state it again, or do without it`
+  const made = [...input.stated.values()].filter(({ named }) => !named)
   const all = [
-    ...[...input.stated.values(), ...input.live].filter(({ kind }) => kind === to).map((one) => one.key),
+    ...[...made, ...input.live].filter(({ kind }) => kind === to).map((one) => one.key),
     ...(input.names.get(to) ?? []),
   ]
   const parent = JSON.stringify(key.slice(0, -1))

@@ -42,6 +42,8 @@ export interface Stated {
     }
   >
   readonly masked: readonly string[]
+  /** It is only named: it is not made. */
+  readonly named: boolean
   readonly position: Position
   readonly parentPosition: Position
 }

@@ -1,5 +1,5 @@
 // Compares what is stated with what is live. Pure: the same input gives the same plan.
-import { creation, resolve, valueAt } from '../kinds/compare.ts'
+import { creation, isSecret, resolve, valueAt } from '../kinds/compare.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key } from '../kinds/kind.ts'
 import { address, describe } from '../kinds/tree.ts'
@@ -28,7 +28,7 @@ export function plan(input: PlanInput): RealmPlan {
     ...(input.calledNow !== input.realm && { calledNow: input.calledNow }),
     creates: !input.exists,
     actions,
-    notes: notes(input),
+    notes: [...notes(input), ...leftAlone(input, binding)],
     knows: input.live.filter(({ id }) => id).map(({ kind, id, version }) => ({ kind, id: id!, version: version! })),
   }
 }
@@ -73,7 +73,8 @@ function update(input: PlanInput, stated: Stated, live: LiveState, owned: Owned 
 function abandon(input: PlanInput, owned: Owned, live: LiveState | undefined, bound: ReadonlySet<LiveState>): Action[] {
   if (!live || bound.has(live)) return []
   const shared = input.others.some((other) => other.kind === owned.kind && other.object === owned.object)
-  if (shared || owned.kind === 'realm' || input.builtIn.has(address(live.kind, live.key))) {
+  const onlyNamed = !(kinds[owned.kind].naturalKey in owned.fields)
+  if (shared || onlyNamed || owned.kind === 'realm' || input.builtIn.has(address(live.kind, live.key))) {
     const changes = releases(input, kinds[owned.kind], undefined, live, owned)
     return changes.length ? [{ ...actionOn('update', live), changes }] : []
   }
@@ -83,6 +84,21 @@ function abandon(input: PlanInput, owned: Owned, live: LiveState | undefined, bo
 function actionOn(operation: 'update' | 'delete', live: LiveState): Omit<Action, 'changes'> {
   const { kind, key, id, version } = live
   return { operation, kind, key, ...(id !== undefined && { id }), ...(version !== undefined && { version }) }
+}
+
+/** Whoever was there before the documents keeps what they log in with. */
+function leftAlone(input: PlanInput, binding: ReadonlyMap<string, LiveState>): Note[] {
+  const owned = new Set(input.owned.map(({ kind, key }) => address(kind, key)))
+  return [...input.stated].flatMap(([id, { kind, key, fields }]) =>
+    binding.has(id) && !owned.has(id)
+      ? [...fields]
+          .filter(([path]) => resolve(kinds[kind], path).field.once && isSecret(kinds[kind], path))
+          .map(([path, { position }]) => ({
+            message: `${describe(kind, key)}: ${path} stay as they are, since the ${kinds[kind].title} was there before`,
+            position,
+          }))
+      : [],
+  )
 }
 
 function notes({ notices, stated }: PlanInput): Note[] {

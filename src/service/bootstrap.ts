@@ -1,13 +1,14 @@
 // The first start: the master realm, and somebody who can administer it.
 import { MASTER } from '../kinds/built-in/index.ts'
+import type { Representation } from '../kinds/kind.ts'
 import { isHeld } from '../store/standing.ts'
 import { hasPeople } from '../store/users.ts'
 import { ADMIN } from './administrators.ts'
-import type { Context } from './context.ts'
+import type { Context, WriteContext } from './context.ts'
 import { failure, ServiceError } from './errors.ts'
 import { hashPassword } from './passwords.ts'
 import { type Service, SYSTEM } from './service.ts'
-import { createUsers, findByName, grantRoles, setPassword } from './users.ts'
+import { grantRealmRoles, users } from './users.ts'
 
 /** A first administrator. */
 export interface Administrator {
@@ -25,8 +26,7 @@ export async function bootstrap(service: Service, administrator?: Administrator)
   const password = await hashPassword(administrator.password)
   await service.write(SYSTEM, MASTER, async (context) => {
     if (await isInhabited(context)) return
-    const [user] = await createUsers(context, [{ username: administrator.user, password }])
-    await grantRoles(context, user!, [[ADMIN]])
+    await createAdministrator(context, administrator.user, password)
   })
 }
 
@@ -35,16 +35,22 @@ export async function resetAdminPassword(service: Service, user: string, passwor
   if (!user || !password) throw failure('invalid', 'A user name and a password are needed')
   const hash = await hashPassword(password)
   await service.write(SYSTEM, MASTER, async (context) => {
-    const existing = await findByName(context, user)
-    if (existing) await setPassword(context, existing, hash)
-    const [administrator] = existing ? [existing] : await createUsers(context, [{ username: user, password: hash }])
-    await grantRoles(context, administrator!, [[ADMIN]])
+    const [live] = await users.list(context, { keys: [[user.toLowerCase()]] })
+    if (!live) return createAdministrator(context, user, hash)
+    await users.update(context, [{ live, set: { credentials: [hash] } }])
+    await grantRealmRoles(context, live, [ADMIN])
   })
 }
 
 /** Whether somebody can administer every realm. */
 export function hasAdministrator(service: Service): Promise<boolean> {
   return service.read(SYSTEM, MASTER, ({ tx, realm }) => isHeld(tx, realm.number, ADMIN))
+}
+
+async function createAdministrator(context: WriteContext, username: string, password: Representation): Promise<void> {
+  const representation = { username, enabled: true, credentials: [password] }
+  const [made] = await users.create(context, [{ representation }])
+  await grantRealmRoles(context, made!, [ADMIN])
 }
 
 async function createMaster(service: Service): Promise<void> {

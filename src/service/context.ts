@@ -1,4 +1,5 @@
 // What every function of the service takes first, and the unit of work that it stands for.
+import { kinds } from '../kinds/index.ts'
 import type { Key, KindName } from '../kinds/kind.ts'
 import type { AdminEvent } from '../store/admin-events.ts'
 import type { Transaction } from '../store/database.ts'
@@ -65,11 +66,11 @@ export async function writable(context: Context): Promise<WriteContext> {
 export function journal(
   context: WriteContext,
   operation: JournalEntry['operation'],
-  kind: KindName | 'user',
+  kind: KindName,
   object: { readonly id: string; readonly key: Key },
   fields: JournalEntry['fields'],
 ): void {
-  const stream = kind === 'user' ? context.people : context.entries
+  const stream = kinds[kind].people ? context.people : context.entries
   stream.push({ operation, kind, object: object.id, key: object.key, fields })
 }
 
@@ -83,10 +84,9 @@ export async function flush(context: WriteContext, source?: string): Promise<voi
   const people = context.people.splice(0)
   if (people.length) await insertPeopleEntries(tx, realm.number, now, actor, people)
   const entries = context.entries.splice(0)
-  if (!entries.length) return
-  await insertEntries(tx, realm.number, version + context.flushed, now, actor, entries)
+  if (entries.length) await insertEntries(tx, realm.number, version + context.flushed, now, actor, entries)
   context.flushed += entries.length
-  const touched = entries.filter((entry) => entry.operation !== 'create')
+  const touched = [...entries, ...people].filter((entry) => entry.operation !== 'create')
   if (touched.length)
     await markInventory(
       tx,
@@ -96,18 +96,22 @@ export async function flush(context: WriteContext, source?: string): Promise<voi
     )
 }
 
-/** The latest journal entries about the objects, newest first. One statement. */
+/** The latest journal entries about the objects, newest first. One statement per stream. */
 export async function entriesOf(
   context: Context,
-  objects: readonly { kind: string; object: string }[],
+  objects: readonly { kind: KindName; object: string }[],
 ): Promise<StoredEntry[]> {
-  return objects.length
-    ? selectEntries(
-        context.tx,
-        context.realm.number,
-        objects.map(({ kind, object }) => ({ kind, object })),
-      )
-    : []
+  const streams = [false, true].map((people) => ({
+    people,
+    about: objects.filter(({ kind }) => (kinds[kind].people === true) === people),
+  }))
+  const found: StoredEntry[] = []
+  for (const { people, about } of streams) {
+    if (!about.length) continue
+    const named = about.map(({ kind, object }) => ({ kind, object }))
+    found.push(...(await selectEntries(context.tx, context.realm.number, named, people)))
+  }
+  return found
 }
 
 /** What all sources own in the realm. One statement. */

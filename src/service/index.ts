@@ -4,9 +4,11 @@ import type { KindName } from '../kinds/kind.ts'
 import { authenticationFlows, authenticatorConfigs } from './authentication-flows.ts'
 import { clientScopes } from './client-scopes.ts'
 import { clients } from './clients.ts'
+import { groups } from './groups.ts'
 import { identityProviders } from './identity-providers.ts'
 import { plain, type Writers } from './objects.ts'
 import { realms } from './realms.ts'
+import { users } from './users.ts'
 
 const special: Readonly<Partial<Record<KindName, Writers>>> = {
   realm: realms,
@@ -15,6 +17,8 @@ const special: Readonly<Partial<Record<KindName, Writers>>> = {
   clientScope: clientScopes,
   client: clients,
   identityProvider: identityProviders,
+  group: groups,
+  user: users,
 }
 
 /** The writers of each kind. */

@@ -16,6 +16,7 @@ import { kinds } from '../kinds/index.ts'
 import { type Key, type Kind, type KindName, type Representation, relationFields } from '../kinds/kind.ts'
 import { insertObjects, type ObjectFilter, type ObjectRow, updateObjects } from '../store/objects.ts'
 import { deleteRelation, insertRelation, type RelationElement } from '../store/relations.ts'
+import { columnsOf } from '../store/tables.ts'
 import { naming } from './conflicts.ts'
 import { type Context, journal, type WriteContext } from './context.ts'
 import { deleteAll, journalReferrers } from './deletion.ts'
@@ -129,16 +130,20 @@ export async function updateAll(
 }
 
 function toRow(kind: Kind, id: string, flat: FlatFields, references: ObjectRow['references']): ObjectRow {
+  const columns = Object.fromEntries(
+    columnsOf(kind.name).map((field) => [field, flat[field] == null ? null : String(flat[field])]),
+  )
   const body = Object.fromEntries(
     Object.entries(flat).filter(([path, value]) => {
       const { field } = resolve(kind, path)
-      return value !== null && path !== kind.naturalKey && !field.refersTo && !field.apart
+      return value !== null && path !== kind.naturalKey && !(path in columns) && !field.refersTo && !field.apart
     }),
   )
   return {
     id,
     name: String(flat[kind.naturalKey]),
     body: assemble(kind, body),
+    columns,
     references,
   }
 }

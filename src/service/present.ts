@@ -15,8 +15,12 @@ export type Present = (vault: Vault, live: LiveObject) => Representation
 export const present: Present = (vault, { kind, id, representation, references }) => ({
   [kinds[kind].idField]: id,
   ...always(kinds[kind]),
-  ...withIds(kinds[kind], revealed(vault, kinds[kind], representation), references),
+  ...withIds(kinds[kind], revealed(vault, kinds[kind], onTheWire(kinds[kind], representation)), references),
 })
+
+function onTheWire(kind: Kind, representation: Representation): Representation {
+  return Object.fromEntries(Object.entries(representation).filter(([name]) => !kind.fields[name]?.elsewhere))
+}
 
 /** Shows objects with their children inside. Statements: one per kind of children. */
 export async function presentAll(

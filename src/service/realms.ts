@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { adminClientObjects, adminClientOf, builtInObjects, MASTER } from '../kinds/built-in/index.ts'
 import { assemble, type FlatFields, flatten } from '../kinds/compare.ts'
-import type { Json } from '../kinds/fields.ts'
+import type { Field, Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import { type KindName, type Representation, relationFields } from '../kinds/kind.ts'
 import { masked } from '../kinds/masked.ts'
@@ -17,7 +17,7 @@ import { type Context, flush, journal, type WriteContext, writable } from './con
 import { deleteAll } from './deletion.ts'
 import { failure } from './errors.ts'
 import { type LiveObject, listObjects } from './live.ts'
-import { createObjects, type NewObject, plain, updateAll, type Writers } from './objects.ts'
+import { createObjects, type NewObject, plain, type Update, updateAll, type Writers } from './objects.ts'
 import { checkSettings } from './realm-checks.ts'
 import { idsOf } from './references.ts'
 import { digested } from './secrets.ts'
@@ -118,20 +118,24 @@ async function inMaster(context: Context, work: (master: WriteContext) => Promis
   await flush(master)
 }
 
-/** Makes objects of a tree as they are stated, without what the kinds' services add to a new object of a person. */
+/**
+ * Makes objects of a tree as they are stated, without what the kinds' services add to a new object of a person. Relations
+ * to what comes later in the order follow when everything is there.
+ */
 async function createTree(
   context: WriteContext,
   objects: readonly TreeObject[],
   ids: ReadonlyMap<string, string>,
 ): Promise<void> {
   const made = new Map<string, LiveObject>()
+  const follows: Update[] = []
   const byKind = Map.groupBy(objects, ({ kind }) => kind)
   for (const kind of creationOrder) {
     const wanted = (byKind.get(kind) ?? []).map((one): NewObject => {
       const parent = one.key.length > 1 ? made.get(address(one.key[0] as KindName, one.key.slice(1, -1))) : undefined
       return {
         id: ids.get(address(kind, one.key)),
-        representation: one.representation,
+        representation: withoutFollowing(kind, one.representation),
         ...(parent && { parent: { kind: parent.kind, id: parent.id, key: parent.key } }),
       }
     })
@@ -140,8 +144,32 @@ async function createTree(
       kind === 'authenticationFlow'
         ? authenticationFlows.create
         : (c: WriteContext, o: readonly NewObject[]) => createObjects(c, kind, o)
-    for (const one of await create(context, wanted)) made.set(address(kind, one.key), one)
+    const stated = new Map((byKind.get(kind) ?? []).map((one) => [address(kind, one.key), one.representation]))
+    for (const live of await create(context, wanted)) {
+      const id = address(kind, live.key)
+      made.set(id, live)
+      follows.push(...followingOf(live, stated.get(id)!))
+    }
   }
+  for (const [kind, updates] of Map.groupBy(follows, ({ live }) => live.kind)) await updateAll(context, kind, updates)
+}
+
+/** The relations of a kind that name what comes later in the order of kinds. */
+function following(kind: KindName): [name: string, field: Field][] {
+  const place = (one: KindName) => creationOrder.indexOf(one)
+  return relationFields(kinds[kind]).filter(([, { refersTo }]) => place(refersTo!) > place(kind))
+}
+
+function withoutFollowing(kind: KindName, representation: Representation): Representation {
+  const names = following(kind).map(([name]) => name)
+  return Object.fromEntries(Object.entries(representation).filter(([name]) => !names.includes(name)))
+}
+
+function followingOf(live: LiveObject, stated: Representation): Update[] {
+  const relations = following(live.kind).flatMap(([name, field]) =>
+    stated[name] == null ? [] : [[name, { add: relationKeys(field, stated[name]) }]],
+  )
+  return relations.length ? [{ live, set: {}, relations: Object.fromEntries(relations) }] : []
 }
 
 /** The settings without what refers to objects that the realm does not have yet: whoever makes these sets it with them. */

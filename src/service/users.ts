@@ -1,128 +1,173 @@
-// People and service accounts, as far as log-in needs them.
-import { randomUUID } from 'node:crypto'
-import type { Key, Representation } from '../kinds/kind.ts'
-import { insertDefaultRole, insertUserRoles } from '../store/role-mappings.ts'
-import {
-  deleteCredentials,
-  findUser,
-  findUserForLogin,
-  insertCredentials,
-  insertUsers,
-  type StoredUser,
-  type UserRow,
-} from '../store/users.ts'
-import { type Context, journal, type WriteContext } from './context.ts'
-import { hashPassword, verifyNothing, verifyPassword } from './passwords.ts'
+// People and the accounts of clients: what each new one gets, credentials, consents, accounts at identity providers.
+import { flatten } from '../kinds/compare.ts'
+import type { Json } from '../kinds/fields.ts'
+import { kinds } from '../kinds/index.ts'
+import { type Key, type Representation, relationFields } from '../kinds/kind.ts'
+import { relationKeys } from '../kinds/relations.ts'
+import { insertDefaultRole } from '../store/role-mappings.ts'
+import { insertDefaultGroups, selectServiceAccounts, selectSharedMail } from '../store/users.ts'
+import { consentsOf, writeConsents } from './consents.ts'
+import type { WriteContext } from './context.ts'
+import { actionsOf, writeCredentials } from './credentials.ts'
+import { failure } from './errors.ts'
+import { federatedIdentitiesOf, writeFederatedIdentities } from './federated-identities.ts'
+import { type LiveObject, listObjects } from './live.ts'
+import { type NewObject, plain, type Update, type Writers } from './objects.ts'
 import { idsOf } from './references.ts'
 
-export type { StoredUser } from '../store/users.ts'
+const kind = kinds.user
+const writers = plain('user')
 
-/** A user to make. */
-export interface NewUser {
-  readonly username: string
-  /** The hash that `hashPassword` made, before the transaction. */
-  readonly password?: Representation
-  /** Id of the client whose service account this is. */
-  readonly serviceAccountClient?: string
-  readonly representation?: Representation
-}
-
-/** Makes users. Statements: three, whatever their number. */
-export async function createUsers(context: WriteContext, users: readonly NewUser[]): Promise<UserRow[]> {
-  if (!users.length) return []
-  const { tx, realm, now } = context
-  const rows = users.map((user): UserRow => {
-    const { email = null, ...body } = user.representation ?? {}
-    return {
-      id: randomUUID(),
-      username: fold(user.username),
-      email: email === null ? null : fold(String(email)),
-      service_account_client: user.serviceAccountClient ?? null,
-      body: { enabled: true, emailVerified: false, createdTimestamp: now.getTime(), ...body },
-    }
-  })
-  await insertUsers(tx, realm.number, 1, rows)
-  await insertDefaultRole(
-    tx,
-    realm.number,
-    rows.map(({ id }) => id),
-  )
-  const hashed = users.flatMap(({ password }, at) => (password ? [{ user: rows[at]!.id, password }] : []))
-  if (hashed.length) await insertPasswords(context, hashed)
-  for (const { id, username } of rows) journal(context, 'create', 'user', { id, key: [username] }, {})
-  return rows
+/** The writers of users. Credentials come prepared: `prepareCredentials` takes its time, which no transaction has. */
+export const users: Writers = {
+  ...writers,
+  async list(context, filter) {
+    const found = await writers.list(context, filter)
+    const clientConsents = await consentsOf(context, found)
+    const federatedIdentities = await federatedIdentitiesOf(context, found)
+    return found.map((live) => withApart(live, { clientConsents, federatedIdentities }))
+  },
+  async create(context, objects) {
+    const accounts = await accountsAlready(context, objects)
+    const fresh = objects.filter((one) => !accounts.has(one))
+    const updates = [...accounts].map(([one, live]) => asUpdate(one, live))
+    const updated = updates.length ? await users.update(context, updates) : []
+    const made = fresh.length ? await createUsers(context, fresh) : []
+    const byObject = new Map([
+      ...[...accounts.keys()].map((one, at) => [one, updated[at]!] as const),
+      ...fresh.map((one, at) => [one, made[at]!] as const),
+    ])
+    return objects.map((one) => byObject.get(one)!)
+  },
+  async update(context, updates) {
+    const updated = await writers.update(context, updates.map(withActions))
+    await refuseSharedMail(context, updates)
+    await writeApart(
+      context,
+      updates.map(({ live, set }) => ({ id: live.id, stated: set, fresh: false })),
+    )
+    return updated
+  },
 }
 
 /** Gives a user roles. Throws invalid where a role does not exist. */
-export async function grantRoles(
+export async function grantRealmRoles(
   context: WriteContext,
-  user: { id: string; username: string },
-  roles: readonly Key[],
+  user: LiveObject,
+  roles: readonly string[],
 ): Promise<void> {
-  const ids = await idsOf(context, 'role', roles)
-  await insertUserRoles(
-    context.tx,
-    context.realm.number,
-    [...ids.values()].map((role) => ({ user: user.id, role })),
+  const add = roles.map((name): Key => [name])
+  await users.update(context, [{ live: user, set: {}, relations: { realmRoles: { add } } }])
+}
+
+async function createUsers(context: WriteContext, objects: readonly NewObject[]): Promise<LiveObject[]> {
+  const { tx, realm, now } = context
+  const made = await writers.create(
+    context,
+    objects.map((one) => ({ ...one, representation: completed(one.representation, now) })),
   )
-  journal(context, 'update', 'user', { id: user.id, key: [user.username] }, { roles: null })
+  const ids = made.map(({ id }) => id)
+  await refuseSharedMail(
+    context,
+    made.map(({ representation: { email = null } }) => ({ set: { email } })),
+  )
+  await insertDefaultRole(tx, realm.number, ids)
+  await insertDefaultGroups(tx, realm.number, ids)
+  await writeApart(
+    context,
+    objects.map(({ representation: stated }, at) => ({ id: ids[at]!, stated, fresh: true })),
+  )
+  return made
 }
 
-/** Gives a user a new password. */
-export async function setPassword(context: WriteContext, user: StoredUser, password: Representation): Promise<void> {
-  const { tx, realm } = context
-  await deleteCredentials(tx, realm.number, [user.id], 'password')
-  await insertPasswords(context, [{ user: user.id, password }])
-  journal(context, 'update', 'user', { id: user.id, key: [user.username] }, { credentials: null })
-}
-
-/** A user, and the id of the credential that they logged in with. */
-export type LoggedIn = StoredUser & { readonly credential: string }
-
-/** The user whose password this is; undefined when there is none. Takes its time also for a user that does not exist. */
-export async function authenticate(
-  context: Context,
-  username: string,
-  password: string,
-  byEmail: boolean,
-): Promise<LoggedIn | undefined> {
-  const user = await findUserForLogin(context.tx, context.realm.number, fold(username), byEmail)
-  const hash = user?.credentials.find(({ type }) => type === 'password')
-  const right = hash ? await verifyPassword(password, hash.body) : await verifyNothing(password)
-  return right ? { ...user!, credential: hash!.id } : undefined
-}
-
-/** The user with that name. */
-export function findByName(context: Context, username: string): Promise<StoredUser | undefined> {
-  return findUserForLogin(context.tx, context.realm.number, fold(username), false)
-}
-
-/** The user with that id. */
-export function findById(context: Context, id: string): Promise<StoredUser | undefined> {
-  return findUser(context.tx, context.realm.number, id)
-}
-
-/** Keycloak: user names and e-mail addresses are kept in lower case. */
-function fold(name: string): string {
-  return name.toLowerCase()
-}
-
-async function insertPasswords(
-  context: Context,
-  hashed: readonly { user: string; password: Representation }[],
+/** Writes what is kept in tables of its own, where it is stated. */
+async function writeApart(
+  context: WriteContext,
+  users: readonly { readonly id: string; readonly stated: Representation; readonly fresh: boolean }[],
 ): Promise<void> {
-  await insertCredentials(
-    context.tx,
-    context.realm.number,
-    context.now,
-    hashed.map(({ user, password }) => ({
-      id: randomUUID(),
-      user_account: user,
-      type: 'password',
-      place: 10,
-      body: password,
-    })),
+  const stating = (field: string) =>
+    users.filter(({ stated, fresh }) => field in stated && !(fresh && stated[field] === null))
+  const credentials = stating('credentials')
+  if (credentials.length)
+    await writeCredentials(
+      context,
+      credentials.map(({ id, stated, fresh }) => ({ id, credentials: stated.credentials, fresh })),
+    )
+  await writeConsents(
+    context,
+    stating('clientConsents').map(({ id, stated }) => ({ id, consents: stated.clientConsents })),
+  )
+  await writeFederatedIdentities(
+    context,
+    stating('federatedIdentities').map(({ id, stated }) => ({ id, identities: stated.federatedIdentities })),
   )
 }
 
-export { hashPassword }
+function completed(stated: Representation, now: Date): Representation {
+  const actions = actionsOf(stated.credentials)
+  return {
+    createdTimestamp: now.getTime(),
+    ...stated,
+    ...(actions.length && { requiredActions: together(stated.requiredActions, actions) }),
+  }
+}
+
+function withActions(update: Update): Update {
+  const { live, set } = update
+  const actions = actionsOf(set.credentials)
+  if (!actions.length) return update
+  const stated = set.requiredActions ?? live.representation.requiredActions
+  return { ...update, set: { ...set, requiredActions: together(stated, actions) } }
+}
+
+function together(stated: Json | undefined, actions: readonly string[]): string[] {
+  return [...new Set([...((stated ?? []) as string[]), ...actions])].sort()
+}
+
+/** Keycloak: a client gets its account with the switch for it; documents state that account too, which is the same then. */
+async function accountsAlready(
+  context: WriteContext,
+  objects: readonly NewObject[],
+): Promise<Map<NewObject, LiveObject>> {
+  const stated = objects.filter(({ representation }) => typeof representation.serviceAccountClientId === 'string')
+  if (!stated.length) return new Map()
+  const clientOf = ({ representation }: NewObject): Key => [String(representation.serviceAccountClientId)]
+  const clients = await idsOf(context, 'client', stated.map(clientOf))
+  const accounts = await selectServiceAccounts(context.tx, context.realm.number, [...clients.values()])
+  const found = accounts.length ? await listObjects(context, 'user', { ids: accounts.map(({ id }) => id) }) : []
+  const byClient = new Map(accounts.map(({ id, client }) => [client, found.find((live) => live.id === id)!]))
+  return new Map(
+    stated.flatMap((one) => {
+      const live = byClient.get(clients.get(JSON.stringify(clientOf(one)))!)
+      return live ? [[one, live] as const] : []
+    }),
+  )
+}
+
+function asUpdate({ representation }: NewObject, live: LiveObject): Update {
+  const flat = flatten(kind, representation)
+  const relations = relationFields(kind).filter(([name]) => representation[name] != null)
+  return {
+    live,
+    set: Object.fromEntries(Object.entries(flat).filter(([path]) => !relations.some(([name]) => name === path))),
+    relations: Object.fromEntries(
+      relations.map(([name, field]) => [name, { add: relationKeys(field, representation[name]!) }]),
+    ),
+  }
+}
+
+/** Keycloak: an address belongs to one person, unless the realm lets several have it. */
+async function refuseSharedMail(context: WriteContext, updates: readonly Pick<Update, 'set'>[]): Promise<void> {
+  const addresses = updates.flatMap(({ set: { email } }) => (email == null ? [] : [String(email)]))
+  if (!addresses.length) return
+  const [shared] = await selectSharedMail(context.tx, context.realm.number, addresses)
+  if (shared !== undefined) throw failure('conflict', 'User exists with same email')
+}
+
+function withApart(live: LiveObject, apart: Readonly<Record<string, ReadonlyMap<string, Json>>>): LiveObject {
+  const own = Object.entries(apart).flatMap(([field, values]): [string, Json][] => {
+    const value = values.get(live.id)
+    return value === undefined ? [] : [[field, value]]
+  })
+  return own.length ? { ...live, representation: { ...live.representation, ...Object.fromEntries(own) } } : live
+}

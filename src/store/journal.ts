@@ -58,17 +58,19 @@ export async function insertEntries(
     from jsonb_array_elements(${JSON.stringify(entries)}::jsonb) with ordinality as x(entry, ordinality)`.execute(tx)
 }
 
-/** Of each field of the objects the entry that changed it last, and their last entry; newest first. One statement. */
+/** Of each field of the objects the entry of a stream that changed it last, and their last entry; newest first. One statement. */
 export async function selectEntries(
   tx: Transaction,
   realm: number,
   objects: readonly { kind: string; object: string }[],
+  people: boolean,
 ): Promise<StoredEntry[]> {
+  const journal = sql.table(people ? 'people_journal' : 'journal')
   const { rows } = await sql<StoredEntry>`
     select * from (
       select distinct on (j.kind, j.object, f.path) j.number, j.at, j.actor, j.operation, j.kind, j.object, j.key,
         case when f.path is null then '{}' else jsonb_build_object(f.path, j.fields -> f.path) end as fields
-      from journal j
+      from ${journal} j
       join jsonb_to_recordset(${JSON.stringify(objects)}::jsonb) as x(kind text, object text)
         on j.kind = x.kind and j.object = x.object
       left join lateral jsonb_object_keys(j.fields) as f(path) on true

@@ -18,6 +18,14 @@ export function keyOf(kind: KindName, alias: string): RawBuilder<Key> {
   }, sql<Key>`jsonb_build_array(${name})`)
 }
 
+/** The representation of the row t less natural key, references and relations. */
+export function bodyOf(kind: KindName): RawBuilder<unknown> {
+  const pairs = Object.entries(tables[kind].columns).map(
+    ([field, column]) => sql`${sql.lit(field)}, t.${sql.ref(column)}`,
+  )
+  return pairs.length ? sql`t.body || jsonb_strip_nulls(jsonb_build_object(${sql.join(pairs)}))` : sql`t.body`
+}
+
 /** The parent of the row t as `{kind, id}`, or null. */
 export function parentOf(kind: KindName): RawBuilder<unknown> {
   return Object.entries(tables[kind].parents).reduceRight(
@@ -47,9 +55,18 @@ export function relationsOf(kind: KindName): RawBuilder<unknown> {
     return sql`${sql.lit(field)}, (select coalesce(jsonb_agg(${keyOf(target, 's')} order by s.${sql.ref(tables[target].key)}), '[]')
       from ${sql.table(relation.name)} r
       join ${sql.table(tables[target].name)} s on s.realm = r.realm and s.id = r.${sql.ref(relation.target)}
-      where r.realm = t.${sql.ref(table.realm)}${owner}${shared(relation, sql` and r.optional = ${sql.lit(relation.optional ?? false)}`)})`
+      where r.realm = t.${sql.ref(table.realm)}${owner}${shared(relation, sql` and r.optional = ${sql.lit(relation.optional ?? false)}`)}${among(kind, field, target)})`
   })
   return pairs.length ? sql`jsonb_build_object(${sql.join(pairs)})` : sql`'{}'::jsonb`
+}
+
+/** A condition on the target s, where the field names only those of the realm, or only those of parents of one kind. */
+function among(kind: KindName, field: string, target: KindName): RawBuilder<unknown> {
+  const only = kinds[kind].fields[field]!.among
+  if (only === undefined) return sql``
+  const columns = Object.values(tables[target].parents)
+  if (only === 'realm') return each(columns, (column) => sql` and s.${sql.ref(column)} is null`)
+  return sql` and s.${sql.ref(parentColumn(target, only))} is not null`
 }
 
 /** Which rows t of a kind the filter means. */

@@ -1,9 +1,10 @@
 // The statements that every kind shares, written from its table. Each takes a list: one object is a list of one.
 import { type RawBuilder, sql } from 'kysely'
+import { kinds } from '../kinds/index.ts'
 import type { Key, KindName, Representation } from '../kinds/kind.ts'
 import { chunks } from '../lib/chunks.ts'
 import type { Transaction } from './database.ts'
-import { conditions, each, keyOf, parentOf, referencesOf, relationsOf } from './object-sql.ts'
+import { bodyOf, conditions, each, keyOf, parentOf, referencesOf, relationsOf } from './object-sql.ts'
 import { type Table, tables } from './tables.ts'
 
 /** An object as it is kept. */
@@ -28,6 +29,8 @@ export interface ObjectRow {
   readonly name: string
   readonly body: Representation
   readonly parent?: { readonly kind: KindName; readonly id: string }
+  /** Texts with columns of their own, by field; absent and null are the same. */
+  readonly columns: Readonly<Record<string, string | null>>
   /** Ids by the reference's field; absent and null are the same. */
   readonly references: Readonly<Record<string, string | null>>
 }
@@ -80,7 +83,7 @@ export function selectEveryRealm(tx: Transaction): Promise<StoredObject[]> {
 
 async function select(tx: Transaction, kind: KindName, which: RawBuilder<unknown>): Promise<StoredObject[]> {
   const { rows } = await sql<StoredRow>`
-    select t.id, t.version, ${keyOf(kind, 't')} as key, t.body,
+    select t.id, t.version, ${keyOf(kind, 't')} as key, ${bodyOf(kind)} as body,
       ${parentOf(kind)} as parent,
       ${referencesOf(kind)} as "references",
       ${relationsOf(kind)} as relations
@@ -112,7 +115,7 @@ export async function insertObjects(
   rows: readonly ObjectRow[],
 ): Promise<void> {
   const table = tables[kind]
-  const columns = [...Object.values(table.parents), ...Object.values(table.references)]
+  const columns = [table.parents, table.columns, table.references].flatMap((some) => Object.values(some))
   for (const chunk of chunks(rows, CHUNK)) {
     await sql`
       insert into ${sql.table(table.name)} (realm, id, ${sql.ref(table.key)}, version, body${each(columns, (c) => sql`, ${sql.ref(c)}`)})
@@ -131,11 +134,13 @@ export async function updateObjects(
   rows: readonly ObjectRow[],
 ): Promise<void> {
   const table = tables[kind]
-  const columns = Object.values(table.references)
+  const columns = [table.columns, table.references].flatMap((some) => Object.values(some))
+  // Nobody numbers the changes of people: theirs are counted.
+  const next = kinds[kind].people ? sql`t.version + 1` : sql`${version}::bigint`
   for (const chunk of chunks(rows, CHUNK)) {
     await sql`
       update ${sql.table(table.name)} t
-      set ${sql.ref(table.key)} = x.name, version = ${version}::bigint, body = x.body${each(columns, (c) => sql`, ${sql.ref(c)} = x.${sql.ref(c)}`)}
+      set ${sql.ref(table.key)} = x.name, version = ${next}, body = x.body${each(columns, (c) => sql`, ${sql.ref(c)} = x.${sql.ref(c)}`)}
       from jsonb_to_recordset(${recordset(table, chunk)}::jsonb)
         as x(id text, name text, body jsonb${each(columns, (c) => sql`, ${sql.ref(c)} text`)})
       where t.${sql.ref(table.realm)} = ${realm} and t.id = x.id`.execute(tx)
@@ -164,8 +169,9 @@ export async function touchObjects(
   ids: readonly string[],
 ): Promise<void> {
   const table = tables[kind]
+  const next = kinds[kind].people ? sql`version + 1` : sql`${version}::bigint`
   await sql`
-    update ${sql.table(table.name)} set version = ${version}::bigint
+    update ${sql.table(table.name)} set version = ${next}
     where ${sql.ref(table.realm)} = ${realm} and id = any(${ids})`.execute(tx)
 }
 
@@ -173,11 +179,12 @@ type StoredRow = Omit<StoredObject, 'parent'> & { parent: StoredObject['parent']
 
 function recordset(table: Table, rows: readonly ObjectRow[]): string {
   return JSON.stringify(
-    rows.map(({ id, name, body, parent, references }) => ({
+    rows.map(({ id, name, body, parent, columns, references }) => ({
       id,
       name,
       body,
       ...(parent && { [table.parents[parent.kind]!]: parent.id }),
+      ...Object.fromEntries(Object.entries(columns).map(([field, text]) => [table.columns[field]!, text])),
       ...Object.fromEntries(Object.entries(references).map(([field, to]) => [table.references[field]!, to])),
     })),
   )

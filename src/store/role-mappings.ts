@@ -9,19 +9,6 @@ export interface Holder {
   readonly roles: readonly { readonly name: string; readonly client: string | null }[]
 }
 
-/** Gives roles to users; who has one already keeps it. One statement. */
-export async function insertUserRoles(
-  tx: Transaction,
-  realm: number,
-  mappings: readonly { user: string; role: string }[],
-): Promise<void> {
-  await sql`
-    insert into user_role (realm, user_account, role)
-    select ${realm}::integer, x.user, x.role
-    from jsonb_to_recordset(${JSON.stringify(mappings)}::jsonb) as x("user" text, role text)
-    on conflict do nothing`.execute(tx)
-}
-
 /** Gives users the role that everybody new gets. One statement. */
 export async function insertDefaultRole(tx: Transaction, realm: number, users: readonly string[]): Promise<void> {
   await sql`
@@ -66,7 +53,7 @@ export async function selectDefaultRoles(tx: Transaction, realms: readonly strin
 }
 
 /**
- * A user of a realm with the roles that they hold, directly and through composites; undefined when there is none. What
+ * A user of a realm with the roles that they hold, directly, through groups and through composites; undefined when there is none. What
  * the realm role `stop` contains is not looked at: master's admin contains the administration of every realm. One statement.
  */
 export async function findHolder(
@@ -76,10 +63,20 @@ export async function findHolder(
   stop: string | undefined,
 ): Promise<Holder | undefined> {
   const { rows } = await sql<Holder>`
-    with recursive held as (
-      select ur.realm, ur.role
-      from realm r join user_role ur on ur.realm = r.number
-      where r.name = ${realm} and ur.user_account = ${user}
+    with recursive joined as (
+      select g.realm, g.id, g.parent
+      from realm r join user_group ug on ug.realm = r.number
+      join realm_group g on g.realm = ug.realm and g.id = ug.realm_group
+      where r.name = ${realm} and ug.user_account = ${user}
+      union
+      select g.realm, g.id, g.parent from joined j join realm_group g on g.realm = j.realm and g.id = j.parent
+    ),
+    held as (
+      (select ur.realm, ur.role
+        from realm r join user_role ur on ur.realm = r.number
+        where r.name = ${realm} and ur.user_account = ${user}
+        union
+        select j.realm, gr.role from joined j join group_role gr on gr.realm = j.realm and gr.realm_group = j.id)
       union
       select rc.realm, rc.part
       from held h

@@ -17,12 +17,14 @@ export interface Table {
   readonly realm: 'realm' | 'number'
   readonly key: string
   readonly parents: Readonly<Partial<Record<KindName, string>>>
+  /** Columns of texts that are looked for, by field. */
+  readonly columns: Readonly<Record<string, string>>
   /** Columns of ids, by field; `field.key` for a key of a map. */
   readonly references: Readonly<Record<string, string>>
   readonly relations: Readonly<Record<string, RelationTable>>
 }
 
-const none = { realm: 'realm', parents: {}, references: {}, relations: {} } as const
+const none = { realm: 'realm', parents: {}, columns: {}, references: {}, relations: {} } as const
 
 /** The tables of all kinds. */
 export const tables: Readonly<Record<KindName, Table>> = {
@@ -53,11 +55,17 @@ export const tables: Readonly<Record<KindName, Table>> = {
         target: 'client_scope',
         optional: true,
       },
+      defaultGroups: { name: 'realm_default_group', owner: 'realm', target: 'realm_group' },
     },
   },
   authenticatorConfig: { ...none, name: 'authenticator_config', key: 'alias' },
   authenticationFlow: { ...none, name: 'authentication_flow', key: 'alias' },
-  clientScope: { ...none, name: 'client_scope', key: 'name' },
+  clientScope: {
+    ...none,
+    name: 'client_scope',
+    key: 'name',
+    relations: { scopeMappings: { name: 'client_scope_role', owner: 'client_scope', target: 'role' } },
+  },
   client: {
     ...none,
     name: 'client',
@@ -69,6 +77,7 @@ export const tables: Readonly<Record<KindName, Table>> = {
     relations: {
       defaultClientScopes: { name: 'client_client_scope', owner: 'client', target: 'client_scope', optional: false },
       optionalClientScopes: { name: 'client_client_scope', owner: 'client', target: 'client_scope', optional: true },
+      scopeMappings: { name: 'client_role', owner: 'client', target: 'role' },
     },
   },
   protocolMapper: {
@@ -99,4 +108,30 @@ export const tables: Readonly<Record<KindName, Table>> = {
     parents: { client: 'client' },
     relations: { composites: { name: 'role_composite', owner: 'role', target: 'part' } },
   },
+  group: {
+    ...none,
+    name: 'realm_group',
+    key: 'path',
+    relations: {
+      realmRoles: { name: 'group_role', owner: 'realm_group', target: 'role' },
+      clientRoles: { name: 'group_role', owner: 'realm_group', target: 'role' },
+    },
+  },
+  user: {
+    ...none,
+    name: 'user_account',
+    key: 'username',
+    columns: { email: 'email' },
+    references: { serviceAccountClientId: 'service_account_client' },
+    relations: {
+      realmRoles: { name: 'user_role', owner: 'user_account', target: 'role' },
+      clientRoles: { name: 'user_role', owner: 'user_account', target: 'role' },
+      groups: { name: 'user_group', owner: 'user_account', target: 'realm_group' },
+    },
+  },
+}
+
+/** The fields of a kind that have columns of their own, besides the natural key and references. */
+export function columnsOf(kind: KindName): string[] {
+  return Object.keys(tables[kind].columns)
 }

@@ -12,29 +12,9 @@ export interface StoredUser {
   readonly body: Representation
 }
 
-/** A credential as it is kept: the hash with its parameters. */
-export interface StoredCredential {
-  readonly id: string
-  readonly type: string
-  readonly body: Representation
-}
-
-/** A user to write. */
-export interface UserRow {
-  readonly id: string
-  readonly username: string
-  readonly email: string | null
-  readonly service_account_client: string | null
-  readonly body: Representation
-}
-
-/** A credential to write; `place` orders those of a user. */
-export interface CredentialRow {
-  readonly id: string
-  readonly user_account: string
-  readonly type: string
-  readonly place: number
-  readonly body: Representation
+/** A user with the passwords that they have: one, or none. */
+export type UserAtLogin = StoredUser & {
+  readonly passwords: readonly { readonly id: string; readonly body: Representation }[]
 }
 
 /** The user with that folded user name or, where the realm lets people log in by it, e-mail address. One statement. */
@@ -43,11 +23,11 @@ export async function findUserForLogin(
   realm: number,
   name: string,
   byEmail: boolean,
-): Promise<(StoredUser & { credentials: StoredCredential[] }) | undefined> {
-  const { rows } = await sql<StoredUser & { credentials: StoredCredential[] }>`
+): Promise<UserAtLogin | undefined> {
+  const { rows } = await sql<UserAtLogin>`
     select u.id, u.username, u.email, u.service_account_client as "serviceAccountClient", u.body,
-      (select coalesce(jsonb_agg(jsonb_build_object('id', c.id, 'type', c.type, 'body', c.body) order by c.place), '[]')
-        from credential c where c.realm = u.realm and c.user_account = u.id) as credentials
+      (select coalesce(jsonb_agg(jsonb_build_object('id', c.id, 'body', c.body) order by c.place), '[]')
+        from credential c where c.realm = u.realm and c.user_account = u.id and c.type = 'password') as passwords
     from user_account u
     where u.realm = ${realm} and (u.username = ${name} ${byEmail ? sql`or u.email = ${name}` : sql``})
     order by u.username <> ${name}
@@ -71,71 +51,38 @@ export async function hasPeople(tx: Transaction, realm: number): Promise<boolean
   return rows[0]!.found
 }
 
-/** Writes new users. One statement. */
-export async function insertUsers(
-  tx: Transaction,
-  realm: number,
-  version: number,
-  users: readonly UserRow[],
-): Promise<void> {
-  await sql`
-    insert into user_account (realm, id, username, email, service_account_client, version, body)
-    select ${realm}::integer, x.id, x.username, x.email, x.service_account_client, ${version}::bigint, x.body
-    from jsonb_to_recordset(${JSON.stringify(users)}::jsonb)
-      as x(id text, username text, email text, service_account_client text, body jsonb)`.execute(tx)
-}
-
-/** The service accounts of clients. One statement. */
+/** The ids of the service accounts of clients. One statement. */
 export async function selectServiceAccounts(
   tx: Transaction,
   realm: number,
   clients: readonly string[],
-): Promise<StoredUser[]> {
-  const { rows } = await sql<StoredUser>`
-    select id, username, email, service_account_client as "serviceAccountClient", body
+): Promise<{ id: string; client: string }[]> {
+  const { rows } = await sql<{ id: string; client: string }>`
+    select id, service_account_client as client
     from user_account where realm = ${realm} and service_account_client = any(${clients})`.execute(tx)
   return rows
 }
 
-/** Gives users other names. One statement. */
-export async function renameServiceAccounts(
+/** The mail addresses among these that several users have, in a realm where that must not be. One statement. */
+export async function selectSharedMail(
   tx: Transaction,
   realm: number,
-  users: readonly { id: string; username: string }[],
-): Promise<void> {
-  await sql`
-    update user_account u set username = x.username
-    from jsonb_to_recordset(${JSON.stringify(users)}::jsonb) as x(id text, username text)
-    where u.realm = ${realm} and u.id = x.id`.execute(tx)
+  addresses: readonly string[],
+): Promise<string[]> {
+  const { rows } = await sql<{ email: string }>`
+    select u.email from user_account u join realm r on r.number = u.realm
+    where u.realm = ${realm} and u.email = any(${addresses})
+      and not coalesce((r.body ->> 'duplicateEmailsAllowed')::boolean, false)
+    group by u.email having count(*) > 1`.execute(tx)
+  return rows.map(({ email }) => email)
 }
 
-/** Deletes the service accounts of clients. One statement. */
-export async function deleteServiceAccounts(tx: Transaction, realm: number, clients: readonly string[]): Promise<void> {
+/** Makes new users members of the groups that everybody new joins. One statement. */
+export async function insertDefaultGroups(tx: Transaction, realm: number, users: readonly string[]): Promise<void> {
   await sql`
-    delete from user_account where realm = ${realm} and service_account_client = any(${clients})`.execute(tx)
-}
-
-/** Writes credentials. One statement. */
-export async function insertCredentials(
-  tx: Transaction,
-  realm: number,
-  at: Date,
-  rows: readonly CredentialRow[],
-): Promise<void> {
-  await sql`
-    insert into credential (realm, id, user_account, type, place, created_at, body)
-    select ${realm}::integer, x.id, x.user_account, x.type, x.place, ${at}::timestamptz, x.body
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-      as x(id text, user_account text, type text, place integer, body jsonb)`.execute(tx)
-}
-
-/** Deletes the credentials of one type that users have. One statement. */
-export async function deleteCredentials(
-  tx: Transaction,
-  realm: number,
-  users: readonly string[],
-  type: string,
-): Promise<void> {
-  await sql`
-    delete from credential where realm = ${realm} and user_account = any(${users}) and type = ${type}`.execute(tx)
+    insert into user_group (realm, user_account, realm_group)
+    select ${realm}::integer, u.id, g.realm_group
+    from realm_default_group g cross join unnest(${users}::text[]) as u(id)
+    where g.realm = ${realm}
+    on conflict do nothing`.execute(tx)
 }

@@ -37,9 +37,9 @@ test('content that is wrong makes no realm', async () => {
 
 test('content of kinds that are not managed yet is refused, not lost', async () => {
   const answer = await server.call('POST', '/admin/realms', {
-    body: { realm: newName(), users: [{ username: 'ann' }] },
+    body: { realm: newName(), oauthClients: [{ name: 'ann' }] },
   })
-  expect(answer).toMatchObject({ status: 400, body: { errorMessage: expect.stringContaining('users') } })
+  expect(answer).toMatchObject({ status: 400, body: { errorMessage: expect.stringContaining('oauthClients') } })
 })
 
 test('settings may refer to the content that comes with them', async () => {

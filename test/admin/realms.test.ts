@@ -77,10 +77,10 @@ test('settings that are attributes too follow each other', async () => {
 })
 
 test('a realm with content of a kind that is not there yet is refused rather than made without it', async () => {
-  const body = { realm: newName(), groups: [{ name: 'people' }] }
+  const body = { realm: newName(), oauthClients: [{ name: 'shop' }] }
   const answer = await call('POST', '/admin/realms', { body })
   expect(answer.status).toBe(400)
-  expect(answer.body.errorMessage).toContain('groups')
+  expect(answer.body.errorMessage).toContain('oauthClients')
   expect((await call('GET', `/admin/realms/${body.realm}`)).status).toBe(404)
 })
 

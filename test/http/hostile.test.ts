@@ -3,8 +3,9 @@ import { expect, test } from 'vitest'
 import { errorAnswer } from '../../src/http/errors.ts'
 import { createServer } from '../../src/http/server.ts'
 import { ActionError } from '../../src/reconcile/apply.ts'
+import { hashPassword } from '../../src/service/passwords.ts'
 import { SYSTEM } from '../../src/service/service.ts'
-import { createUsers, hashPassword } from '../../src/service/users.ts'
+import { users } from '../../src/service/users.ts'
 import { testServer } from '../support/server.ts'
 import { newRealm, testService } from '../support/service.ts'
 
@@ -24,8 +25,8 @@ test('a body of very many unknown fields is refused as fast as one of few', asyn
 })
 
 test('who may do nothing is refused before their body is looked at', async () => {
-  const password = await hashPassword('pw')
-  await service.write(SYSTEM, name, (context) => createUsers(context, [{ username: 'nobody', password }]))
+  const representation = { username: 'nobody', enabled: true, credentials: [await hashPassword('pw')] }
+  await service.write(SYSTEM, name, (context) => users.create(context, [{ representation }]))
   const login = { grant_type: 'password', client_id: 'admin-cli', username: 'nobody', password: 'pw' }
   const token = (
     await call('POST', tokenPath, { token: null, headers: form, body: new URLSearchParams(login).toString() })

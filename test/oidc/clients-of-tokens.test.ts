@@ -1,8 +1,9 @@
 // What a token is worth depends on the realm and the client that it came from, as they are now.
 import { decodeProtectedHeader } from 'jose'
 import { expect, test } from 'vitest'
+import { hashPassword } from '../../src/service/passwords.ts'
 import { SYSTEM } from '../../src/service/service.ts'
-import { createUsers, grantRoles, hashPassword } from '../../src/service/users.ts'
+import { users } from '../../src/service/users.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
 
@@ -21,12 +22,14 @@ async function realmWithAnn(settings: object = {}) {
   const path = await realm(settings)
   const name = path.split('/').at(-1)!
   const client = await make(`${path}/clients`, { clientId: 'web', publicClient: true, directAccessGrantsEnabled: true })
-  const password = await hashPassword('pw')
-  await service.write(SYSTEM, name, async (context) => {
-    const representation = { email: 'Ann@example.org' }
-    const [ann] = await createUsers(context, [{ username: 'ann', password, representation }])
-    await grantRoles(context, ann!, [['client', 'realm-management', 'realm-admin']])
-  })
+  const representation = {
+    username: 'ann',
+    enabled: true,
+    email: 'ann@example.org',
+    credentials: [await hashPassword('pw')],
+    clientRoles: { 'realm-management': ['realm-admin'] },
+  }
+  await service.write(SYSTEM, name, (context) => users.create(context, [{ representation }]))
   return {
     path,
     name,

@@ -2,8 +2,9 @@ import { decodeJwt } from 'jose'
 import { expect, test } from 'vitest'
 import { bootstrap, resetAdminPassword } from '../../src/service/bootstrap.ts'
 import { findKeys } from '../../src/service/keys.ts'
+import { hashPassword } from '../../src/service/passwords.ts'
 import { SYSTEM } from '../../src/service/service.ts'
-import { createUsers, hashPassword } from '../../src/service/users.ts'
+import { users } from '../../src/service/users.ts'
 import { testServer } from '../support/server.ts'
 import { freshService, testService } from '../support/service.ts'
 
@@ -25,9 +26,9 @@ async function realmWithAnn(
   const path = await realm(settings)
   const name = path.split('/').at(-1)!
   await make(`${path}/clients`, { clientId: 'web', secret: 'web-secret', directAccessGrantsEnabled: true })
-  const password = await hashPassword('pw')
-  const representation = { firstName: 'Ann', lastName: 'Example', email: 'ann@example.org' }
-  await service.write(SYSTEM, name, (context) => createUsers(context, [{ username: 'ann', password, representation }]))
+  const person = { username: 'ann', enabled: true, firstName: 'Ann', lastName: 'Example', email: 'ann@example.org' }
+  const representation = { ...person, credentials: [await hashPassword('pw')] }
+  await service.write(SYSTEM, name, (context) => users.create(context, [{ representation }]))
   const client = { client_id: 'web', client_secret: 'web-secret' }
   return { name, path, form: { ...client, grant_type: 'password', username: 'ann', password: 'pw' } }
 }
@@ -128,8 +129,8 @@ test('the first start makes one master realm and one administrator, also when tw
   await Promise.all([bootstrap(fresh, administrator), bootstrap(fresh, administrator)])
   await bootstrap(fresh, { user: 'other', password: 'other' })
   expect((await fresh.realms()).map(({ name }) => name)).toEqual(['master'])
-  const { findByName } = await import('../../src/service/users.ts')
-  const find = (name: string) => fresh.read(SYSTEM, 'master', (context) => findByName(context, name))
+  const find = (name: string) =>
+    fresh.read(SYSTEM, 'master', async (context) => (await users.list(context, { keys: [[name]] }))[0])
   expect(await find('admin')).toBeDefined()
   expect(await find('other')).toBeUndefined()
   await resetAdminPassword(fresh, 'admin', 'new')

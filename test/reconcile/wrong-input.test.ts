@@ -589,13 +589,13 @@ describe('what is not wrong', () => {
           '      - { name: a, protocolMapper: oidc-address-mapper, consentText: A }',
           '      - { name: b, protocolMapper: oidc-address-mapper, consentText: B, consentRequired: false }',
           'users: []',
-          'groups: [{ name: staff }]',
+          'oauthClients: [{ name: shop }]',
         ),
       ],
       'earlier',
     )
     expect(realms[0]!.plan.notes.map(({ message, position }) => `${position?.line}: ${message}`)).toEqual([
-      '11: groups is not managed by this version and left alone',
+      '11: oauthClients is not managed by this version and left alone',
       '2: social is not managed by this version and left alone',
       '6: clientTemplate of client old is not managed by this version and left alone',
       '8: consentText of 2 protocol mappers is not managed by this version and left alone',

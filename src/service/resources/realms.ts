@@ -99,6 +99,7 @@ async function realmOf(context: Context): Promise<LiveObject> {
 const show: Present = (vault, live) => {
   // Keycloak: these have operations of their own.
   const { defaultDefaultClientScopes: _, defaultOptionalClientScopes: __, ...shown } = present(vault, live)
+  if (isEmpty(shown.defaultGroups)) delete shown.defaultGroups
   const smtpServer = Object.entries((shown.smtpServer ?? {}) as Representation).map(([name, value]) => [
     name,
     isSecret(kinds.realm, `smtpServer.${name}`) ? MASK : value,

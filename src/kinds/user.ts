@@ -1,0 +1,93 @@
+import * as z from 'zod'
+import { flag, foldedText, integer, objectList, opaque, structured, text, textListMap, textSet } from './fields.ts'
+import { groupPaths, mappedRoles } from './group.ts'
+import { defineKind } from './kind.ts'
+
+/** Keycloak: CredentialRepresentation, with what earlier versions kept beside `secretData` and `credentialData`. */
+const credential = {
+  id: text('Id of the credential.'),
+  type: text('Kind of credential: password, otp, webauthn, recovery-authn-codes and so on.'),
+  userLabel: text('What the person calls it.'),
+  createdDate: integer('When it was made; milliseconds since 1970.'),
+  priority: integer('Place among the credentials of the person: lower is preferred.'),
+  value: text('A password in the clear, which is hashed before it is kept.'),
+  temporary: flag('Whether the person must choose another password at the next log-in.'),
+  secretData: text('What is secret of the credential, as JSON: a hash with its salt, or the secret of one-time codes.'),
+  credentialData: text('The rest, as JSON: algorithm and its parameters.'),
+  federationLink: text('Keycloak: id of the user store that keeps it.'),
+  algorithm: text('Keycloak: of an earlier form; see credentialData.'),
+  hashedSaltedValue: text('Keycloak: of an earlier form; see secretData.'),
+  salt: text('Keycloak: of an earlier form; see secretData.'),
+  hashIterations: integer('Keycloak: of an earlier form; see credentialData.'),
+  counter: integer('Keycloak: of an earlier form; see credentialData.'),
+  digits: integer('Keycloak: of an earlier form; see credentialData.'),
+  period: integer('Keycloak: of an earlier form; see credentialData.'),
+  device: text('Keycloak: of an earlier form; ignored.'),
+  config: textListMap('Keycloak: of an earlier form; ignored.'),
+}
+
+/** Keycloak: UserRepresentation. A person, or the account of a client. */
+export const user = defineKind({
+  name: 'user',
+  title: 'user',
+  representation: 'UserRepresentation',
+  naturalKey: 'username',
+  events: { type: 'USER', paths: { realm: 'users/{id}' } },
+  people: true,
+  conflict: { create: 'User exists with same username' },
+  defaults: () => ({ enabled: false, emailVerified: false, notBefore: 0 }),
+  fields: {
+    username: foldedText('Name of the person at log-in; unique in the realm, in any case.'),
+    email: foldedText('Mail address.', { onPut: 'clear' }),
+    firstName: text('First name.', { onPut: 'clear' }),
+    lastName: text('Last name.', { onPut: 'clear' }),
+    enabled: flag('Whether the person can log in.'),
+    emailVerified: flag('Whether the mail address is known to be theirs.'),
+    attributes: textListMap('Further facts, lists of texts by name.', { onPut: 'replace' }),
+    createdTimestamp: integer('When the account was made; milliseconds since 1970.'),
+    notBefore: integer('Tokens from before this time are refused; seconds since 1970, 0 for none.'),
+    requiredActions: textSet('What the person must do at the next log-in, such as UPDATE_PASSWORD.', { once: true }),
+    credentials: objectList(credential, 'What the person proves who they are with.', {
+      apart: true,
+      secret: true,
+      once: true,
+    }),
+    ...mappedRoles,
+    groups: groupPaths('Groups that the person belongs to, by path.'),
+    federatedIdentities: objectList(
+      {
+        identityProvider: text('Alias of the identity provider.', { refersTo: 'identityProvider' }),
+        userId: text('Id of the person there.'),
+        userName: text('Name of the person there.'),
+      },
+      'Accounts of the person at identity providers.',
+      { apart: true, elementKey: 'identityProvider' },
+    ),
+    clientConsents: objectList(
+      {
+        clientId: text('Client that the person agreed to.', { refersTo: 'client' }),
+        grantedClientScopes: textSet('Client scopes that they agreed to.', { refersTo: 'clientScope' }),
+        createdDate: integer('When they agreed; milliseconds since 1970.'),
+        lastUpdatedDate: integer('When they changed it; milliseconds since 1970.'),
+        grantedRealmRoles: textSet('Keycloak: of an earlier form; ignored.', { computed: true }),
+      },
+      'What the person lets clients learn.',
+      { apart: true, elementKey: 'clientId', optionalMembers: ['createdDate', 'lastUpdatedDate'] },
+    ),
+    federationLink: text('Id of the user store that the person comes from.'),
+    serviceAccountClientId: text('Client whose account this is.', { refersTo: 'client' }),
+
+    access: opaque('What the caller may do with the person.', { computed: true }),
+    origin: text('Where the person comes from.', { computed: true }),
+    self: text('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),
+    totp: flag('Whether the person has one-time codes.', { computed: true }),
+    disableableCredentialTypes: textSet('Kinds of credentials that can be switched off.', { computed: true }),
+    userProfileMetadata: opaque('What the profile says of the attributes.', { computed: true }),
+    applicationRoles: structured(
+      z.record(z.string(), z.array(z.string())),
+      'Keycloak: of an earlier form; see clientRoles.',
+      { computed: true, earlier: true },
+    ),
+    socialLinks: opaque('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),
+  },
+})

@@ -1,0 +1,78 @@
+// Other forms of a realm, read into the one that Regent keeps, and written back for exports: nested groups, scope mappings
+// beside the clients, what earlier versions and other tools call otherwise.
+import type { Representation } from '../kinds/kind.ts'
+import type { Path, Position } from '../lib/position.ts'
+import type { Document } from './document.ts'
+import type { Report } from './form.ts'
+import { authorization } from './forms/authorization.ts'
+import { groups } from './forms/groups.ts'
+import { scopeMappings } from './forms/scope-mappings.ts'
+import { pointerOf } from './problem.ts'
+
+/** One form, both ways. Reading leaves alone what it does not understand: whoever checks the realm says what is wrong. */
+export interface Form {
+  readonly read: (realm: Representation, notes: Notes) => Representation
+  readonly write: (realm: Representation) => Representation
+}
+
+/** What reading a form takes note of. Paths are those of the realm before, but for `to` and `named`. */
+export interface Notes {
+  readonly report: Report
+  /** What stands at `to` now, in the realm that is read, stood at `from`. */
+  readonly moved: (to: Path, from: Path) => void
+  /** The object at the path is only named: stating it does not make it. */
+  readonly named: (path: Path) => void
+}
+
+/** The forms in the order in which they are read; they are written the other way round. */
+const forms: readonly Form[] = [groups, scopeMappings, authorization]
+
+/** A realm in the form that Regent keeps, and where each part of it stands in the document. */
+export interface Reshaped {
+  readonly realm: Representation
+  readonly locate: (path: Path) => Position
+  readonly originOf: (path: Path) => Path
+  /** Whether the object at the path is only named. */
+  readonly isNamed: (path: Path) => boolean
+}
+
+/** Reads every form. What cannot be read is reported by its place in the document. */
+export function reshape(document: Document, realm: Representation, report: Report): Reshaped {
+  const named = new Set<string>()
+  let origins: Origins = new Map()
+  let shape = realm
+  for (const { read } of forms) {
+    const before = origins
+    const after = new Map(before)
+    shape = read(shape, {
+      report: (path, message) => report(originIn(before, path), message),
+      moved: (to, from) => after.set(pointerOf(to), originIn(before, from)),
+      named: (path) => named.add(pointerOf(path)),
+    })
+    origins = after
+  }
+  const originOf = (path: Path) => originIn(origins, path)
+  return {
+    realm: shape,
+    originOf,
+    locate: (path) => document.locate(originOf(path)),
+    isNamed: (path) => named.has(pointerOf(path)),
+  }
+}
+
+/** A realm in the form in which people and other tools know it. */
+export function shapedForExport(realm: Representation): Representation {
+  return forms.toReversed().reduce((shape, { write }) => write(shape), realm)
+}
+
+/** By pointer, the path in the document. */
+type Origins = ReadonlyMap<string, Path>
+
+function originIn(origins: Origins, path: Path): Path {
+  if (!origins.size) return path
+  for (let length = path.length; length > 0; length--) {
+    const origin = origins.get(pointerOf(path.slice(0, length)))
+    if (origin) return [...origin, ...path.slice(length)]
+  }
+  return path
+}

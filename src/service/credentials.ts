@@ -1,0 +1,129 @@
+// Credentials: what a person proves who they are with, in the one form in which they are kept.
+import { randomUUID } from 'node:crypto'
+import type { Json } from '../kinds/fields.ts'
+import type { Representation } from '../kinds/kind.ts'
+import { deleteCredentials, insertCredentials, selectCredentials } from '../store/credentials.ts'
+import type { Context, WriteContext } from './context.ts'
+import { failure } from './errors.ts'
+import type { LiveObject } from './live.ts'
+import { hashPassword } from './passwords.ts'
+
+/** Keycloak: what a person must do who was given a temporary password. */
+const UPDATE_PASSWORD = 'UPDATE_PASSWORD'
+
+/**
+ * Credentials as they are kept: passwords hashed, what earlier versions stated in the form of today. Takes its time, so it
+ * comes before the transaction. Throws invalid where one is none.
+ */
+export function prepareCredentials(
+  stated: readonly Representation[],
+  hash: typeof hashPassword = hashPassword,
+): Promise<Representation[]> {
+  return Promise.all(stated.map((one) => prepare(one, hash)))
+}
+
+/** The required actions that credentials bring along: who got a temporary password needs another. */
+export function actionsOf(credentials: Json | undefined): string[] {
+  return asList(credentials).some(({ temporary }) => temporary === true) ? [UPDATE_PASSWORD] : []
+}
+
+/** Gives users their credentials; those of the same types that they have are gone. Statements: two. */
+export async function writeCredentials(
+  { tx, realm, now, vault }: WriteContext,
+  users: readonly { readonly id: string; readonly credentials: Json | undefined; readonly fresh: boolean }[],
+): Promise<void> {
+  const rows = users.flatMap(({ id, credentials }) =>
+    asList(credentials).map(({ id: own, type, priority, createdDate, secretData, credentialData, userLabel }, at) => ({
+      id: typeof own === 'string' && own ? own : randomUUID(),
+      user_account: id,
+      type: String(type),
+      place: Number(priority ?? (at + 1) * 10),
+      created_at: new Date(createdDate === undefined ? now : Number(createdDate)).toISOString(),
+      body: {
+        secretData: vault.seal(String(secretData)),
+        credentialData: String(credentialData),
+        ...(userLabel !== undefined && { userLabel }),
+      },
+    })),
+  )
+  const replaced = new Set(users.filter(({ fresh }) => !fresh).map(({ id }) => id))
+  const types = rows.filter((row) => replaced.has(row.user_account))
+  if (types.length) await deleteCredentials(tx, realm.number, types)
+  if (rows.length) await insertCredentials(tx, realm.number, rows)
+}
+
+/** The credentials of users as they are kept, secrets in the clear: for an export with secrets. One statement. */
+export async function credentialsOf(
+  { tx, realm, vault }: Context,
+  users: readonly LiveObject[],
+): Promise<ReadonlyMap<string, Representation[]>> {
+  const ids = users.map(({ id }) => id)
+  const rows = ids.length ? await selectCredentials(tx, realm.number, ids) : []
+  const shown = rows.map(({ user, id, type, createdAt, place, body }) => {
+    const { secretData, ...rest } = body
+    const credential = { id, type, createdDate: createdAt.getTime(), priority: place, ...rest }
+    return { user, credential: { ...credential, secretData: vault.open(String(secretData)) } }
+  })
+  return new Map(
+    [...Map.groupBy(shown, ({ user }) => user)].map(([user, own]) => [user, own.map(({ credential }) => credential)]),
+  )
+}
+
+async function prepare(stated: Representation, hash: typeof hashPassword): Promise<Representation> {
+  const { value, hashedSaltedValue, secretData, credentialData, type = 'password', ...rest } = stated
+  const { temporary, userLabel, id, createdDate, priority } = rest
+  const kept = Object.fromEntries(
+    Object.entries({ temporary, userLabel, id, createdDate, priority }).filter(([, one]) => one != null),
+  ) as Representation
+  if (value != null) {
+    if (type !== 'password') throw failure('invalid', `A credential of type ${type} cannot be made from a value`)
+    return { ...kept, ...(await hash(String(value))) }
+  }
+  if (hashedSaltedValue != null) return { ...kept, ...ofEarlierForm(stated) }
+  if (secretData == null || credentialData == null) {
+    throw failure('invalid', `A credential of type ${type} needs a value, or secretData and credentialData`)
+  }
+  return { ...kept, type: type!, secretData: asJson(secretData), credentialData: asJson(credentialData) }
+}
+
+/** Keycloak: how credentials were exported before version 8. */
+function ofEarlierForm(stated: Representation): Representation {
+  const { type, hashedSaltedValue, salt, hashIterations, algorithm, digits, counter, period } = stated
+  if (type === 'totp' || type === 'hotp' || type === 'otp') {
+    const data = {
+      subType: type === 'otp' ? 'totp' : type,
+      digits: digits ?? 6,
+      counter: counter ?? 0,
+      period: period ?? 30,
+      algorithm: algorithm ?? 'HmacSHA1',
+    }
+    return {
+      type: 'otp',
+      secretData: JSON.stringify({ value: hashedSaltedValue }),
+      credentialData: JSON.stringify(data),
+    }
+  }
+  return {
+    type: 'password',
+    secretData: JSON.stringify({ value: hashedSaltedValue, salt: salt ?? null, additionalParameters: {} }),
+    credentialData: JSON.stringify({
+      hashIterations: hashIterations ?? 1,
+      algorithm: algorithm ?? 'pbkdf2',
+      additionalParameters: {},
+    }),
+  }
+}
+
+/** The text, if it is JSON. */
+function asJson(text: Json): string {
+  try {
+    JSON.parse(String(text))
+    return String(text)
+  } catch {
+    throw failure('invalid', 'secretData and credentialData of a credential are texts that hold JSON')
+  }
+}
+
+function asList(credentials: Json | undefined): Representation[] {
+  return (credentials ?? []) as Representation[]
+}

@@ -1,0 +1,64 @@
+// What people log in with: hashes of passwords, secrets of one-time codes and so on.
+import { sql } from 'kysely'
+import type { Representation } from '../kinds/kind.ts'
+import { chunks } from '../lib/chunks.ts'
+import type { Transaction } from './database.ts'
+import { CHUNK } from './objects.ts'
+
+/** A credential to write; `place` orders those of a user. */
+export interface CredentialRow {
+  readonly id: string
+  readonly user_account: string
+  readonly type: string
+  readonly place: number
+  readonly created_at: string
+  readonly body: Representation
+}
+
+/** A credential as it is kept; what is secret of it is sealed. */
+export interface StoredCredential {
+  readonly id: string
+  readonly user: string
+  readonly type: string
+  readonly place: number
+  readonly createdAt: Date
+  readonly body: Representation
+}
+
+/** Writes credentials. One statement per chunk. */
+export async function insertCredentials(tx: Transaction, realm: number, rows: readonly CredentialRow[]): Promise<void> {
+  for (const chunk of chunks(rows, CHUNK)) {
+    await sql`
+      insert into credential (realm, id, user_account, type, place, created_at, body)
+      select ${realm}::integer, x.id, x.user_account, x.type, x.place, x.created_at, x.body
+      from jsonb_to_recordset(${JSON.stringify(chunk)}::jsonb)
+        as x(id text, user_account text, type text, place integer, created_at timestamptz, body jsonb)`.execute(tx)
+  }
+}
+
+/** Deletes the credentials that users have of the named types. One statement per chunk. */
+export async function deleteCredentials(
+  tx: Transaction,
+  realm: number,
+  which: readonly { readonly user_account: string; readonly type: string }[],
+): Promise<void> {
+  for (const chunk of chunks(which, CHUNK)) {
+    await sql`
+      delete from credential c
+      using jsonb_to_recordset(${JSON.stringify(chunk)}::jsonb) as x(user_account text, type text)
+      where c.realm = ${realm} and c.user_account = x.user_account and c.type = x.type`.execute(tx)
+  }
+}
+
+/** The credentials of users, in the order in which each prefers them. One statement. */
+export async function selectCredentials(
+  tx: Transaction,
+  realm: number,
+  users: readonly string[],
+): Promise<StoredCredential[]> {
+  const { rows } = await sql<StoredCredential>`
+    select id, user_account as user, type, place, created_at as "createdAt", body
+    from credential where realm = ${realm} and user_account = any(${users})
+    order by user_account, place, id`.execute(tx)
+  return rows
+}

@@ -1,0 +1,51 @@
+// Accounts of people at identity providers.
+import { sql } from 'kysely'
+import { chunks } from '../lib/chunks.ts'
+import type { Transaction } from './database.ts'
+import { CHUNK } from './objects.ts'
+
+/** An account of a user at an identity provider, which is named by its alias. */
+export interface FederatedIdentity {
+  readonly user: string
+  readonly provider: string
+  readonly userId: string
+  readonly userName: string | null
+}
+
+/** The accounts of users, in order of providers. One statement. */
+export async function selectFederatedIdentities(
+  tx: Transaction,
+  realm: number,
+  users: readonly string[],
+): Promise<FederatedIdentity[]> {
+  const { rows } = await sql<FederatedIdentity>`
+    select f.user_account as user, p.alias as provider, f.user_id as "userId", f.user_name as "userName"
+    from federated_identity f join identity_provider p on p.realm = f.realm and p.id = f.identity_provider
+    where f.realm = ${realm} and f.user_account = any(${users})
+    order by p.alias`.execute(tx)
+  return rows
+}
+
+/** Forgets all accounts of users. One statement. */
+export async function deleteFederatedIdentities(
+  tx: Transaction,
+  realm: number,
+  users: readonly string[],
+): Promise<void> {
+  await sql`delete from federated_identity where realm = ${realm} and user_account = any(${users})`.execute(tx)
+}
+
+/** Keeps accounts of users; here providers are named by id. One statement per chunk. */
+export async function insertFederatedIdentities(
+  tx: Transaction,
+  realm: number,
+  identities: readonly FederatedIdentity[],
+): Promise<void> {
+  for (const chunk of chunks(identities, CHUNK)) {
+    await sql`
+      insert into federated_identity (realm, user_account, identity_provider, user_id, user_name)
+      select ${realm}::integer, x.user, x.provider, x."userId", x."userName"
+      from jsonb_to_recordset(${JSON.stringify(chunk)}::jsonb)
+        as x("user" text, provider text, "userId" text, "userName" text)`.execute(tx)
+  }
+}
