@@ -51,6 +51,8 @@ export interface Call {
   readonly query: Readonly<Record<string, unknown>>
   /** As the form of the operation's body has it. Throws HttpError when it is read and wrong. */
   readonly body: unknown
+  /** The parts of a body that is a form with files; undefined where it is none. Throws HttpError when it cannot be read. */
+  readonly parts: () => Promise<FormData | undefined>
 }
 
 /** What is answered. */

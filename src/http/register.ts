@@ -71,6 +71,7 @@ function handler({ service, baseOf }: Surroundings, operation: Operation) {
         read ??= { body: operation.body && readBody(bytesOf(request), operation.body) }
         return read.body
       },
+      parts: () => partsOf(request),
     })
     if (created !== undefined)
       reply.header('location', `${baseOf(request)}${pathOf(request)}/${encodeURIComponent(created)}`)
@@ -100,6 +101,16 @@ function bytesOf(request: FastifyRequest): Buffer | undefined {
     throw new HttpError(415, { error: 'The content-type header value did not match the value in @Consumes' })
   }
   return request.body as Buffer | undefined
+}
+
+async function partsOf(request: FastifyRequest): Promise<FormData | undefined> {
+  const type = request.headers['content-type'] ?? ''
+  if (!/^multipart\/form-data\s*;/i.test(type)) return undefined
+  try {
+    return await new Response(request.body as Buffer, { headers: { 'content-type': type } }).formData()
+  } catch {
+    throw new HttpError(400, { error: 'invalid_request', error_description: 'Cannot read the parts of the form' })
+  }
 }
 
 /** The path as the caller wrote it: also in the earlier form of the API, and never with a slash at its end. */

@@ -1,6 +1,6 @@
 import { flag, text, textList, textMap } from './fields.ts'
 import { identityProviderTypes } from './identity-provider-types.ts'
-import { defineKind } from './kind.ts'
+import { defineKind, type Representation } from './kind.ts'
 
 /** Keycloak: IdentityProviderRepresentation. A server elsewhere at which people of the realm can log in. */
 export const identityProvider = defineKind({
@@ -48,3 +48,10 @@ export const identityProvider = defineKind({
     updateProfileFirstLogin: flag('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),
   },
 })
+
+/** Keycloak: whether a provider is offered at log-in was a setting among the others, and is read as one still. */
+export function withoutEarlierSettings(provider: Representation): Representation {
+  const { hideOnLoginPage, ...config } = (provider.config ?? {}) as Representation
+  if (hideOnLoginPage === undefined) return provider
+  return { ...provider, config, hideOnLogin: String(hideOnLoginPage).toLowerCase() === 'true' }
+}

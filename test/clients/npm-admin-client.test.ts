@@ -234,6 +234,30 @@ test('roles of clients are made, found, changed and deleted', async () => {
   expect(await admin.clients.listRoles({ realm, id })).toEqual([])
 })
 
+test('identity providers and their mappers are made, found, changed and deleted', async () => {
+  const { admin, realm } = await start()
+  const alias = 'op'
+  const config = { clientId: 'regent', clientSecret: 'hush' }
+  await admin.identityProviders.create({ realm, alias, providerId: 'oidc', config })
+  const provider = (await admin.identityProviders.findOne({ realm, alias }))!
+  expect(provider).toMatchObject({ alias, enabled: true, config: { clientSecret: '**********' } })
+  await admin.identityProviders.update({ realm, alias }, { ...provider, displayName: 'The OP' })
+  expect(await admin.identityProviders.find({ realm, search: 'the' })).toMatchObject([{ displayName: 'The OP' }])
+  expect(await admin.identityProviders.findFactory({ realm, providerId: 'oidc' })).toMatchObject({ id: 'oidc' })
+  const identityProviderMapper = 'oidc-username-idp-mapper'
+  expect(await admin.identityProviders.findMapperTypes({ realm, alias })).toHaveProperty(identityProviderMapper)
+
+  const stated = { name: 'login', identityProviderAlias: alias, identityProviderMapper, config: { template: 'a' } }
+  const { id } = await admin.identityProviders.createMapper({ realm, alias, identityProviderMapper: stated })
+  expect(await admin.identityProviders.findMappers({ realm, alias })).toEqual([{ id, ...stated }])
+  await admin.identityProviders.updateMapper({ realm, alias, id }, { ...stated, id, config: { template: 'b' } })
+  expect(await admin.identityProviders.findOneMapper({ realm, alias, id })).toMatchObject({ config: { template: 'b' } })
+  await admin.identityProviders.delMapper({ realm, alias, id })
+  expect(await admin.identityProviders.findMappers({ realm, alias })).toEqual([])
+  await admin.identityProviders.del({ realm, alias })
+  expect(await admin.identityProviders.find({ realm })).toEqual([])
+})
+
 test('it tells why something was refused', async () => {
   const { admin, realm } = await start({ clients: [{ clientId: 'shop' }] })
   expect(await refusal(admin.realms.create({ realm }))).toMatchObject({

@@ -3,6 +3,7 @@ import type { Operation } from '../operation.ts'
 import { clientScopeOperations } from './client-scopes.ts'
 import { clientOperations } from './clients.ts'
 import { eventOperations } from './events.ts'
+import { identityProviderOperations } from './identity-providers.ts'
 import { listedOperations } from './not-yet.ts'
 import { protocolMapperOperations } from './protocol-mappers.ts'
 import { realmOperations } from './realms.ts'
@@ -16,6 +17,7 @@ export const operations: readonly Operation[] = [
   ...protocolMapperOperations,
   ...roleOperations,
   ...eventOperations,
+  ...identityProviderOperations,
 ]
 
 const present = new Set(operations.map(({ method, path }) => `${method} ${path}`))

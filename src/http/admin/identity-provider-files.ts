@@ -1,0 +1,91 @@
+// What is read from files and addresses for an identity provider: settings and keys of the other server.
+import * as z from 'zod'
+import { type KeyFile, readKeyFile } from '../../lib/key-file.ts'
+import { demand } from '../../service/administrators.ts'
+import { failure } from '../../service/errors.ts'
+import { type Description, importConfig } from '../../service/resources/identity-provider-import.ts'
+import { HttpError } from '../errors.ts'
+import { type Call, param, type Untagged } from '../operation.ts'
+import { badRequest, errorSchema, refusals } from '../responses.ts'
+
+const manage = 'manage-identity-providers'
+
+const certificate = z.object({
+  publicKey: z.string().describe('The public key: Base64 of its DER form, or as it stands in a PEM file.'),
+  certificate: z.string().optional().describe('The certificate: Base64 of its DER form.'),
+  kid: z.string().optional().describe('Id of the key.'),
+  jwks: z.string().optional().describe('The key set that the key stands in.'),
+})
+
+/** The operations. */
+export const fileOperations: readonly Untagged[] = [
+  {
+    operationId: 'importIdentityProviderConfig',
+    method: 'POST',
+    path: '/admin/realms/{realm}/identity-provider/import-config',
+    summary: 'Get the settings that a description of the other server makes, which is sent or at an address',
+    permission: manage,
+    event: false,
+    body: {
+      schema: z.looseObject({
+        providerId: z.string().nullish().describe('Type of the provider.'),
+        fromUrl: z.string().nullish().describe('Address of the description.'),
+      }),
+      description: 'The type, and where the description is; a form with the parts providerId and file sends one.',
+    },
+    responses: {
+      200: { description: 'The settings.', schema: z.record(z.string(), z.string()) },
+      ...refusals,
+      ...badRequest,
+      501: { description: 'SAML metadata cannot be read yet.', schema: errorSchema },
+    },
+    handle: async (call) => {
+      await call.service.read(call.caller, param(call, 'realm'), async (context) => demand(context, manage))
+      const { providerId, description } = await asked(call)
+      if (providerId === 'saml') throw notThereYet('reading SAML metadata')
+      return { status: 200, body: await importConfig(providerId, description) }
+    },
+  },
+  {
+    operationId: 'uploadIdentityProviderCertificate',
+    method: 'POST',
+    path: '/admin/realms/{realm}/identity-provider/upload-certificate',
+    summary: 'Get the key of the other server from a file that is sent',
+    permission: manage,
+    event: false,
+    responses: { 200: { description: 'The key.', schema: certificate }, ...refusals },
+    handle: async (call) => {
+      await call.service.read(call.caller, param(call, 'realm'), async (context) => demand(context, manage))
+      return { status: 200, body: await uploadedKey(call) }
+    },
+  },
+]
+
+/** The type of provider that is asked for, and where the other server is described. Throws malformed without either. */
+async function asked(call: Call): Promise<{ providerId: string; description: Description }> {
+  const parts = await call.parts()
+  const body = parts ? Object.fromEntries(parts) : (call.body as Record<string, unknown>)
+  const { providerId, fromUrl, file } = body
+  if (typeof providerId !== 'string') throw failure('malformed', 'HTTP 400 Bad Request')
+  if (file instanceof File) return { providerId, description: { text: await file.text() } }
+  if (parts || typeof fromUrl !== 'string') throw failure('malformed', 'HTTP 400 Bad Request')
+  return { providerId, description: { address: fromUrl } }
+}
+
+/** The key in the file of a form. Throws malformed without one; HttpError where it cannot be read. */
+async function uploadedKey(call: Call): Promise<KeyFile> {
+  const parts = await call.parts()
+  const [format, file] = [parts?.get('keystoreFormat'), parts?.get('file')]
+  if (typeof format !== 'string') throw failure('malformed', 'keystoreFormat cannot be null')
+  if (!(file instanceof File)) throw failure('malformed', 'file cannot be empty')
+  const key = readKeyFile(format, await file.text())
+  if (key) return key
+  // Keycloak: its spelling.
+  const description = 'Certificate or key error loding from uploaded file'
+  throw new HttpError(400, { error: 'certificate-not-found', error_description: description })
+}
+
+/** What is said where SAML metadata would be needed. */
+export function notThereYet(what: string): HttpError {
+  return new HttpError(501, { error: 'not_implemented', error_description: `Regent does not have this yet: ${what}` })
+}

@@ -1,0 +1,128 @@
+import * as z from 'zod'
+import type { Property } from '../../kinds/identity-provider-types.ts'
+import { demand } from '../../service/administrators.ts'
+import type { Context } from '../../service/context.ts'
+import { hasKeys, keysAddressOf } from '../../service/resources/identity-provider-import.ts'
+import { identityProviderMappers } from '../../service/resources/identity-provider-mappers.ts'
+import {
+  findProvider,
+  getProviderType,
+  identityProviders,
+  mapperTypesOf,
+} from '../../service/resources/identity-providers.ts'
+import { type Operation, param, reading, tagged } from '../operation.ts'
+import { page, queryFlag } from '../query.ts'
+import { errorSchema, refusals } from '../responses.ts'
+import { collection } from '../shapes/collection.ts'
+import { fileOperations, notThereYet } from './identity-provider-files.ts'
+
+const view = 'view-identity-providers'
+const manage = 'manage-identity-providers'
+
+const [list, ...others] = collection(identityProviders, '/admin/realms/{realm}/identity-provider/instances', '{alias}')
+
+const query = z.object({
+  search: z.string().optional().describe('Beginning of alias or name; * stands for anything, in quotes all of it.'),
+  briefRepresentation: queryFlag.describe('Whether alias, name, type and state are enough.'),
+  realmOnly: queryFlag.describe('Whether to leave out the providers of organizations.'),
+  type: z.string().optional().describe('What the providers must be able to do, such as USER_AUTHENTICATION.'),
+  capability: z.string().optional().describe('What must be possible with the providers, such as USER_LINKING.'),
+  ...page,
+})
+
+const property = z.object({
+  name: z.string().describe('Name of the setting.'),
+  label: z.string().describe('Name of the setting as people see it.'),
+  helpText: z.string().describe('What the setting is for.'),
+  type: z.string().describe('How the setting is asked for.'),
+  defaultValue: z.union([z.string(), z.boolean()]).optional().describe('What a form begins with.'),
+  options: z.array(z.string()).optional().describe('What can be chosen.'),
+  secret: z.boolean().describe('Whether the setting is a secret.'),
+  required: z.boolean().describe('Whether the setting must be stated.'),
+  readOnly: z.boolean().describe('Whether the setting can only be read.'),
+})
+const mapperType = z.object({
+  id: z.string().describe('Type of the mapper.'),
+  name: z.string().describe('Name of the type as people see it.'),
+  category: z.string().describe('Group of types that it belongs to.'),
+  helpText: z.string().describe('What a mapper of the type does.'),
+  properties: z.array(property).describe('Its settings.'),
+})
+const providerType = z.object({
+  id: z.string().describe('Type of the provider.'),
+  name: z.string().describe('Name of the type as people see it.'),
+  helpText: z.string().describe('Keycloak: always empty.'),
+  configProperties: z.array(property).describe('Settings that only this type has.'),
+  configMetadata: z.array(property).describe('Keycloak: always empty.'),
+})
+/** Identity providers and their mappers. */
+export const identityProviderOperations: Operation[] = tagged('Identity Providers', [
+  { ...list!, query },
+  ...others,
+  ...fileOperations,
+  {
+    operationId: 'getIdentityProviderType',
+    method: 'GET',
+    path: '/admin/realms/{realm}/identity-provider/providers/{provider_id}',
+    summary: 'Get a type of identity provider',
+    permission: view,
+    responses: { 200: { description: 'The type.', schema: providerType }, ...refusals },
+    handle: reading(async (context, call) => {
+      const id = param(call, 'provider_id')
+      const { name, properties = [] } = getProviderType(context, id)
+      return { name, id, configProperties: properties.map(whole), helpText: '', configMetadata: [] }
+    }),
+  },
+  {
+    operationId: 'exportIdentityProvider',
+    method: 'GET',
+    path: '/admin/realms/{realm}/identity-provider/instances/{alias}/export',
+    summary: 'Get what the other server needs to know of the realm',
+    permission: view,
+    query: z.object({ format: z.string().optional().describe('Keycloak: without effect.') }),
+    responses: {
+      204: { description: 'The other server needs nothing.' },
+      ...refusals,
+      501: { description: 'SAML metadata cannot be written yet.', schema: errorSchema },
+    },
+    handle: (call) =>
+      call.service.read(call.caller, param(call, 'realm'), async (context) => {
+        demand(context, view)
+        const { representation } = await findProvider(context, param(call, 'alias'))
+        if (representation.providerId === 'saml') throw notThereYet('writing SAML metadata')
+        return { status: 204 }
+      }),
+  },
+  {
+    operationId: 'reloadIdentityProviderKeys',
+    method: 'GET',
+    path: '/admin/realms/{realm}/identity-provider/instances/{alias}/reload-keys',
+    summary: 'Read the keys of the other server anew',
+    permission: manage,
+    responses: { 200: { description: 'Whether there are any.', schema: z.boolean() }, ...refusals },
+    handle: async (call) => {
+      const look = (context: Context) => keysAddressOf(context, param(call, 'alias'))
+      const address = await call.service.read(call.caller, param(call, 'realm'), look)
+      return { status: 200, body: address === undefined ? false : await hasKeys(address) }
+    },
+  },
+  {
+    operationId: 'listIdentityProviderMapperTypes',
+    method: 'GET',
+    path: '/admin/realms/{realm}/identity-provider/instances/{alias}/mapper-types',
+    summary: 'Get the types of mappers that an identity provider takes',
+    permission: view,
+    responses: { 200: { description: 'The types, by id.', schema: z.record(z.string(), mapperType) }, ...refusals },
+    handle: reading(async (context, call) => {
+      const types = Object.entries(await mapperTypesOf(context, param(call, 'alias')))
+      const shown = types.map(([id, type]) => [id, { id, ...type, properties: type.properties.map(whole) }])
+      return Object.fromEntries(shown)
+    }),
+  },
+  ...collection(identityProviderMappers, '/admin/realms/{realm}/identity-provider/instances/{alias}/mappers', '{id}'),
+])
+
+/** Keycloak: no setting of these types is any of it. */
+function whole(property: Property): object {
+  return { ...property, secret: false, required: false, readOnly: false }
+}

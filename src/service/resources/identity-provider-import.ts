@@ -1,0 +1,78 @@
+// Settings of an identity provider as the other server describes itself: OpenID Connect Discovery, and its keys.
+import { type IdentityProviderType, identityProviderTypes } from '../../kinds/identity-provider-types.ts'
+import type { Representation } from '../../kinds/kind.ts'
+import { fetchText } from '../../lib/fetch-text.ts'
+import { demand } from '../administrators.ts'
+import type { Context } from '../context.ts'
+import { failure } from '../errors.ts'
+import { findProvider } from './identity-providers.ts'
+
+/** Where a description is: at an address, or in a text that was sent. */
+export type Description = { readonly address: string } | { readonly text: string }
+
+/** The settings that the description makes for a provider of that type. Takes no transaction: it may ask another server. */
+export async function importConfig(providerId: string, description: Description): Promise<Representation> {
+  const type = identityProviderTypes[providerId]
+  if (!type) throw failure('invalid', `Invalid identity provider id [${providerId}]`)
+  const origin = 'address' in description ? { metadataDescriptorUrl: description.address } : {}
+  // Keycloak: the addresses of a social network are known.
+  if (type.social) return origin
+  const settings = settingsOf[type.settings]
+  if (!settings) throw failure('invalid', `Providers of the type ${providerId} are not described by OpenID discovery`)
+  const text = 'text' in description ? description.text : await read(description.address)
+  return { ...origin, ...configFrom(objectIn(text), settings) }
+}
+
+/** The address of the keys of a provider; undefined where it has none, or does not use it. */
+export async function keysAddressOf(context: Context, aliasOrId: string): Promise<string | undefined> {
+  demand(context, 'manage-identity-providers')
+  const { representation } = await findProvider(context, aliasOrId)
+  const { useJwksUrl, jwksUrl } = (representation.config ?? {}) as Record<string, string>
+  return useJwksUrl === 'true' ? jwksUrl : undefined
+}
+
+/** Whether there are keys at the address. Throws invalid when it cannot be read. */
+export async function hasKeys(address: string): Promise<boolean> {
+  const { keys } = objectIn(await read(address))
+  return Array.isArray(keys) && keys.length > 0
+}
+
+const endpoints: Readonly<Record<string, string>> = {
+  issuer: 'issuer',
+  authorization_endpoint: 'authorizationUrl',
+  token_endpoint: 'tokenUrl',
+  userinfo_endpoint: 'userInfoUrl',
+  introspection_endpoint: 'tokenIntrospectionUrl',
+}
+const settingsOf: Readonly<Partial<Record<IdentityProviderType['settings'], Readonly<Record<string, string>>>>> = {
+  oauth2: endpoints,
+  oidc: { ...endpoints, end_session_endpoint: 'logoutUrl', jwks_uri: 'jwksUrl' },
+}
+
+function configFrom(described: Representation, settings: Readonly<Record<string, string>>): Representation {
+  const config = Object.fromEntries(
+    Object.entries(settings).flatMap(([name, setting]) =>
+      described[name] === undefined || described[name] === null ? [] : [[setting, String(described[name])]],
+    ),
+  )
+  // Keycloak: who says where their keys are is checked by them.
+  return { ...config, ...(config.jwksUrl !== undefined && { validateSignature: 'true', useJwksUrl: 'true' }) }
+}
+
+async function read(address: string): Promise<string> {
+  try {
+    return await fetchText(address)
+  } catch (error) {
+    throw failure('invalid', `${address} cannot be read: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+function objectIn(text: string): Representation {
+  try {
+    const value = JSON.parse(text)
+    if (value !== null && typeof value === 'object' && !Array.isArray(value)) return value
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+  }
+  throw failure('bad_request', 'Cannot parse the JSON')
+}

@@ -1,0 +1,162 @@
+// What REST does with identity providers: by alias or id, secrets masked.
+import { withoutEarlierSettings } from '../../kinds/identity-provider.ts'
+import {
+  type IdentityProviderMapperType,
+  type IdentityProviderType,
+  identityProviderMapperTypes,
+  identityProviderTypes,
+} from '../../kinds/identity-provider-types.ts'
+import { kinds } from '../../kinds/index.ts'
+import type { Representation } from '../../kinds/kind.ts'
+import { MASK } from '../../kinds/mask.ts'
+import { masked } from '../../kinds/masked.ts'
+import { searchProviders } from '../../store/identity-providers.ts'
+import { describeEvent } from '../admin-events.ts'
+import { demand, visibleTo } from '../administrators.ts'
+import type { Context, WriteContext } from '../context.ts'
+import { failure } from '../errors.ts'
+import { writers } from '../index.ts'
+import type { LiveObject } from '../live.ts'
+import { type Present, present } from '../present.ts'
+import { replacement, withoutNulls } from '../put.ts'
+import { searchOf } from './identity-provider-search.ts'
+import type { Resource } from './resource.ts'
+
+const VIEW = 'view-identity-providers'
+const MANAGE = 'manage-identity-providers'
+const NOT_FOUND = 'HTTP 404 Not Found'
+
+/** Keycloak: IdentityProvidersResource, IdentityProviderResource. */
+export const identityProviders: Resource = {
+  kind: 'identityProvider',
+  view: VIEW,
+  manage: MANAGE,
+  async reach(context, { id }) {
+    demand(context, MANAGE)
+    if (id !== undefined) await findProvider(context, id)
+  },
+  async list(context, _place, query) {
+    demand(context, VIEW)
+    const search = { ...searchOf(query), visible: visibleTo(context, VIEW) }
+    const ids = await searchProviders(context.tx, context.realm.number, search)
+    const found = await writers.identityProvider.list(context, { ids })
+    return found.map((live) => (query.briefRepresentation === true ? briefly(live) : show(context.vault, live)))
+  },
+  async get(context, { id }) {
+    demand(context, VIEW)
+    return show(context.vault, await findProvider(context, id))
+  },
+  async create(context, _place, body) {
+    demand(context, MANAGE)
+    const { internalId, ...stated } = withoutEarlierSettings(withoutNulls(body))
+    const { alias } = stated
+    refuseReserved(String(alias ?? ''))
+    demandType(stated)
+    if (alias === undefined || alias === '') throw failure('invalid', 'path is null')
+    const representation = withoutMask(stated)
+    const id = typeof internalId === 'string' && internalId !== '' ? internalId : undefined
+    const [made] = await writers.identityProvider.create(context, [{ id, representation }])
+    tell(context, made!, stated)
+    return String(alias)
+  },
+  async replace(context, { id }, body) {
+    demand(context, MANAGE)
+    const live = await findProvider(context, id)
+    const stated = withoutEarlierSettings(withoutNulls(body))
+    demandType(stated)
+    const { alias, providerId } = live.representation
+    if (stated.alias !== undefined && stated.alias !== alias)
+      throw failure('invalid', 'Identity Provider alias cannot be changed')
+    // Keycloak: the type stays as it is.
+    const set = replacement(live, { ...stated, providerId: providerId! })
+    await writers.identityProvider.update(context, [{ live, set }])
+    tell(context, live, stated)
+  },
+  async delete(context, { id }) {
+    demand(context, MANAGE)
+    await writers.identityProvider.delete(context, [await findProvider(context, id)])
+  },
+}
+
+/** The provider with that alias, or else with that id. Throws not_found. */
+export async function findProvider(context: Context, aliasOrId: string): Promise<LiveObject> {
+  const found = await writers.identityProvider.list(context, { keys: [[aliasOrId]], ids: [aliasOrId] })
+  const provider = found.find(({ key }) => key[0] === aliasOrId) ?? found[0]
+  if (!provider) throw failure('not_found', NOT_FOUND)
+  return provider
+}
+
+/** The types of mappers that a provider takes, by id. */
+export async function mapperTypesOf(
+  context: Context,
+  aliasOrId: string,
+): Promise<Record<string, IdentityProviderMapperType>> {
+  demand(context, VIEW)
+  const { mapperTypes = [] } = typeOf((await findProvider(context, aliasOrId)).representation) ?? {}
+  return Object.fromEntries(mapperTypes.map((id) => [id, identityProviderMapperTypes[id]!]))
+}
+
+/** A type of identity provider. Throws malformed when there is none. */
+export function getProviderType(context: Context, providerId: string): IdentityProviderType {
+  demand(context, VIEW)
+  const type = identityProviderTypes[providerId]
+  if (!type) throw failure('malformed', 'HTTP 400 Bad Request')
+  return type
+}
+
+/** Keycloak: its event shows a provider as it is read from the body, with id and name. */
+function tell(context: WriteContext, { id, key }: LiveObject, stated: Representation): void {
+  const read = { enabled: true, config: {}, ...stated, internalId: id, alias: key[0]! }
+  describeEvent(context, { representation: masked(kinds.identityProvider, read) })
+}
+
+function typeOf({ providerId }: Readonly<Representation>): IdentityProviderType | undefined {
+  return identityProviderTypes[String(providerId)]
+}
+
+/** Documents keep providers of types that are not known; REST refuses them. */
+function demandType(stated: Representation): void {
+  if (!typeOf(stated)) throw failure('invalid', `Invalid identity provider id [${stated.providerId ?? null}]`)
+}
+
+/** Keycloak: an alias is a part of addresses, and may hold nothing that means something there. */
+function refuseReserved(alias: string): void {
+  const [space] = /[ \t\n\v\f\r]/.exec(alias) ?? []
+  const [reserved] = /[:/?#@!$&()*+,;=[\]\\{}]/.exec(alias) ?? []
+  if (space !== undefined) throw failure('malformed', 'Empty Space not allowed.')
+  if (reserved !== undefined) throw failure('malformed', `Character '${reserved}' not allowed.`)
+}
+
+/** A mask keeps the secret that is there; a new provider has none. */
+function withoutMask(stated: Representation): Representation {
+  const config = Object.entries((stated.config ?? {}) as Representation).filter(([, value]) => value !== MASK)
+  return { ...stated, config: Object.fromEntries(config) }
+}
+
+const show: Present = (vault, live) => {
+  const { config, ...shown } = present(vault, live)
+  const { clientSecret, ...settings } = config as Record<string, string>
+  const type = typeOf(live.representation)
+  return {
+    ...shown,
+    config: { ...settings, ...(clientSecret !== undefined && { clientSecret: hidden(clientSecret) }) },
+    types: type && !type.social ? [...type.types] : [],
+  }
+}
+
+/** Keycloak: where a secret is kept elsewhere, its place is none. */
+function hidden(secret: string): string {
+  return secret.startsWith('${vault.') ? secret : MASK
+}
+
+function briefly({ id, representation }: LiveObject): Representation {
+  const { alias, displayName, providerId, enabled } = representation
+  return {
+    alias: alias!,
+    ...(displayName !== undefined && { displayName }),
+    internalId: id,
+    ...(providerId !== undefined && { providerId }),
+    enabled: enabled!,
+    config: {},
+  }
+}

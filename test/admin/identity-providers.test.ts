@@ -1,0 +1,241 @@
+// What REST does with identity providers that the recorded answers do not show.
+import { generateKeyPairSync } from 'node:crypto'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { testServer } from '../support/server.ts'
+
+const { call, make, realm } = await testServer()
+
+const config = { clientId: 'regent', clientSecret: 'hush', tokenUrl: 'https://op.example.org/token' }
+const post = (path: string, body: object) => call('POST', `${path}/identity-provider/instances`, { body })
+const newProvider = async (more: object = {}) => {
+  const path = await realm()
+  return make(`${path}/identity-provider/instances`, { alias: 'op', providerId: 'oidc', config, ...more })
+}
+const refusal = (errorMessage: string) => ({ status: 400, body: { errorMessage } })
+
+let other: Server
+let address: string
+const documents: Record<string, string> = {
+  '/op': JSON.stringify({ issuer: 'https://op.example.org', jwks_uri: 'https://op.example.org/keys' }),
+  '/keys': JSON.stringify({ keys: [{ kty: 'RSA' }] }),
+  '/none': JSON.stringify({ keys: [] }),
+  '/text': 'text',
+}
+
+beforeAll(async () => {
+  other = createServer(({ url = '' }, answer) => {
+    answer.statusCode = url in documents ? 200 : 404
+    answer.end(documents[url])
+  })
+  await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening))
+  address = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
+})
+afterAll(() => other.close())
+
+test('a provider takes the id that it wishes, and is found by it', async () => {
+  const path = await newProvider({ internalId: 'my-own-id' })
+  expect((await call('GET', path)).body.internalId).toBe('my-own-id')
+  expect((await call('GET', path.replace(/op$/, 'my-own-id'))).body.alias).toBe('op')
+})
+
+test('an update clears what it does not state, and leaves alias, id and type', async () => {
+  const path = await newProvider({ internalId: 'kept', displayName: 'The OP', trustEmail: true, enabled: false })
+  expect((await call('PUT', path, { body: { internalId: 'other', providerId: 'saml' } })).status).toBe(204)
+  const { types: _, ...left } = (await call('GET', path)).body
+  expect(left).toEqual({ alias: 'op', internalId: 'kept', providerId: 'oidc', enabled: true, config: {} })
+})
+
+test('admin events show providers with id and masked secrets, and mappers under their provider', async () => {
+  const path = await realm({ adminEventsEnabled: true, adminEventsDetailsEnabled: true })
+  const op = await make(`${path}/identity-provider/instances`, { alias: 'op', providerId: 'oidc', config })
+  const mapper = { name: 'login', identityProviderAlias: 'op', identityProviderMapper: 'oidc-username-idp-mapper' }
+  const id = (await make(`${op}/mappers`, mapper)).split('/').at(-1)
+  const [ofMapper, ofProvider] = (await call('GET', `${path}/admin-events`)).body
+  expect(ofMapper).toMatchObject({
+    resourceType: 'IDENTITY_PROVIDER_MAPPER',
+    resourcePath: `identity-provider/instances/op/mappers/${id}`,
+  })
+  expect(ofProvider).toMatchObject({
+    resourceType: 'IDENTITY_PROVIDER',
+    resourcePath: 'identity-provider/instances/op',
+  })
+  expect(JSON.parse(ofProvider.representation)).toEqual({
+    alias: 'op',
+    internalId: (await call('GET', op)).body.internalId,
+    providerId: 'oidc',
+    enabled: true,
+    config: { ...config, clientSecret: '**********' },
+  })
+})
+
+test('a secret that is kept elsewhere shows its place', async () => {
+  const path = await newProvider({ config: { clientSecret: '${vault.op}' } })
+  expect((await call('GET', path)).body.config).toEqual({ clientSecret: '${vault.op}' })
+})
+
+test('a mask in a new provider is no secret', async () => {
+  const path = await newProvider({ config: { clientId: 'regent', clientSecret: '**********' } })
+  expect((await call('GET', path)).body.config).toEqual({ clientId: 'regent' })
+})
+
+test('what types of providers get by themselves shows', async () => {
+  const path = await newProvider({ providerId: 'kubernetes', config: {} })
+  expect((await call('GET', path)).body).toMatchObject({
+    hideOnLogin: true,
+    config: { issuer: 'https://kubernetes.default.svc.cluster.local' },
+    types: ['CLIENT_ASSERTION'],
+  })
+})
+
+test('whether a provider is offered at log-in is read in its earlier form too', async () => {
+  const path = await newProvider({ config: { hideOnLoginPage: 'true' } })
+  expect((await call('GET', path)).body).toMatchObject({ hideOnLogin: true, config: {} })
+})
+
+test.each([
+  [{ tokenUrl: 'http://op.example.org' }, 'The url [token_url] requires secure connections'],
+  [{ tokenUrl: 'http://8.8.8.8' }, 'The url [token_url] requires secure connections'],
+  [{ jwksUrl: 'ftp://op.example.org' }, 'Invalid protocol/scheme for url [jwks_url]'],
+  [{ logoutUrl: 'https://{op}/' }, 'The url [logout_url] is malformed'],
+  [
+    { validateSignature: 'true' },
+    "The 'Validating public key' is required when 'Validate signatures' enabled and 'Use JWKS URL' disabled",
+  ],
+  [
+    { supportsClientAssertions: 'true', useJwksUrl: 'true' },
+    "JWKS URL is required when 'Supports client assertions' enabled and 'Use JWKS URL' enabled",
+  ],
+  [{ supportsClientAssertions: 'true', useJwksUrl: 'true', jwksUrl: 'https://op.example.org' }, 'Issuer is required'],
+])('%j is refused', async (settings, message) => {
+  expect(await post(await realm(), { alias: 'op', providerId: 'oidc', config: settings })).toMatchObject(
+    refusal(message),
+  )
+})
+
+test('an address without encryption will do in a private network, and anywhere for a realm that says so', async () => {
+  const near = {
+    tokenUrl: 'http://10.0.0.7/token',
+    authorizationUrl: 'http://op:8080/auth',
+    jwksUrl: 'http://[::1]/keys',
+  }
+  expect((await post(await realm(), { alias: 'op', providerId: 'oidc', config: near })).status).toBe(201)
+  const far = { tokenUrl: 'http://op.example.org/token' }
+  const open = await realm({ sslRequired: 'none' })
+  expect((await post(open, { alias: 'op', providerId: 'oidc', config: far })).status).toBe(201)
+  const closed = await realm({ sslRequired: 'all' })
+  expect((await post(closed, { alias: 'op', providerId: 'oidc', config: near })).status).toBe(400)
+})
+
+test('an issuer that vouches for people is claimed by one enabled provider', async () => {
+  const path = await realm()
+  const body = { providerId: 'jwt-authorization-grant', config: { issuer: 'https://op.example.org' } }
+  expect((await post(path, { alias: 'one', ...body })).status).toBe(201)
+  expect((await post(path, { alias: 'two', ...body, enabled: false })).status).toBe(201)
+  expect(await post(path, { alias: 'three', ...body })).toMatchObject(
+    refusal(
+      "Issuer URL already used for IDP 'one', Issuer must be unique if the idp supports JWT Authorization Grant or Federated Client Authentication",
+    ),
+  )
+})
+
+test('lists hold what the providers can do, a hundred at most unless more are asked for', async () => {
+  const path = await realm()
+  for (const [alias, providerId] of [
+    ['a', 'saml'],
+    ['b', 'github'],
+    ['c', 'kubernetes'],
+  ])
+    await make(`${path}/identity-provider/instances`, { alias, providerId, displayName: `Log in with ${alias}` })
+  const listed = async (query: string) => {
+    const { body } = await call('GET', `${path}/identity-provider/instances?briefRepresentation=true&${query}`)
+    return body.map(({ alias }: { alias: string }) => alias).join('')
+  }
+  expect(await listed('type=USER_AUTHENTICATION')).toBe('ab')
+  expect(await listed('type=CLIENT_ASSERTION&capability=USER_LINKING')).toBe('')
+  expect(await listed('search=LOG*b')).toBe('b')
+  expect(await listed('search=%22Log%20in%20with%20c%22')).toBe('c')
+  expect(await listed('search=%25')).toBe('')
+  expect((await call('GET', `${path}/identity-provider/instances?type=X`)).status).toBe(400)
+})
+
+test('a mapper belongs to the provider that its body names, and moves with its id', async () => {
+  const op = await newProvider()
+  const instances = op.replace(/\/op$/, '')
+  const saml = await make(instances, { alias: 'saml', providerId: 'saml' })
+  const mapper = {
+    name: 'staff',
+    identityProviderAlias: 'op',
+    identityProviderMapper: 'oidc-hardcoded-role-idp-mapper',
+  }
+  const made = await make(`${saml}/mappers`, mapper)
+  expect((await call('GET', `${saml}/mappers`)).body).toEqual([])
+  await call('PUT', made, { body: { ...mapper, identityProviderAlias: 'saml' } })
+  expect((await call('GET', `${saml}/mappers`)).body).toMatchObject([{ id: made.split('/').at(-1), name: 'staff' }])
+  expect(await call('POST', `${saml}/mappers`, { body: { name: 'x' } })).toMatchObject({ status: 409 })
+  expect(await call('POST', `${op}/mappers`, { body: { ...mapper, identityProviderAlias: 'x' } })).toMatchObject(
+    refusal('There is no identity provider x'),
+  )
+})
+
+test('the other server describes itself at an address; one that cannot be read is told', async () => {
+  const path = `${await realm()}/identity-provider/import-config`
+  const settings = (providerId: string, fromUrl: string) => call('POST', path, { body: { providerId, fromUrl } })
+  expect((await settings('oidc', `${address}/op`)).body).toEqual({
+    issuer: 'https://op.example.org',
+    jwksUrl: 'https://op.example.org/keys',
+    validateSignature: 'true',
+    useJwksUrl: 'true',
+    metadataDescriptorUrl: `${address}/op`,
+  })
+  expect((await settings('github', `${address}/op`)).body).toEqual({ metadataDescriptorUrl: `${address}/op` })
+  expect(await settings('oidc', `${address}/nothing`)).toMatchObject(
+    refusal(`${address}/nothing cannot be read: the answer was 404`),
+  )
+  expect((await settings('oidc', `${address}/text`)).body.error_description).toBe('Cannot parse the JSON')
+  for (const [providerId, url] of [
+    ['oidc', 'data:application/json,{}'],
+    ['nowhere', address],
+    ['kubernetes', address],
+  ] as const)
+    expect((await settings(providerId, url)).status).toBe(400)
+  expect((await settings('saml', address)).status).toBe(501)
+})
+
+test('keys are read anew from where the provider has them', async () => {
+  const reload = async (jwksUrl: string) => {
+    const path = await newProvider({ config: { useJwksUrl: 'true', jwksUrl } })
+    return call('GET', `${path}/reload-keys`)
+  }
+  expect((await reload(`${address}/keys`)).body).toBe(true)
+  expect((await reload(`${address}/none`)).body).toBe(false)
+  expect((await reload(`${address}/nothing`)).status).toBe(400)
+})
+
+test('a key is read from the files in which people have it', async () => {
+  const path = `${await realm()}/identity-provider/upload-certificate`
+  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString()
+  const jwks = JSON.stringify({ keys: [{ ...publicKey.export({ format: 'jwk' }), use: 'sig', kid: 'k' }] })
+  const upload = async (keystoreFormat: string, text: string) => {
+    const form = new FormData()
+    form.append('keystoreFormat', keystoreFormat)
+    form.append('file', new Blob([text]), 'key')
+    const request = new Request('http://localhost', { method: 'POST', body: form })
+    const headers = { 'content-type': request.headers.get('content-type')! }
+    return call('POST', path, { body: await request.text(), headers })
+  }
+  expect((await upload('Public Key PEM', pem)).body).toEqual({ publicKey: pem })
+  expect((await upload('JSON Web Key Set', jwks)).body).toEqual({
+    publicKey: publicKey.export({ type: 'spki', format: 'der' }).toString('base64'),
+    kid: 'k',
+    jwks,
+  })
+  for (const [format, text] of [
+    ['Certificate PEM', pem],
+    ['JSON Web Key Set', '{}'],
+    ['JKS', pem],
+  ] as const)
+    expect((await upload(format, text)).body.error).toBe('certificate-not-found')
+})
