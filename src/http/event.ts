@@ -19,8 +19,8 @@ interface SpecialEvent {
   readonly asCalled?: true
 }
 
-const BY_METHOD: Readonly<Record<Method, EventOperation>> = {
-  GET: 'ACTION',
+/** What only reads leaves no event. */
+const BY_METHOD: Readonly<Record<Exclude<Method, 'GET'>, EventOperation>> = {
   POST: 'CREATE',
   PUT: 'UPDATE',
   DELETE: 'DELETE',
@@ -32,7 +32,7 @@ export function recordEvent(context: WriteContext, call: Call, created?: string)
   if (!event || !keepsEvents(context)) return
   const {
     type,
-    operation = BY_METHOD[method],
+    operation = BY_METHOD[method as Exclude<Method, 'GET'>],
     asCalled,
   }: SpecialEvent = typeof event === 'string' ? { type: event } : event
   const path = pathOf(call, asCalled ? undefined : created)

@@ -23,25 +23,22 @@ function maskedFields(fields: Readonly<Record<string, Field>>, stated: Represent
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, field]): [string, Json][] => {
       const value = stated[name] ?? (field.computed ? field.default : undefined)
-      return value === undefined ? [] : [[name, maskedValue(field, value)]]
+      // Keycloak: of credentials not even the number shows.
+      const hidden = value === undefined || (field.secret === true && field.members)
+      return hidden ? [] : [[name, maskedValue(field, value)]]
     }),
   )
 }
 
-function maskedValue(field: Field, value: Json): Json {
-  if (Array.isArray(value)) {
-    if (field.secret === true) return [MASK]
-    return field.members ? value.map((one) => maskedFields(field.members!, one as Representation)) : value
-  }
-  if (field.type !== 'map' || value === null || typeof value !== 'object') return field.secret === true ? MASK : value
-  const { secret } = field
+function maskedValue({ type, secret, members }: Field, value: Json): Json {
+  if (members && Array.isArray(value)) return value.map((one) => maskedFields(members, one as Representation))
+  if (type !== 'map' || value === null || typeof value !== 'object') return secret === true ? mask(value) : value
   const isSecret = (key: string) => secret === true || (Array.isArray(secret) && secret.includes(key))
-  return Object.fromEntries(
-    Object.entries(value).map(([key, one]) => [
-      key,
-      isSecret(key) ? maskedValue({ ...field, secret: true, type: 'scalar' }, one) : one,
-    ]),
-  )
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, isSecret(key) ? mask(one) : one]))
+}
+
+function mask(value: Json): Json {
+  return Array.isArray(value) ? [MASK] : MASK
 }
 
 /** A list, or lists by what the children belong to. */

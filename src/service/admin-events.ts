@@ -1,10 +1,11 @@
 // Admin events: what event viewers are told of each change, written in its transaction.
 import { kinds } from '../kinds/index.ts'
-import type { Key, Kind, KindName, Representation } from '../kinds/kind.ts'
+import type { Kind, KindName } from '../kinds/kind.ts'
 import { masked } from '../kinds/masked.ts'
-import { type AdminEvent, deleteExpiredAdminEvents, insertAdminEvents } from '../store/admin-events.ts'
+import { type AdminEvent, deleteExpiredAdminEvents, type EventRealm, insertAdminEvents } from '../store/admin-events.ts'
 import type { JournalEntry } from '../store/journal.ts'
 import type { Context, WriteContext } from './context.ts'
+import type { LiveObject } from './live.ts'
 import type { Service } from './service.ts'
 
 export type { AdminEvent } from '../store/admin-events.ts'
@@ -28,13 +29,7 @@ export function noteEvent(context: WriteContext, event: AdminEvent): void {
 export interface ObjectChange {
   readonly operation: JournalEntry['operation']
   /** As it is then; deleted, as it was. */
-  readonly object: {
-    readonly kind: KindName
-    readonly id: string
-    readonly key: Key
-    readonly parent?: { readonly kind: KindName; readonly id: string }
-    readonly representation: Representation
-  }
+  readonly object: LiveObject
 }
 
 const OPERATIONS = { create: 'CREATE', update: 'UPDATE', delete: 'DELETE' } as const
@@ -63,7 +58,7 @@ export function typeOf({ events }: Kind, parent: KindName | undefined): AdminEve
   return (parent && events.typeOf?.[parent]) ?? events.type
 }
 
-function pathOf({ events }: Kind, { id, key, parent }: ObjectChange['object']): Partial<AdminEvent> {
+function pathOf({ events }: Kind, { id, key, parent }: LiveObject): Partial<AdminEvent> {
   const path = events.paths[parent?.kind ?? 'realm']
   if (path === undefined) return {}
   const values: Record<string, string | undefined> = {
@@ -85,7 +80,7 @@ export async function tellOwnRealm(context: Context, event: AdminEvent): Promise
 export async function writeEvents(
   { tx, realm, now, actor }: Context,
   events: readonly AdminEvent[],
-  where: Parameters<typeof insertAdminEvents>[1] = realm,
+  where: EventRealm = realm,
 ): Promise<void> {
   const { source } = actor
   const told = source ? events.map((event) => ({ ...event, details: { source, ...event.details } })) : events
