@@ -52,6 +52,6 @@ export const identityProvider = defineKind({
 /** Keycloak: whether a provider is offered at log-in was a setting among the others, and is read as one still. */
 export function withoutEarlierSettings(provider: Representation): Representation {
   const { hideOnLoginPage, ...config } = (provider.config ?? {}) as Representation
-  if (hideOnLoginPage === undefined) return provider
+  if (hideOnLoginPage === undefined || hideOnLoginPage === null) return provider
   return { ...provider, config, hideOnLogin: String(hideOnLoginPage).toLowerCase() === 'true' }
 }

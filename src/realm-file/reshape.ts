@@ -6,6 +6,7 @@ import type { Document } from './document.ts'
 import type { Report } from './form.ts'
 import { authorization } from './forms/authorization.ts'
 import { groups } from './forms/groups.ts'
+import { identityProviders } from './forms/identity-providers.ts'
 import { scopeMappings } from './forms/scope-mappings.ts'
 import { pointerOf } from './problem.ts'
 
@@ -25,7 +26,7 @@ export interface Notes {
 }
 
 /** The forms in the order in which they are read; they are written the other way round. */
-const forms: readonly Form[] = [groups, scopeMappings, authorization]
+const forms: readonly Form[] = [groups, scopeMappings, authorization, identityProviders]
 
 /** A realm in the form that Regent keeps, and where each part of it stands in the document. */
 export interface Reshaped {

@@ -113,10 +113,23 @@ test('a flow that a provider names can be renamed; deleted, the provider loses i
 
 test('settings that cannot be are refused with the place of the provider, in the words of the reference server', async () => {
   const wrong = { identityProviders: [provider({ config: { tokenUrl: 'nonsense' } })] }
-  await expect(apply(wrong)).rejects.toThrow('The url [token_url] is malformed')
+  await expect(apply(wrong)).rejects.toMatchObject({
+    message: 'The url [token_url] is malformed',
+    action: { position: { line: 3, column: 5 } },
+  })
   const claim = { issuer: 'https://op.example.org', jwksUrl: 'https://op.example.org/keys', useJwksUrl: 'true' }
   const twice = ['a', 'b'].map((alias) => provider({ alias, config: { ...claim, supportsClientAssertions: 'true' } }))
   await expect(apply({ identityProviders: twice })).rejects.toThrow("Issuer URL already used for IDP 'a'")
+})
+
+test('whether a provider is offered at log-in is read in its earlier form, and shown where it stands', async () => {
+  const named = { identityProviders: [provider({ config: { hideOnLoginPage: true } })] }
+  expect(await plan(named)).toMatch(/hideOnLogin: true {2}realm-\S+-1\.yaml:8:7/)
+  await apply(named)
+  expect(await plan(named)).toContain('Nothing to do.')
+  const { representation } = await liveObject(service, SYSTEM, realm, 'identityProvider', 'op')
+  expect(representation).toMatchObject({ hideOnLogin: true })
+  expect(representation.config).toBeUndefined()
 })
 
 const shared = new URL('../../../shared/data/realms/', import.meta.url)
