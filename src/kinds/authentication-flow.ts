@@ -1,3 +1,4 @@
+import { allStepProviders } from './authentication-providers.ts'
 import { choice, flag, integer, objectList, text } from './fields.ts'
 import { defineKind } from './kind.ts'
 
@@ -8,29 +9,36 @@ export const authenticationFlow = defineKind({
   representation: 'AuthenticationFlowRepresentation',
   resource: 'RealmFlow',
   naturalKey: 'alias',
+  conflict: { create: 'Flow {name} already exists', update: 'Flow alias name already exists' },
   events: { type: 'AUTH_FLOW', paths: { realm: 'authentication/flows/{id}' } },
   fields: {
     alias: text('Name of the flow; unique in its realm.'),
-    description: text('What the flow does.'),
+    description: text('What the flow does.', { onPut: 'clear' }),
     providerId: text('Type of the flow: basic-flow, client-flow or form-flow.', { default: 'basic-flow' }),
-    topLevel: flag('Whether the flow can be bound; otherwise it is a part of another.', { default: false }),
-    builtIn: flag('Whether every new realm has the flow.', { default: false }),
+    topLevel: flag('Whether the flow can be bound; otherwise it is a part of another.', {
+      onPut: 'clear',
+      default: false,
+    }),
+    builtIn: flag('Whether every new realm has the flow.', { onPut: 'clear', default: false }),
     authenticationExecutions: objectList(
       {
-        authenticator: text('Type of the step, such as auth-cookie.'),
+        authenticator: text('Type of the step, such as auth-cookie.', {
+          provider: { what: 'authenticator', known: allStepProviders, otherwise: 'log-ins that reach it fail' },
+        }),
         authenticatorConfig: text('Alias of the settings of the step.', { refersTo: 'authenticatorConfig' }),
         authenticatorFlow: flag('Whether the step is a flow.', { computed: true }),
         autheticatorFlow: flag('Keycloak: an earlier spelling of authenticatorFlow.', { computed: true }),
         requirement: choice(
           ['REQUIRED', 'ALTERNATIVE', 'CONDITIONAL', 'DISABLED'],
-          'What the step means for the flow.',
+          'What the step means for the flow; REQUIRED unless it says otherwise.',
+          { default: 'REQUIRED' },
         ),
         priority: integer('Place in the order of steps: lower comes first.'),
         flowAlias: text('Alias of the flow that the step is.', { refersTo: 'authenticationFlow' }),
         userSetupAllowed: flag('Whether a user who lacks the credential may set it up on the way.'),
       },
-      'Steps of the flow, in order.',
-      { apart: true, default: [], optionalMembers: ['priority', 'userSetupAllowed'] },
+      'Steps of the flow, in the order of their priorities.',
+      { apart: true, default: [], orderedBy: 'priority', optionalMembers: ['priority', 'userSetupAllowed'] },
     ),
   },
 })

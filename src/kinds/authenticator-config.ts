@@ -1,3 +1,4 @@
+import { secretSettings } from './authentication-providers.ts'
 import { text, textMap } from './fields.ts'
 import { defineKind } from './kind.ts'
 
@@ -7,9 +8,18 @@ export const authenticatorConfig = defineKind({
   title: 'authenticator config',
   representation: 'AuthenticatorConfigRepresentation',
   naturalKey: 'alias',
+  conflict: {
+    create: 'Authentication execution configuration {name} already exists',
+    update: 'Authentication execution configuration {name} already exists',
+  },
   events: { type: 'AUTHENTICATOR_CONFIG', paths: { realm: 'authentication/config/{id}' } },
   fields: {
     alias: text('Name of the settings; unique in their realm.'),
-    config: textMap('Settings of the step, by name.', { onPut: 'replace', default: {} }),
+    config: textMap('Settings of the step, by name.', {
+      onPut: 'replace',
+      default: {},
+      secret: secretSettings,
+      emptyIsAbsent: true,
+    }),
   },
 })

@@ -1,6 +1,7 @@
 // The one diff engine: representations as flat fields, and whether two values of a field say the same.
 import type { Field, Json } from './fields.ts'
 import type { Key, Kind, Representation } from './kind.ts'
+import { MASK } from './mask.ts'
 import { relationKeys, relationValue } from './relations.ts'
 
 /** Normalised values by path: the name of a field, or `field.key` for a key of a map. Relations are lists of keys. */
@@ -103,6 +104,14 @@ export function isSecret(kind: Kind, path: string): boolean {
   return field.secret === true || (key !== undefined && Array.isArray(field.secret) && field.secret.includes(key))
 }
 
+/**
+ * Whether the value says that what is there stays: the mask of a secret, or of a key of a map. Keycloak: settings that
+ * a provider does not describe are masked too.
+ */
+export function isMasked(kind: Kind, path: string, value: Json): boolean {
+  return value === MASK && (isSecret(kind, path) || resolve(kind, path).key !== undefined)
+}
+
 /** The elements of a list that are in it and not in the other. */
 export function missing(keys: readonly Key[], from: readonly Key[]): Key[] {
   const present = new Set(from.map((key) => JSON.stringify(key)))
@@ -116,6 +125,7 @@ function normalise(field: Field, value: Json): Json {
   if (field.type === 'set') return [...new Set(value as string[])].sort()
   if (field.type === 'list' && field.members) {
     const elements = (value as Representation[]).map((one) => normaliseElement(field.members!, one))
+    if (field.orderedBy !== undefined) return byNumber(elements, field.orderedBy)
     return field.elementKey === undefined ? elements : byText(elements, field.elementKey)
   }
   return ordered(value)
@@ -126,9 +136,16 @@ function byText(elements: Representation[], member: string): Representation[] {
   return elements.sort((a, b) => (text(a) < text(b) ? -1 : Number(text(a) > text(b))))
 }
 
+function byNumber(elements: Representation[], member: string): Representation[] {
+  return elements.sort((a, b) => Number(a[member] ?? 0) - Number(b[member] ?? 0))
+}
+
 function normaliseElement(members: Readonly<Record<string, Field>>, element: Representation): Representation {
-  const stated = Object.entries(members).filter(([name, member]) => !member.computed && element[name] != null)
-  return Object.fromEntries(stated.map(([name, member]) => [name, normalise(member, element[name]!)]))
+  const stated = Object.entries(members).flatMap(([name, member]): [string, Json][] => {
+    const value = element[name] ?? member.default ?? null
+    return member.computed || value === null ? [] : [[name, normalise(member, value)]]
+  })
+  return Object.fromEntries(stated)
 }
 
 function sameElement(stated: Representation, other: Representation, optional: readonly string[]): boolean {

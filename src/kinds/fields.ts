@@ -41,6 +41,17 @@ export interface Facts {
   readonly apart?: true
   /** An empty text says that there is none. Keycloak: attributes of clients. */
   readonly emptyIsAbsent?: true
+  /** Of a list of objects: they stand in the order of this member; absent is 0. */
+  readonly orderedBy?: string
+  /** The value names a provider. One that Regent does not have is kept, and a plan says so. */
+  readonly provider?: ProviderFacts
+}
+
+/** Which providers there are, and what is said of others: `Regent does not have the <what> foo; <otherwise>`. */
+export interface ProviderFacts {
+  readonly what: string
+  readonly known: { has(provider: string): boolean }
+  readonly otherwise: string
 }
 
 /** `scalar`: one value; `list`: ordered; `set`: unordered; `map`: compared and owned key by key; `json`: one opaque value. */

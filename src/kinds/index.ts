@@ -9,6 +9,7 @@ import { identityProviderMapper } from './identity-provider-mapper.ts'
 import type { Kind, KindName } from './kind.ts'
 import { protocolMapper } from './protocol-mapper.ts'
 import { realm } from './realm.ts'
+import { requiredAction } from './required-action.ts'
 import { role } from './role.ts'
 import { user } from './user.ts'
 
@@ -25,4 +26,5 @@ export const kinds: Readonly<Record<KindName, Kind>> = {
   role,
   group,
   user,
+  requiredAction,
 }

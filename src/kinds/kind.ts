@@ -16,6 +16,7 @@ export type KindName =
   | 'role'
   | 'group'
   | 'user'
+  | 'requiredAction'
 
 /** The representation of an object, or the part of it that is stated: nested, references as natural keys. */
 export type Representation = { [field: string]: Json }

@@ -1,5 +1,6 @@
 import { flag, text, textMap } from './fields.ts'
 import { defineKind } from './kind.ts'
+import { mapperTypes } from './mapper-types.ts'
 
 /** Keycloak: ProtocolMapperRepresentation. Puts one thing into the tokens of a client, or of the clients of a client scope. */
 export const protocolMapper = defineKind({
@@ -20,7 +21,13 @@ export const protocolMapper = defineKind({
   fields: {
     name: text('Name of the mapper; unique in its client or client scope.'),
     protocol: text('Protocol that the mapper serves: openid-connect or saml.', { default: 'openid-connect' }),
-    protocolMapper: text('Type of the mapper, such as oidc-usermodel-attribute-mapper.'),
+    protocolMapper: text('Type of the mapper, such as oidc-usermodel-attribute-mapper.', {
+      provider: {
+        what: 'protocol mapper',
+        known: new Set(Object.keys(mapperTypes)),
+        otherwise: 'tokens do without it',
+      },
+    }),
     consentRequired: flag('Keycloak: of an earlier form; always false.', {
       computed: true,
       earlier: true,

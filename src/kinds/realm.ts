@@ -9,7 +9,6 @@ const newRealm: Representation = recorded.settings
 const later = {
   federatedUsers: 'what the realm keeps about people of a user store',
   defaultRoles: 'roles that everybody has, in an earlier form',
-  requiredActions: 'actions that people may have to take at log-in',
   components: 'components: keys, user stores, policies of client registration',
   privateKey: 'the signing key, in an earlier form',
   publicKey: 'the public signing key, in an earlier form',
@@ -45,6 +44,7 @@ export const realm = defineKind({
     clients: 'client',
     authenticationFlows: 'authenticationFlow',
     authenticatorConfig: 'authenticatorConfig',
+    requiredActions: 'requiredAction',
     roles: 'role',
     identityProviders: 'identityProvider',
     identityProviderMappers: 'identityProviderMapper',

@@ -1,10 +1,9 @@
 // A document that states a realm, checked and cut into objects. Nothing is filled in: what is absent is not managed.
 
-import { type FlatFields, flatten, isSecret } from '../kinds/compare.ts'
+import { type FlatFields, flatten, isMasked } from '../kinds/compare.ts'
 import { isStorable } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key, Kind, KindName, Representation } from '../kinds/kind.ts'
-import { MASK } from '../kinds/mask.ts'
 import { address, describe, splitTree, type TreeObject } from '../kinds/tree.ts'
 import type { Path, Position } from '../lib/position.ts'
 import type { Document } from './document.ts'
@@ -88,7 +87,7 @@ function check({ locate: place, isNamed }: Reshaped, object: TreeObject, report:
   const name = nameOf(object.kind, object.key)
   for (const { path, message, unknown } of problems) report([...object.path, ...path], `${name}: ${message}`, unknown)
   for (const { path, message } of nameProblems(kind, representation)) report([...object.path, ...path], message)
-  const masked = Object.keys(fields).filter((path) => fields[path] === MASK && isSecret(kind, path))
+  const masked = Object.keys(fields).filter((path) => isMasked(kind, path, fields[path]!))
   const locate = (path: Path) => place([...object.path, ...path])
   const named = isNamed(object.path)
   // Whoever only names an object owns neither it nor its name.

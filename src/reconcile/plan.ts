@@ -7,6 +7,7 @@ import type { Action, Change, Note, RealmPlan } from './action.ts'
 import { bind } from './binding.ts'
 import { changeOf, releases } from './changes.ts'
 import type { LiveState, Owned, PlanInput, Stated } from './plan-input.ts'
+import { unknownProviders } from './unknown-providers.ts'
 
 /** The plan. Actions come in the order in which they stand in the documents. */
 export function plan(input: PlanInput): RealmPlan {
@@ -110,5 +111,5 @@ function notes({ notices, stated }: PlanInput): Note[] {
         position: one.position,
       })),
   )
-  return [...notices, ...masked]
+  return [...notices, ...masked, ...unknownProviders(stated.values())]
 }

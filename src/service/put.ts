@@ -1,9 +1,8 @@
 // What the body of a PUT means for an object that exists. Relations and children in it do not matter.
-import { type FlatFields, flatten, isSecret } from '../kinds/compare.ts'
+import { type FlatFields, flatten, isMasked } from '../kinds/compare.ts'
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Kind, KindName, Representation } from '../kinds/kind.ts'
-import { MASK } from '../kinds/mask.ts'
 import type { Context } from './context.ts'
 import { failure } from './errors.ts'
 import { type LiveObject, listObjects } from './live.ts'
@@ -16,7 +15,7 @@ export function replacement({ kind: name, representation: live }: LiveObject, bo
   for (const [path, value] of Object.entries(flatten(kind, stated))) {
     const field = kind.fields[path.split('.')[0]!]!
     if (field.relation) continue
-    if (value === MASK && isSecret(kind, path)) delete set[path]
+    if (isMasked(kind, path, value)) delete set[path]
     else set[path] = value
   }
   return set

@@ -71,3 +71,18 @@ export async function upsertExecutions(tx: Transaction, realm: number, rows: rea
 export async function deleteExecutions(tx: Transaction, realm: number, ids: readonly string[]): Promise<void> {
   await sql`delete from authentication_execution where realm = ${realm} and id = any(${ids})`.execute(tx)
 }
+
+/** The alias of a flow that is a part of itself, among these and what they consist of. One statement. */
+export async function findCycle(tx: Transaction, realm: number, flows: readonly string[]): Promise<string | undefined> {
+  const { rows } = await sql<{ alias: string }>`
+    with recursive part (flow, of) as (
+      select e.sub_flow, e.flow from authentication_execution e
+      where e.realm = ${realm} and e.sub_flow = any(${flows})
+      union
+      select e.sub_flow, p.of from part p join authentication_execution e on e.realm = ${realm} and e.flow = p.flow
+      where e.sub_flow is not null
+    )
+    select f.alias from part p join authentication_flow f on f.realm = ${realm} and f.id = p.of
+    where p.flow = p.of order by f.alias limit 1`.execute(tx)
+  return rows[0]?.alias
+}

@@ -14,6 +14,7 @@ import { roleMappings } from './migrations/0008-role-mappings.ts'
 import { settings } from './migrations/0009-settings.ts'
 import { identityProviders } from './migrations/0010-identity-providers.ts'
 import { groups } from './migrations/0011-groups.ts'
+import { requiredActions } from './migrations/0011-required-actions.ts'
 import { adminEvents } from './migrations/0012-admin-events.ts'
 
 /** The migrations in order: name → SQL. */
@@ -29,6 +30,7 @@ export const migrations: Readonly<Record<string, string>> = {
   '0009-settings': settings,
   '0010-identity-providers': identityProviders,
   '0011-groups': groups,
+  '0011-required-actions': requiredActions,
   '0012-admin-events': adminEvents,
 }
 

@@ -59,6 +59,7 @@ export const tables: Readonly<Record<KindName, Table>> = {
     },
   },
   authenticatorConfig: { ...none, name: 'authenticator_config', key: 'alias' },
+  requiredAction: { ...none, name: 'required_action', key: 'alias' },
   authenticationFlow: { ...none, name: 'authentication_flow', key: 'alias' },
   clientScope: {
     ...none,

@@ -75,6 +75,7 @@ function template(own: { settings: object; clients?: object[]; roles: object; au
     },
     authenticationFlows: [...common.authenticationFlows, ...authenticationFlows],
     authenticatorConfig: common.authenticatorConfig,
+    requiredActions: common.requiredActions,
   }
   return JSON.stringify(splitTree(tree as unknown as Representation))
 }
