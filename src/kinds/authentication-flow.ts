@@ -1,6 +1,10 @@
+import * as z from 'zod'
 import { allStepProviders } from './authentication-providers.ts'
 import { choice, flag, integer, objectList, text } from './fields.ts'
 import { defineKind } from './kind.ts'
+
+/** What a step can mean for its flow. */
+export const requirements = ['REQUIRED', 'ALTERNATIVE', 'CONDITIONAL', 'DISABLED'] as const
 
 /** Keycloak: AuthenticationFlowRepresentation. A tree of steps; a sub-flow is a flow of its own that an execution names. */
 export const authenticationFlow = defineKind({
@@ -28,11 +32,15 @@ export const authenticationFlow = defineKind({
         authenticatorConfig: text('Alias of the settings of the step.', { refersTo: 'authenticatorConfig' }),
         authenticatorFlow: flag('Whether the step is a flow.', { computed: true }),
         autheticatorFlow: flag('Keycloak: an earlier spelling of authenticatorFlow.', { computed: true }),
-        requirement: choice(
-          ['REQUIRED', 'ALTERNATIVE', 'CONDITIONAL', 'DISABLED'],
-          'What the step means for the flow; REQUIRED unless it says otherwise.',
-          { default: 'REQUIRED' },
-        ),
+        requirement: {
+          ...choice(requirements, 'What the step means for the flow; REQUIRED unless it says otherwise.', {
+            default: 'REQUIRED',
+          }),
+          // Keycloak: of an earlier form; a document that says so means a conditional flow.
+          schema: z
+            .union([z.enum(requirements), z.literal('OPTIONAL')])
+            .meta({ wire: { type: 'string', enum: requirements } }),
+        },
         priority: integer('Place in the order of steps: lower comes first.'),
         flowAlias: text('Alias of the flow that the step is.', { refersTo: 'authenticationFlow' }),
         userSetupAllowed: flag('Whether a user who lacks the credential may set it up on the way.'),

@@ -24,7 +24,7 @@ export const requiredAction = defineKind({
     name: text('Name of the action as people see it.', { onPut: 'clear' }),
     providerId: text('What is to be done; the same as the alias unless it says otherwise.', {
       provider: {
-        what: 'required action',
+        what: 'provider',
         known: requiredActionProviders,
         otherwise: 'log-ins that demand it fail',
       },

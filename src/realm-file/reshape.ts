@@ -4,6 +4,7 @@ import type { Representation } from '../kinds/kind.ts'
 import type { Path, Position } from '../lib/position.ts'
 import type { Document } from './document.ts'
 import type { Report } from './form.ts'
+import { authentication } from './forms/authentication.ts'
 import { authorization } from './forms/authorization.ts'
 import { groups } from './forms/groups.ts'
 import { identityProviders } from './forms/identity-providers.ts'
@@ -26,7 +27,7 @@ export interface Notes {
 }
 
 /** The forms in the order in which they are read; they are written the other way round. */
-const forms: readonly Form[] = [groups, scopeMappings, authorization, identityProviders]
+const forms: readonly Form[] = [groups, scopeMappings, authorization, identityProviders, authentication]
 
 /** A realm in the form that Regent keeps, and where each part of it stands in the document. */
 export interface Reshaped {

@@ -12,6 +12,7 @@ import { writers } from '../service/index.ts'
 import { type LiveObject, versionsOf } from '../service/live.ts'
 import type { NewObject, Update } from '../service/objects.ts'
 import type { Action, Change, RealmPlan } from './action.ts'
+import { inDependencyOrder } from './dependencies.ts'
 
 /** What a plan was made from: the stated objects, and the secrets that the plan shows as digests only. */
 export interface Statement {
@@ -61,7 +62,7 @@ export async function apply(
     // A name that an object has by mistake may be wanted for a new one.
     const renamed = of('update', kind).filter((action) => action.changes.some((one) => isRename(action, one)))
     await run(renamed, (actions) => change(context, kind, actions, live, statement, isRename))
-    await run(of('create', kind), async (actions) => {
+    await run(inDependencyOrder(of('create', kind)), async (actions) => {
       const made = await writers[kind].create(
         context,
         actions.map((action) => newObject(action, live, statement)),

@@ -1,0 +1,82 @@
+// Flows and required actions as earlier versions stated them, as the reference server's import has it; and as it wants them.
+import type { Json } from '../../kinds/fields.ts'
+import type { Representation } from '../../kinds/kind.ts'
+import { isObject } from '../form.ts'
+import type { Form, Notes } from '../reshape.ts'
+
+/** Optional steps and names in small letters read as what they mean today; steps written with whether they are flows. */
+export const authentication: Form = {
+  read(realm, notes) {
+    const { authenticationFlows: flows, requiredActions: actions } = realm
+    return {
+      ...realm,
+      ...(Array.isArray(flows) && { authenticationFlows: withoutOptionalSteps(flows, notes) }),
+      ...(Array.isArray(actions) && { requiredActions: actions.map(inCapitals) }),
+    }
+  },
+  write(realm) {
+    const flows = realm.authenticationFlows as Representation[] | undefined
+    return { ...realm, ...(flows && { authenticationFlows: flows.map(withFlags) }) }
+  },
+}
+
+/** An optional step becomes a conditional flow: of whether its user has set the step up, and of the step. */
+function withoutOptionalSteps(flows: readonly Json[], { moved }: Notes): Json[] {
+  const taken = new Set(flows.filter(isObject).map(({ alias }) => alias))
+  const added: Representation[] = []
+  const changed = flows.map((flow, place) => {
+    if (!isObject(flow) || !Array.isArray(flow.authenticationExecutions)) return flow
+    const steps = flow.authenticationExecutions.map((step, at): Json => {
+      if (!isObject(step) || step.requirement !== 'OPTIONAL') return step
+      const { priority = null, ...rest } = step
+      const name = `${step.authenticator ?? step.flowAlias}`
+      const alias = free(`${flow.alias} - ${name} - Conditional`, taken)
+      const from = ['authenticationFlows', place, 'authenticationExecutions', at]
+      const to = ['authenticationFlows', flows.length + added.length]
+      moved(to, from)
+      moved([...to, 'authenticationExecutions', 1], from)
+      added.push({
+        alias,
+        description: `${name}, for people who have set it up`,
+        providerId: 'basic-flow',
+        topLevel: false,
+        builtIn: false,
+        authenticationExecutions: [
+          { authenticator: 'conditional-user-configured', requirement: 'REQUIRED', priority: 10 },
+          { ...rest, requirement: 'REQUIRED', priority: 20 },
+        ],
+      })
+      return { flowAlias: alias, requirement: 'CONDITIONAL', ...(priority !== null && { priority }) }
+    })
+    return { ...flow, authenticationExecutions: steps }
+  })
+  return [...changed, ...added]
+}
+
+/** The name, or with a number behind it where it is taken. */
+function free(name: string, taken: Set<Json | undefined>): string {
+  let alias = name
+  for (let number = 2; taken.has(alias); number++) alias = `${name} ${number}`
+  taken.add(alias)
+  return alias
+}
+
+/** The only required action whose name changed: it was in small letters. */
+function inCapitals(action: Json): Json {
+  if (!isObject(action)) return action
+  const names = ['alias', 'providerId'].filter((name) => String(action[name]).toUpperCase() === TERMS)
+  return { ...action, ...Object.fromEntries(names.map((name) => [name, TERMS])) }
+}
+
+const TERMS = 'TERMS_AND_CONDITIONS'
+
+/** Keycloak: a step that names a flow and does not say that it is one is none. */
+function withFlags(flow: Representation): Representation {
+  const steps = flow.authenticationExecutions as Representation[] | undefined
+  return {
+    ...flow,
+    ...(steps && {
+      authenticationExecutions: steps.map((step) => ({ ...step, authenticatorFlow: step.flowAlias !== undefined })),
+    }),
+  }
+}
