@@ -40,7 +40,11 @@ const forms: Readonly<Record<ErrorCode, (message: string) => ErrorAnswer>> = {
 
 /** The answer to an error. `id` leads from an internal error to its entry in the log. */
 export function errorAnswer(error: unknown, id: string): ErrorAnswer {
-  if (error instanceof ServiceError) return forms[error.code](error.message)
+  if (error instanceof ServiceError) {
+    const answer = forms[error.code](error.message)
+    const { params } = error
+    return params ? { ...answer, body: { field: params[0], ...answer.body, params } } : answer
+  }
   if (error instanceof HttpError) return { status: error.status, body: error.body }
   if (error instanceof OAuthError) return { status: error.status, body: oauthBody(error) }
   if (error instanceof ActionError) return actionAnswer(error, id)

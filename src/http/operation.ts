@@ -61,6 +61,8 @@ export interface Answer {
   readonly body?: unknown
   /** Name of the object that was made: its address is that of the request, followed by this. */
   readonly created?: string
+  /** The address of what was made, relative to that of the request, where it is not below it. */
+  readonly location?: string
 }
 
 /** Answers with what the work reads in the realm of the path. */

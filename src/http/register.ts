@@ -60,7 +60,7 @@ function handler({ service, baseOf }: Surroundings, operation: Operation) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const values = request.params as Record<string, string>
     let read: { readonly body: unknown } | undefined
-    const { status, body, created } = await operation.handle({
+    const { status, body, created, location } = await operation.handle({
       operation,
       service,
       caller: callers.get(request)!,
@@ -75,6 +75,7 @@ function handler({ service, baseOf }: Surroundings, operation: Operation) {
     })
     if (created !== undefined)
       reply.header('location', `${baseOf(request)}${pathOf(request)}/${encodeURIComponent(created)}`)
+    if (location !== undefined) reply.header('location', new URL(location, `${baseOf(request)}${pathOf(request)}`).href)
     reply.code(status)
     if (body === undefined) return reply.send()
     if (operation.method === 'GET') reply.header('cache-control', 'no-cache')

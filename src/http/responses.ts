@@ -25,6 +25,11 @@ const problem = z.object({
 export const errorSchema = z
   .object({
     errorMessage: z.string().optional().describe('What is wrong, in words for people.'),
+    field: z.string().optional().describe('The field that is wrong.'),
+    params: z
+      .array(z.union([z.string(), z.number()]))
+      .optional()
+      .describe('What the words are about, the field first.'),
     error: z.string().optional().describe('What is wrong: a code, or words for people.'),
     error_description: z.string().optional().describe('What is wrong, in words for people.'),
     problems: z.array(problem).optional().describe('What is wrong in a document, one by one.'),

@@ -8,6 +8,7 @@ export const requiredAction = defineKind({
   title: 'required action',
   representation: 'RequiredActionProviderRepresentation',
   naturalKey: 'alias',
+  events: { type: 'REQUIRED_ACTION', paths: { realm: 'authentication/required-actions/{name}' } },
   conflict: {
     create: 'A Required Action Provider with given alias already exists.',
     update: 'A Required Action Provider with given alias already exists.',

@@ -85,6 +85,9 @@ function knownFields(kind: Kind, path: Path): string[] {
 
 /** What would be right, and what is there instead. */
 function expectation(issue: Issue, value: unknown): string {
+  // The first form of a union is the usual one; the others are read for the sake of clients.
+  const usual = issue.code === 'invalid_union' ? issue.errors?.[0]?.[0] : undefined
+  if (usual) return expectation(usual, value)
   const right = wanted(issue)
   if (right === undefined) return issue.message.charAt(0).toLowerCase() + issue.message.slice(1)
   if (issue.code === 'invalid_value' && typeof value === 'string') {
@@ -96,10 +99,8 @@ function expectation(issue: Issue, value: unknown): string {
     : `must be ${right}, not ${found(value)}`
 }
 
-/** The first form of a union is the usual one; the others are read for the sake of clients. */
-function wanted({ code, expected, values, errors }: Issue): string | undefined {
+function wanted({ code, expected, values }: Issue): string | undefined {
   if (code === 'invalid_value') return anyOf((values ?? []).map(String))
-  if (code === 'invalid_union') return errors?.[0]?.[0] && wanted(errors[0][0])
   if (code === 'too_big' || code === 'too_small') return 'a whole number of at most 15 digits'
   return code === 'invalid_type' ? types[expected ?? ''] : undefined
 }

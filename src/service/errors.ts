@@ -23,20 +23,26 @@ export type ErrorCode =
   /** Something that was counted on has changed meanwhile. */
   | 'changed'
 
+interface ErrorOptions {
+  readonly detail?: string
+  readonly cause?: unknown
+  readonly params?: readonly (string | number)[]
+}
+
 /** An error that is the caller's to read: the message is theirs, the detail is for the log. Never a secret in either. */
 export class ServiceError extends Error {
   readonly code: ErrorCode
   readonly detail: string | undefined
-  constructor(code: ErrorCode, message: string, options: { detail?: string; cause?: unknown } = {}) {
+  /** Keycloak: what its validators say is a key of a text; this is what the text is about, the field first. */
+  readonly params: readonly (string | number)[] | undefined
+  constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
     super(message, { cause: options.cause })
     this.code = code
     this.detail = options.detail
+    this.params = options.params
   }
 }
 
 /** Makes an error: `throw failure('not_found', 'Could not find client')`. */
-export const failure = (
-  code: ErrorCode,
-  message: string,
-  options?: { detail?: string; cause?: unknown },
-): ServiceError => new ServiceError(code, message, options)
+export const failure = (code: ErrorCode, message: string, options?: ErrorOptions): ServiceError =>
+  new ServiceError(code, message, options)

@@ -60,6 +60,9 @@ test('its authentication flows, and the settings of their steps', async () => {
   same(exported.authenticatorConfig, expected.configs)
 })
 
+test('its required actions, in order', async () =>
+  expect(await read(`/admin/realms/${realm}/authentication/required-actions`)).toEqual(expected.requiredActions))
+
 test('its administration client in master, with its roles', async () => {
   const [client] = (await read(`/admin/realms/master/clients?clientId=${realm}-realm`)) as Representation[]
   same(client, expected.adminClient)

@@ -248,7 +248,7 @@ describe('values of a wrong type', () => {
     ],
     [
       'of an execution of a flow',
-      flow('authenticationExecutions:', '  - auth-cookie', '  - requirement: OPTIONAL', '    priority: high'),
+      flow('authenticationExecutions:', '  - auth-cookie', '  - requirement: CONDITIONALLY', '    priority: high'),
       [
         'a.yaml:5:9: authentication flow ours: authenticationExecutions[0] must be an object, not a text',
         'a.yaml:6:9: authentication flow ours: authenticationExecutions[1].requirement must be REQUIRED, ALTERNATIVE, CONDITIONAL or DISABLED; did you mean CONDITIONAL?',

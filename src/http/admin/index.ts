@@ -1,5 +1,9 @@
 // Every operation of the admin API that Regent has, in one list.
 import type { Operation } from '../operation.ts'
+import { authenticationExecutionOperations } from './authentication-executions.ts'
+import { authenticationFlowOperations } from './authentication-flows.ts'
+import { authenticationProviderOperations } from './authentication-providers.ts'
+import { authenticatorConfigOperations } from './authenticator-configs.ts'
 import { clientScopeOperations } from './client-scopes.ts'
 import { clientOperations } from './clients.ts'
 import { eventOperations } from './events.ts'
@@ -7,6 +11,7 @@ import { identityProviderOperations } from './identity-providers.ts'
 import { listedOperations } from './not-yet.ts'
 import { protocolMapperOperations } from './protocol-mappers.ts'
 import { realmOperations } from './realms.ts'
+import { requiredActionOperations } from './required-actions.ts'
 import { roleOperations } from './roles.ts'
 
 /** The operations. */
@@ -18,6 +23,11 @@ export const operations: readonly Operation[] = [
   ...roleOperations,
   ...eventOperations,
   ...identityProviderOperations,
+  ...authenticationFlowOperations,
+  ...authenticationExecutionOperations,
+  ...authenticatorConfigOperations,
+  ...authenticationProviderOperations,
+  ...requiredActionOperations,
 ]
 
 const present = new Set(operations.map(({ method, path }) => `${method} ${path}`))

@@ -1,0 +1,176 @@
+import * as z from 'zod'
+import type { WriteContext } from '../../service/context.ts'
+import {
+  addExecution,
+  addSubFlow,
+  createExecution,
+  deleteExecution,
+  getExecution,
+  listExecutions,
+  moveExecution,
+  updateExecution,
+} from '../../service/resources/authentication-executions.ts'
+import { recordEvent } from '../event.ts'
+import { type Call, creating, type Operation, param, reading, tagged, writing } from '../operation.ts'
+import { badRequest, components, done, made, refusals } from '../responses.ts'
+
+const priority = z.int().nullish().describe('Place in the order of steps: lower comes first.')
+const requirement = z.string().nullish().describe('What the step means for the flow.')
+
+const infoFields = {
+  id: z.string().nullish().describe('Id of the execution.'),
+  requirement,
+  displayName: z.string().nullish().describe('Name of the step as people see it; of a flow its alias.'),
+  alias: z.string().nullish().describe('Alias of the settings of the step.'),
+  description: z.string().nullish().describe('What the flow does that is the step.'),
+  requirementChoices: z.array(z.string()).nullish().describe('What the step can mean for the flow.'),
+  configurable: z.boolean().nullish().describe('Whether the step can have settings.'),
+  authenticationFlow: z.boolean().nullish().describe('Whether the step is a flow.'),
+  providerId: z.string().nullish().describe('Type of the step.'),
+  authenticationConfig: z.string().nullish().describe('Id of the settings of the step.'),
+  flowId: z.string().nullish().describe('Id of the flow that is the step.'),
+  level: z.int().nullish().describe('How deep the step stands, from 0.'),
+  index: z.int().nullish().describe('How many steps of its flow stand before it.'),
+  priority,
+}
+const info = z
+  .strictObject(infoFields)
+  .describe('An execution in the list of a flow.')
+  .register(components, { id: 'AuthenticationExecutionInfoRepresentation' })
+
+const execution = z
+  .strictObject({
+    id: z.string().nullish().describe('Id of the execution; on creation a wish.'),
+    parentFlow: z.string().nullish().describe('Id of the flow that it is a step of.'),
+    flowId: z.string().nullish().describe('Id of the flow that it is.'),
+    authenticator: z.string().nullish().describe('Type of the step, such as auth-cookie.'),
+    authenticatorConfig: z.string().nullish().describe('Id of the settings of the step.'),
+    authenticatorFlow: z.boolean().nullish().describe('Whether the step is a flow.'),
+    autheticatorFlow: z.boolean().nullish().describe('Keycloak: an earlier spelling of authenticatorFlow.'),
+    requirement,
+    priority,
+  })
+  .describe('An execution of a flow.')
+  .register(components, { id: 'AuthenticationExecutionRepresentation' })
+
+const step = z.object({ provider: z.string().nullish().describe('Type of the step.'), priority })
+const subFlow = z.object({
+  alias: z.string().nullish().describe('Alias of the new flow.'),
+  type: z.string().nullish().describe('Type of the flow: basic-flow, client-flow or form-flow.'),
+  provider: z.string().nullish().describe('Of a form-flow: the form.'),
+  description: z.string().nullish().describe('What the flow does.'),
+  priority,
+})
+
+/** What is added stands elsewhere than the address that adds it. */
+const adding =
+  (list: string, work: (context: WriteContext, call: Call) => Promise<string>): Operation['handle'] =>
+  (call) =>
+    call.service.write(call.caller, param(call, 'realm'), async (context) => {
+      const id = await work(context, call)
+      recordEvent(context, call)
+      return { status: 201, location: `../../../${list}/${encodeURIComponent(id)}` }
+    })
+
+const move = (verb: 'raise' | 'lower', by: -1 | 1): Omit<Operation, 'tag'> => ({
+  operationId: `${verb}AuthenticationExecutionPriority`,
+  method: 'POST',
+  path: `/admin/realms/{realm}/authentication/executions/{executionId}/${verb}-priority`,
+  summary: `Let an execution change places with the one ${by < 0 ? 'before' : 'behind'} it`,
+  permission: 'manage-realm',
+  event: { type: 'AUTH_EXECUTION', operation: 'UPDATE' },
+  responses: { ...done, ...refusals },
+  handle: writing((context, call) => moveExecution(context, param(call, 'executionId'), by)),
+})
+
+/** Executions of authentication flows. */
+export const authenticationExecutionOperations: Operation[] = tagged('Authentication Management', [
+  {
+    operationId: 'listAuthenticationFlowExecutions',
+    method: 'GET',
+    path: '/admin/realms/{realm}/authentication/flows/{flowAlias}/executions',
+    summary: 'List all steps of a flow, each flow followed by what it consists of',
+    permission: 'view-realm',
+    responses: { 200: { description: 'The executions.', schema: z.array(info) }, ...refusals },
+    handle: reading((context, call) => listExecutions(context, param(call, 'flowAlias'))),
+  },
+  {
+    operationId: 'updateAuthenticationFlowExecution',
+    method: 'PUT',
+    path: '/admin/realms/{realm}/authentication/flows/{flowAlias}/executions',
+    summary: 'Change an execution of a flow; of a step that is a flow also its name and description',
+    permission: 'manage-realm',
+    event: 'AUTH_EXECUTION',
+    body: {
+      schema: info,
+      description: 'The execution, as it shall be',
+      representation: 'AuthenticationExecutionInfoRepresentation',
+    },
+    responses: { ...done, ...refusals, ...badRequest },
+    handle: writing((context, call) =>
+      updateExecution(context, param(call, 'flowAlias'), call.body as z.infer<typeof info>),
+    ),
+  },
+  {
+    operationId: 'addAuthenticationFlowExecution',
+    method: 'POST',
+    path: '/admin/realms/{realm}/authentication/flows/{flowAlias}/executions/execution',
+    summary: 'Add an execution to a flow',
+    permission: 'manage-realm',
+    event: 'AUTH_EXECUTION',
+    body: { schema: step, description: 'The execution to add' },
+    responses: { ...made, ...refusals, ...badRequest },
+    handle: adding('executions', (context, call) =>
+      addExecution(context, param(call, 'flowAlias'), call.body as z.infer<typeof step>),
+    ),
+  },
+  {
+    operationId: 'addAuthenticationSubFlow',
+    method: 'POST',
+    path: '/admin/realms/{realm}/authentication/flows/{flowAlias}/executions/flow',
+    summary: 'Add a new flow as a step of a flow',
+    permission: 'manage-realm',
+    event: 'AUTH_EXECUTION_FLOW',
+    body: { schema: subFlow, description: 'The flow to add' },
+    responses: { ...made, ...refusals, ...badRequest },
+    handle: adding('flows', (context, call) =>
+      addSubFlow(context, param(call, 'flowAlias'), call.body as z.infer<typeof subFlow>),
+    ),
+  },
+  {
+    operationId: 'createAuthenticationExecution',
+    method: 'POST',
+    path: '/admin/realms/{realm}/authentication/executions',
+    summary: 'Add an execution to the flow that it names',
+    permission: 'manage-realm',
+    event: 'AUTH_EXECUTION',
+    body: {
+      schema: execution,
+      description: 'The execution, as it shall be',
+      representation: 'AuthenticationExecutionRepresentation',
+    },
+    responses: { ...made, ...refusals, ...badRequest },
+    handle: creating((context, call) => createExecution(context, call.body as z.infer<typeof execution>)),
+  },
+  {
+    operationId: 'getAuthenticationExecution',
+    method: 'GET',
+    path: '/admin/realms/{realm}/authentication/executions/{executionId}',
+    summary: 'Get an execution',
+    permission: 'view-realm',
+    responses: { 200: { description: 'The execution.', schema: execution }, ...refusals },
+    handle: reading((context, call) => getExecution(context, param(call, 'executionId'))),
+  },
+  {
+    operationId: 'deleteAuthenticationExecution',
+    method: 'DELETE',
+    path: '/admin/realms/{realm}/authentication/executions/{executionId}',
+    summary: 'Delete an execution, with the flow that it is and its settings',
+    permission: 'manage-realm',
+    event: 'AUTH_EXECUTION',
+    responses: { ...done, ...refusals },
+    handle: writing((context, call) => deleteExecution(context, param(call, 'executionId'))),
+  },
+  move('raise', -1),
+  move('lower', 1),
+])

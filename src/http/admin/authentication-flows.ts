@@ -1,0 +1,88 @@
+import * as z from 'zod'
+import { kinds } from '../../kinds/index.ts'
+import type { Representation } from '../../kinds/kind.ts'
+import {
+  copyFlow,
+  createFlow,
+  deleteFlow,
+  getFlow,
+  listTopLevel,
+  replaceFlow,
+} from '../../service/resources/authentication-flows.ts'
+import { objectBody } from '../body.ts'
+import { creating, type Operation, param, reading, tagged, writing } from '../operation.ts'
+import { badRequest, done, made, many, one, refusals } from '../responses.ts'
+
+const kind = kinds.authenticationFlow
+const body = objectBody(kind)
+const copy = {
+  schema: z.object({ newName: z.string().nullish().describe('Alias of the copy.') }),
+  description: 'What the copy is called',
+}
+
+/** Authentication flows. */
+export const authenticationFlowOperations: Operation[] = tagged('Authentication Management', [
+  {
+    operationId: 'listAuthenticationFlows',
+    method: 'GET',
+    path: '/admin/realms/{realm}/authentication/flows',
+    summary: 'List the authentication flows that can be bound',
+    permission: 'view-realm',
+    responses: { ...many(kind), ...refusals },
+    handle: reading((context) => listTopLevel(context)),
+  },
+  {
+    operationId: 'createAuthenticationFlow',
+    method: 'POST',
+    path: '/admin/realms/{realm}/authentication/flows',
+    summary: 'Create an authentication flow without steps',
+    permission: 'manage-realm',
+    event: 'AUTH_FLOW',
+    body,
+    responses: { ...made, ...refusals, ...badRequest },
+    handle: creating((context, call) => createFlow(context, call.body as Representation)),
+  },
+  {
+    operationId: 'getAuthenticationFlow',
+    method: 'GET',
+    path: '/admin/realms/{realm}/authentication/flows/{id}',
+    summary: 'Get an authentication flow',
+    permission: 'view-realm',
+    responses: { ...one(kind), ...refusals },
+    handle: reading((context, call) => getFlow(context, param(call, 'id'))),
+  },
+  {
+    operationId: 'updateAuthenticationFlow',
+    method: 'PUT',
+    path: '/admin/realms/{realm}/authentication/flows/{id}',
+    summary: 'Change what an authentication flow is called; its steps stay',
+    permission: 'manage-realm',
+    event: 'AUTH_FLOW',
+    body,
+    responses: { ...done, ...refusals, ...badRequest },
+    handle: writing((context, call) => replaceFlow(context, param(call, 'id'), call.body as Representation)),
+  },
+  {
+    operationId: 'deleteAuthenticationFlow',
+    method: 'DELETE',
+    path: '/admin/realms/{realm}/authentication/flows/{id}',
+    summary: 'Delete an authentication flow with all that it consists of',
+    permission: 'manage-realm',
+    event: 'AUTH_FLOW',
+    responses: { ...done, ...refusals },
+    handle: writing((context, call) => deleteFlow(context, param(call, 'id'))),
+  },
+  {
+    operationId: 'copyAuthenticationFlow',
+    method: 'POST',
+    path: '/admin/realms/{realm}/authentication/flows/{flowAlias}/copy',
+    summary: 'Copy an authentication flow with all that it consists of',
+    permission: 'manage-realm',
+    event: { type: 'AUTH_FLOW', asCalled: true },
+    body: copy,
+    responses: { ...made, ...refusals, ...badRequest },
+    handle: creating((context, call) =>
+      copyFlow(context, param(call, 'flowAlias'), (call.body as z.infer<typeof copy.schema>).newName),
+    ),
+  },
+])

@@ -1,0 +1,164 @@
+import * as z from 'zod'
+import { kinds } from '../../kinds/index.ts'
+import type { Representation } from '../../kinds/kind.ts'
+import {
+  deleteAction,
+  deleteConfig,
+  describeConfig,
+  getAction,
+  getConfig,
+  listActions,
+  listUnregistered,
+  moveAction,
+  registerAction,
+  replaceAction,
+  replaceConfig,
+} from '../../service/resources/required-actions.ts'
+import { objectBody } from '../body.ts'
+import { type Call, type Operation, param, reading, tagged, type Untagged, writing } from '../operation.ts'
+import { badRequest, components, done, many, one, refusals } from '../responses.ts'
+import { property } from './authentication-providers.ts'
+
+const kind = kinds.requiredAction
+const alias = (call: Call) => param(call, 'alias')
+
+const registration = z.object({
+  providerId: z.string().nullish().describe('Id of the provider; the alias of the required action too.'),
+  name: z.string().nullish().describe('Name of the action as people see it.'),
+})
+const unregistered = z.object({
+  providerId: z.string().describe('Id of the provider.'),
+  name: z.string().describe('Name of the provider as people see it.'),
+})
+const config = z
+  .strictObject({ config: kind.fields.config!.schema.nullish().describe(kind.fields.config!.description) })
+  .describe('The settings of a required action.')
+  .register(components, { id: 'RequiredActionConfigRepresentation' })
+const configInfo = z
+  .object({ properties: z.array(property).describe('The settings.') })
+  .describe('What can be set of a required action.')
+  .register(components, { id: 'RequiredActionConfigInfoRepresentation' })
+
+const move = (verb: 'raise' | 'lower', by: -1 | 1): Untagged => ({
+  operationId: `${verb}RequiredActionPriority`,
+  method: 'POST',
+  path: `/admin/realms/{realm}/authentication/required-actions/{alias}/${verb}-priority`,
+  summary: `Let a required action change places with the one ${by < 0 ? 'before' : 'behind'} it`,
+  permission: 'manage-realm',
+  event: { type: 'REQUIRED_ACTION', operation: 'UPDATE' },
+  responses: { ...done, ...refusals },
+  handle: writing((context, call) => moveAction(context, alias(call), by)),
+})
+
+/** Required actions. */
+export const requiredActionOperations: Operation[] = tagged('Authentication Management', [
+  {
+    operationId: 'listRequiredActions',
+    method: 'GET',
+    path: '/admin/realms/{realm}/authentication/required-actions',
+    summary: 'List the required actions, in order',
+    permission: 'view-realm',
+    responses: { ...many(kind), ...refusals },
+    handle: reading(listActions),
+  },
+  {
+    operationId: 'getRequiredAction',
+    method: 'GET',
+    path: '/admin/realms/{realm}/authentication/required-actions/{alias}',
+    summary: 'Get a required action',
+    permission: 'view-realm',
+    responses: { ...one(kind), ...refusals },
+    handle: reading((context, call) => getAction(context, alias(call))),
+  },
+  {
+    operationId: 'updateRequiredAction',
+    method: 'PUT',
+    path: '/admin/realms/{realm}/authentication/required-actions/{alias}',
+    summary: 'Update a required action',
+    permission: 'manage-realm',
+    event: 'REQUIRED_ACTION',
+    body: objectBody(kind),
+    responses: { ...done, ...refusals, ...badRequest },
+    handle: writing((context, call) => replaceAction(context, alias(call), call.body as Representation)),
+  },
+  {
+    operationId: 'deleteRequiredAction',
+    method: 'DELETE',
+    path: '/admin/realms/{realm}/authentication/required-actions/{alias}',
+    summary: 'Take a required action out of the realm',
+    permission: 'manage-realm',
+    event: 'REQUIRED_ACTION',
+    responses: { ...done, ...refusals },
+    handle: writing((context, call) => deleteAction(context, alias(call))),
+  },
+  {
+    operationId: 'listUnregisteredRequiredActions',
+    method: 'GET',
+    path: '/admin/realms/{realm}/authentication/unregistered-required-actions',
+    summary: 'List the providers of which the realm has no required action',
+    permission: 'view-realm',
+    responses: { 200: { description: 'The providers.', schema: z.array(unregistered) }, ...refusals },
+    handle: reading(listUnregistered),
+  },
+  {
+    operationId: 'registerRequiredAction',
+    method: 'POST',
+    path: '/admin/realms/{realm}/authentication/register-required-action',
+    summary: 'Make the required action of a provider',
+    permission: 'manage-realm',
+    event: 'REQUIRED_ACTION',
+    body: { schema: registration, description: 'The provider' },
+    responses: { ...done, ...refusals, ...badRequest },
+    handle: writing((context, call) => {
+      const { providerId, name } = call.body as z.infer<typeof registration>
+      return registerAction(context, providerId, name)
+    }),
+  },
+  move('raise', -1),
+  move('lower', 1),
+  {
+    operationId: 'getRequiredActionConfigDescription',
+    method: 'GET',
+    path: '/admin/realms/{realm}/authentication/required-actions/{alias}/config-description',
+    summary: 'Get what can be set of a required action',
+    permission: 'view-realm',
+    responses: { 200: { description: 'The settings.', schema: configInfo }, ...refusals },
+    handle: reading(async (context, call) => describeConfig(context, alias(call))),
+  },
+  {
+    operationId: 'getRequiredActionConfig',
+    method: 'GET',
+    path: '/admin/realms/{realm}/authentication/required-actions/{alias}/config',
+    summary: 'Get the settings of a required action',
+    permission: 'view-realm',
+    responses: { 200: { description: 'The settings.', schema: config }, ...refusals },
+    handle: reading((context, call) => getConfig(context, alias(call))),
+  },
+  {
+    operationId: 'updateRequiredActionConfig',
+    method: 'PUT',
+    path: '/admin/realms/{realm}/authentication/required-actions/{alias}/config',
+    summary: 'Replace the settings of a required action',
+    permission: 'manage-realm',
+    event: 'REQUIRED_ACTION_CONFIG',
+    body: {
+      schema: config,
+      description: 'The settings, as they shall be',
+      representation: 'RequiredActionConfigRepresentation',
+    },
+    responses: { ...done, ...refusals, ...badRequest },
+    handle: writing((context, call) =>
+      replaceConfig(context, alias(call), ((call.body as z.infer<typeof config>).config ?? {}) as Representation),
+    ),
+  },
+  {
+    operationId: 'deleteRequiredActionConfig',
+    method: 'DELETE',
+    path: '/admin/realms/{realm}/authentication/required-actions/{alias}/config',
+    summary: 'Take all settings from a required action',
+    permission: 'manage-realm',
+    event: 'REQUIRED_ACTION_CONFIG',
+    responses: { ...done, ...refusals },
+    handle: writing((context, call) => deleteConfig(context, alias(call))),
+  },
+])

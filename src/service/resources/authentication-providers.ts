@@ -1,0 +1,58 @@
+// What REST tells of the providers that authentication is made of.
+import {
+  allStepProviders,
+  authenticators,
+  clientAuthenticators,
+  formActions,
+  forms,
+  type Property,
+  type Providers,
+  type StepProvider,
+} from '../../kinds/authentication-providers.ts'
+import { demand } from '../administrators.ts'
+import type { Context } from '../context.ts'
+import { failure } from '../errors.ts'
+
+const groups = { authenticators, clientAuthenticators, formActions, forms }
+
+/** A provider in a list. */
+export interface ListedProvider {
+  readonly id: string
+  readonly displayName: string
+  readonly description: string
+  readonly supportsSecret?: boolean
+}
+
+/** The providers of a group. */
+export function listProviders(context: Context, group: keyof typeof groups): ListedProvider[] {
+  demand(context, 'view-realm')
+  return [...groups[group]].map(([id, { displayName, description, supportsSecret }]) => ({
+    id,
+    displayName,
+    description,
+    ...(group === 'clientAuthenticators' && { supportsSecret }),
+  }))
+}
+
+/** The settings that a provider has in the step that it is. */
+export interface ConfigDescription {
+  readonly name: string
+  readonly providerId: string
+  readonly helpText: string
+  readonly properties: readonly Property[]
+}
+
+/** The settings of a provider. Throws not_found: forms have none, and say nothing of it. */
+export function describeProvider(context: Context, id: string): ConfigDescription {
+  demand(context, 'view-realm')
+  const provider = forms.has(id) ? undefined : (allStepProviders as Providers<StepProvider>).get(id)
+  if (!provider) throw failure('not_found', 'Could not find authenticator provider')
+  const { displayName, description, config } = provider
+  return { name: displayName, providerId: id, helpText: description, properties: config }
+}
+
+/** The settings that each client authenticator has in clients. */
+export function describePerClient(context: Context): Record<string, readonly Property[]> {
+  demand(context, 'view-realm')
+  return Object.fromEntries([...clientAuthenticators].map(([id, { perClient }]) => [id, perClient]))
+}
