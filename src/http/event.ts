@@ -4,7 +4,7 @@ import type { Kind, Representation } from '../kinds/kind.ts'
 import { masked } from '../kinds/masked.ts'
 import { keepsEvents, noteEvent } from '../service/admin-events.ts'
 import type { WriteContext } from '../service/context.ts'
-import type { Call, Method } from './operation.ts'
+import type { Call, Method, Untagged } from './operation.ts'
 
 /**
  * What an operation that changes something leaves in the realm's admin events: what it is about, and what was done where its
@@ -16,7 +16,7 @@ interface SpecialEvent {
   readonly type: EventType
   readonly operation?: EventOperation
   /** The path of a creation is that of the request, without the new object. */
-  readonly asCalled?: true
+  readonly asCalled?: boolean
 }
 
 /** What only reads leaves no event. */
@@ -26,21 +26,24 @@ const BY_METHOD: Readonly<Record<Exclude<Method, 'GET'>, EventOperation>> = {
   DELETE: 'DELETE',
 }
 
+/** What the description of an operation says of its event; undefined: it leaves none. */
+export function eventOf({ event, method }: Untagged): Required<SpecialEvent> | undefined {
+  if (!event) return undefined
+  const special: SpecialEvent = typeof event === 'string' ? { type: event } : event
+  return { operation: BY_METHOD[method as Exclude<Method, 'GET'>], asCalled: false, ...special }
+}
+
 /** Notes the event of a call whose work is done. `created`: what a new object is called in its address. */
 export function recordEvent(context: WriteContext, call: Call, created?: string): void {
-  const { event, method, body } = call.operation
+  const event = eventOf(call.operation)
   if (!event || !keepsEvents(context)) return
-  const {
-    type,
-    operation = BY_METHOD[method as Exclude<Method, 'GET'>],
-    asCalled,
-  }: SpecialEvent = typeof event === 'string' ? { type: event } : event
-  const path = pathOf(call, asCalled ? undefined : created)
+  const path = pathOf(call, event.asCalled ? undefined : created)
+  const { kind } = call.operation.body ?? {}
   noteEvent(context, {
-    operationType: operation,
-    resourceType: type,
+    operationType: event.operation,
+    resourceType: event.type,
     ...(path && { resourcePath: path }),
-    ...(body?.kind && { representation: representationOf(context, body.kind, call, created) }),
+    ...(kind && { representation: representationOf(context, kind, call, created) }),
   })
 }
 

@@ -15,7 +15,7 @@ const [listOfClient, ...ofClient] = collection(
   roles,
   '/admin/realms/{realm}/clients/{client-uuid}/roles',
   '{role-name}',
-)
+).map((operation) => (operation.event ? { ...operation, event: 'CLIENT_ROLE' as const } : operation))
 
 /** Roles of the realm and of clients by name, and all of them by id. */
 export const roleOperations: Operation[] = [

@@ -64,7 +64,6 @@ export const roles: Resource = {
     demand(context, 'manage-realm')
     const { parent } = await containerOf(context, place)
     const [made] = await writers.role.create(context, [{ ...newObject(withName(body)), ...(parent && { parent }) }])
-    describeEvent(context, { resourceType: typeOf(kinds.role, parent?.kind) })
     return made!.key.at(-1)!
   },
 }
