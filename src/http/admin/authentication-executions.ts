@@ -117,7 +117,7 @@ export const authenticationExecutionOperations: Operation[] = tagged('Authentica
     path: '/admin/realms/{realm}/authentication/flows/{flowAlias}/executions/execution',
     summary: 'Add an execution to a flow',
     permission: 'manage-realm',
-    event: 'AUTH_EXECUTION',
+    event: { type: 'AUTH_EXECUTION', asCalled: true },
     body: { schema: step, description: 'The execution to add' },
     responses: { ...made, ...refusals, ...badRequest },
     handle: adding('executions', (context, call) =>
@@ -130,7 +130,7 @@ export const authenticationExecutionOperations: Operation[] = tagged('Authentica
     path: '/admin/realms/{realm}/authentication/flows/{flowAlias}/executions/flow',
     summary: 'Add a new flow as a step of a flow',
     permission: 'manage-realm',
-    event: 'AUTH_EXECUTION_FLOW',
+    event: { type: 'AUTH_EXECUTION_FLOW', asCalled: true },
     body: { schema: subFlow, description: 'The flow to add' },
     responses: { ...made, ...refusals, ...badRequest },
     handle: adding('flows', (context, call) =>
