@@ -81,6 +81,7 @@ onStore('drift', 'show what somebody changed since documents were applied')
 
 onStore('export', 'write a realm as a document')
   .argument('<realm>')
+  .option('--full', 'with everything that creation would give, too')
   .option('--secrets', 'secrets in the clear instead of masks')
   .option('--ids', 'with the ids of all objects')
   .addOption(new Option('--output <format>', 'form of the document').choices(['yaml', 'json']).default('yaml'))

@@ -4,11 +4,12 @@ import { connect, type StoreFlags } from './connect.ts'
 /** `regent export`: the document alone goes to the standard output. */
 export async function exportCommand(
   realm: string,
-  flags: StoreFlags & { secrets?: boolean; ids?: boolean; output: string },
+  flags: StoreFlags & { secrets?: boolean; ids?: boolean; full?: boolean; output: string },
 ): Promise<void> {
   const connection = await connect(flags)
   try {
-    const query = new URLSearchParams({ ...(flags.secrets && { secrets: 'true' }), ...(flags.ids && { ids: 'true' }) })
+    const asked = (['secrets', 'ids', 'full'] as const).filter((name) => flags[name])
+    const query = new URLSearchParams(asked.map((name): [string, string] => [name, 'true']))
     const document = await connection.request('GET', `/regent/v1/export/${encodeURIComponent(realm)}?${query}`)
     process.stdout.write(
       flags.output === 'json'

@@ -198,6 +198,7 @@ export const regentOperations: readonly Operation[] = [
     query: z.object({
       secrets: z.stringbool().optional().describe('Secrets in the clear.'),
       ids: z.stringbool().optional().describe('With the ids of all objects.'),
+      full: z.stringbool().optional().describe('With everything that creation would give, too.'),
     }),
     responses: {
       200: { description: 'The realm.', schema: z.record(z.string(), z.json()).describe('A realm file.') },

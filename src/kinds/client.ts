@@ -54,7 +54,7 @@ export const client = defineKind({
     publicClient: flag('Whether the client cannot keep a secret, as in a browser or on a phone.'),
     bearerOnly: flag('Whether the client only checks tokens and never starts a log-in.'),
     clientAuthenticatorType: text('How the client proves who it is, such as client-secret or client-jwt.'),
-    secret: text('Secret of a confidential client; made when none is stated.', { secret: true }),
+    secret: text('Secret of a confidential client; made when none is stated.', { secret: true, generated: true }),
     registrationAccessToken: text('Token with which the client may change itself.', { computed: true, secret: true }),
     standardFlowEnabled: flag('Whether people log in with a browser that returns with a code.'),
     implicitFlowEnabled: flag('Whether people log in with a browser that returns with tokens.'),
@@ -98,6 +98,7 @@ export const client = defineKind({
     },
     attributes: textMap('Further settings by name, such as post.logout.redirect.uris.', {
       emptyIsAbsent: true,
+      generated: ['client.secret.creation.time'],
       secret: [
         'saml.signing.private.key',
         'saml.encryption.private.key',

@@ -101,7 +101,18 @@ export function resolve(kind: Kind, path: string): { name: string; key: string |
 /** Whether the path holds a secret. */
 export function isSecret(kind: Kind, path: string): boolean {
   const { key, field } = resolve(kind, path)
-  return field.secret === true || (key !== undefined && Array.isArray(field.secret) && field.secret.includes(key))
+  return isAmong(field.secret, key)
+}
+
+/** Whether a fact of a field holds for it, or for that key of a map. */
+function isAmong(fact: true | readonly string[] | undefined, key: string | undefined): boolean {
+  return fact === true || (key !== undefined && fact?.includes(key) === true)
+}
+
+/** Whether the value of the path is made up when none is stated. */
+export function isGenerated(kind: Kind, path: string): boolean {
+  const { key, field } = resolve(kind, path)
+  return isAmong(field.generated, key)
 }
 
 /**

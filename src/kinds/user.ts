@@ -44,7 +44,7 @@ export const user = defineKind({
     enabled: flag('Whether the person can log in.'),
     emailVerified: flag('Whether the mail address is known to be theirs.'),
     attributes: textListMap('Further facts, lists of texts by name.', { onPut: 'replace' }),
-    createdTimestamp: integer('When the account was made; milliseconds since 1970.'),
+    createdTimestamp: integer('When the account was made; milliseconds since 1970.', { generated: true }),
     notBefore: integer('Tokens from before this time are refused; seconds since 1970, 0 for none.'),
     requiredActions: textSet('What the person must do at the next log-in, such as UPDATE_PASSWORD.', { once: true }),
     credentials: objectList(credential, 'What the person proves who they are with.', {

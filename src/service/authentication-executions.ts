@@ -97,6 +97,11 @@ export async function writeExecutions(context: WriteContext, edits: readonly Edi
   if (cycle !== undefined) throw failure('invalid', `authentication flow ${cycle} would be a part of itself`)
 }
 
+/** Steps with what they have that state nothing of it. */
+export function completed(steps: readonly Representation[]): Representation[] {
+  return ordered(steps).map(([step, priority]) => ({ userSetupAllowed: false, ...step, priority }))
+}
+
 function checkStep({ key: [alias] }: LiveObject, { authenticator, flowAlias }: Representation): void {
   if (authenticator || flowAlias) return
   throw failure('invalid', `a step of authentication flow ${alias} names neither an authenticator nor a flow`)

@@ -3,7 +3,7 @@ import { kinds } from '../kinds/index.ts'
 import type { Representation } from '../kinds/kind.ts'
 import { selectFlowsNaming } from '../store/authentication-flows.ts'
 import { touchObjects } from '../store/objects.ts'
-import { EXECUTIONS, executionsOf, listFlows, writeExecutions } from './authentication-executions.ts'
+import { completed, EXECUTIONS, executionsOf, listFlows, writeExecutions } from './authentication-executions.ts'
 import { journal, type WriteContext } from './context.ts'
 import { deleteAll } from './deletion.ts'
 import type { LiveObject } from './live.ts'
@@ -25,6 +25,9 @@ export const authenticationFlows: Writers = {
     )
     return created
   },
+  additions: () => (stated) => ({
+    [EXECUTIONS]: completed((stated[EXECUTIONS] ?? []) as Representation[]),
+  }),
   async update(context, updates) {
     await journalSteps(context, 'sub_flow', renamed(updates))
     const updated = await updateAll(context, kind.name, updates.map(withoutIds))

@@ -1,14 +1,20 @@
 // Clients: secrets, the client scopes that a new one gets, service accounts, URIs.
 import { createHash, randomInt, randomUUID } from 'node:crypto'
+import { builtInObjects } from '../kinds/built-in/index.ts'
 import { assemble, flatten } from '../kinds/compare.ts'
 import { kinds } from '../kinds/index.ts'
-import type { Key, Representation } from '../kinds/kind.ts'
+import type { Representation } from '../kinds/kind.ts'
 import { clientProblem } from './client-uris.ts'
 import type { Context } from './context.ts'
 import { failure } from './errors.ts'
 import { type LiveObject, listObjects } from './live.ts'
 import { type NewObject, plain, type Update, type Writers } from './objects.ts'
-import { addServiceAccounts, removeServiceAccounts, renameServiceAccounts } from './service-accounts.ts'
+import {
+  addServiceAccounts,
+  removeServiceAccounts,
+  renameServiceAccounts,
+  serviceAccountOf,
+} from './service-accounts.ts'
 
 const writers = plain('client')
 const SECRET_CREATION_TIME = 'client.secret.creation.time'
@@ -29,6 +35,22 @@ export const clients: Writers = {
     )
     return created
   },
+  additions(realm) {
+    const [builtIn, ...objects] = builtInObjects(realm.key[0]!)
+    const names = defaultScopes(builtIn!.representation)
+    const scopes = choose(
+      names,
+      objects.filter(({ kind }) => kind === 'clientScope'),
+    )
+    // Where a realm gives others, no client has what it gets: no client scope is called so.
+    const unusual = { defaultClientScopes: [''], optionalClientScopes: [''] }
+    const usual = JSON.stringify(names) === JSON.stringify(defaultScopes(realm.representation))
+    return (stated) => ({ ...additions(stated, scopes), ...(!usual && unusual) })
+  },
+  brings: (client) =>
+    client.representation.serviceAccountsEnabled === true
+      ? [{ kind: 'user', representation: serviceAccountOf(client) }]
+      : [],
   async update(context, updates) {
     const prepared = updates.map(prepareUpdate)
     const turned = (on: boolean) =>
@@ -69,58 +91,97 @@ export function freshSecret(context: Context, attributes: Representation | null 
   return { secret: newSecret(), attributes: { ...attributes, [SECRET_CREATION_TIME]: seconds(context) } }
 }
 
+/** A client scope, as far as it matters to new clients. */
+type Scope = Pick<LiveObject, 'key' | 'representation'>
+
 interface NewClientScopes {
   /** The client scopes that the realm gives to new clients, with their protocols. */
-  readonly default: readonly LiveObject[]
-  readonly optional: readonly LiveObject[]
+  readonly default: readonly Scope[]
+  readonly optional: readonly Scope[]
   /** Whether the realm has the client scope of service accounts. */
   readonly serviceAccount: boolean
 }
 
 async function newClientScopes(context: Context, objects: readonly NewObject[]): Promise<NewClientScopes> {
   const [realm] = await listObjects(context, 'realm', {})
-  const named = (field: string): Key[] => ((realm?.representation[field] ?? []) as string[]).map((name) => [name])
-  const [byDefault, optional] = [named('defaultDefaultClientScopes'), named('defaultOptionalClientScopes')]
   const wantsAccount = objects.some(({ representation }) => representation.serviceAccountsEnabled === true)
-  const keys = [...byDefault, ...optional, ...(wantsAccount ? [[SERVICE_ACCOUNT_SCOPE]] : [])]
-  const scopes = await listObjects(context, 'clientScope', { keys })
-  const among = (keys: readonly Key[]) => scopes.filter(({ key }) => keys.some(([name]) => name === key[0]))
+  const names = defaultScopes(realm?.representation ?? {})
+  const keys = [...names.default, ...names.optional, ...(wantsAccount ? [SERVICE_ACCOUNT_SCOPE] : [])]
+  const scopes = await listObjects(context, 'clientScope', { keys: keys.map((name) => [name]) })
+  return choose(names, scopes)
+}
+
+interface ScopeNames {
+  readonly default: readonly string[]
+  readonly optional: readonly string[]
+}
+
+function defaultScopes(realm: Representation): ScopeNames {
+  const names = (field: string) => ((realm[field] ?? []) as string[]).toSorted()
+  return { default: names('defaultDefaultClientScopes'), optional: names('defaultOptionalClientScopes') }
+}
+
+function choose(names: ScopeNames, scopes: readonly Scope[]): NewClientScopes {
+  const among = (wanted: readonly string[]) => scopes.filter(({ key }) => wanted.includes(key[0]!))
   return {
-    default: among(byDefault),
-    optional: among(optional),
-    serviceAccount: among([[SERVICE_ACCOUNT_SCOPE]]).length > 0,
+    default: among(names.default),
+    optional: among(names.optional),
+    serviceAccount: among([SERVICE_ACCOUNT_SCOPE]).length > 0,
   }
 }
 
 function prepare(context: Context, client: NewObject, scopes: NewClientScopes): NewObject {
   const id = client.id ?? randomUUID()
   const stated: Representation = { ...client.representation, clientId: client.representation.clientId ?? id }
-  const full = kinds.client.defaults(stated)
-  const protocol = String(stated.protocol ?? full.protocol)
-  refuse({ ...full, ...stated })
-  const matching = (list: readonly LiveObject[]) =>
-    list.filter(({ representation }) => representation.protocol === protocol).map(({ key }) => key[0]!)
-  // Keycloak: who states one of the two lists means that the other is empty.
-  const byDefault = stated.optionalClientScopes ? [] : matching(scopes.default)
-  const defaultClientScopes = (stated.defaultClientScopes ?? byDefault) as string[]
-  const withAccount = stated.serviceAccountsEnabled === true && scopes.serviceAccount
+  const whole = { ...kinds.client.defaults(stated), ...stated }
+  refuse(whole)
+  const { attributes, ...added } = additions(stated, scopes)
+  const { defaultClientScopes, optionalClientScopes } = stated
   return {
     ...client,
     id,
     representation: {
+      ...added,
       ...stated,
-      ...generatedSecret({ ...full, ...stated }),
+      ...generatedSecret(whole),
       attributes: {
-        ...generatedAttributes(context, { ...full, ...stated }),
+        ...generatedAttributes(context, whole),
+        ...(attributes as Representation | undefined),
         ...(stated.attributes as Representation | undefined),
       },
-      defaultClientScopes: withAccount
-        ? [...new Set([...defaultClientScopes, SERVICE_ACCOUNT_SCOPE])]
-        : defaultClientScopes,
-      optionalClientScopes:
-        stated.optionalClientScopes ?? (stated.defaultClientScopes ? [] : matching(scopes.optional)),
+      // Keycloak: a client with a service account has its client scope, whatever is stated.
+      defaultClientScopes: [
+        ...new Set([
+          ...((defaultClientScopes ?? added.defaultClientScopes) as string[]),
+          ...(hasAccountScope(stated, scopes) ? [SERVICE_ACCOUNT_SCOPE] : []),
+        ]),
+      ],
+      optionalClientScopes: optionalClientScopes ?? added.optionalClientScopes!,
     },
   }
+}
+
+/** What a new client gets that states so much, but for what is made up. */
+function additions(stated: Representation, scopes: NewClientScopes): Representation {
+  const protocol = String(stated.protocol ?? kinds.client.defaults(stated).protocol)
+  const matching = (list: readonly Scope[]) =>
+    list.filter(({ representation }) => representation.protocol === protocol).map(({ key }) => key[0]!)
+  // Keycloak: who states one of the two lists means that the other is empty.
+  const byDefault = stated.optionalClientScopes && !stated.defaultClientScopes ? [] : matching(scopes.default)
+  const optional = stated.defaultClientScopes && !stated.optionalClientScopes ? [] : matching(scopes.optional)
+  return {
+    defaultClientScopes: hasAccountScope(stated, scopes) ? [...byDefault, SERVICE_ACCOUNT_SCOPE] : byDefault,
+    optionalClientScopes: optional,
+    ...(protocol === 'saml' && {
+      attributes: {
+        'saml.artifact.binding.identifier': createHash('sha1').update(String(stated.clientId)).digest('base64'),
+      },
+    }),
+  }
+}
+
+function hasAccountScope({ serviceAccountsEnabled }: Representation, { serviceAccount }: NewClientScopes): boolean {
+  return serviceAccountsEnabled === true && serviceAccount
 }
 
 function prepareUpdate(update: Update): Update {
@@ -144,21 +205,16 @@ function refuse(client: Representation): void {
 }
 
 /** The secret of a confidential client that states none. */
-function generatedSecret({ publicClient, secret }: Representation): Representation {
-  return publicClient === true || (secret !== undefined && secret !== null) ? {} : { secret: newSecret() }
+function generatedSecret(whole: Representation): Representation {
+  return lacksSecret(whole) ? { secret: newSecret() } : {}
 }
 
-function generatedAttributes(
-  context: Context,
-  { publicClient, secret, protocol, clientId }: Representation,
-): Representation {
-  return {
-    ...(publicClient !== true &&
-      (secret === undefined || secret === null) && { [SECRET_CREATION_TIME]: seconds(context) }),
-    ...(protocol === 'saml' && {
-      'saml.artifact.binding.identifier': createHash('sha1').update(String(clientId)).digest('base64'),
-    }),
-  }
+function generatedAttributes(context: Context, whole: Representation): Representation {
+  return lacksSecret(whole) ? { [SECRET_CREATION_TIME]: seconds(context) } : {}
+}
+
+function lacksSecret({ publicClient, secret = null }: Representation): boolean {
+  return publicClient !== true && secret === null
 }
 
 function seconds(context: Context): string {

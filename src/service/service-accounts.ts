@@ -1,4 +1,5 @@
 // Service accounts: the users that clients are when they act in their own name. They come, go and are called with their client.
+import type { Representation } from '../kinds/kind.ts'
 import { selectServiceAccounts } from '../store/users.ts'
 import type { Context, WriteContext } from './context.ts'
 import { type LiveObject, listObjects } from './live.ts'
@@ -7,14 +8,17 @@ import { users } from './users.ts'
 /** Keycloak: how the user of a client is called. */
 const nameOf = (clientId: string): string => `service-account-${clientId}`.toLowerCase()
 
+/** The service account of a client, as it is made. */
+export function serviceAccountOf({ key: [clientId] }: LiveObject): Representation {
+  return { username: nameOf(clientId!), enabled: true, serviceAccountClientId: clientId! }
+}
+
 /** Makes the service accounts of clients. */
 export async function addServiceAccounts(context: WriteContext, clients: readonly LiveObject[]): Promise<void> {
   if (!clients.length) return
   await users.create(
     context,
-    clients.map(({ key: [clientId] }) => ({
-      representation: { username: nameOf(clientId!), enabled: true, serviceAccountClientId: clientId! },
-    })),
+    clients.map((client) => ({ representation: serviceAccountOf(client) })),
   )
 }
 

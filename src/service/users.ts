@@ -39,6 +39,7 @@ export const users: Writers = {
     ])
     return objects.map((one) => byObject.get(one)!)
   },
+  additions: (realm) => () => ({ realmRoles: [`default-roles-${realm.key[0]}`] }),
   async update(context, updates) {
     const updated = await writers.update(context, updates.map(withActions))
     await refuseSharedMail(context, updates)

@@ -8,7 +8,7 @@ const server = await testServer()
 const realm = (await server.realm()).split('/').at(-1)!
 const expected = JSON.parse(JSON.stringify(recorded).replaceAll('{realm}', realm)) as typeof recorded
 const read = async (path: string) => (await server.call('GET', path)).body
-const exported = (await read(`/regent/v1/export/${realm}`)) as Representation
+const exported = (await read(`/regent/v1/export/${realm}?full=true`)) as Representation
 
 /** Without ids, and with lists whose order says nothing sorted: of texts, and of objects with names. */
 function comparable(value: unknown): unknown {

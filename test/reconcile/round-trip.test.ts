@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { afterAll, describe, expect, test } from 'vitest'
 import { exportRealm } from '../../src/realm-file/render.ts'
-import { SYSTEM } from '../../src/service/service.ts'
+import { type Service, SYSTEM } from '../../src/service/service.ts'
 import { applyAs, planText, source } from '../support/reconcile.ts'
 import { freshService } from '../support/service.ts'
 
@@ -26,7 +26,7 @@ afterAll(async () => {
 
 describe.each(files.map((file) => [file.pathname.split('/').at(-1)!, file] as const))('%s', (name, file) => {
   test.skipIf(!existsSync(file))(
-    'plan, apply, plan is empty; export, plan is empty; the export gives the same export',
+    'plan, apply, plan is empty; export, plan is empty; the least that is exported makes the same realm',
     async () => {
       const text = readFileSync(file, 'utf8').replaceAll(/\$\(env:\w+:-([^)]*)\)/g, '$1')
       const state = source([text], name)
@@ -36,11 +36,15 @@ describe.each(files.map((file) => [file.pathname.split('/').at(-1)!, file] as co
       expect(await planText(first, state)).toContain('Nothing to do.')
       expect(await planText(first, { ...state, name: `${name} once more` })).toContain('Nothing to do.')
 
-      const exported = await first.read(SYSTEM, realm, (context) => exportRealm(context, { secrets: true }))
-      expect(await planText(first, source([exported], `${name} exported`))).toContain('Nothing to do.')
+      const read = (service: Service, full: boolean) =>
+        service.read(SYSTEM, realm, (context) => exportRealm(context, { secrets: true, full }))
+      const [minimal, full] = [await read(first, false), await read(first, true)]
+      for (const exported of [full, minimal])
+        expect(await planText(first, source([exported], `${name} exported`))).toContain('Nothing to do.')
 
-      await applyAs(second, source([exported], name))
-      expect(await second.read(SYSTEM, realm, (context) => exportRealm(context, { secrets: true }))).toEqual(exported)
+      await applyAs(second, source([minimal], name))
+      expect(await read(second, true)).toEqual(full)
+      expect(await read(second, false)).toEqual(minimal)
     },
   )
 })

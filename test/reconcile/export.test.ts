@@ -1,0 +1,122 @@
+// What an export leaves out: everything that the creation of a realm gives anyway.
+import { expect, test } from 'vitest'
+import { exportRealm } from '../../src/realm-file/render.ts'
+import { SYSTEM } from '../../src/service/service.ts'
+import { applyAs, planText, source } from '../support/reconcile.ts'
+import { newName, newRealm, testService } from '../support/service.ts'
+
+const { service } = await testService()
+const exported = (realm: string, options = {}) =>
+  service.read(SYSTEM, realm, (context) => exportRealm(context, options))
+
+/** What is exported of a new realm to which the document was applied; the same document makes the same realm again. */
+async function roundTrip(document: object, options = {}) {
+  const realm = newName()
+  await applyAs(service, source([{ realm, ...document }], realm))
+  const least = await exported(realm, options)
+  expect(await planText(service, source([least], `${realm} again`))).toContain('Nothing to do.')
+  const other = newName()
+  await applyAs(service, source([JSON.parse(JSON.stringify(least).replaceAll(realm, other))], other))
+  expect(await exported(other, options)).toEqual(JSON.parse(JSON.stringify(least).replaceAll(realm, other)))
+  const { realm: _, ...rest } = least
+  return rest
+}
+
+test('of a new realm nothing is left but its name and that it is enabled', async () => {
+  const realm = await newRealm(service)
+  expect(await exported(realm)).toEqual({ realm, enabled: true })
+})
+
+test('of a built-in object only what differs is shown, and null where something is gone', async () => {
+  const document = {
+    enabled: true,
+    browserSecurityHeaders: { xFrameOptions: 'DENY' },
+    clientScopes: [
+      { name: 'ours', protocol: 'openid-connect' },
+      { name: 'email', description: null, attributes: { 'consent.screen.text': null, colour: 'red' } },
+      {
+        name: 'profile',
+        protocolMappers: [{ name: 'shoe size', protocolMapper: 'oidc-usermodel-attribute-mapper', config: { a: 'b' } }],
+      },
+    ],
+    defaultDefaultClientScopes: ['ours'],
+    roles: { client: { account: [{ name: 'view-shoes' }] } },
+  }
+  const { clientScopes, ...rest } = await roundTrip(document)
+  expect(rest).toEqual({ ...document, clientScopes: undefined })
+  expect(new Set(clientScopes as object[])).toEqual(new Set(document.clientScopes))
+})
+
+test('of a client what follows from the rest is left out: defaults, origins, client scopes, secrets that are made up', async () => {
+  const clients = [
+    {
+      clientId: 'confidential',
+      redirectUris: ['https://a.example/*', 'https://b.example/*'],
+      serviceAccountsEnabled: true,
+    },
+    { clientId: 'saml', protocol: 'saml', fullScopeAllowed: false, consentRequired: true },
+    { clientId: 'some-scopes', publicClient: true, webOrigins: ['+'], optionalClientScopes: ['phone'] },
+    { clientId: 'without', publicClient: true, defaultClientScopes: [], optionalClientScopes: [] },
+  ]
+  expect(await roundTrip({ enabled: true, clients })).toEqual({
+    enabled: true,
+    clients: [
+      clients[0],
+      { clientId: 'saml', consentRequired: true, protocol: 'saml' },
+      clients[2],
+      { clientId: 'without', publicClient: true, optionalClientScopes: [] },
+    ].map((one) => expect.objectContaining(one)),
+  })
+})
+
+test('where a realm gives new clients others, the client scopes of every client are shown', async () => {
+  const { clients } = await roundTrip({
+    clientScopes: [{ name: 'ours', protocol: 'openid-connect' }],
+    defaultDefaultClientScopes: ['ours'],
+    clients: [
+      { clientId: 'usual', publicClient: true },
+      { clientId: 'none', defaultClientScopes: [], publicClient: true },
+    ],
+  })
+  expect(clients).toEqual([
+    { clientId: 'none', publicClient: true, defaultClientScopes: [], optionalClientScopes: [] },
+    expect.objectContaining({ clientId: 'usual', defaultClientScopes: expect.arrayContaining(['basic', 'email']) }),
+  ])
+})
+
+test('steps of a flow show a priority only where it is an unusual one', async () => {
+  const step = (authenticator: string, more = {}) => ({ authenticator, requirement: 'REQUIRED', ...more })
+  const authenticationFlows = [
+    {
+      alias: 'numbered',
+      authenticationExecutions: [
+        step('a', { priority: 5, userSetupAllowed: false }),
+        step('b', { priority: 7, userSetupAllowed: false }),
+      ],
+    },
+    { alias: 'usual', authenticationExecutions: [step('a'), step('b')] },
+  ]
+  expect(await roundTrip({ authenticationFlows })).toMatchObject({ authenticationFlows })
+})
+
+test('secrets are shown where that is asked for, and made up ones are left out where it is not', async () => {
+  const document = { enabled: true, clients: [{ clientId: 'web', name: 'Web' }] }
+  expect(await roundTrip(document)).toEqual(document)
+  expect(await roundTrip(document, { secrets: true })).toMatchObject({
+    clients: [
+      { secret: expect.stringMatching(/^\w{32}$/), attributes: { 'client.secret.creation.time': expect.anything() } },
+    ],
+  })
+})
+
+test('what other realms bring into master comes with them', async () => {
+  await newRealm(service)
+  expect((await exported('master')).clients).toBeUndefined()
+  expect((await exported('master')).roles).toBeUndefined()
+})
+
+test('with ids, every object is shown', async () => {
+  const realm = await newRealm(service)
+  const { clients } = (await exported(realm, { ids: true })) as { clients: object[] }
+  expect(clients).toContainEqual({ id: expect.any(String), clientId: 'account' })
+})
