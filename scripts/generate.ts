@@ -5,11 +5,13 @@ import { renderSettingsTable } from '../src/config.ts'
 import { missingOperations } from '../src/http/admin/index.ts'
 import { openApi } from '../src/http/openapi.ts'
 import { operations } from '../src/http/server.ts'
+import { documentSchema } from '../src/realm-file/schema.ts'
 
 const generated: Record<string, () => string | Promise<string>> = {
   'docs/configuration.md': renderSettingsTable,
   'docs/openapi.json': () => `${JSON.stringify(openApi(operations), null, 1)}\n`,
   'docs/operations.txt': renderOperations,
+  'schema/realm.schema.json': () => `${JSON.stringify(documentSchema(), null, 1)}\n`,
 }
 
 /** What there is, and what answers 501, a line each. */

@@ -57,6 +57,11 @@ program
   .addOption(unknownFields())
   .action(async (source, flags) => (await import('./cli/validate.ts')).validate(source, flags))
 
+program
+  .command('schema')
+  .description('print the JSON schema of documents, with which editors complete and check them')
+  .action(async () => (await import('./cli/schema.ts')).schema())
+
 const output = () => new Option('--output <format>', 'form of the output').choices(['text', 'json']).default('text')
 
 onStore('plan', 'show what applying documents would change')

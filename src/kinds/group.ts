@@ -38,7 +38,7 @@ export const group = defineKind({
     attributes: textListMap('Lists of texts by name.', { onPut: 'replace', default: {} }),
     parentId: text('Id of the group that this one belongs to.', { computed: true }),
     subGroupCount: integer('How many groups belong to this one directly.', { computed: true }),
-    subGroups: opaque('Groups that belong to this one.', { computed: true }),
+    subGroups: opaque('Groups that belong to this one.', { computed: true, holds: 'group' }),
     access: opaque('What the caller may do with the group.', { computed: true }),
   },
 })

@@ -77,7 +77,8 @@ export const realm = defineKind({
       schema: z
         .string()
         .toLowerCase()
-        .pipe(z.enum(['all', 'external', 'none'])),
+        .pipe(z.enum(['all', 'external', 'none']))
+        .meta({ wire: { type: 'string', enum: ['all', 'external', 'none'] } }),
     },
     notBefore: integer('Tokens from before this time are refused; seconds since 1970, 0 for none.'),
     defaultSignatureAlgorithm: text('Algorithm that signs tokens where a client does not choose one.'),

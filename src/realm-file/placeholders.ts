@@ -2,9 +2,12 @@
 import type { Json } from '../kinds/fields.ts'
 import type { Representation } from '../kinds/kind.ts'
 
+/** The kind of an import of Keycloak's operator. */
+export const KEYCLOAK_IMPORT = 'KeycloakRealmImport'
+
 /** Whether a document is an import of Keycloak's operator, of whatever version. */
 export function isKeycloakImport({ apiVersion, kind }: Representation): boolean {
-  return String(apiVersion).startsWith('k8s.keycloak.org/') && kind === 'KeycloakRealmImport'
+  return String(apiVersion).startsWith('k8s.keycloak.org/') && kind === KEYCLOAK_IMPORT
 }
 
 /** What makes variables (`$(env:NAME)`) of the placeholders in a text of the document; undefined where there are none. */

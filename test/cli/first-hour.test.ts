@@ -56,11 +56,11 @@ test('with the server: it applies its folder, follows edits, and commands find i
 
   let next = server.until('Applied: 0 created, 1 configured')
   await edit('examples/acme.yaml', 'displayName: ACME', 'displayName: ACME Incorporated')
-  expect(await next).toMatch(/displayName: ACME → ACME Incorporated {2}examples\/acme.yaml:5:1/)
+  expect(await next).toMatch(/displayName: ACME → ACME Incorporated {2}examples\/acme.yaml:6:1/)
 
   next = server.until('did you mean')
   await edit('examples/acme.yaml', 'displayName:', 'displyName:')
-  expect(await next).toMatch(/examples\/acme.yaml:5:1: .*displyName.*did you mean displayName\?/)
+  expect(await next).toMatch(/examples\/acme.yaml:6:1: .*displyName.*did you mean displayName\?/)
   next = server.until('acme')
   await edit('examples/acme.yaml', 'displyName:', 'displayName:')
   await next

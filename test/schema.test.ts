@@ -1,0 +1,108 @@
+// The JSON schema of documents says what the reader says.
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { Ajv, type ErrorObject } from 'ajv'
+import { load } from 'js-yaml'
+import { describe, expect, test } from 'vitest'
+import { kinds } from '../src/kinds/index.ts'
+import { parseDocuments } from '../src/realm-file/document.ts'
+import { resourceNames } from '../src/realm-file/resource-kinds.ts'
+import { documentSchema } from '../src/realm-file/schema.ts'
+
+const schema = documentSchema() as {
+  definitions: Record<string, { properties?: Record<string, { description?: string }> }>
+}
+const validate = new Ajv({ allErrors: true, allowUnionTypes: true }).compile(schema)
+
+/** What is wrong with a document: places and words. */
+function problems(document: unknown): string[] {
+  return validate(document) ? [] : validate.errors!.map(worded).filter((one) => one !== undefined)
+}
+
+function worded({ instancePath, keyword, params, message }: ErrorObject): string | undefined {
+  if (keyword === 'if') return undefined
+  return `${instancePath} ${keyword === 'additionalProperties' ? `unknown ${params.additionalProperty}` : message}`
+}
+
+const examples = globSync('examples/**/*.{yaml,yml,json}')
+const realmFiles = globSync('../shared/data/realms/*.{yaml,json}')
+
+test.each(examples)('%s is as the schema says, and names the schema', (file) => {
+  const text = readFileSync(file, 'utf8')
+  for (const { value } of parseDocuments(file, text)) expect(problems(value)).toEqual([])
+  const [, address] = /^# yaml-language-server: \$schema=(\S+)/.exec(text) ?? []
+  expect(existsSync(new URL(address ?? 'none', new URL(`../${file}`, import.meta.url)))).toBe(true)
+})
+
+describe.skipIf(!realmFiles.length)('real realm files', () => {
+  test.each(realmFiles)('%s is as the schema says, but for fields of other tools', (file) => {
+    const documents = parseDocuments(file, readFileSync(file, 'utf8'))
+    const wrong = documents.flatMap(({ value }) => problems(value)).filter((one) => !one.includes(' unknown '))
+    expect(wrong).toEqual([])
+  })
+})
+
+test('what is wrong is found: unknown fields, values of another type, names that are missing', () => {
+  expect(
+    problems({
+      displyName: 'x',
+      enabled: 'perhaps',
+      sslRequired: 'some',
+      accessTokenLifespan: 1.5,
+      clients: [{ clientId: 'web', redirectUris: 'a', protocolMappers: [{ nme: 'x' }] }],
+      roles: { client: { web: [{ name: 'a', colour: 'red' }] } },
+      groups: [{ name: 'a', subGroups: [{ nme: 'b' }] }],
+    }),
+  ).toEqual(
+    expect.arrayContaining([
+      " must have required property 'realm'",
+      ' unknown displyName',
+      '/enabled must be boolean',
+      '/sslRequired must be equal to one of the allowed values',
+      '/accessTokenLifespan must be integer',
+      '/clients/0/redirectUris must be array,null',
+      '/clients/0/protocolMappers/0 unknown nme',
+      '/roles/client/web/0 unknown colour',
+      '/groups/0/subGroups/0 unknown nme',
+    ]),
+  )
+})
+
+test('a value that Regent reads in several forms may have any of them; a variable stands for any value', () => {
+  const forms = load('{realm: a, enabled: "true", accessTokenLifespan: "300", displayName: 7, attributes: {a: true}}')
+  expect(problems(forms)).toEqual([])
+  expect(
+    problems({ realm: 'a', enabled: '$(env:ON:-true)', sslRequired: '$(env:SSL)', failureFactor: '$(env:N)' }),
+  ).toEqual([])
+  expect(problems([{ realm: 'a', displayName: null, clients: null }, { realm: 'b' }])).toEqual([])
+})
+
+test('every kind has a resource, which says where its object belongs', () => {
+  for (const kind of Object.values(kinds)) expect(Object.keys(schema.definitions)).toContain(resourceNames(kind)[0])
+  const resource = (kind: string, spec: object) => ({
+    apiVersion: 'regent.dev/v1alpha1',
+    kind,
+    metadata: { name: 'x' },
+    spec,
+  })
+  expect(problems(resource('Realm', { enabled: true }))).toEqual([])
+  expect(problems(resource('RealmRole', { realmRef: { name: 'a' }, client: 'web', description: 'x' }))).toEqual([])
+  expect(problems(resource('RealmRole', { realmRef: 'a', clent: 'web' }))).toEqual([
+    '/spec unknown clent',
+    '/spec/realmRef must be object',
+  ])
+  expect(problems({ apiVersion: 'apps/v1', kind: 'Deployment', spec: { replicas: 1 } })).toEqual([])
+  expect(
+    problems({
+      apiVersion: 'k8s.keycloak.org/v2alpha1',
+      kind: 'KeycloakRealmImport',
+      spec: { realm: { realms: 'a' } },
+    }),
+  ).toEqual(['/spec/realm unknown realms', "/spec/realm must have required property 'realm'"])
+})
+
+test('every field is described', () => {
+  const poor = Object.entries(schema.definitions).flatMap(([name, { properties = {} }]) =>
+    Object.entries(properties).flatMap(([field, { description }]) => (description ? [] : [`${name}.${field}`])),
+  )
+  expect(poor).toEqual([])
+})
