@@ -1,4 +1,5 @@
 // The one diff engine: representations as flat fields, and whether two values of a field say the same.
+import { isDeepStrictEqual } from 'node:util'
 import type { Field, Json } from './fields.ts'
 import type { Key, Kind, Representation } from './kind.ts'
 import { MASK } from './mask.ts'
@@ -87,6 +88,11 @@ export function same(kind: Kind, path: string, stated: Json, other: Json): boole
     )
   }
   return JSON.stringify(stated) === JSON.stringify(other)
+}
+
+/** Whether two values are the same in everything but the order of keys. */
+export function identical(one: Json | undefined, other: Json | undefined): boolean {
+  return isDeepStrictEqual(one, other)
 }
 
 /** The field of a path, and its parts. Throws on a path that the kind does not have. */

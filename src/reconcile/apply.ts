@@ -92,16 +92,16 @@ export async function apply(
 async function load(context: WriteContext, plan: RealmPlan, { objects }: Statement): Promise<Map<string, LiveObject>> {
   const live = new Map<string, LiveObject>()
   for (const kind of creationOrder) {
-    await refuseChanged(context, kind, plan)
     const ids = plan.actions.flatMap((one) => (one.kind === kind && one.operation !== 'create' ? (one.id ?? []) : []))
     const parents = plan.actions
       .filter((one) => one.operation === 'create' && one.key[0] === kind && one.key.length > 1)
       .map(({ key }) => key.slice(1, -1))
     // Built-in objects of a realm that was made just now are known by their keys only.
     const keys = plan.creates ? [...objects.values()].filter((one) => one.kind === kind).map(({ key }) => key) : []
-    if (!ids.length && !keys.length && !parents.length) continue
-    const found = await writers[kind].list(context, { ids, keys: [...keys, ...parents] })
+    const wanted = ids.length + keys.length + parents.length > 0
+    const found = wanted ? await writers[kind].list(context, { ids, keys: [...keys, ...parents] }) : []
     for (const object of found) live.set(address(kind, object.key), object)
+    await refuseChanged(context, kind, plan, found)
   }
   // The plan binds to the id: where somebody renamed an object, it speaks of it by the key that it had then.
   const byId = new Map([...live.values()].map((object) => [`${object.kind} ${object.id}`, object]))
@@ -112,15 +112,18 @@ async function load(context: WriteContext, plan: RealmPlan, { objects }: Stateme
   return live
 }
 
-/** Throws `changed` where an object that the plan counts on is not as it was. One statement. */
-async function refuseChanged(context: WriteContext, kind: KindName, plan: RealmPlan): Promise<void> {
+/** Throws `changed` where an object that the plan counts on is not as it was. One statement, for those that were not found already. */
+async function refuseChanged(
+  context: WriteContext,
+  kind: KindName,
+  plan: RealmPlan,
+  found: readonly LiveObject[],
+): Promise<void> {
   const known = plan.knows.filter((one) => one.kind === kind)
   if (!known.length) return
-  const now = await versionsOf(
-    context,
-    kind,
-    known.map(({ id }) => id),
-  )
+  const here = new Map(found.map(({ id, version, key }) => [id, { version, key }]))
+  const others = known.map(({ id }) => id).filter((id) => !here.has(id))
+  const now = new Map([...here, ...(others.length ? await versionsOf(context, kind, others) : [])])
   const moved = known.find(({ id, version }) => now.get(id)?.version !== version)
   if (!moved) return
   const name = now.get(moved.id)?.key.at(-1) ?? moved.id

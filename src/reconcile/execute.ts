@@ -96,7 +96,7 @@ export async function commit(
     await flush(context, run.source)
     // All live objects that the plan counted on would make the record of one changed field as long as the realm.
     const { knows: _, ...kept } = made
-    await record(context, { ...run, owned, dropped, plan: kept })
+    await record(context, { ...run, owned, dropped, marked: made.marked, plan: kept })
     return outcome
   })
 }

@@ -1,17 +1,17 @@
 // The live state that matters for a plan, in a constant number of statements: what is stated, referred to, or owned.
 import { builtInObjects } from '../kinds/built-in/index.ts'
-import { flatten } from '../kinds/compare.ts'
+import { type FlatFields, flatten } from '../kinds/compare.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key, KindName } from '../kinds/kind.ts'
 import { creationOrder } from '../kinds/order.ts'
 import { address } from '../kinds/tree.ts'
 import { demand } from '../service/administrators.ts'
-import { type Context, entriesOf, inventoryOf, type StoredEntry } from '../service/context.ts'
+import { type Context, entriesOf, type InventoryRow, inventoryOf, type StoredEntry } from '../service/context.ts'
 import { writers } from '../service/index.ts'
 import { digested } from '../service/secrets.ts'
 import type { Attribution } from './action.ts'
-import type { DesiredRealm } from './desired.ts'
-import { references } from './obstacles.ts'
+import type { DesiredObject, DesiredRealm } from './desired.ts'
+import { isSettled, references } from './obstacles.ts'
 import type { LiveState, PlanInput } from './plan-input.ts'
 
 /** What a plan of the source for the realm is made of; no context: the realm does not exist yet. */
@@ -45,8 +45,23 @@ export async function observe(context: Context | undefined, source: string, desi
   demand(context, 'view-realm')
   const inventory = await inventoryOf(context)
   const owned = inventory.filter((row) => row.source === source)
-  const keys = wantedKeys(desired)
-  const live = await readLive(context, keys, owned)
+  const settled = settledRows(desired, owned)
+  const keys = wantedKeys(desired, owned, settled)
+  const read = await readLive(
+    context,
+    keys,
+    owned.filter(({ kind, key }) => !settled.has(address(kind, key))),
+  )
+  const live = [
+    ...[...settled.values()].map(({ kind, key, object, fields }) => ({
+      kind,
+      key,
+      id: object,
+      settled: true as const,
+      fields,
+    })),
+    ...read,
+  ]
   const entries = await entriesOf(
     context,
     owned.filter(({ marked }) => marked),
@@ -61,6 +76,27 @@ export async function observe(context: Context | undefined, source: string, desi
     others: inventory.filter((row) => row.source !== source),
     changedBy: blame(entries),
   }
+}
+
+/**
+ * What the source states as it did before, and nobody has changed since, by address: it is as it was applied, and need not
+ * be read. Whoever changes an object marks its rows.
+ */
+function settledRows(desired: DesiredRealm, owned: readonly InventoryRow[]): ReadonlyMap<string, InventoryRow> {
+  const settled = new Map<string, InventoryRow>()
+  for (const row of owned) {
+    const id = address(row.kind, row.key)
+    const stated = desired.objects.get(id)
+    if (!row.marked && stated && !stated.masked.length && statesAgain(stated.fields, row.fields)) settled.set(id, row)
+  }
+  return settled
+}
+
+function statesAgain(stated: DesiredObject['fields'], applied: FlatFields): boolean {
+  return (
+    stated.size === Object.keys(applied).length &&
+    [...stated].every(([path, { value }]) => isSettled(applied, path, value))
+  )
 }
 
 async function readLive(
@@ -108,17 +144,27 @@ async function readNames(
 
 type WantedKeys = ReadonlyMap<KindName, ReadonlyMap<string, Key>>
 
-/** Natural keys by kind of everything that is stated or referred to, parents included. */
-function wantedKeys(desired: DesiredRealm): WantedKeys {
+/** Natural keys by kind of everything that is stated or referred to, parents included, but for what is settled. */
+function wantedKeys(
+  desired: DesiredRealm,
+  owned: readonly InventoryRow[],
+  settled: ReadonlyMap<string, InventoryRow>,
+): WantedKeys {
+  const unmarked = new Map(owned.filter(({ marked }) => !marked).map((row) => [address(row.kind, row.key), row.fields]))
   const keys = new Map<KindName, Map<string, Key>>()
   const want = (kind: KindName, key: Key) => {
+    if (settled.has(address(kind, key))) return
     if (!keys.has(kind)) keys.set(kind, new Map())
     keys.get(kind)!.set(JSON.stringify(key), key)
     if (key.length > 1) want(key[0] as KindName, key.slice(1, -1))
   }
-  for (const { kind, key, fields } of desired.objects.values()) {
+  for (const [id, { kind, key, fields }] of desired.objects) {
+    if (settled.has(id)) continue
     want(kind, key)
-    for (const [path, { value }] of fields) for (const to of references(kinds[kind], path, value)) want(to.to, to.key)
+    for (const [path, { value }] of fields) {
+      if (isSettled(unmarked.get(id), path, value)) continue
+      for (const to of references(kinds[kind], path, value)) want(to.to, to.key)
+    }
   }
   return keys
 }

@@ -1,5 +1,5 @@
 // What keeps a plan from being carried out: conflicts with other sources, and references that lead nowhere. Pure.
-import { resolve, same } from '../kinds/compare.ts'
+import { type FlatFields, identical, resolve, same } from '../kinds/compare.ts'
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key, Kind, KindName, Representation } from '../kinds/kind.ts'
@@ -98,12 +98,13 @@ function danglings(input: PlanInput, { actions }: RealmPlan): Obstacle[] {
   const addressOf = ({ kind, key }: { kind: KindName; key: Key }) => address(kind, key)
   const deleted = new Set(actions.filter(({ operation }) => operation === 'delete').map(addressOf))
   const there = new Set([...input.stated.keys(), ...input.live.map(addressOf).filter((one) => !deleted.has(one))])
+  const unmarked = new Map(input.owned.filter(({ marked }) => !marked).map((row) => [addressOf(row), row.fields]))
   // Many objects may miss the same one.
   const advices = new Map<string, string>()
   return [...input.stated.values()].flatMap((stated) =>
-    referred(stated).flatMap(({ from, to, key, position }): Obstacle[] => {
+    referred(stated, unmarked.get(addressOf(stated))).flatMap(({ from, to, key, settled, position }): Obstacle[] => {
       const id = address(to, key)
-      if (there.has(id)) return []
+      if (settled ? !deleted.has(id) : there.has(id)) return []
       if (!advices.has(id)) advices.set(id, advice(input, to, key, deleted.has(id)))
       return [{ position: position(), message: `${from}${advices.get(id)}` }]
     }),
@@ -124,20 +125,35 @@ interface Reference {
   readonly from: string
   readonly to: KindName
   readonly key: Key
+  /** It was applied as it is stated, and nobody has changed the object since: what it names is there. */
+  readonly settled: boolean
   readonly position: () => Position
 }
 
-function referred({ kind, key, fields, parentPosition }: Stated): Reference[] {
+function referred({ kind, key, fields, parentPosition }: Stated, applied: FlatFields | undefined): Reference[] {
   const name = describe(kind, key)
-  const parent = { from: name, to: key[0] as KindName, key: key.slice(1, -1), position: () => parentPosition }
-  const own = [...fields].flatMap(([field, { value, locate }]) =>
-    references(kinds[kind], field, value).map((one) => ({
+  const parent = {
+    from: name,
+    to: key[0] as KindName,
+    key: key.slice(1, -1),
+    settled: applied !== undefined,
+    position: () => parentPosition,
+  }
+  const own = [...fields].flatMap(([field, { value, locate }]) => {
+    const settled = isSettled(applied, field, value)
+    return references(kinds[kind], field, value).map((one) => ({
       ...one,
       from: `${name}: ${field}`,
+      settled,
       position: () => locate(field, one.key),
-    })),
-  )
+    }))
+  })
   return key.length > 1 ? [parent, ...own] : own
+}
+
+/** Whether a field of an object that nobody has changed is stated as it was applied: what it names is there. */
+export function isSettled(applied: FlatFields | undefined, path: string, value: Json): boolean {
+  return applied !== undefined && identical(applied[path], value)
 }
 
 function advice(input: PlanInput, to: KindName, key: Key, deleted: boolean): string {

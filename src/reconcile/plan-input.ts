@@ -12,6 +12,8 @@ export interface LiveState {
   /** Absent where the object will be there once the realm is made. */
   readonly id?: string
   readonly version?: number
+  /** It was not read: it is stated as it was applied, and nobody has changed it since. Only the stated fields are known. */
+  readonly settled?: true
   readonly fields: FlatFields
 }
 

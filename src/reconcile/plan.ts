@@ -30,7 +30,10 @@ export function plan(input: PlanInput): RealmPlan {
     creates: !input.exists,
     actions,
     notes: [...notes(input), ...leftAlone(input, binding)],
-    knows: input.live.filter(({ id }) => id).map(({ kind, id, version }) => ({ kind, id: id!, version: version! })),
+    knows: input.live.flatMap(({ kind, id, version }) =>
+      id === undefined || version === undefined ? [] : [{ kind, id, version }],
+    ),
+    marked: input.owned.filter(({ marked }) => marked).length,
   }
 }
 

@@ -155,7 +155,7 @@ function isOvertaken(error: unknown): boolean {
 }
 
 function nothingToDo(realm: string): RealmOutcome {
-  return { plan: { realm, creates: false, actions: [], notes: [], knows: [] }, consequences: [] }
+  return { plan: { realm, creates: false, actions: [], notes: [], knows: [], marked: 0 }, consequences: [] }
 }
 
 /** By realm, everything that decides what a run does: the documents that state it, and Regent's version. */
@@ -163,14 +163,24 @@ function digestsOf(service: Service, source: SourceState): ReadonlyMap<string, s
   const digest = (documents: readonly Document[]) =>
     service.vault.digest(
       createHash('sha256')
-        .update(JSON.stringify([version, source.unknownFields, documents.map(whatIsSaid)]))
+        .update(JSON.stringify([version, source.unknownFields, documents.map(digestOf)]))
         .digest('hex'),
     )
   return new Map([...Map.groupBy(source.documents, realmOf)].map(([realm, documents]) => [realm, digest(documents)]))
 }
 
-function whatIsSaid({ file, start, value, states }: Document): unknown[] {
-  return [file, start.line, value, states]
+// A source that is watched shows the same documents again and again, and a realm of many people is a long text.
+const digests = new WeakMap<Document, string>()
+
+function digestOf(document: Document): string {
+  const known = digests.get(document)
+  if (known !== undefined) return known
+  const { file, start, value, states } = document
+  const digest = createHash('sha256')
+    .update(JSON.stringify([file, start.line, value, states]))
+    .digest('hex')
+  digests.set(document, digest)
+  return digest
 }
 
 /** The name as it stands there; a document without one is refused when it is taken apart. */

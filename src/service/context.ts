@@ -3,7 +3,7 @@ import { kinds } from '../kinds/index.ts'
 import type { Key, KindName } from '../kinds/kind.ts'
 import type { AdminEvent } from '../store/admin-events.ts'
 import type { Transaction } from '../store/database.ts'
-import { type InventoryRow, markInventory, selectInventory } from '../store/inventory.ts'
+import { type InventoryRow, selectInventory } from '../store/inventory.ts'
 import {
   type Actor,
   insertEntries,
@@ -76,24 +76,16 @@ export function journal(
 
 /**
  * Writes the journal and the admin events, and marks the inventory rows of what changed: of every source but the one whose
- * run this is, which records what it left. Three statements at most, and one per chunk of admin events.
+ * run this is, which records what it left. Two statements at most, and one per chunk of admin events.
  */
 export async function flush(context: WriteContext, source?: string): Promise<void> {
   const { tx, realm, version, now, actor } = context
   await writeEvents(context, context.events.splice(0))
   const people = context.people.splice(0)
-  if (people.length) await insertPeopleEntries(tx, realm.number, now, actor, people)
+  if (people.length) await insertPeopleEntries(tx, realm.number, now, actor, people, source)
   const entries = context.entries.splice(0)
-  if (entries.length) await insertEntries(tx, realm.number, version + context.flushed, now, actor, entries)
+  if (entries.length) await insertEntries(tx, realm.number, version + context.flushed, now, actor, entries, source)
   context.flushed += entries.length
-  const touched = [...entries, ...people].filter((entry) => entry.operation !== 'create')
-  if (touched.length)
-    await markInventory(
-      tx,
-      realm.number,
-      touched.map(({ kind, object }) => ({ kind, object })),
-      source,
-    )
 }
 
 /** The latest journal entries about the objects, newest first. One statement per stream. */

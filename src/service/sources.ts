@@ -1,4 +1,6 @@
 // What sources own and have applied: the record that a run leaves, and what tells the next one that nothing is to do.
+
+import { chunks } from '../lib/chunks.ts'
 import {
   type AppliedSource,
   countMarked,
@@ -7,10 +9,11 @@ import {
   recordApplied,
   selectApplied,
   selectMarkedRealms,
-  sourceNumber,
   upsertInventory,
 } from '../store/inventory.ts'
+import { CHUNK } from '../store/objects.ts'
 import type { Context } from './context.ts'
+import { failure } from './errors.ts'
 import type { Service } from './service.ts'
 
 export type { AppliedSource } from '../store/inventory.ts'
@@ -26,6 +29,8 @@ export interface RunRecord {
   readonly revision: string
   readonly owned: readonly Ownership[]
   readonly dropped: readonly { kind: string; object: string }[]
+  /** How many of its rows were marked when the run was planned. */
+  readonly marked: number
   readonly plan: unknown
 }
 
@@ -44,17 +49,17 @@ export function countChanged(service: Service): Promise<number> {
   return service.look(countMarked)
 }
 
-/** Keeps what a run did, in its transaction. Statements: six at most, whatever the size. */
-export async function record(context: Context, run: RunRecord): Promise<void> {
+/**
+ * Keeps what a run did, in its transaction. Throws `changed` where other objects that the source owns are marked than when
+ * the run was planned. One statement, and one per further chunk of what is owned.
+ */
+export async function record(context: Context, { owned, dropped, marked, ...run }: RunRecord): Promise<void> {
   const { tx, realm, now, actor } = context
-  const source = await sourceNumber(tx, run.source)
-  if (run.dropped.length) await deleteInventory(tx, realm.number, source, run.dropped)
-  if (run.owned.length) await upsertInventory(tx, realm.number, source, run.owned)
-  await recordApplied(tx, realm.number, source, {
-    digest: run.digest,
-    revision: run.revision,
-    at: now,
-    actor,
-    plan: run.plan,
-  })
+  const [first = [], ...more] = chunks(owned, CHUNK)
+  const kept = await recordApplied(tx, realm.number, { ...run, at: now, actor }, first)
+  if (kept.marked !== marked) {
+    throw failure('changed', `something that ${run.source} states has changed since the plan was made`)
+  }
+  for (const chunk of more) await upsertInventory(tx, realm.number, kept.source, chunk)
+  if (dropped.length) await deleteInventory(tx, realm.number, kept.source, dropped)
 }

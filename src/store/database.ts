@@ -2,7 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { mkdir } from 'node:fs/promises'
 import { PGlite } from '@electric-sql/pglite'
-import { type CompiledQuery, Kysely, PGliteDialect, PostgresDialect, sql } from 'kysely'
+import { type CompiledQuery, Kysely, PGliteDialect, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { emptyImage } from './image.ts'
 import { lockFolder } from './lock.ts'
@@ -129,13 +129,11 @@ async function transact<T>(
 ): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await outside(() =>
-        db.transaction().execute(async (tx) => {
-          // PGlite's driver ignores the isolation level that Kysely passes.
-          if (options.snapshot) await sql`set transaction isolation level repeatable read, read only`.execute(tx)
-          return work(tx)
-        }),
-      )
+      // PGlite's driver ignores both, and needs neither: it has one connection, whose transactions follow each other.
+      const transaction = options.snapshot
+        ? db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only')
+        : db.transaction()
+      return await outside(() => transaction.execute(work))
     } catch (error) {
       if (error instanceof Rollback) return error.value as T
       if (attempt === ATTEMPTS || !RETRIED.has((error as { code?: string }).code ?? '')) throw error

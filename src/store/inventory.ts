@@ -1,9 +1,10 @@
 // What each source owns: a row per object with the last applied value of each stated field.
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Json } from '../kinds/fields.ts'
 import type { Key, KindName } from '../kinds/kind.ts'
 import { chunks } from '../lib/chunks.ts'
 import type { Transaction } from './database.ts'
+import { CHUNK } from './objects.ts'
 
 /** What one source owns of one object. */
 export interface InventoryRow {
@@ -61,20 +62,6 @@ export async function selectInventory(tx: Transaction, realm: number, markedOnly
   return rows
 }
 
-/** Marks the rows of objects that somebody changed, of every source but the one that did. One statement. */
-export async function markInventory(
-  tx: Transaction,
-  realm: number,
-  objects: readonly { kind: string; object: string }[],
-  except: string | undefined,
-): Promise<void> {
-  await sql`
-    update inventory i set marked = true
-    from jsonb_to_recordset(${JSON.stringify(objects)}::jsonb) as x(kind text, object text)
-    where i.realm = ${realm} and not i.marked and i.kind = x.kind and i.object = x.object
-      and i.source is distinct from (select s.number from source s where s.name = ${except ?? null})`.execute(tx)
-}
-
 /** Writes rows of what a source owns. One statement per chunk. */
 export async function upsertInventory(
   tx: Transaction,
@@ -82,16 +69,7 @@ export async function upsertInventory(
   source: number,
   rows: readonly Omit<InventoryRow, 'source'>[],
 ): Promise<void> {
-  for (const chunk of chunks(rows, 5_000)) {
-    await sql`
-      insert into inventory as i (realm, source, kind, object, key, fields, file, line, marked)
-      select ${realm}::integer, ${source}::integer, x.kind, x.object, x.key, x.fields, x.file, x.line, x.marked
-      from jsonb_to_recordset(${JSON.stringify(chunk)}::jsonb)
-        as x(kind text, object text, key jsonb, fields jsonb, file text, line integer, marked boolean)
-      on conflict (realm, source, kind, object) do update
-        set key = excluded.key, fields = excluded.fields, file = excluded.file, line = excluded.line, marked = excluded.marked
-        where i.realm = ${realm}`.execute(tx)
-  }
+  for (const chunk of chunks(rows, CHUNK)) await upsert(realm, sql`${source}::integer`, chunk).execute(tx)
 }
 
 /** Drops rows of what a source owns no more. One statement. */
@@ -106,31 +84,69 @@ export async function deleteInventory(
     where i.realm = ${realm} and i.source = ${source} and i.kind = x.kind and i.object = x.object`.execute(tx)
 }
 
-/** The number of the source of that name, made where it is new. */
-export async function sourceNumber(tx: Transaction, name: string): Promise<number> {
-  await sql`insert into source (name) values (${name}) on conflict do nothing`.execute(tx)
-  const { rows } = await sql<{ number: number }>`select number from source where name = ${name}`.execute(tx)
-  return rows[0]!.number
+/** What a run did to a realm. */
+export interface AppliedRun {
+  readonly source: string
+  readonly digest: string
+  readonly revision: string
+  readonly at: Date
+  readonly actor: unknown
+  readonly plan: unknown
 }
 
-/** Keeps what a run applied to a realm: its digest and revision, and a line of history. Two statements. */
+/**
+ * Keeps what a run applied to a realm: its digest and revision, a line of history, rows of what the source owns. Gives the
+ * source's number, and how many of its rows were marked before. One statement.
+ */
 export async function recordApplied(
   tx: Transaction,
   realm: number,
-  source: number,
-  run: { digest: string; revision: string; at: Date; actor: unknown; plan: unknown },
-): Promise<void> {
-  await sql`
-    insert into source_realm (realm, source, digest, revision, applied_at)
-    values (${realm}, ${source}, ${run.digest}, ${run.revision}, ${run.at})
-    on conflict (realm, source) do update
-      set digest = excluded.digest, revision = excluded.revision, applied_at = excluded.applied_at
-      where source_realm.realm = ${realm}`.execute(tx)
-  await sql`
-    insert into history (realm, source, revision, at, actor, plan)
-    values (${realm}, ${source}, ${run.revision}, ${run.at}, ${JSON.stringify(run.actor)}::jsonb, ${JSON.stringify(run.plan)}::jsonb)`.execute(
-    tx,
-  )
+  run: AppliedRun,
+  rows: readonly Omit<InventoryRow, 'source'>[],
+): Promise<{ source: number; marked: number }> {
+  const { rows: found } = await sql<{ source: number; marked: number }>`
+    with made as (
+      insert into source (name) values (${run.source}) on conflict do nothing returning number
+    ),
+    owner as (
+      select number from made union all select number from source where name = ${run.source}
+    ),
+    applied as (
+      insert into source_realm (realm, source, digest, revision, applied_at)
+      select ${realm}::integer, o.number, ${run.digest}, ${run.revision}, ${run.at}::timestamptz from owner o
+      on conflict (realm, source) do update
+        set digest = excluded.digest, revision = excluded.revision, applied_at = excluded.applied_at
+        where source_realm.realm = ${realm}
+    ),
+    line as (
+      insert into history (realm, source, revision, at, actor, plan)
+      select ${realm}::integer, o.number, ${run.revision}, ${run.at}::timestamptz,
+        ${JSON.stringify(run.actor)}::jsonb, ${JSON.stringify(run.plan)}::jsonb
+      from owner o
+    ),
+    owned as (
+      ${upsert(realm, sql`o.number`, rows, sql`cross join owner o`)}
+    )
+    select o.number as source, (
+        select count(*)::integer from inventory i where i.realm = ${realm} and i.source = o.number and i.marked
+      ) as marked
+    from owner o`.execute(tx)
+  return found[0]!
+}
+
+function upsert(
+  realm: number,
+  source: RawBuilder<unknown>,
+  rows: readonly Omit<InventoryRow, 'source'>[],
+  from: RawBuilder<unknown> = sql``,
+): RawBuilder<unknown> {
+  return sql`insert into inventory as i (realm, source, kind, object, key, fields, file, line, marked)
+      select ${realm}::integer, ${source}, x.kind, x.object, x.key, x.fields, x.file, x.line, x.marked
+      from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+        as x(kind text, object text, key jsonb, fields jsonb, file text, line integer, marked boolean) ${from}
+      on conflict (realm, source, kind, object) do update
+        set key = excluded.key, fields = excluded.fields, file = excluded.file, line = excluded.line, marked = excluded.marked
+        where i.realm = ${realm}`
 }
 
 /** How many rows are marked, in all realms. One statement. */

@@ -1,5 +1,5 @@
 // The journal of configuration: who changed what, with the values before. The after is the next entry, or what is live.
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Json } from '../kinds/fields.ts'
 import type { Key } from '../kinds/kind.ts'
 import type { Transaction } from './database.ts'
@@ -42,7 +42,10 @@ export async function nextNumber(tx: Transaction, realm: number): Promise<number
   return rows[0]!.next
 }
 
-/** Writes entries, numbered from `first`. One statement. */
+/**
+ * Writes entries, numbered from `first`, and marks what sources own of the objects that changed: every source but the one
+ * that did. One statement.
+ */
 export async function insertEntries(
   tx: Transaction,
   realm: number,
@@ -50,12 +53,29 @@ export async function insertEntries(
   at: Date,
   actor: Actor,
   entries: readonly JournalEntry[],
+  except: string | undefined,
 ): Promise<void> {
   await sql`
-    insert into journal (realm, number, at, actor, operation, kind, object, key, fields)
-    select ${realm}::integer, ${first}::bigint + x.ordinality - 1, ${at}::timestamptz, ${JSON.stringify(actor)}::jsonb,
-      x.entry ->> 'operation', x.entry ->> 'kind', x.entry ->> 'object', x.entry -> 'key', x.entry -> 'fields'
-    from jsonb_array_elements(${JSON.stringify(entries)}::jsonb) with ordinality as x(entry, ordinality)`.execute(tx)
+    with entry as (
+      select x.entry, x.ordinality
+      from jsonb_array_elements(${JSON.stringify(entries)}::jsonb) with ordinality as x(entry, ordinality)
+    ),
+    written as (
+      insert into journal (realm, number, at, actor, operation, kind, object, key, fields)
+      select ${realm}::integer, ${first}::bigint + e.ordinality - 1, ${at}::timestamptz, ${JSON.stringify(actor)}::jsonb,
+        e.entry ->> 'operation', e.entry ->> 'kind', e.entry ->> 'object', e.entry -> 'key', e.entry -> 'fields'
+      from entry e
+    )
+    ${marking(realm, except)}`.execute(tx)
+}
+
+/** Whoever changes an object marks its rows of the inventory; `entry` holds the entries. */
+function marking(realm: number, except: string | undefined): RawBuilder<unknown> {
+  return sql`update inventory i set marked = true
+    from entry e
+    where i.realm = ${realm} and not i.marked and e.entry ->> 'operation' <> 'create'
+      and i.kind = e.entry ->> 'kind' and i.object = e.entry ->> 'object'
+      and i.source is distinct from (select s.number from source s where s.name = ${except ?? null})`
 }
 
 /** Of each field of the objects the entry of a stream that changed it last, and their last entry; newest first. One statement. */
@@ -81,18 +101,27 @@ export async function selectEntries(
   return rows
 }
 
-/** Writes entries of the people stream, which takes no lock: their order is that of their transactions. One statement. */
+/**
+ * Writes entries of the people stream, which takes no lock: their order is that of their transactions. Marks what sources
+ * own as `insertEntries` does. One statement.
+ */
 export async function insertPeopleEntries(
   tx: Transaction,
   realm: number,
   at: Date,
   actor: Actor,
   entries: readonly JournalEntry[],
+  except: string | undefined,
 ): Promise<void> {
   await sql`
-    insert into people_journal (realm, at, actor, operation, kind, object, key, fields)
-    select ${realm}::integer, ${at}::timestamptz, ${JSON.stringify(actor)}::jsonb,
-      x.operation, x.kind, x.object, x.key, x.fields
-    from jsonb_to_recordset(${JSON.stringify(entries)}::jsonb)
-      as x(operation text, kind text, object text, key jsonb, fields jsonb)`.execute(tx)
+    with entry as (
+      select x.entry from jsonb_array_elements(${JSON.stringify(entries)}::jsonb) as x(entry)
+    ),
+    written as (
+      insert into people_journal (realm, at, actor, operation, kind, object, key, fields)
+      select ${realm}::integer, ${at}::timestamptz, ${JSON.stringify(actor)}::jsonb,
+        e.entry ->> 'operation', e.entry ->> 'kind', e.entry ->> 'object', e.entry -> 'key', e.entry -> 'fields'
+      from entry e
+    )
+    ${marking(realm, except)}`.execute(tx)
 }
