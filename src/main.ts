@@ -86,6 +86,7 @@ onStore('drift', 'show what somebody changed since documents were applied')
 
 onStore('export', 'write a realm as a document')
   .argument('<realm>')
+  .option('--dir <folder>', 'write a file for each object into this folder')
   .option('--full', 'with everything that creation would give, too')
   .option('--secrets', 'secrets in the clear instead of masks')
   .option('--ids', 'with the ids of all objects')

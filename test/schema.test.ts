@@ -61,6 +61,7 @@ test('what is wrong is found: unknown fields, values of another type, names that
       '/accessTokenLifespan must be integer',
       '/clients/0/redirectUris must be array,null',
       '/clients/0/protocolMappers/0 unknown nme',
+      "/clients/0/protocolMappers/0 must have required property 'name'",
       '/roles/client/web/0 unknown colour',
       '/groups/0/subGroups/0 unknown nme',
     ]),

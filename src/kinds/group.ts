@@ -29,6 +29,7 @@ export const group = defineKind({
   title: 'group',
   representation: 'GroupRepresentation',
   naturalKey: 'path',
+  nameField: 'name',
   events: { type: 'GROUP', paths: { realm: 'groups/{id}' } },
   fields: {
     path: text('Names of the groups from the top down to this one, each after a slash; unique in the realm.'),

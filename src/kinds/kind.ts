@@ -52,6 +52,8 @@ export interface Kind {
   readonly resource?: string
   /** The field that names an object in a file. */
   readonly naturalKey: string
+  /** The field that names an object in documents, where they do not state the natural key. */
+  readonly nameField: string
   /** Kinds that an object may belong to; empty: it belongs to the realm itself. */
   readonly parents: readonly KindName[]
   /** An object may also belong to the realm itself. */
@@ -87,6 +89,7 @@ export type KindDescription = Pick<Kind, 'name' | 'title' | 'representation' | '
     Pick<
       Kind,
       | 'resource'
+      | 'nameField'
       | 'parents'
       | 'parentOptional'
       | 'parentField'
@@ -111,6 +114,7 @@ export function defineKind(description: KindDescription): Kind {
     ),
   )
   return {
+    nameField: description.naturalKey,
     idField: 'id',
     parents: [],
     children: {},

@@ -39,14 +39,14 @@ export function objectDocument(kind: Kind, resource: Resource, realmNamed: (name
   const parent = parentOf(kind, resource)
   const { realm: _, realmRef: __, ...rest } = spec
   const own = parent ? without(rest, parent.field) : rest
-  const named = own[kind.naturalKey] == null && isName(metadata.name)
-  const representation = { ...(named && { [kind.naturalKey]: metadata.name! }), ...own }
+  const named = own[kind.nameField] == null && isName(metadata.name)
+  const representation = { ...(named && { [kind.nameField]: metadata.name! }), ...own }
   const { value, place } = placed(realm.name, kind, representation, parent)
   const opened = restated(document, value, (path) => {
     if (path[0] === kinds.realm.naturalKey) return realm.place
     const inner = path.slice(place.length)
     if (!inner.length) return []
-    return named && inner[0] === kind.naturalKey ? METADATA_NAME : ['spec', ...inner]
+    return named && inner[0] === kind.nameField ? METADATA_NAME : ['spec', ...inner]
   })
   return Object.assign(opened, { states: place })
 }

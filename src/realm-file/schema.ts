@@ -11,6 +11,8 @@ import { API_VERSION, parentFields, resourceKinds, resourceNames } from './resou
 export function documentSchema(): JsonSchema {
   const described = Object.values(kinds)
   const objects = simplified(jsonSchemas(objectSchemas(described), definition, FORM))
+  // A resource may have the name of its realm for it.
+  for (const { name, nameField } of described) if (name !== 'realm') objects[name]!.required = [nameField]
   const resources = described.map((kind) => [kind, resource(kind, objects[kind.name]!)] as const)
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',

@@ -1,5 +1,6 @@
 // What an export leaves out: everything that the creation of a realm gives anyway.
 import { expect, test } from 'vitest'
+import { folderOf } from '../../src/realm-file/folder.ts'
 import { exportRealm } from '../../src/realm-file/render.ts'
 import { SYSTEM } from '../../src/service/service.ts'
 import { applyAs, planText, source } from '../support/reconcile.ts'
@@ -120,3 +121,50 @@ test('with ids, every object is shown', async () => {
   const { clients } = (await exported(realm, { ids: true })) as { clients: object[] }
   expect(clients).toContainEqual({ id: expect.any(String), clientId: 'account' })
 })
+
+test('as a folder, a realm has a file for each object, and all of them say what the one document says', async () => {
+  const realm = newName()
+  const document = {
+    realm,
+    enabled: true,
+    clients: ['web', 'Web', 'https://web.example/', '.hidden'].map((clientId) => ({ clientId, publicClient: true })),
+    roles: { realm: [{ name: 'staff' }, { name: 'guest' }], client: { web: [{ name: 'buyer' }] } },
+    groups: [{ name: 'all of us', subGroups: [{ name: 'some' }] }],
+    identityProviders: [{ alias: 'corp', providerId: 'oidc' }],
+    identityProviderMappers: [{ name: 'email', identityProviderAlias: 'corp' }],
+  }
+  await applyAs(service, source([document], realm))
+  const files = folderOf(await exported(realm))
+  expect(files.map(({ path }) => path).sort()).toEqual(
+    [
+      'clients/_hidden',
+      'clients/https___web.example_',
+      'clients/Web',
+      'clients/web-2',
+      'groups/all-of-us',
+      'identityProviderMappers/corp/email',
+      'identityProviders/corp',
+      'realm',
+      'roles/client/web',
+      'roles/realm',
+    ].sort(),
+  )
+  const other = await sourceIn(
+    files.map((one) => one.document),
+    realm,
+  )
+  expect(await exported(other)).toEqual({ ...(await exported(realm)), realm: other })
+})
+
+/** Applies documents to another realm; gives its name. */
+async function sourceIn(documents: readonly object[], realm: string): Promise<string> {
+  const other = newName()
+  await applyAs(
+    service,
+    source(
+      documents.map((one) => JSON.stringify(one).replaceAll(realm, other)),
+      other,
+    ),
+  )
+  return other
+}

@@ -96,6 +96,21 @@ describe('resources', () => {
     })
   })
 
+  test('a group with what belongs to it, and a person', async () => {
+    const realm = newName()
+    await apply({
+      'a.yaml': [
+        resource('Realm', ['enabled: true'], realm),
+        resource('RealmGroup', [`realm: ${realm}`, 'subGroups: [{name: night, description: Late}]'], 'staff'),
+        resource('RealmUser', [`realm: ${realm}`, 'groups: [/staff/night]'], 'ann'),
+      ].join('\n---\n'),
+    })
+    expect(await exported(realm)).toMatchObject({
+      groups: [{ name: 'staff', subGroups: [{ name: 'night', description: 'Late' }] }],
+      users: [{ username: 'ann', groups: ['/staff/night'] }],
+    })
+  })
+
   test('every kind has one, with a name that follows from the kind', async () => {
     const [message] = await refusal({ 'a.yaml': resource('RealmClints', []) })
     expect(message).toBe('a.yaml:2:1: unknown kind; did you mean RealmClient?')
