@@ -1,4 +1,5 @@
 import { text, textMap } from './fields.ts'
+import { identityProviderMapperTypes } from './identity-provider-types.ts'
 import { defineKind } from './kind.ts'
 
 /** Keycloak: IdentityProviderMapperRepresentation. Makes something in the realm of what an identity provider says of a person. */
@@ -17,7 +18,13 @@ export const identityProviderMapper = defineKind({
   fields: {
     name: text('Name of the mapper; unique in its identity provider.'),
     identityProviderAlias: text('Alias of the identity provider that the mapper belongs to.', { computed: true }),
-    identityProviderMapper: text('Type of the mapper, such as oidc-user-attribute-idp-mapper.'),
+    identityProviderMapper: text('Type of the mapper, such as oidc-user-attribute-idp-mapper.', {
+      provider: {
+        what: 'type of identity provider mappers',
+        known: new Set(Object.keys(identityProviderMapperTypes)),
+        otherwise: 'log-ins do without it',
+      },
+    }),
     config: textMap('Settings of the mapper, by name.', { emptyIsAbsent: true, onPut: 'clear', default: {} }),
   },
 })

@@ -15,7 +15,13 @@ export const identityProvider = defineKind({
   fields: {
     alias: text('Name of the provider, as it appears in addresses; unique in its realm.'),
     displayName: text('Name of the provider as people see it.', { onPut: 'clear' }),
-    providerId: text('Type of the provider: oidc, saml, github and so on.'),
+    providerId: text('Type of the provider: oidc, saml, github and so on.', {
+      provider: {
+        what: 'type of identity providers',
+        known: new Set(Object.keys(identityProviderTypes)),
+        otherwise: 'nobody can log in through it',
+      },
+    }),
     enabled: flag('Whether people can log in through the provider.', { onPut: 'clear' }),
     trustEmail: flag('Whether addresses that the provider gives count as verified.', { onPut: 'clear' }),
     storeToken: flag('Whether the tokens of the provider are kept.', { onPut: 'clear' }),

@@ -97,6 +97,20 @@ identityProviderMappers:
   )
 })
 
+test('types that Regent does not have are kept, and the plan says so', async () => {
+  const odd = document({
+    identityProviders: [provider({ providerId: 'badge', config: { tokenUrl: 'as the extension likes it' } })],
+    identityProviderMappers: [mapper({ identityProviderMapper: 'badge-mapper' })],
+  })
+  const text = await plan(odd)
+  expect(text).toContain(
+    'identity provider op: Regent does not have the type of identity providers badge; nobody can log in through it',
+  )
+  expect(text).toContain('Regent does not have the type of identity provider mappers badge-mapper')
+  await apply(odd)
+  expect(await plan(odd)).toContain('Nothing to do.')
+})
+
 test('a flow that a provider names can be renamed; deleted, the provider loses it and the plan gives it back', async () => {
   const flow = (alias: string) => ({ authenticationFlows: [{ alias, topLevel: true, authenticationExecutions: [] }] })
   const named = { identityProviders: [provider({ postBrokerLoginFlowAlias: 'after' })] }
