@@ -1,7 +1,9 @@
 // What is measured. Each operation stands beside the least that could do the same.
+import { dump, load } from 'js-yaml'
+import { parseDocuments } from '../src/realm-file/document.ts'
 import { applySource, planSource, type SourceState } from '../src/reconcile/run.ts'
 import { SYSTEM } from '../src/service/service.ts'
-import { sourceOf } from './data.ts'
+import { realmOf, sourceOf } from './data.ts'
 import { copyOf, type Rows, rowsOf } from './floors.ts'
 import type { Bench, Case, Statement } from './measure.ts'
 
@@ -23,6 +25,22 @@ export async function creation(bench: Bench): Promise<Case> {
     operation: () => {
       const name = newName()
       return () => create(name)
+    },
+  }
+}
+
+/** Reading a realm file of some megabytes, with the place of each client; the floor reads values only. */
+export function reading(size: number): Case {
+  const text = dump(realmOf('read', size), { noRefs: true })
+  return {
+    name: `read YAML (${(text.length / 1e6).toFixed(1)} MB)`,
+    size,
+    rounds: 20,
+    seconds: 10,
+    floor: () => async () => load(text),
+    operation: () => async () => {
+      const [document] = parseDocuments('read.yaml', text)
+      for (let at = 0; at < size; at++) document!.locate(['clients', at])
     },
   }
 }

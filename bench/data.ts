@@ -4,7 +4,16 @@ import type { SourceState } from '../src/reconcile/run.ts'
 
 /** A source of its own that states a realm with so many clients; `note` is one field of the first of them. */
 export function sourceOf(realm: string, clients: number, note = 'first'): SourceState {
-  const value = {
+  return {
+    name: `source-of-${realm}`,
+    revision: note,
+    documents: parseDocuments(`${realm}.json`, JSON.stringify(realmOf(realm, clients, note), null, 2)),
+  }
+}
+
+/** The realm of such a source. */
+export function realmOf(realm: string, clients: number, note = 'first'): object {
+  return {
     realm,
     enabled: true,
     displayName: 'Measured',
@@ -32,11 +41,6 @@ export function sourceOf(realm: string, clients: number, note = 'first'): Source
       attributes: { 'post.logout.redirect.uris': '+', 'access.token.lifespan': '300' },
       protocolMappers: [claim('department'), claim('floor')],
     })),
-  }
-  return {
-    name: `source-of-${realm}`,
-    revision: note,
-    documents: parseDocuments(`${realm}.json`, JSON.stringify(value, null, 2)),
   }
 }
 

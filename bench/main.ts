@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { startPostgres } from '../test/support/postgres.ts'
-import { creation, sized } from './cases.ts'
+import { creation, reading, sized } from './cases.ts'
 import { type Bench, type Case, inexact, measure, openBench, quantile, type Result } from './measure.ts'
 import { pointReads } from './point-read.ts'
 
@@ -43,7 +43,7 @@ async function run(bench: Bench): Promise<Result[]> {
   }
   console.log(`${bench.service.engine}, Node ${process.version}\n`)
   console.log(line(([title]) => title))
-  await add([await creation(bench)])
+  await add([reading(5_000), await creation(bench)])
   let largest = ''
   for (const [size, seconds] of SIZES) {
     const { realm, cases } = await sized(bench, size, seconds)
@@ -53,7 +53,7 @@ async function run(bench: Bench): Promise<Result[]> {
   const reads = await pointReads(bench, largest)
   await add(reads.cases)
   await reads.close()
-  const { operation, floor } = results[0]!
+  const { operation, floor } = results[1]!
   console.log(`\nrealms 91-100 took ${flatness(operation)} times as long as realms 1-10 (floor: ${flatness(floor)})`)
   return results
 }
