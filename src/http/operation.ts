@@ -91,6 +91,18 @@ export function creating(work: (context: WriteContext, call: Call) => Promise<st
     })
 }
 
+/** Makes an object in the realm of the path, or moves one: undefined says that nothing is new. */
+export function placing(
+  work: (context: WriteContext, call: Call) => Promise<Omit<Answer, 'status'> | undefined>,
+): Operation['handle'] {
+  return (call) =>
+    call.service.write(call.caller, realmOf(call), async (context) => {
+      const made = await work(context, call)
+      recordEvent(context, call, made?.created)
+      return made ? { status: 201, ...made } : { status: 204 }
+    })
+}
+
 /**
  * The body of a call whose address leads through something: Keycloak looks that up before it reads the body, so what
  * `reach` throws is told instead of what is wrong with the body.

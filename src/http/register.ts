@@ -64,7 +64,7 @@ function handler({ service, baseOf }: Surroundings, operation: Operation) {
       operation,
       service,
       caller: callers.get(request)!,
-      params: Object.fromEntries(names.map((name, at) => [name, values[`p${at}`] ?? ''])),
+      params: Object.fromEntries(names.map((name, at) => [name, values[`p${at}`] ?? values['*'] ?? ''])),
       query: readQuery(operation, request),
       // Keycloak: whether the realm exists is told before what is wrong with the body.
       get body() {

@@ -32,14 +32,14 @@ export const group = defineKind({
   nameField: 'name',
   events: { type: 'GROUP', paths: { realm: 'groups/{id}' } },
   fields: {
-    path: text('Names of the groups from the top down to this one, each after a slash; unique in the realm.'),
     name: text('Name of the group; unique among those beside it.', { computed: true }),
     description: text('What the group is for.', { onPut: 'clear' }),
-    ...mappedRoles,
-    attributes: textListMap('Lists of texts by name.', { onPut: 'replace', default: {} }),
+    path: text('Names of the groups from the top down to this one, each after a slash; unique in the realm.'),
     parentId: text('Id of the group that this one belongs to.', { computed: true }),
     subGroupCount: integer('How many groups belong to this one directly.', { computed: true }),
-    subGroups: opaque('Groups that belong to this one.', { computed: true, holds: 'group' }),
+    subGroups: opaque('Groups that belong to this one.', { computed: true, default: [], holds: 'group' }),
+    attributes: textListMap('Lists of texts by name.', { onPut: 'replace', default: {} }),
+    ...mappedRoles,
     access: opaque('What the caller may do with the group.', { computed: true }),
   },
 })
@@ -57,6 +57,11 @@ export function parentPath(path: string): string {
 /** The name of the group at the path. */
 export function nameOf(path: string): string {
   return path.slice(lastStep(path) + 1).replaceAll('~/', '/')
+}
+
+/** Keycloak: the path as the wire shows it: what in it is a slash of a name cannot be told. */
+export function wirePath(path: string): string {
+  return path.replaceAll('~/', '/')
 }
 
 function lastStep(path: string): number {

@@ -53,6 +53,8 @@ export type Permission =
   | 'manage-clients'
   | 'view-identity-providers'
   | 'manage-identity-providers'
+  | 'view-users'
+  | 'manage-users'
   | 'view-events'
   | 'manage-events'
   | 'create-realm'

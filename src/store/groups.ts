@@ -1,8 +1,96 @@
 // The tree of groups.
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
+import type { Representation } from '../kinds/kind.ts'
 import { chunks } from '../lib/chunks.ts'
 import type { Transaction } from './database.ts'
-import { CHUNK } from './objects.ts'
+import { containing } from './like.ts'
+import { CHUNK, type Visibility } from './objects.ts'
+
+/** Where a group stands in the tree. */
+export interface GroupPlace {
+  readonly id: string
+  /** The group that it belongs to; null at the top. */
+  readonly parent: string | null
+  /** How many groups belong to it directly. */
+  readonly subGroups: number
+}
+
+/** Which groups: those that all of this is true of. Nothing stated: all. */
+export interface GroupSearch {
+  readonly ids?: readonly string[]
+  /** They belong to this group; null: they are at the top. */
+  readonly parent?: string | null
+  /** Path as the wire shows it. */
+  readonly wirePath?: string
+  readonly name?: string
+  /** Part of the name, in any case. */
+  readonly search?: string
+  readonly attributes?: Representation
+  /** Id of a user who belongs to them. */
+  readonly member?: string
+  readonly visible?: Visibility
+}
+
+/** Which of the groups that are found are given, and what with them. */
+export interface GroupPage {
+  readonly first?: number
+  readonly max?: number
+  /** With all groups that they belong to, up to the top. */
+  readonly withAbove?: boolean
+}
+
+/** Where the groups stand that are looked for, by name. One statement. */
+export async function searchGroups(
+  tx: Transaction,
+  realm: number,
+  search: GroupSearch,
+  { first = 0, max, withAbove = false }: GroupPage = {},
+): Promise<GroupPlace[]> {
+  const { rows } = await sql<GroupPlace>`
+    with recursive found as (
+      select g.id, g.parent from realm_group g
+      where g.realm = ${realm} and ${conditions(search)}
+      order by g.name, g.id offset ${first} ${max === undefined ? sql`` : sql`limit ${max}`}
+    ),
+    shown as (
+      select id, parent from found
+      union
+      select g.id, g.parent from shown s join realm_group g on g.realm = ${realm} and g.id = s.parent
+      where ${withAbove}::boolean
+    )
+    select g.id, g.parent,
+      (select count(*)::integer from realm_group c where c.realm = g.realm and c.parent = g.id) as "subGroups"
+    from shown s join realm_group g on g.realm = ${realm} and g.id = s.id
+    where ${seen(search.visible)}
+    order by g.name, g.id`.execute(tx)
+  return rows
+}
+
+/** How many groups are found. One statement. */
+export async function countGroups(tx: Transaction, realm: number, search: GroupSearch): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::integer as count from realm_group g where g.realm = ${realm} and ${conditions(search)}`.execute(tx)
+  return rows[0]!.count
+}
+
+function conditions(search: GroupSearch): RawBuilder<unknown> {
+  const { ids, parent, wirePath, name, attributes, member } = search
+  const all = [seen(search.visible)]
+  if (ids) all.push(sql`g.id = any(${ids})`)
+  if (parent !== undefined) all.push(parent === null ? sql`g.parent is null` : sql`g.parent = ${parent}`)
+  if (wirePath !== undefined) all.push(sql`replace(g.path, '~/', '/') = ${wirePath}`)
+  if (name !== undefined) all.push(sql`g.name = ${name}`)
+  if (search.search !== undefined) all.push(sql`g.name_folded like ${containing(search.search)}`)
+  if (attributes) all.push(sql`g.body @> ${JSON.stringify({ attributes })}::jsonb`)
+  if (member !== undefined)
+    all.push(sql`exists (select from user_group m
+      where m.realm = g.realm and m.realm_group = g.id and m.user_account = ${member})`)
+  return sql.join(all, sql` and `)
+}
+
+function seen(visible: Visibility = 'all'): RawBuilder<unknown> {
+  return visible === 'all' ? sql`true` : sql`g.id = any(${visible.ids})`
+}
 
 /** The ids of groups and of all that is below them, each once. One statement. */
 export async function selectSubtree(tx: Transaction, realm: number, roots: readonly string[]): Promise<string[]> {

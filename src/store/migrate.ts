@@ -16,6 +16,7 @@ import { identityProviders } from './migrations/0010-identity-providers.ts'
 import { groups } from './migrations/0011-groups.ts'
 import { requiredActions } from './migrations/0011-required-actions.ts'
 import { adminEvents } from './migrations/0012-admin-events.ts'
+import { peopleSearch } from './migrations/0014-people-search.ts'
 
 /** The migrations in order: name → SQL. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -32,6 +33,7 @@ export const migrations: Readonly<Record<string, string>> = {
   '0011-groups': groups,
   '0011-required-actions': requiredActions,
   '0012-admin-events': adminEvents,
+  '0014-people-search': peopleSearch,
 }
 
 /** Applies what is missing. Two processes at once: the second waits. Throws what the database says. */

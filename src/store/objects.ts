@@ -5,7 +5,7 @@ import type { Key, KindName, Representation } from '../kinds/kind.ts'
 import { chunks } from '../lib/chunks.ts'
 import type { Transaction } from './database.ts'
 import { bodyOf, conditions, each, keyOf, parentOf, referencesOf, relationsOf } from './object-sql.ts'
-import { type Table, tables } from './tables.ts'
+import { tables } from './tables.ts'
 
 /** An object as it is kept. */
 export interface StoredObject {
@@ -115,12 +115,12 @@ export async function insertObjects(
   rows: readonly ObjectRow[],
 ): Promise<void> {
   const table = tables[kind]
-  const columns = [table.parents, table.columns, table.references].flatMap((some) => Object.values(some))
+  const columns = [table.parents, table.columns, table.folded, table.references].flatMap((some) => Object.values(some))
   for (const chunk of chunks(rows, CHUNK)) {
     await sql`
       insert into ${sql.table(table.name)} (realm, id, ${sql.ref(table.key)}, version, body${each(columns, (c) => sql`, ${sql.ref(c)}`)})
       select ${realm}::integer, x.id, x.name, ${version}::bigint, x.body${each(columns, (c) => sql`, x.${sql.ref(c)}`)}
-      from jsonb_to_recordset(${recordset(table, chunk)}::jsonb)
+      from jsonb_to_recordset(${recordset(kind, chunk)}::jsonb)
         as x(id text, name text, body jsonb${each(columns, (c) => sql`, ${sql.ref(c)} text`)})`.execute(tx)
   }
 }
@@ -134,14 +134,14 @@ export async function updateObjects(
   rows: readonly ObjectRow[],
 ): Promise<void> {
   const table = tables[kind]
-  const columns = [table.columns, table.references].flatMap((some) => Object.values(some))
+  const columns = [table.columns, table.folded, table.references].flatMap((some) => Object.values(some))
   // Nobody numbers the changes of people: theirs are counted.
   const next = kinds[kind].people ? sql`t.version + 1` : sql`${version}::bigint`
   for (const chunk of chunks(rows, CHUNK)) {
     await sql`
       update ${sql.table(table.name)} t
       set ${sql.ref(table.key)} = x.name, version = ${next}, body = x.body${each(columns, (c) => sql`, ${sql.ref(c)} = x.${sql.ref(c)}`)}
-      from jsonb_to_recordset(${recordset(table, chunk)}::jsonb)
+      from jsonb_to_recordset(${recordset(kind, chunk)}::jsonb)
         as x(id text, name text, body jsonb${each(columns, (c) => sql`, ${sql.ref(c)} text`)})
       where t.${sql.ref(table.realm)} = ${realm} and t.id = x.id`.execute(tx)
   }
@@ -177,7 +177,8 @@ export async function touchObjects(
 
 type StoredRow = Omit<StoredObject, 'parent'> & { parent: StoredObject['parent'] | null }
 
-function recordset(table: Table, rows: readonly ObjectRow[]): string {
+function recordset(kind: KindName, rows: readonly ObjectRow[]): string {
+  const table = tables[kind]
   return JSON.stringify(
     rows.map(({ id, name, body, parent, columns, references }) => ({
       id,
@@ -185,7 +186,17 @@ function recordset(table: Table, rows: readonly ObjectRow[]): string {
       body,
       ...(parent && { [table.parents[parent.kind]!]: parent.id }),
       ...Object.fromEntries(Object.entries(columns).map(([field, text]) => [table.columns[field]!, text])),
+      ...folded(kind, name, body),
       ...Object.fromEntries(Object.entries(references).map(([field, to]) => [table.references[field]!, to])),
     })),
   )
+}
+
+/** The texts that are looked for in any case, by column. */
+function folded(kind: KindName, name: string, body: Representation): Record<string, string | null> {
+  const texts = Object.entries(tables[kind].folded).map(([field, column]): [string, string | null] => {
+    const text = field === kinds[kind].naturalKey ? name : (body[field] ?? null)
+    return [column, text === null ? null : String(text).toLowerCase()]
+  })
+  return Object.fromEntries(texts)
 }

@@ -19,12 +19,14 @@ export interface Table {
   readonly parents: Readonly<Partial<Record<KindName, string>>>
   /** Columns of texts that are looked for, by field. */
   readonly columns: Readonly<Record<string, string>>
+  /** Columns of texts in lower case, by field, beside what the row says: these are looked for in any case. */
+  readonly folded: Readonly<Record<string, string>>
   /** Columns of ids, by field; `field.key` for a key of a map. */
   readonly references: Readonly<Record<string, string>>
   readonly relations: Readonly<Record<string, RelationTable>>
 }
 
-const none = { realm: 'realm', parents: {}, columns: {}, references: {}, relations: {} } as const
+const none = { realm: 'realm', parents: {}, columns: {}, folded: {}, references: {}, relations: {} } as const
 
 /** The tables of all kinds. */
 export const tables: Readonly<Record<KindName, Table>> = {
@@ -113,6 +115,7 @@ export const tables: Readonly<Record<KindName, Table>> = {
     ...none,
     name: 'realm_group',
     key: 'path',
+    folded: { path: 'path_folded' },
     relations: {
       realmRoles: { name: 'group_role', owner: 'realm_group', target: 'role' },
       clientRoles: { name: 'group_role', owner: 'realm_group', target: 'role' },
@@ -123,6 +126,7 @@ export const tables: Readonly<Record<KindName, Table>> = {
     name: 'user_account',
     key: 'username',
     columns: { email: 'email' },
+    folded: { firstName: 'first_name_folded', lastName: 'last_name_folded' },
     references: { serviceAccountClientId: 'service_account_client' },
     relations: {
       realmRoles: { name: 'user_role', owner: 'user_account', target: 'role' },

@@ -7,6 +7,7 @@ import { authenticatorConfigOperations } from './authenticator-configs.ts'
 import { clientScopeOperations } from './client-scopes.ts'
 import { clientOperations } from './clients.ts'
 import { eventOperations } from './events.ts'
+import { groupOperations } from './groups.ts'
 import { identityProviderOperations } from './identity-providers.ts'
 import { listedOperations } from './not-yet.ts'
 import { protocolMapperOperations } from './protocol-mappers.ts'
@@ -22,6 +23,7 @@ export const operations: readonly Operation[] = [
   ...protocolMapperOperations,
   ...roleOperations,
   ...eventOperations,
+  ...groupOperations,
   ...identityProviderOperations,
   ...authenticationFlowOperations,
   ...authenticationExecutionOperations,

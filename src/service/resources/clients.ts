@@ -12,6 +12,7 @@ import { writers } from '../index.ts'
 import type { LiveObject } from '../live.ts'
 import { type Present, present, presentAll } from '../present.ts'
 import { named, replacement, withoutNulls } from '../put.ts'
+import { attributesOf, pageOf } from './lists.ts'
 import { nestedMapper, replaceMappers } from './protocol-mappers.ts'
 import { getObject, plainResource, type Query, type Resource, type ResourceDescription } from './resource.ts'
 
@@ -110,23 +111,17 @@ function refuseAdministration(context: Context, live: LiveObject): void {
   if (isAdministration(context, live)) throw failure('forbidden', 'HTTP 403 Forbidden')
 }
 
-function filterOf({ clientId, search, q, first, max }: Query): ObjectFilter {
-  const page = {
-    ...(typeof first === 'number' && first >= 0 && { first }),
-    ...(typeof max === 'number' && max >= 0 && { max }),
-  }
-  const attributes = attributesOf(String(q ?? ''))
-  if (attributes) return { ...page, containing: { attributes } }
+function filterOf(query: Query): ObjectFilter {
+  const { clientId, search } = query
+  const page = pageOf(query)
+  const attributes = attributesOf(String(query.q ?? ''))
+  if (Object.keys(attributes).length) return { ...page, containing: { attributes: searchable(attributes) } }
   if (!clientId) return page
   return search === true ? { ...page, search: String(clientId) } : { ...page, keys: [[String(clientId)]] }
 }
 
-/** The attributes that `name:value "other name":"other value"` asks for; undefined for none. */
-function attributesOf(q: string): Representation | undefined {
-  const pairs = [...q.matchAll(/(?:"([^"]+)"|([^\s:"]+)):(?:"([^"]*)"|(\S+))/g)]
-  if (!pairs.length) return undefined
-  const asked = Object.fromEntries(pairs.map(([, quoted, name, text, word]) => [quoted ?? name!, text ?? word ?? '']))
-  const refused = Object.keys(asked).filter((name) => !SEARCHABLE.includes(name))
+function searchable(attributes: Representation): Representation {
+  const refused = Object.keys(attributes).filter((name) => !SEARCHABLE.includes(name))
   if (refused.length) throw failure('bad_request', `Attributes [${refused.join(', ')}] not allowed for search`)
-  return asked
+  return attributes
 }

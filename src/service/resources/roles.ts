@@ -14,7 +14,8 @@ import type { LiveObject } from '../live.ts'
 import { present } from '../present.ts'
 import { replacement, withoutNulls } from '../put.ts'
 import { CLIENT_NOT_FOUND } from './clients.ts'
-import { getObject, newObject, type Place, type Query, type Resource } from './resource.ts'
+import { pageOf } from './lists.ts'
+import { getObject, newObject, type Place, type Resource } from './resource.ts'
 
 /** What is done with one role, however it is found. */
 const one = (
@@ -55,6 +56,7 @@ export const roles: Resource = {
     const filter = {
       ...(await containerOf(context, place)).filter,
       ...pageOf(query),
+      ...(typeof query.search === 'string' && query.search !== '' && { search: query.search.trim() }),
       visible: visibleTo(context, 'view-realm'),
     }
     const brief = query.briefRepresentation !== false
@@ -125,12 +127,4 @@ function withName(body: Representation): Representation {
   const stated = withoutNulls(body)
   if (typeof stated.name !== 'string' || stated.name === '') throw failure('malformed', 'role has no name')
   return stated
-}
-
-function pageOf({ search, first, max }: Query): ObjectFilter {
-  return {
-    ...(typeof search === 'string' && search !== '' && { search: search.trim() }),
-    ...(typeof first === 'number' && first >= 0 && { first }),
-    ...(typeof max === 'number' && max >= 0 && { max }),
-  }
 }
