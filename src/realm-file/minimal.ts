@@ -39,33 +39,34 @@ export function minimal(
     const fields = made(kinds[kind], flatten(kinds[kind], representation), additions)
     coming.set(address(kind, [String(fields[kinds[kind].naturalKey])]), fields)
   }
-  const needed = new Map<string, WrittenObject>()
-  const all = new Map(objects.map((one) => [address(one.kind, one.key), one]))
-  for (const one of objects) {
+  const reduced = objects.map((one): WrittenObject & { says: boolean } => {
     const kind = kinds[one.kind]
-    const due = coming.get(address(one.kind, one.key))
-    if (due && !Object.keys(difference(kind, due, one.fields)).length) continue
-    const given = builtIn.get(address(one.kind, one.key))
-    const name = { [kind.naturalKey]: one.fields[kind.naturalKey]! }
-    const needs = given ? { ...name, ...added(kind, given, one.fields) } : stated(kind, one.fields, additions)
+    const id = address(one.kind, one.key)
+    const [due, given] = [coming.get(id), builtIn.get(id)]
+    const comes = due !== undefined && !Object.keys(difference(kind, due, one.fields)).length
+    const needs = given ? { ...nameOf(one), ...added(kind, given, one.fields) } : stated(one, additions)
     const fields = withoutUsualMembers(kind, needs, additions)
-    const says = !given || one.kind === 'realm' || one.id !== undefined || Object.keys(fields).length > 1
-    if (says) needed.set(address(one.kind, one.key), { ...one, fields })
-  }
-  // What a needed object stands in is named.
-  for (const { kind, key } of [...needed.values()]) {
-    for (let [child, above] = [kind, key]; above.length > 1; ) {
-      const parent = above[0] as KindName
-      if (!Object.values(kinds[parent].children).includes(child)) break
-      above = above.slice(1, -1)
-      child = parent
-      const owner = all.get(address(parent, above))
-      if (!owner || needed.has(address(parent, above))) break
-      const { naturalKey } = kinds[parent]
-      needed.set(address(parent, above), { ...owner, fields: { [naturalKey]: owner.fields[naturalKey]! } })
-    }
-  }
-  return objects.flatMap((one) => needed.get(address(one.kind, one.key)) ?? [])
+    const more = !given || one.kind === 'realm' || one.id !== undefined || Object.keys(fields).length > 1
+    return { ...one, fields, says: more && !comes }
+  })
+  const above = new Set(reduced.filter(({ says }) => says).flatMap(placesOf))
+  return reduced.flatMap(({ says, ...one }) => {
+    if (says) return [one]
+    return above.has(address(one.kind, one.key)) ? [{ ...one, fields: nameOf(one) }] : []
+  })
+}
+
+function nameOf({ kind, fields }: WrittenObject): FlatFields {
+  const { naturalKey } = kinds[kind]
+  return { [naturalKey]: fields[naturalKey]! }
+}
+
+/** The objects that an object stands in, the nearest first: they are named where it is stated. */
+function placesOf({ kind, key }: { kind: KindName; key: Key }): string[] {
+  const parent = key[0] as KindName
+  if (key.length === 1 || !Object.values(kinds[parent].children).includes(kind)) return []
+  const place = { kind: parent, key: key.slice(1, -1) }
+  return [address(place.kind, place.key), ...placesOf(place)]
 }
 
 /** Objects as the creation of a realm leaves them, by address. */
@@ -93,16 +94,15 @@ function made(kind: Kind, fields: FlatFields, additions: Additions): FlatFields 
 }
 
 /** The least that makes creation give the live fields. */
-function stated(kind: Kind, live: FlatFields, additions: Additions): FlatFields {
+function stated(one: WrittenObject, additions: Additions): FlatFields {
+  const [kind, live] = [kinds[one.kind], one.fields]
   const whole = assemble(kind, live)
   const likely = { ...flatten(kind, kind.defaults(whole)), ...flatten(kind, additions(kind.name, whole)) }
-  const name = { [kind.naturalKey]: live[kind.naturalKey]! }
-  let fields: FlatFields = { ...name, ...difference(kind, likely, live) }
-  // A default may depend on what is stated: what comes out otherwise is stated too, until nothing does.
-  for (;;) {
-    const more = difference(kind, made(kind, fields, additions), live)
-    if (!Object.keys(more).length) break
-    fields = { ...fields, ...more }
+  let fields: FlatFields = { ...nameOf(one), ...difference(kind, likely, live) }
+  // A default may depend on what is stated: what comes out otherwise is stated too, until nothing more does.
+  for (let count = 0; count < Object.keys(fields).length; ) {
+    count = Object.keys(fields).length
+    fields = { ...fields, ...difference(kind, made(kind, fields, additions), live) }
   }
   // That there is none may follow from the rest.
   for (const path of Object.keys(fields).filter((one) => fields[one] === null || isEmptyList(fields[one]))) {

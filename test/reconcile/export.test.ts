@@ -1,4 +1,5 @@
 // What an export leaves out: everything that the creation of a realm gives anyway.
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { folderOf } from '../../src/realm-file/folder.ts'
 import { exportRealm } from '../../src/realm-file/render.ts'
@@ -10,15 +11,20 @@ const { service } = await testService()
 const exported = (realm: string, options = {}) =>
   service.read(SYSTEM, realm, (context) => exportRealm(context, options))
 
-/** What is exported of a new realm to which the document was applied; the same document makes the same realm again. */
+/** What is exported of a new realm to which the document was applied: it changes nothing there, and makes the same realm elsewhere. */
 async function roundTrip(document: object, options = {}) {
   const realm = newName()
   await applyAs(service, source([{ realm, ...document }], realm))
   const least = await exported(realm, options)
   expect(await planText(service, source([least], `${realm} again`))).toContain('Nothing to do.')
   const other = newName()
-  await applyAs(service, source([JSON.parse(JSON.stringify(least).replaceAll(realm, other))], other))
-  expect(await exported(other, options)).toEqual(JSON.parse(JSON.stringify(least).replaceAll(realm, other)))
+  const moved = (value: object) => JSON.parse(JSON.stringify(value).replaceAll(realm, other))
+  await applyAs(service, source([moved(least)], other))
+  expect(await exported(other, options)).toEqual(moved(least))
+  if ('secrets' in options)
+    expect(await exported(other, { ...options, full: true })).toEqual(
+      moved(await exported(realm, { ...options, full: true })),
+    )
   const { realm: _, ...rest } = least
   return rest
 }
@@ -68,6 +74,31 @@ test('of a client what follows from the rest is left out: defaults, origins, cli
       { clientId: 'without', publicClient: true, optionalClientScopes: [] },
     ].map((one) => expect.objectContaining(one)),
   })
+})
+
+test('whatever a client states, what is exported of it makes the same client', async () => {
+  const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined })
+  const flags = ['publicClient', 'bearerOnly', 'consentRequired', 'fullScopeAllowed', 'standardFlowEnabled']
+  const client = fc.record({
+    ...Object.fromEntries(flags.map((name) => [name, optional(fc.boolean())])),
+    protocol: optional(fc.constantFrom('openid-connect', 'saml')),
+    serviceAccountsEnabled: optional(fc.boolean()),
+    redirectUris: optional(fc.option(fc.subarray(['https://a.example/*', '/cb', 'https://b.example/x']))),
+    webOrigins: optional(fc.option(fc.subarray(['+', 'https://a.example']))),
+    defaultClientScopes: optional(fc.subarray(['email', 'profile', 'role_list'])),
+    optionalClientScopes: optional(fc.subarray(['phone', 'address'])),
+    attributes: optional(fc.dictionary(fc.constantFrom('x', 'realm_client'), fc.option(fc.constant('true')))),
+    notBefore: optional(fc.option(fc.constantFrom(0, 7))),
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(client, { minLength: 3, maxLength: 6 }), async (clients) => {
+      const document = {
+        clients: clients.map((one, at) => ({ clientId: `client-${at}`, rootUrl: 'https://c.example', ...one })),
+      }
+      await roundTrip(JSON.parse(JSON.stringify(document)), { secrets: true })
+    }),
+    { numRuns: 8 },
+  )
 })
 
 test('where a realm gives new clients others, the client scopes of every client are shown', async () => {
