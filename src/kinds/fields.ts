@@ -29,8 +29,6 @@ export interface Facts {
   readonly relation?: true
   /** Of a relation: it names only objects of the realm itself, or only those of parents of this kind, grouped by parent. */
   readonly among?: 'realm' | KindName
-  /** A list of objects of this kind, each as it stands in a representation. */
-  readonly holds?: KindName
   /** Members of the elements of a list that are compared only where they are stated. */
   readonly optionalMembers?: readonly string[]
   /** The member that tells the elements of a list apart: their order does not matter then. */

@@ -37,7 +37,7 @@ export const group = defineKind({
     path: text('Names of the groups from the top down to this one, each after a slash; unique in the realm.'),
     parentId: text('Id of the group that this one belongs to.', { computed: true }),
     subGroupCount: integer('How many groups belong to this one directly.', { computed: true }),
-    subGroups: opaque('Groups that belong to this one.', { computed: true, default: [], holds: 'group' }),
+    subGroups: opaque('Groups that belong to this one.', { computed: true, default: [] }),
     attributes: textListMap('Lists of texts by name.', { onPut: 'replace', default: {} }),
     ...mappedRoles,
     access: opaque('What the caller may do with the group.', { computed: true }),

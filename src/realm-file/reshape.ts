@@ -1,6 +1,7 @@
 // Other forms of a realm, read into the one that Regent keeps, and written back for exports: nested groups, scope mappings
 // beside the clients, what earlier versions and other tools call otherwise.
-import type { Representation } from '../kinds/kind.ts'
+import type * as z from 'zod'
+import type { KindName, Representation } from '../kinds/kind.ts'
 import type { Path, Position } from '../lib/position.ts'
 import type { Document } from './document.ts'
 import type { Report } from './form.ts'
@@ -15,7 +16,12 @@ import { pointerOf } from './problem.ts'
 export interface Form {
   readonly read: (realm: Representation, notes: Notes) => Representation
   readonly write: (realm: Representation) => Representation
+  /** Fields of kinds as documents write them in this form, where that is more than their description says. */
+  readonly shapes?: (schemaOf: (kind: KindName) => z.ZodType) => Shapes
 }
+
+/** Schemas of fields, by kind and name. */
+export type Shapes = Readonly<Partial<Record<KindName, Readonly<Record<string, z.ZodType>>>>>
 
 /** What reading a form takes note of. Paths are those of the realm before, but for `to` and `named`. */
 export interface Notes {
@@ -60,6 +66,11 @@ export function reshape(document: Document, realm: Representation, report: Repor
     locate: (path) => document.locate(originOf(path)),
     isNamed: (path) => named.has(pointerOf(path)),
   }
+}
+
+/** How documents write a kind: fields whose schema is another than that of the representation. */
+export function shapeOf(kind: KindName, schemaOf: (kind: KindName) => z.ZodType): Record<string, z.ZodType> {
+  return Object.assign({}, ...forms.map(({ shapes }) => shapes?.(schemaOf)[kind]))
 }
 
 /** A realm in the form in which people and other tools know it. */

@@ -5,6 +5,7 @@ import { type JsonSchema, type JsonSchemaForm, jsonSchemas } from '../kinds/json
 import type { Kind } from '../kinds/kind.ts'
 import { nestedShape } from '../kinds/nested.ts'
 import { KEYCLOAK_IMPORT } from './placeholders.ts'
+import { shapeOf } from './reshape.ts'
 import { API_VERSION, parentFields, resourceKinds, resourceNames } from './resource-kinds.ts'
 
 /** The schema of a file: a document, a list of realms, or a resource. JSON schema draft 7, which editors know. */
@@ -63,16 +64,11 @@ function objectSchemas(described: readonly Kind[]): z.core.$ZodRegistry<{ id: st
   function schemaOf(kind: Kind): z.ZodType {
     const before = known.get(kind)
     if (before) return before
-    const nesting = Object.entries(kind.fields).filter(([, { holds }]) => holds)
-    const nested = nesting.map(([name, { holds, description }]) => [
-      name,
-      z
-        .lazy(() => z.array(schemaOf(kinds[holds!])))
-        .nullish()
-        .describe(description),
-    ])
+    const usual = nestedShape(kind, schemaOf)
+    const shape = Object.entries(shapeOf(kind.name, (name) => z.lazy(() => schemaOf(kinds[name]))))
+    const special = shape.map(([name, one]) => [name, one.nullish().describe(descriptionOf(usual[name]))])
     const schema = z
-      .strictObject({ ...nestedShape(kind, schemaOf), ...Object.fromEntries(nested) })
+      .strictObject({ ...usual, ...Object.fromEntries(special) })
       .describe(`A ${kind.title}.`)
       .register(registry, { id: kind.name })
     known.set(kind, schema)
@@ -80,6 +76,10 @@ function objectSchemas(described: readonly Kind[]): z.core.$ZodRegistry<{ id: st
   }
   for (const kind of described) schemaOf(kind)
   return registry
+}
+
+function descriptionOf(schema: unknown): string {
+  return (schema as z.ZodType).description ?? ''
 }
 
 /** The resource of a kind: its spec is the object, and says where it belongs. */

@@ -1,4 +1,5 @@
 // Groups: documents nest them, each in the `subGroups` of the one that it belongs to; kept are paths.
+import * as z from 'zod'
 import { nameOf, parentPath, step } from '../../kinds/group.ts'
 import type { Representation } from '../../kinds/kind.ts'
 import type { Path } from '../../lib/position.ts'
@@ -55,4 +56,5 @@ export const groups: Form = {
     }
     return { ...realm, groups: top }
   },
+  shapes: (schemaOf) => ({ group: { subGroups: z.array(schemaOf('group')) } }),
 }

@@ -1,5 +1,6 @@
 // Roles in the scope of clients and client scopes: documents list them beside these, by who has them in scope (roles of
 // the realm) or by the client whose roles they are; kept they are a field of the client or client scope.
+import * as z from 'zod'
 import type { Json } from '../../kinds/fields.ts'
 import type { Representation } from '../../kinds/kind.ts'
 import type { Path } from '../../lib/position.ts'
@@ -13,6 +14,17 @@ const holders = [
   // Keycloak: client scopes were called client templates.
   { list: 'clientScopes', key: 'name', names: ['clientScope', 'clientTemplate'] },
 ] as const
+
+const who = z.string().optional()
+const mapping = z
+  .strictObject({
+    client: who.describe('Client that has the roles in scope.'),
+    clientScope: who.describe('Client scope that has them.'),
+    clientTemplate: who.describe('Keycloak: of an earlier form; see clientScope.'),
+    roles: z.array(z.string()).describe('Names of the roles.'),
+    self: z.string().optional().describe('Keycloak: of an earlier form; ignored.'),
+  })
+  .describe('Who has which roles in scope.')
 
 type Holder = (typeof holders)[number]
 type Scope = { realm?: string[]; client?: Record<string, string[]> }
@@ -55,6 +67,9 @@ export const scopeMappings: Form = {
       ...(Object.keys(ofClients).length && { clientScopeMappings: { ...ofClients } }),
     }
   },
+  shapes: () => ({
+    realm: { scopeMappings: z.array(mapping), clientScopeMappings: z.record(z.string(), z.array(mapping)) },
+  }),
 }
 
 type Add = (path: Path, mapping: Representation, client?: string) => void
