@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { clientAuthenticators } from './authentication-providers.ts'
 import { flag, integer, opaque, structured, text, textMap, textSet } from './fields.ts'
 import { defineKind, type Representation } from './kind.ts'
 import { roleNames } from './role.ts'
@@ -53,7 +54,9 @@ export const client = defineKind({
 
     publicClient: flag('Whether the client cannot keep a secret, as in a browser or on a phone.'),
     bearerOnly: flag('Whether the client only checks tokens and never starts a log-in.'),
-    clientAuthenticatorType: text('How the client proves who it is, such as client-secret or client-jwt.'),
+    clientAuthenticatorType: text('How the client proves who it is, such as client-secret or client-jwt.', {
+      provider: { what: 'client authenticator', known: clientAuthenticators, otherwise: 'the client gets no tokens' },
+    }),
     secret: text('Secret of a confidential client; made when none is stated.', { secret: true, generated: true }),
     registrationAccessToken: text('Token with which the client may change itself.', { computed: true, secret: true }),
     standardFlowEnabled: flag('Whether people log in with a browser that returns with a code.'),

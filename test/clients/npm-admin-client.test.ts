@@ -258,6 +258,50 @@ test('identity providers and their mappers are made, found, changed and deleted'
   expect(await admin.identityProviders.find({ realm })).toEqual([])
 })
 
+test('authentication flows and required actions are made, found, changed and deleted', async () => {
+  const { admin, realm } = await start()
+  const { authenticationManagement: management } = admin
+  const flow = 'ours'
+  await management.createFlow({ realm, alias: flow, providerId: 'basic-flow', topLevel: true, builtIn: false })
+  const { id: inner } = await management.addFlowToFlow({
+    realm,
+    flow,
+    alias: 'inner',
+    type: 'basic-flow',
+    provider: '',
+    description: 'Inside',
+  })
+  expect(await management.getFlow({ realm, flowId: inner! })).toMatchObject({ alias: 'inner', topLevel: false })
+  const { id } = await management.addExecutionToFlow({ realm, flow: 'inner', provider: 'deny-access-authenticator' })
+  await management.updateExecution({ realm, flow }, { id: id!, requirement: 'REQUIRED' })
+  const { id: words } = await management.createConfig({
+    realm,
+    id: id!,
+    alias: 'words',
+    config: { denyErrorMessage: 'No' },
+  })
+  expect(await management.getConfig({ realm, id: words! })).toMatchObject({ config: { denyErrorMessage: 'No' } })
+  expect(await management.getExecutions({ realm, flow })).toMatchObject([
+    { displayName: 'inner', level: 0, flowId: inner },
+    { displayName: 'Deny access', level: 1, requirement: 'REQUIRED', alias: 'words' },
+  ])
+  await management.copyFlow({ realm, flow, newName: 'theirs' })
+  const flows = await management.getFlows({ realm })
+  expect(flows.map(({ alias }) => alias)).toEqual(expect.arrayContaining(['browser', 'ours', 'theirs']))
+  await management.deleteFlow({ realm, flowId: flows.find(({ alias }) => alias === flow)!.id! })
+  expect((await refusal(management.getExecutions({ realm, flow }))).status).toBe(404)
+
+  const alias = 'UPDATE_PASSWORD'
+  await management.updateRequiredActionConfig({ realm, alias }, { config: { max_auth_age: '60' } })
+  expect(await management.getRequiredActionForAlias({ realm, alias })).toMatchObject({ config: { max_auth_age: '60' } })
+  await management.deleteRequiredAction({ realm, alias })
+  // These take no realm.
+  admin.setConfig({ realmName: realm })
+  expect(await management.getUnregisteredRequiredActions()).toMatchObject([{ providerId: alias }])
+  await management.registerRequiredAction({ realm, providerId: alias, name: 'Choose a password' })
+  expect((await management.getRequiredActions()).at(-1)).toMatchObject({ alias, name: 'Choose a password' })
+})
+
 test('it tells why something was refused', async () => {
   const { admin, realm } = await start({ clients: [{ clientId: 'shop' }] })
   expect(await refusal(admin.realms.create({ realm }))).toMatchObject({

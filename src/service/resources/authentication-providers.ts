@@ -6,8 +6,6 @@ import {
   formActions,
   forms,
   type Property,
-  type Providers,
-  type StepProvider,
 } from '../../kinds/authentication-providers.ts'
 import { demand } from '../administrators.ts'
 import type { Context } from '../context.ts'
@@ -45,7 +43,7 @@ export interface ConfigDescription {
 /** The settings of a provider. Throws not_found: forms have none, and say nothing of it. */
 export function describeProvider(context: Context, id: string): ConfigDescription {
   demand(context, 'view-realm')
-  const provider = forms.has(id) ? undefined : (allStepProviders as Providers<StepProvider>).get(id)
+  const provider = forms.has(id) ? undefined : allStepProviders.get(id)
   if (!provider) throw failure('not_found', 'Could not find authenticator provider')
   const { displayName, description, config } = provider
   return { name: displayName, providerId: id, helpText: description, properties: config }
