@@ -47,6 +47,24 @@ test('a flow that something is bound to stays; otherwise it goes with its parts 
   expect((await call('GET', `${own}/authentication/config/${config}`)).status).toBe(404)
 })
 
+test('what several flows consist of stays until the last of them goes', async () => {
+  const part = { authenticator: null, flowAlias: 'part', requirement: 'REQUIRED' }
+  const own = await realm({
+    authenticationFlows: [
+      { ...flow('one'), authenticationExecutions: [part] },
+      { ...flow('two'), authenticationExecutions: [part] },
+      { alias: 'part', authenticationExecutions: [{ authenticator: 'auth-cookie' }] },
+    ],
+  })
+  const flows = `${own}/authentication/flows`
+  const listed = (await call('GET', flows)).body as { id: string; alias: string }[]
+  const [one, two] = ['one', 'two'].map((alias) => listed.find((each) => each.alias === alias)!.id)
+  await call('DELETE', `${flows}/${one}`)
+  expect(await steps(flows, 'two')).toMatchObject([{ displayName: 'part' }, { displayName: 'Cookie' }])
+  await call('DELETE', `${flows}/${two}`)
+  expect((await call('GET', `${flows}/part/executions`)).status).toBe(404)
+})
+
 test('a flow cannot become a part of itself', async () => {
   const authentication = `${await realm()}/authentication`
   const whole = idOf(await make(`${authentication}/flows`, flow('whole')))

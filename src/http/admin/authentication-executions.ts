@@ -1,15 +1,14 @@
 import * as z from 'zod'
 import type { WriteContext } from '../../service/context.ts'
+import { getExecution, listExecutions } from '../../service/resources/authentication-executions.ts'
 import {
   addExecution,
   addSubFlow,
   createExecution,
   deleteExecution,
-  getExecution,
-  listExecutions,
   moveExecution,
   updateExecution,
-} from '../../service/resources/authentication-executions.ts'
+} from '../../service/resources/authentication-steps.ts'
 import { recordEvent } from '../event.ts'
 import { type Call, creating, type Operation, param, reading, tagged, writing } from '../operation.ts'
 import { badRequest, components, done, made, refusals } from '../responses.ts'

@@ -41,7 +41,7 @@ export async function listTopLevel(context: Context): Promise<Representation[]> 
   const { byId } = await readFlows(context)
   // Keycloak: this one is for a protocol and shown nowhere.
   return [...byId.values()]
-    .filter(({ live }) => live.representation.topLevel === true && live.key[0] !== 'saml ecp')
+    .filter((flow) => isTopLevel(flow) && aliasOf(flow) !== 'saml ecp')
     .map((flow) => show(context, flow))
 }
 
@@ -123,13 +123,14 @@ export async function copyFlow(
 
 /** Deletes flows, what only they consist of, and the settings of steps that nothing else has. */
 export async function deleteFlows(context: WriteContext, flows: Flows, going: readonly Flow[]): Promise<void> {
+  const all = [...flows.byId.values()]
   const parts = partsOf(flows, going)
-  const staying = [...flows.byId.values()].filter((flow) => !going.includes(flow) && !parts.includes(flow))
-  // What another flow consists of stays, with all that it consists of itself.
-  const shared = partsOf(flows, staying)
-  const gone = [...going, ...parts.filter((flow) => !shared.includes(flow))]
+  // What stands by itself, or is a part of another flow, stays with all that it consists of.
+  const others = all.filter((flow) => !going.includes(flow) && (!parts.includes(flow) || isTopLevel(flow)))
+  const staying = new Set([...others, ...partsOf(flows, others)])
+  const gone = [...going, ...parts.filter((flow) => !staying.has(flow))]
   await refuseBound(context, gone)
-  const kept = new Set(configsOf([...flows.byId.values()].filter((flow) => !gone.includes(flow))))
+  const kept = new Set(configsOf(all.filter((flow) => !gone.includes(flow))))
   await writers.authenticationFlow.delete(
     context,
     gone.map(({ live }) => live),
@@ -144,6 +145,10 @@ export async function deleteFlows(context: WriteContext, flows: Flows, going: re
 export async function deleteConfigs(context: WriteContext, ids: readonly string[]): Promise<void> {
   if (!ids.length) return
   await writers.authenticatorConfig.delete(context, await writers.authenticatorConfig.list(context, { ids }))
+}
+
+function isTopLevel({ live }: Flow): boolean {
+  return live.representation.topLevel === true
 }
 
 /** Whether every new realm has the flow: REST does not take it apart. */

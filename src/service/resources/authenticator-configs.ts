@@ -11,8 +11,9 @@ import { failure } from '../errors.ts'
 import { writers } from '../index.ts'
 import { present } from '../present.ts'
 import { replacement, withoutNulls } from '../put.ts'
-import { findExecution, nameConfig, providerOf } from './authentication-executions.ts'
+import { executionIn, providerOf } from './authentication-executions.ts'
 import { deleteConfigs, type Flows, readFlows } from './authentication-flows.ts'
+import { nameConfig } from './authentication-steps.ts'
 import { getObject, newObject } from './resource.ts'
 
 const kind = kinds.authenticatorConfig
@@ -36,9 +37,10 @@ export async function createConfig(context: WriteContext, body: Representation):
 /** Makes settings of an execution, instead of those that it has; gives their id. */
 export async function addConfig(context: WriteContext, execution: string, body: Representation): Promise<string> {
   demand(context, 'manage-realm')
-  const found = await findExecution(context, execution)
+  const flows = await readFlows(context)
+  const found = executionIn(flows, execution)
   const { config: before } = found.execution
-  if (before && stepsWith(found.flows, before.id).length === 1) await deleteConfigs(context, [before.id])
+  if (before && stepsWith(flows, before.id).length === 1) await deleteConfigs(context, [before.id])
   const id = await make(context, body)
   await nameConfig(context, found, String(body.alias))
   describeEvent(context, { representation: withMask({ ...body, id }, settingsOf([found.execution])) })
