@@ -42,10 +42,10 @@ export const clients: Writers = {
       names,
       objects.filter(({ kind }) => kind === 'clientScope'),
     )
-    // Where a realm gives others, no client has what it gets: no client scope is called so.
-    const unusual = { defaultClientScopes: [''], optionalClientScopes: [''] }
     const usual = JSON.stringify(names) === JSON.stringify(defaultScopes(realm.representation))
-    return (stated) => ({ ...additions(stated, scopes), ...(!usual && unusual) })
+    // Where a realm gives others, no client has what it gets: no client scope is called so.
+    const unusual = usual ? {} : { defaultClientScopes: [''], optionalClientScopes: [''] }
+    return (stated) => additions({ ...unusual, ...stated }, scopes)
   },
   brings: (client) =>
     client.representation.serviceAccountsEnabled === true
@@ -135,46 +135,30 @@ function prepare(context: Context, client: NewObject, scopes: NewClientScopes): 
   const stated: Representation = { ...client.representation, clientId: client.representation.clientId ?? id }
   const whole = { ...kinds.client.defaults(stated), ...stated }
   refuse(whole)
-  const { attributes, ...added } = additions(stated, scopes)
-  const { defaultClientScopes, optionalClientScopes } = stated
-  return {
-    ...client,
-    id,
-    representation: {
-      ...added,
-      ...stated,
-      ...generatedSecret(whole),
-      attributes: {
-        ...generatedAttributes(context, whole),
-        ...(attributes as Representation | undefined),
-        ...(stated.attributes as Representation | undefined),
-      },
-      // Keycloak: a client with a service account has its client scope, whatever is stated.
-      defaultClientScopes: [
-        ...new Set([
-          ...((defaultClientScopes ?? added.defaultClientScopes) as string[]),
-          ...(hasAccountScope(stated, scopes) ? [SERVICE_ACCOUNT_SCOPE] : []),
-        ]),
-      ],
-      optionalClientScopes: optionalClientScopes ?? added.optionalClientScopes!,
-    },
-  }
+  const completed = { ...stated, ...additions(stated, scopes) }
+  const attributes = { ...generatedAttributes(context, whole), ...(completed.attributes as Representation | undefined) }
+  return { ...client, id, representation: { ...completed, ...generatedSecret(whole), attributes } }
 }
 
-/** What a new client gets that states so much, but for what is made up. */
+/** What a new client that states so much has of what it gets, but for what is made up. */
 function additions(stated: Representation, scopes: NewClientScopes): Representation {
   const protocol = String(stated.protocol ?? kinds.client.defaults(stated).protocol)
   const matching = (list: readonly Scope[]) =>
     list.filter(({ representation }) => representation.protocol === protocol).map(({ key }) => key[0]!)
   // Keycloak: who states one of the two lists means that the other is empty.
-  const byDefault = stated.optionalClientScopes && !stated.defaultClientScopes ? [] : matching(scopes.default)
-  const optional = stated.defaultClientScopes && !stated.optionalClientScopes ? [] : matching(scopes.optional)
+  const { defaultClientScopes = null, optionalClientScopes = null } = stated
+  const byDefault = (defaultClientScopes ?? (optionalClientScopes ? [] : matching(scopes.default))) as string[]
+  const optional = optionalClientScopes ?? (defaultClientScopes ? [] : matching(scopes.optional))
+  // Keycloak: a client with a service account has its client scope, whatever is stated.
+  const account = hasAccountScope(stated, scopes) ? [SERVICE_ACCOUNT_SCOPE] : []
+  const identifier = createHash('sha1').update(String(stated.clientId)).digest('base64')
   return {
-    defaultClientScopes: hasAccountScope(stated, scopes) ? [...byDefault, SERVICE_ACCOUNT_SCOPE] : byDefault,
+    defaultClientScopes: [...new Set([...byDefault, ...account])],
     optionalClientScopes: optional,
     ...(protocol === 'saml' && {
       attributes: {
-        'saml.artifact.binding.identifier': createHash('sha1').update(String(stated.clientId)).digest('base64'),
+        'saml.artifact.binding.identifier': identifier,
+        ...(stated.attributes as Representation | undefined),
       },
     }),
   }

@@ -49,7 +49,7 @@ export interface Writers {
   /** Gives the objects as they are then, in the same order. */
   update(context: WriteContext, updates: readonly Update[]): Promise<LiveObject[]>
   delete(context: WriteContext, objects: readonly LiveObject[]): Promise<void>
-  /** What `create` adds to an object that states so much, once the realm is as a new one; absent: nothing. Pure. */
+  /** Fields as `create` makes them of an object that states so much, in a realm that is new; absent: as stated. Pure. */
   additions?(realm: LiveObject): (stated: Representation) => Representation
   /** What comes and goes with an object; absent: nothing. Pure. */
   brings?(live: LiveObject): readonly { kind: KindName; representation: Representation }[]

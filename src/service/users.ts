@@ -39,7 +39,9 @@ export const users: Writers = {
     ])
     return objects.map((one) => byObject.get(one)!)
   },
-  additions: (realm) => () => ({ realmRoles: [`default-roles-${realm.key[0]}`] }),
+  additions:
+    (realm) =>
+    ({ realmRoles }) => ({ realmRoles: together(realmRoles, [`default-roles-${realm.key[0]}`]) }),
   async update(context, updates) {
     const updated = await writers.update(context, updates.map(withActions))
     await refuseSharedMail(context, updates)

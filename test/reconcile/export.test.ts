@@ -116,6 +116,22 @@ test('where a realm gives new clients others, the client scopes of every client 
   ])
 })
 
+test('of people and service accounts the role that everybody has is left out, and accounts that come with their client', async () => {
+  const document = {
+    clients: [
+      { clientId: 'plain', serviceAccountsEnabled: true },
+      { clientId: 'special', serviceAccountsEnabled: true },
+    ],
+    roles: { realm: [{ name: 'buyer' }] },
+    users: [
+      { username: 'ann', enabled: true, realmRoles: ['buyer'] },
+      { username: 'bob' },
+      { username: 'service-account-special', serviceAccountClientId: 'special', enabled: true, realmRoles: ['buyer'] },
+    ],
+  }
+  expect(await roundTrip(document)).toMatchObject({ users: document.users })
+})
+
 test('steps of a flow show a priority only where it is an unusual one', async () => {
   const step = (authenticator: string, more = {}) => ({ authenticator, requirement: 'REQUIRED', ...more })
   const authenticationFlows = [
