@@ -15,6 +15,8 @@ export interface BodyForm {
   readonly kind?: Kind
   /** What errors name it by, where it is of no kind. */
   readonly representation?: string
+  /** The body is one text, in quotes or without. Keycloak: whatever its type says. */
+  readonly text?: true
   /** What is said of whatever is wrong, where one sentence serves for everything. */
   readonly refusal?: string
 }
@@ -44,6 +46,7 @@ export function bodySchema(kind: Kind): z.ZodObject {
 /** The body as its form has it. Throws HttpError: the first thing that is wrong, in the order of the text. */
 export function readBody(bytes: Buffer | undefined, form: BodyForm): unknown {
   const text = bytes?.toString('utf8') ?? ''
+  if (form.text) return text.trim().replace(/^"(.*)"$/s, '$1')
   const value = parse(text, form)
   const result = form.schema.safeParse(value)
   if (result.success) return result.data

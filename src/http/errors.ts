@@ -27,6 +27,7 @@ export interface ErrorAnswer {
 
 const forms: Readonly<Record<ErrorCode, (message: string) => ErrorAnswer>> = {
   not_found: (error) => ({ status: 404, body: { error } }),
+  absent: (errorMessage) => ({ status: 404, body: { errorMessage } }),
   conflict: (errorMessage) => ({ status: 409, body: { errorMessage } }),
   duplicate: (error_description) => ({ status: 409, body: { error: 'conflict', error_description } }),
   invalid: (errorMessage) => ({ status: 400, body: { errorMessage } }),

@@ -87,7 +87,8 @@ export function same(kind: Kind, path: string, stated: Json, other: Json): boole
       stated.every((one, at) => sameElement(one as Representation, other[at] as Representation, optional))
     )
   }
-  return JSON.stringify(stated) === JSON.stringify(other)
+  // What was kept has its keys in the order of the store.
+  return JSON.stringify(stated) === JSON.stringify(other) || textOf(stated) === textOf(other)
 }
 
 /** Whether two values are the same in everything but the order of keys. */
@@ -172,6 +173,10 @@ function sameElement(stated: Representation, other: Representation, optional: re
       (optional.includes(name) && (stated[name] === undefined || other[name] === undefined)) ||
       JSON.stringify(stated[name]) === JSON.stringify(other[name]),
   )
+}
+
+function textOf(value: Json): string {
+  return JSON.stringify(ordered(value))
 }
 
 /** The value with the keys of its objects in order, so that equal values have equal texts. */

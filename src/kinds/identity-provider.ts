@@ -49,7 +49,11 @@ export const identityProvider = defineKind({
       onPut: 'clear',
     }),
     types: textList('What the provider can do for the realm.', { computed: true }),
-    organizationId: text('Id of the organization that the provider belongs to; not managed yet.', { computed: true }),
+    organization: text('Organization that the provider belongs to, by alias.', {
+      refersTo: 'organization',
+      elsewhere: true,
+    }),
+    organizationId: text('Id of the organization that the provider belongs to.', { computed: true }),
     updateProfileFirstLoginMode: text('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),
     updateProfileFirstLogin: flag('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),
   },

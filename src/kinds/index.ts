@@ -7,6 +7,7 @@ import { group } from './group.ts'
 import { identityProvider } from './identity-provider.ts'
 import { identityProviderMapper } from './identity-provider-mapper.ts'
 import type { Kind, KindName } from './kind.ts'
+import { organization } from './organization.ts'
 import { protocolMapper } from './protocol-mapper.ts'
 import { realm } from './realm.ts'
 import { requiredAction } from './required-action.ts'
@@ -21,6 +22,7 @@ export const kinds: Readonly<Record<KindName, Kind>> = {
   clientScope,
   client,
   protocolMapper,
+  organization,
   identityProvider,
   identityProviderMapper,
   role,

@@ -11,6 +11,7 @@ export type KindName =
   | 'clientScope'
   | 'client'
   | 'protocolMapper'
+  | 'organization'
   | 'identityProvider'
   | 'identityProviderMapper'
   | 'role'

@@ -54,6 +54,16 @@ export const user = defineKind({
     }),
     ...mappedRoles,
     groups: groupPaths('Groups that the person belongs to, by path.'),
+    organizations: textSet('Organizations that the person belongs to, by alias.', {
+      refersTo: 'organization',
+      relation: true,
+      elsewhere: true,
+    }),
+    managedBy: textSet('Those of these organizations that made the account, which ends with the membership.', {
+      refersTo: 'organization',
+      relation: true,
+      elsewhere: true,
+    }),
     federatedIdentities: objectList(
       {
         identityProvider: text('Alias of the identity provider.', { refersTo: 'identityProvider' }),

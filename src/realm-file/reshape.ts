@@ -9,6 +9,7 @@ import { authentication } from './forms/authentication.ts'
 import { authorization } from './forms/authorization.ts'
 import { groups } from './forms/groups.ts'
 import { identityProviders } from './forms/identity-providers.ts'
+import { organizations } from './forms/organizations.ts'
 import { scopeMappings } from './forms/scope-mappings.ts'
 import { pointerOf } from './problem.ts'
 
@@ -33,7 +34,7 @@ export interface Notes {
 }
 
 /** The forms in the order in which they are read; they are written the other way round. */
-const forms: readonly Form[] = [groups, scopeMappings, authorization, identityProviders, authentication]
+const forms: readonly Form[] = [groups, organizations, scopeMappings, authorization, identityProviders, authentication]
 
 /** A realm in the form that Regent keeps, and where each part of it stands in the document. */
 export interface Reshaped {

@@ -55,6 +55,8 @@ export type Permission =
   | 'manage-identity-providers'
   | 'view-users'
   | 'manage-users'
+  | 'view-organizations'
+  | 'manage-organizations'
   | 'view-events'
   | 'manage-events'
   | 'create-realm'

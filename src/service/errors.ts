@@ -4,6 +4,8 @@
 export type ErrorCode =
   /** There is no such thing, for this caller. */
   | 'not_found'
+  /** Keycloak: as `not_found`, in the form of `invalid`. */
+  | 'absent'
   /** The name is taken. */
   | 'conflict'
   /** Keycloak: as `conflict`, where its database noticed. */

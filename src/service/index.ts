@@ -7,6 +7,7 @@ import { clients } from './clients.ts'
 import { groups } from './groups.ts'
 import { identityProviders } from './identity-providers.ts'
 import { plain, type Writers } from './objects.ts'
+import { organizations } from './organizations.ts'
 import { realms } from './realms.ts'
 import { users } from './users.ts'
 
@@ -16,6 +17,7 @@ const special: Readonly<Partial<Record<KindName, Writers>>> = {
   authenticatorConfig: authenticatorConfigs,
   clientScope: clientScopes,
   client: clients,
+  organization: organizations,
   identityProvider: identityProviders,
   group: groups,
   user: users,

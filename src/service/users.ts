@@ -43,7 +43,7 @@ export const users: Writers = {
     (realm) =>
     ({ realmRoles }) => ({ realmRoles: together(realmRoles, [`default-roles-${realm.key[0]}`]) }),
   async update(context, updates) {
-    const updated = await writers.update(context, updates.map(withActions))
+    const updated = await writers.update(context, updates.map(withActions).map(withMemberships))
     await refuseSharedMail(context, updates)
     await writeApart(
       context,
@@ -67,7 +67,7 @@ async function createUsers(context: WriteContext, objects: readonly NewObject[])
   const { tx, realm, now } = context
   const made = await writers.create(
     context,
-    objects.map((one) => ({ ...one, representation: completed(one.representation, now) })),
+    objects.map((one) => ({ ...one, representation: withMembership(completed(one.representation, now)) })),
   )
   const ids = made.map(({ id }) => id)
   await refuseSharedMail(
@@ -121,6 +121,21 @@ function withActions(update: Update): Update {
   if (!actions.length) return update
   const stated = set.requiredActions ?? live.representation.requiredActions
   return { ...update, set: { ...set, requiredActions: together(stated, actions) } }
+}
+
+/** Whom an organization manages belongs to it. */
+function withMembership(stated: Representation): Representation {
+  const { managedBy = null } = stated
+  return managedBy === null
+    ? stated
+    : { ...stated, organizations: together(stated.organizations ?? [], managedBy as string[]) }
+}
+
+function withMemberships(update: Update): Update {
+  const { managedBy, organizations } = update.relations ?? {}
+  if (!managedBy?.add?.length) return update
+  const add = [...(organizations?.add ?? []), ...managedBy.add]
+  return { ...update, relations: { ...update.relations, organizations: { ...organizations, add } } }
 }
 
 function together(stated: Json | undefined, actions: readonly string[]): string[] {

@@ -11,6 +11,8 @@ export interface ProviderSearch {
   readonly pattern?: string
   /** One of these types. */
   readonly providerIds?: readonly string[]
+  /** Only those that belong to no organization. */
+  readonly realmOnly?: boolean
   readonly visible: Visibility
   readonly first: number
   /** Absent: all. */
@@ -19,13 +21,14 @@ export interface ProviderSearch {
 
 /** Ids of the identity providers that are looked for, a page of them in order of their aliases. One statement. */
 export async function searchProviders(tx: Transaction, realm: number, search: ProviderSearch): Promise<string[]> {
-  const { exact, pattern, providerIds, visible, first, max } = search
+  const { exact, pattern, providerIds, realmOnly, visible, first, max } = search
   const like = pattern?.replace(/[\\%_]/g, '\\$&').replaceAll('*', '%')
   const conditions = [
     sql`t.realm = ${realm}`,
     ...(exact === undefined ? [] : [sql`${exact} in (t.alias, t.body->>'displayName')`]),
     ...(like === undefined ? [] : [sql`(t.alias ilike ${like} or t.body->>'displayName' ilike ${like})`]),
     ...(providerIds ? [sql`t.body->>'providerId' = any(${providerIds})`] : []),
+    ...(realmOnly ? [sql`t.organization is null`] : []),
     ...(visible === 'all' ? [] : [sql`t.id = any(${visible.ids})`]),
   ]
   const limit = max === undefined ? sql`` : sql`limit ${max}`

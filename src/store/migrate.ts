@@ -17,6 +17,7 @@ import { groups } from './migrations/0011-groups.ts'
 import { requiredActions } from './migrations/0011-required-actions.ts'
 import { adminEvents } from './migrations/0012-admin-events.ts'
 import { peopleSearch } from './migrations/0014-people-search.ts'
+import { organizations } from './migrations/0017-organizations.ts'
 
 /** The migrations in order: name → SQL. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -34,6 +35,7 @@ export const migrations: Readonly<Record<string, string>> = {
   '0011-required-actions': requiredActions,
   '0012-admin-events': adminEvents,
   '0014-people-search': peopleSearch,
+  '0017-organizations': organizations,
 }
 
 /** Applies what is missing. Two processes at once: the second waits. Throws what the database says. */

@@ -186,7 +186,7 @@ function recordset(kind: KindName, rows: readonly ObjectRow[]): string {
       body,
       ...(parent && { [table.parents[parent.kind]!]: parent.id }),
       ...Object.fromEntries(Object.entries(columns).map(([field, text]) => [table.columns[field]!, text])),
-      ...folded(kind, name, body),
+      ...folded(kind, name, { ...body, ...columns }),
       ...Object.fromEntries(Object.entries(references).map(([field, to]) => [table.references[field]!, to])),
     })),
   )

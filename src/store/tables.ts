@@ -89,6 +89,13 @@ export const tables: Readonly<Record<KindName, Table>> = {
     key: 'name',
     parents: { clientScope: 'client_scope', client: 'client' },
   },
+  organization: {
+    ...none,
+    name: 'organization',
+    key: 'alias',
+    columns: { name: 'display_name' },
+    folded: { name: 'display_name_folded' },
+  },
   identityProvider: {
     ...none,
     name: 'identity_provider',
@@ -96,6 +103,7 @@ export const tables: Readonly<Record<KindName, Table>> = {
     references: {
       firstBrokerLoginFlowAlias: 'first_broker_login_flow',
       postBrokerLoginFlowAlias: 'post_broker_login_flow',
+      organization: 'organization',
     },
   },
   identityProviderMapper: {
@@ -132,6 +140,8 @@ export const tables: Readonly<Record<KindName, Table>> = {
       realmRoles: { name: 'user_role', owner: 'user_account', target: 'role' },
       clientRoles: { name: 'user_role', owner: 'user_account', target: 'role' },
       groups: { name: 'user_group', owner: 'user_account', target: 'realm_group' },
+      organizations: { name: 'user_organization', owner: 'user_account', target: 'organization' },
+      managedBy: { name: 'user_managing_organization', owner: 'user_account', target: 'organization' },
     },
   },
 }

@@ -10,6 +10,7 @@ import { eventOperations } from './events.ts'
 import { groupOperations } from './groups.ts'
 import { identityProviderOperations } from './identity-providers.ts'
 import { listedOperations } from './not-yet.ts'
+import { organizationOperations } from './organizations.ts'
 import { protocolMapperOperations } from './protocol-mappers.ts'
 import { realmOperations } from './realms.ts'
 import { requiredActionOperations } from './required-actions.ts'
@@ -30,6 +31,7 @@ export const operations: readonly Operation[] = [
   ...authenticatorConfigOperations,
   ...authenticationProviderOperations,
   ...requiredActionOperations,
+  ...organizationOperations,
 ]
 
 const present = new Set(operations.map(({ method, path }) => `${method} ${path}`))

@@ -8,7 +8,7 @@ import type { Query } from './resource.ts'
 const PAGE = 100
 
 /** What the query asks for. Throws invalid where it asks for what no provider can do. */
-export function searchOf({ search, type, capability, first, max }: Query): Omit<ProviderSearch, 'visible'> {
+export function searchOf({ search, type, capability, realmOnly, first, max }: Query): Omit<ProviderSearch, 'visible'> {
   const text = String(search ?? '').trim()
   const exact = /^"(.*)"$/s.exec(text)?.[1]
   const able = [...idsFor('type', type, byType), ...idsFor('capability', capability, byCapability)]
@@ -17,6 +17,7 @@ export function searchOf({ search, type, capability, first, max }: Query): Omit<
   return {
     ...(exact !== undefined ? { exact } : text !== '' && { pattern: `${text}*` }),
     ...(providerIds && { providerIds }),
+    ...(realmOnly === true && { realmOnly }),
     first: typeof first === 'number' && first >= 0 ? first : 0,
     ...(typeof max !== 'number' ? { max: PAGE } : max >= 0 && { max }),
   }

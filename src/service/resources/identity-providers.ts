@@ -19,6 +19,7 @@ import { writers } from '../index.ts'
 import type { LiveObject } from '../live.ts'
 import { type Present, present } from '../present.ts'
 import { replacement, withoutNulls } from '../put.ts'
+import { reservedIn } from '../reserved.ts'
 import { searchOf } from './identity-provider-search.ts'
 import type { Resource } from './resource.ts'
 
@@ -40,17 +41,18 @@ export const identityProviders: Resource = {
     const search = { ...searchOf(query), visible: visibleTo(context, VIEW) }
     const ids = await searchProviders(context.tx, context.realm.number, search)
     const found = await writers.identityProvider.list(context, { ids })
-    return found.map((live) => (query.briefRepresentation === true ? briefly(live) : show(context.vault, live)))
+    return found.map((live) => (query.briefRepresentation === true ? briefly(live) : showProvider(context.vault, live)))
   },
   async get(context, { id }) {
     demand(context, VIEW)
-    return show(context.vault, await findProvider(context, id))
+    return showProvider(context.vault, await findProvider(context, id))
   },
   async create(context, _place, body) {
     demand(context, MANAGE)
     const { internalId, ...stated } = withoutEarlierSettings(withoutNulls(body))
     const { alias } = stated
-    refuseReserved(String(alias ?? ''))
+    const reserved = reservedIn(String(alias ?? ''))
+    if (reserved !== undefined) throw failure('malformed', reserved)
     demandType(stated)
     if (alias === undefined || alias === '') throw failure('invalid', 'path is null')
     const representation = withoutMask(stated)
@@ -119,26 +121,21 @@ function demandType(stated: Representation): void {
   if (!typeOf(stated)) throw failure('invalid', `Invalid identity provider id [${stated.providerId ?? null}]`)
 }
 
-/** Keycloak: an alias is a part of addresses, and may hold nothing that means something there. */
-function refuseReserved(alias: string): void {
-  const [space] = /[ \t\n\v\f\r]/.exec(alias) ?? []
-  const [reserved] = /[:/?#@!$&()*+,;=[\]\\{}]/.exec(alias) ?? []
-  if (space !== undefined) throw failure('malformed', 'Empty Space not allowed.')
-  if (reserved !== undefined) throw failure('malformed', `Character '${reserved}' not allowed.`)
-}
-
 /** A mask keeps the secret that is there; a new provider has none. */
 function withoutMask(stated: Representation): Representation {
   const config = Object.entries((stated.config ?? {}) as Representation).filter(([, value]) => value !== MASK)
   return { ...stated, config: Object.fromEntries(config) }
 }
 
-const show: Present = (vault, live) => {
+/** A provider as it shows. */
+export const showProvider: Present = (vault, live) => {
   const { config, ...shown } = present(vault, live)
   const { clientSecret, ...settings } = config as Record<string, string>
   const type = typeOf(live.representation)
+  const { organization } = live.references
   return {
     ...shown,
+    ...(organization !== undefined && { organizationId: organization }),
     config: { ...settings, ...(clientSecret !== undefined && { clientSecret: hidden(clientSecret) }) },
     types: type && !type.social ? [...type.types] : [],
   }

@@ -1,0 +1,209 @@
+import * as z from 'zod'
+import { kinds } from '../../kinds/index.ts'
+import {
+  addMember,
+  countAllMembers,
+  getMember,
+  listMembers,
+  listOrganizationsOfMember,
+  listOrganizationsOfUser,
+  removeMember,
+} from '../../service/resources/organization-members.ts'
+import {
+  addProvider,
+  getProvider,
+  listProviders,
+  removeProvider,
+} from '../../service/resources/organization-providers.ts'
+import { countAll, organizations } from '../../service/resources/organizations.ts'
+import type { BodyForm } from '../body.ts'
+import { type Call, creating, type Operation, param, reading, tagged, type Untagged, writing } from '../operation.ts'
+import { page, queryFlag } from '../query.ts'
+import { done, made, many, one, refusals, taken } from '../responses.ts'
+import { collection } from '../shapes/collection.ts'
+
+const ALL = '/admin/realms/{realm}/organizations'
+const ONE = `${ALL}/{org-id}`
+const view = 'view-organizations'
+const manage = 'manage-organizations'
+
+const organization = (call: Call) => param(call, 'org-id')
+const member = (call: Call) => param(call, 'member-id')
+const provider = (call: Call) => param(call, 'alias')
+const isBrief = ({ query }: Call) => query.briefRepresentation !== false
+
+const count = { 200: { description: 'How many there are.', schema: z.number() } }
+const search = {
+  search: z.string().optional().describe('Part of the name or of a domain, in any case.'),
+  exact: queryFlag.describe('Whether it is the whole name or domain.'),
+  q: z.string().optional().describe('Attributes to look for: name:value, separated by spaces.'),
+}
+const brief = {
+  briefRepresentation: queryFlag.describe('Whether to leave attributes out; true unless it says otherwise.'),
+}
+
+const memberSchema = z
+  .object({
+    ...kinds.user.schema.shape,
+    id: z.string().describe('Id of the person.'),
+    membershipType: z
+      .enum(['MANAGED', 'UNMANAGED'])
+      .describe('Whether the organization made the account, which ends with the membership.'),
+  } as z.ZodRawShape)
+  .describe('A person, as a member of an organization.')
+
+const memberQuery = z.object({
+  search: z.string().optional().describe('Part of the username, the mail address or a name, in any case.'),
+  exact: queryFlag.describe('Whether it is all of one of them.'),
+  membershipType: z.string().optional().describe('MANAGED or UNMANAGED: only these.'),
+  briefRepresentation: queryFlag.describe(
+    'Whether the most important fields are enough; true unless it says otherwise.',
+  ),
+  ...page,
+})
+
+const [list, ...others] = collection(organizations, ALL, '{org-id}')
+
+/** Organizations, their members and their identity providers. */
+export const organizationOperations: Operation[] = tagged('Organizations', [
+  { ...list!, query: z.object({ ...search, ...brief, ...page }) },
+  {
+    operationId: 'countOrganizations',
+    method: 'GET',
+    path: `${ALL}/count`,
+    summary: 'Count: organization',
+    permission: view,
+    query: z.object(search),
+    responses: { ...count, ...refusals },
+    handle: reading((context, call) => countAll(context, call.query)),
+  },
+  ...others,
+  ...memberOperations(),
+  ...providerOperations(),
+])
+
+function memberOperations(): Untagged[] {
+  const text = body('id of the person')
+  return [
+    {
+      operationId: 'listOrganizationMembers',
+      method: 'GET',
+      path: `${ONE}/members`,
+      summary: 'List the members of an organization',
+      permission: view,
+      query: memberQuery,
+      responses: { 200: { description: 'The members.', schema: z.array(memberSchema) }, ...refusals },
+      handle: reading((context, call) => listMembers(context, organization(call), call.query)),
+    },
+    {
+      operationId: 'addOrganizationMember',
+      method: 'POST',
+      path: `${ONE}/members`,
+      summary: 'Make a person a member of an organization',
+      permission: manage,
+      event: { type: 'ORGANIZATION_MEMBERSHIP', asCalled: true },
+      body: text,
+      responses: { ...made, ...refusals, ...taken },
+      handle: creating((context, call) => addMember(context, organization(call), String(call.body))),
+    },
+    {
+      operationId: 'countOrganizationMembers',
+      method: 'GET',
+      path: `${ONE}/members/count`,
+      summary: 'Count the members of an organization',
+      permission: view,
+      responses: { ...count, ...refusals },
+      handle: reading((context, call) => countAllMembers(context, organization(call))),
+    },
+    {
+      operationId: 'getOrganizationMember',
+      method: 'GET',
+      path: `${ONE}/members/{member-id}`,
+      summary: 'Get a member of an organization',
+      permission: view,
+      responses: { 200: { description: 'The member.', schema: memberSchema }, ...refusals },
+      handle: reading((context, call) => getMember(context, organization(call), member(call))),
+    },
+    {
+      operationId: 'removeOrganizationMember',
+      method: 'DELETE',
+      path: `${ONE}/members/{member-id}`,
+      summary: 'End a membership, and the account if the organization made it',
+      permission: manage,
+      event: 'ORGANIZATION_MEMBERSHIP',
+      responses: { ...done, ...refusals },
+      handle: writing((context, call) => removeMember(context, organization(call), member(call))),
+    },
+    {
+      operationId: 'listOrganizationsOfMember',
+      method: 'GET',
+      path: `${ONE}/members/{member-id}/organizations`,
+      summary: 'List the organizations of a member of this one',
+      permission: view,
+      query: z.object(brief),
+      responses: { ...many(kinds.organization), ...refusals },
+      handle: reading((context, call) =>
+        listOrganizationsOfMember(context, organization(call), member(call), isBrief(call)),
+      ),
+    },
+    {
+      operationId: 'listOrganizationsOfUser',
+      method: 'GET',
+      path: `${ALL}/members/{member-id}/organizations`,
+      summary: 'List the organizations of a person',
+      permission: view,
+      query: z.object(brief),
+      responses: { ...many(kinds.organization), ...refusals },
+      handle: reading((context, call) => listOrganizationsOfUser(context, member(call), isBrief(call))),
+    },
+  ]
+}
+
+function providerOperations(): Untagged[] {
+  const text = body('alias of the identity provider')
+  return [
+    {
+      operationId: 'listOrganizationProviders',
+      method: 'GET',
+      path: `${ONE}/identity-providers`,
+      summary: 'List the identity providers of an organization',
+      permission: view,
+      responses: { ...many(kinds.identityProvider), ...refusals },
+      handle: reading((context, call) => listProviders(context, organization(call))),
+    },
+    {
+      operationId: 'addOrganizationProvider',
+      method: 'POST',
+      path: `${ONE}/identity-providers`,
+      summary: 'Give an organization an identity provider',
+      permission: manage,
+      event: false,
+      body: text,
+      responses: { ...done, ...refusals, ...taken },
+      handle: writing((context, call) => addProvider(context, organization(call), String(call.body))),
+    },
+    {
+      operationId: 'getOrganizationProvider',
+      method: 'GET',
+      path: `${ONE}/identity-providers/{alias}`,
+      summary: 'Get an identity provider of an organization',
+      permission: view,
+      responses: { ...one(kinds.identityProvider), ...refusals },
+      handle: reading((context, call) => getProvider(context, organization(call), provider(call))),
+    },
+    {
+      operationId: 'removeOrganizationProvider',
+      method: 'DELETE',
+      path: `${ONE}/identity-providers/{alias}`,
+      summary: 'Take an identity provider from an organization',
+      permission: manage,
+      event: false,
+      responses: { ...done, ...refusals },
+      handle: writing((context, call) => removeProvider(context, organization(call), provider(call))),
+    },
+  ]
+}
+
+function body(description: string): BodyForm {
+  return { schema: z.string(), description, text: true }
+}

@@ -1,0 +1,148 @@
+// Organizations: documents list people and identity providers inside of them; kept it is a field of the person or the provider.
+import * as z from 'zod'
+import type { Json } from '../../kinds/fields.ts'
+import type { Representation } from '../../kinds/kind.ts'
+import type { Path } from '../../lib/position.ts'
+import { isObject } from '../form.ts'
+import type { Form, Notes } from '../reshape.ts'
+import { found } from '../words.ts'
+
+/** What an organization lists, the list of the realm where each of these stands, and its natural key. */
+const PEOPLE = { field: 'members', list: 'users', key: 'username', folded: true } as const
+const PROVIDERS = { field: 'identityProviders', list: 'identityProviders', key: 'alias', folded: false } as const
+
+const member = z.object({
+  username: z.string().describe('Name of the person.'),
+  membershipType: z
+    .enum(['MANAGED', 'UNMANAGED'])
+    .nullish()
+    .describe('MANAGED: the organization made the account, which ends with it.'),
+})
+const provider = z.object({ alias: z.string().describe('Alias of the identity provider.') })
+
+type Listed = typeof PEOPLE | typeof PROVIDERS
+
+/** Members and identity providers of organizations as fields of these, and back. */
+export const organizations: Form = {
+  read(realm, notes) {
+    if (!Array.isArray(realm.organizations)) return realm
+    const shaped = { ...realm }
+    const people = placing(shaped, PEOPLE, notes)
+    const providers = placing(shaped, PROVIDERS, notes)
+    shaped.organizations = realm.organizations.map((one, at) => {
+      if (!isObject(one)) return one
+      const { members, identityProviders, ...organization } = one
+      // Keycloak: an organization without an alias is called by its name.
+      const alias = organization.alias ?? organization.name ?? null
+      const place = ['organizations', at]
+      if (organization.alias == null && alias !== null) notes.moved([...place, 'alias'], [...place, 'name'])
+      if (typeof alias !== 'string') return organization
+      for (const [path, member] of elementsOf(members, [...place, 'members'], PEOPLE, notes)) {
+        const person = people(path, member)
+        join(person, 'organizations', alias, path, notes)
+        const { membershipType = null } = member
+        if (membershipType === 'MANAGED') join(person, 'managedBy', alias, path, notes)
+        else if (membershipType !== null && membershipType !== 'UNMANAGED')
+          notes.report([...path, 'membershipType'], 'membershipType must be MANAGED or UNMANAGED')
+      }
+      for (const [path, named] of elementsOf(identityProviders, [...place, 'identityProviders'], PROVIDERS, notes)) {
+        const { node, at: provider } = providers(path, named)
+        if (node.organization !== undefined && node.organization !== alias)
+          notes.report(path, `identity provider ${named.alias} belongs to organization ${node.organization} already`)
+        node.organization = alias
+        notes.moved(['identityProviders', provider, 'organization'], [...path, 'alias'])
+      }
+      return { ...organization, alias }
+    })
+    return shaped
+  },
+  shapes: () => ({ organization: { members: z.array(member), identityProviders: z.array(provider) } }),
+  write(realm) {
+    if (!Array.isArray(realm.organizations)) return realm
+    const users = listOf(realm, PEOPLE)
+    const providers = listOf(realm, PROVIDERS)
+    const members = Map.groupBy(
+      users.flatMap(({ username, organizations = [], managedBy = [] }) =>
+        (organizations as string[]).map((alias) => ({
+          alias,
+          member: {
+            username: username!,
+            membershipType: (managedBy as string[]).includes(alias) ? 'MANAGED' : 'UNMANAGED',
+          },
+        })),
+      ),
+      ({ alias }) => alias,
+    )
+    const owned = Map.groupBy(providers, ({ organization }) => organization)
+    return {
+      ...realm,
+      ...(realm.users && { users: users.map(({ organizations: _, managedBy: __, ...rest }) => rest) }),
+      ...(realm.identityProviders && { identityProviders: providers.map(({ organization: _, ...rest }) => rest) }),
+      organizations: (realm.organizations as Representation[]).map((one) => {
+        const own = members.get(String(one.alias))
+        const its = owned.get(one.alias)
+        return {
+          ...one,
+          ...(own && { members: own.map(({ member }) => member) }),
+          ...(its && { identityProviders: its.map(({ alias }) => ({ alias: alias! })) }),
+        }
+      }),
+    }
+  },
+}
+
+interface Placed {
+  readonly node: Representation
+  readonly list: string
+  readonly at: number
+}
+
+/** Finds what an element names in its list of the realm, or names it there. Writes to the realm. */
+function placing(realm: Representation, { list, key, folded }: Listed, { moved, named }: Notes) {
+  const nameIn = (value: Json | undefined) => (folded ? String(value ?? '').toLowerCase() : String(value ?? ''))
+  const all = Array.isArray(realm[list]) ? [...realm[list]] : []
+  const places = new Map(all.map((one, at) => [isObject(one) ? nameIn(one[key]) : '', at]))
+  const copied = new Set<number>()
+  return (path: Path, element: Representation): Placed => {
+    const name = nameIn(element[key])
+    let at = places.get(name)
+    if (at === undefined) {
+      at = all.push({ [key]: element[key]! }) - 1
+      places.set(name, at)
+      moved([list, at], path)
+      named([list, at])
+    } else if (!copied.has(at)) all[at] = { ...(all[at] as Representation) }
+    copied.add(at)
+    realm[list] = all
+    return { node: all[at] as Representation, list, at }
+  }
+}
+
+function join({ node, list, at }: Placed, field: string, alias: string, path: Path, { moved }: Notes): void {
+  const before = Array.isArray(node[field]) ? node[field] : []
+  if (!before.includes(alias)) node[field] = [...before, alias]
+  moved([list, at, field], [...path, 'username'])
+}
+
+function elementsOf(
+  value: Json | undefined,
+  path: Path,
+  { field, key }: Listed,
+  { report }: Notes,
+): [path: Path, element: Representation][] {
+  if (value === undefined || value === null) return []
+  const advice = `begin each element with "- ${key}: <${key}>"`
+  if (!Array.isArray(value)) {
+    report(path, `${field} of an organization must be a list, not ${found(value)}: ${advice}`)
+    return []
+  }
+  return value.flatMap((one, at): [Path, Representation][] => {
+    if (isObject(one) && typeof one[key] === 'string') return [[[...path, at], one]]
+    report([...path, at], `${field} of an organization need a ${key} each: ${advice}`)
+    return []
+  })
+}
+
+function listOf(realm: Representation, { list }: Listed): Representation[] {
+  return (realm[list] ?? []) as Representation[]
+}
