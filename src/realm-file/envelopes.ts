@@ -3,8 +3,9 @@ import type { Json } from '../kinds/fields.ts'
 import type { Representation } from '../kinds/kind.ts'
 import { nearest } from '../lib/nearest.ts'
 import { type Document, restated } from './document.ts'
+import { letPass, type UnknownFields } from './parse.ts'
 import { isKeycloakImport } from './placeholders.ts'
-import { collect, DocumentError, type Notice, type Problem } from './problem.ts'
+import { collect, DocumentError, type Notice, type Problem, pointerOf } from './problem.ts'
 import { API_GROUP, API_VERSION, REALM, resourceKinds } from './resource-kinds.ts'
 import { objectDocument, type Resource, realmDocument, refusal } from './resources.ts'
 import { anyOf, found } from './words.ts'
@@ -19,7 +20,7 @@ export interface Opened {
  * The documents of a source, with what resources hold in their place: Regent's own, a `KeycloakRealmImport`, and lists of
  * such. A folder of manifests holds others too: they are left out, and a notice says so. Throws DocumentError.
  */
-export function openEnvelopes(documents: readonly Document[]): Opened {
+export function openEnvelopes(documents: readonly Document[], unknownFields: UnknownFields = 'error'): Opened {
   const problems: Problem[] = []
   const notices: Notice[] = []
   const all = documents.flatMap(itemsOf)
@@ -27,7 +28,12 @@ export function openEnvelopes(documents: readonly Document[]): Opened {
   const opened = all.flatMap((document) => {
     const resource = document.value as Representation
     if (!isResource(resource)) return [document]
-    if (groupOf(resource) === API_GROUP) return collect(problems, () => openOwn(document, realms))
+    if (groupOf(resource) === API_GROUP) {
+      const unknown = unknownIn(document)
+      if (unknownFields === 'error') problems.push(...unknown)
+      else notices.push(...unknown.map(letPass))
+      return collect(problems, () => openOwn(document, realms))
+    }
     if (isKeycloakImport(resource)) return collect(problems, () => openImport(document))
     const { kind, metadata } = resource
     const name = [kind ?? resource.apiVersion, (metadata as Representation | null)?.name].filter(isText).join(' ')
@@ -62,17 +68,22 @@ function addressOf({ namespace = null }: Representation, name: string): string {
   return JSON.stringify([namespace, name])
 }
 
+/** What a resource states beside its spec. */
+function unknownIn(document: Document): Problem[] {
+  const { apiVersion: _, kind, metadata: __, spec: ___, status: ____, ...others } = document.value as Representation
+  return Object.keys(others).map((field) => ({
+    position: document.locate([field]),
+    message: `${String(kind)}: unknown field ${field}: the fields of a resource stand in its spec`,
+    path: pointerOf([field]),
+  }))
+}
+
 function openOwn(document: Document, realms: ReadonlyMap<string, string>): Document {
-  const { apiVersion, kind, metadata = {}, spec = null, status: _, ...others } = document.value as Representation
+  const { apiVersion, kind, metadata = {}, spec = null } = document.value as Representation
   if (apiVersion !== API_VERSION) throw refusal(document, ['apiVersion'], `apiVersion must be ${API_VERSION}`)
   const name = String(kind)
   const described = resourceKinds.get(name)
   if (!described) throw refusal(document, ['kind'], `unknown kind${advice(name)}`)
-  const [unknown] = Object.keys(others)
-  if (unknown !== undefined) {
-    const message = `${name}: unknown field ${unknown}: the fields of a resource stand in its spec`
-    throw refusal(document, [unknown], message)
-  }
   for (const [field, value] of Object.entries({ metadata, spec })) {
     if (!isObject(value)) throw refusal(document, [field], `${name}: ${field} must be an object, not ${found(value)}`)
   }

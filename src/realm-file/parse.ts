@@ -45,13 +45,18 @@ export interface StatedRealm {
 /** What becomes of fields that Regent does not know. */
 export type UnknownFields = 'error' | 'warn'
 
+/** What is told of an unknown field where it is let pass. */
+export function letPass({ position, message }: Problem): Notice {
+  return { position, message: `${message} (left alone)` }
+}
+
 /** The realm that the document states. Throws DocumentError with everything that is wrong. */
 export function parseRealm(document: Document, unknownFields: UnknownFields = 'error'): StatedRealm {
   const problems: Problem[] = []
   const { managed, notices } = setAside(document)
   const report: Report = (path, message, unknown) => {
     const position = document.locate(path)
-    if (unknown && unknownFields === 'warn') notices.push({ position, message: `${message} (left alone)` })
+    if (unknown && unknownFields === 'warn') notices.push(letPass({ position, message }))
     else problems.push({ position, message, path: pointerOf(path) })
   }
   const shaped = reshape(document, managed, report)

@@ -170,6 +170,7 @@ describe('resources', () => {
       'a.yaml:12:1: RealmClient: spec says no realm: add "realmRef: {name: <realm>}"',
       'a.yaml:18:1: RealmProtocolMapper: a protocol mapper belongs to a client scope or a client: add "clientScope: <name>" or "client: <clientId>"',
       'a.yaml:21:1: apiVersion must be regent.dev/v1alpha1',
+      'a.yaml:24:1: Realm: spec must be an object, not null',
       'a.yaml:26:1: Realm: unknown field realm: the fields of a resource stand in its spec',
       'a.yaml:28:1: apiVersion must be regent.dev/v1alpha1',
       'a.yaml:33:1: Realm: spec must be an object, not null',

@@ -42,7 +42,7 @@ export async function readFileSource(path: string, options: FileSourceOptions): 
     read.push(...documents)
     texts.push({ file: shown(file), text, values: packValues(documents) })
   }
-  const [opened] = collect(problems, () => openEnvelopes(read))
+  const [opened] = collect(problems, () => openEnvelopes(read, options.unknownFields))
   if (problems.length) throw new DocumentError(byPlace(problems, texts))
   const { documents, notices } = opened!
   // Taken as a state, it would say that everything is to go: sooner a wrong path, or a mount that is not there yet.

@@ -26,7 +26,7 @@ export function unpackSource({ name, revision, unknownFields, files }: SourceTex
   const documents = files.flatMap(({ file, text, values }) =>
     parseDocuments(file, text).map((document, at) => restated(document, placed(document.value, [], values[at] ?? {}))),
   )
-  return { name, revision, unknownFields, ...openEnvelopes(documents) }
+  return { name, revision, unknownFields, ...openEnvelopes(documents, unknownFields) }
 }
 
 /** The values of variables in the documents of one file, for the wire. */
