@@ -13,7 +13,8 @@ export function documentSchema(): JsonSchema {
   const described = Object.values(kinds)
   const objects = simplified(jsonSchemas(objectSchemas(described), definition, FORM))
   // A resource may have the name of its realm for it.
-  for (const { name, nameField } of described) if (name !== 'realm') objects[name]!.required = [nameField]
+  const named = described.filter(({ name, naturalKey, nameField }) => name !== 'realm' && nameField === naturalKey)
+  for (const { name, nameField } of named) objects[name]!.required = [nameField]
   const resources = described.map((kind) => [kind, resource(kind, objects[kind.name]!)] as const)
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
@@ -66,7 +67,10 @@ function objectSchemas(described: readonly Kind[]): z.core.$ZodRegistry<{ id: st
     if (before) return before
     const usual = nestedShape(kind, schemaOf)
     const shape = Object.entries(shapeOf(kind.name, (name) => z.lazy(() => schemaOf(kinds[name]))))
-    const special = shape.map(([name, one]) => [name, one.nullish().describe(descriptionOf(usual[name]))])
+    const special = shape.map(([name, one]) => [
+      name,
+      one.nullish().describe(one.description ?? descriptionOf(usual[name])),
+    ])
     const schema = z
       .strictObject({ ...usual, ...Object.fromEntries(special) })
       .describe(`A ${kind.title}.`)
