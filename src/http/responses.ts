@@ -1,8 +1,7 @@
 // Responses that many operations share, for OpenAPI and the tests.
 import * as z from 'zod'
-import { kinds } from '../kinds/index.ts'
 import type { Kind } from '../kinds/kind.ts'
-import { childrenOf } from '../kinds/nested.ts'
+import { childrenInside, childrenOf } from '../kinds/nested.ts'
 import { bodySchema } from './body.ts'
 import type { Response } from './operation.ts'
 
@@ -80,11 +79,9 @@ const representations = new Map<Kind, z.ZodType>()
 export function representationOf(kind: Kind): z.ZodType {
   const known = representations.get(kind)
   if (known) return known
-  const children = Object.entries(kind.children).map(([field, child]) => [
+  const children = childrenInside(kind).map(([field, child]) => [
     field,
-    childrenOf(kinds[child], representationOf(kinds[child]))
-      .optional()
-      .describe(`Each ${kinds[child].title} of the ${kind.title}.`),
+    childrenOf(child, representationOf(child)).optional().describe(`Each ${child.title} of the ${kind.title}.`),
   ])
   const schema = z
     .object({ ...bodySchema(kind).shape, ...Object.fromEntries(children) })

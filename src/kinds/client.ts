@@ -1,8 +1,21 @@
 import * as z from 'zod'
 import { clientAuthenticators } from './authentication-providers.ts'
-import { flag, integer, opaque, structured, text, textMap, textSet } from './fields.ts'
+import { choice, flag, integer, objectOf, opaque, structured, text, textMap, textSet } from './fields.ts'
 import { defineKind, type Representation } from './kind.ts'
 import { roleNames } from './role.ts'
+
+/** Keycloak: the settings of ResourceServerRepresentation. */
+const authorizationSettings = {
+  allowRemoteResourceManagement: flag('Whether the client itself may manage its resources.'),
+  policyEnforcementMode: choice(
+    ['ENFORCING', 'PERMISSIVE', 'DISABLED'],
+    'Whether what has no permission is refused, granted, or nothing is looked at.',
+  ),
+  decisionStrategy: choice(
+    ['AFFIRMATIVE', 'UNANIMOUS', 'CONSENSUS'],
+    'What several permissions must say: one of them yes, all of them, or most.',
+  ),
+}
 
 /** Keycloak: ClientRepresentation. An application that people log in to, or a service that asks for tokens. */
 export const client = defineKind({
@@ -11,7 +24,16 @@ export const client = defineKind({
   representation: 'ClientRepresentation',
   naturalKey: 'clientId',
   events: { type: 'CLIENT', paths: { realm: 'clients/{id}' } },
-  children: { protocolMappers: 'protocolMapper' },
+  children: {
+    protocolMappers: 'protocolMapper',
+    authorizationScopes: 'authorizationScope',
+    authorizationResources: 'authorizationResource',
+    authorizationPolicies: 'authorizationPolicy',
+  },
+  forms: {
+    authorizationSettings:
+      'Resources of the client, scopes and policies; counts where authorization services are enabled.',
+  },
   conflict: { create: 'Client {name} already exists' },
   defaults: (stated) => ({
     surrogateAuthRequired: false,
@@ -26,7 +48,7 @@ export const client = defineKind({
     standardFlowEnabled: stated.directGrantsOnly !== true,
     implicitFlowEnabled: false,
     directAccessGrantsEnabled: stated.directGrantsOnly === true,
-    serviceAccountsEnabled: false,
+    serviceAccountsEnabled: stated.authorizationServicesEnabled === true,
     publicClient: false,
     frontchannelLogout: false,
     protocol: OIDC,
@@ -34,6 +56,7 @@ export const client = defineKind({
     authenticationFlowBindingOverrides: {},
     fullScopeAllowed: stated.consentRequired !== true,
     nodeReRegistrationTimeout: -1,
+    ...(stated.authorizationServicesEnabled === true && { authorizationSettings: newAuthorizationSettings }),
     // Keycloak: who states one of the two lists gets nothing from the realm for the other.
     ...((stated.defaultClientScopes ?? stated.optionalClientScopes) == null
       ? {}
@@ -63,7 +86,15 @@ export const client = defineKind({
     implicitFlowEnabled: flag('Whether people log in with a browser that returns with tokens.'),
     directAccessGrantsEnabled: flag('Whether the client may send username and password of people.'),
     serviceAccountsEnabled: flag('Whether the client may get tokens for itself; it has a user of its own then.'),
-    authorizationServicesEnabled: flag('Whether permissions on resources of the client are decided here.'),
+    authorizationServicesEnabled: flag('Whether permissions on resources of the client are decided here.', {
+      onPut: 'clear',
+    }),
+    authorizationSettings: {
+      type: 'map',
+      schema: objectOf(authorizationSettings),
+      description: 'How permissions on resources of the client are decided.',
+      elsewhere: true,
+    },
     authenticationFlowBindingOverrides: textMap(
       'Flows of this client in place of those of the realm: browser, direct_grant.',
       {
@@ -112,7 +143,6 @@ export const client = defineKind({
 
     access: opaque('What the caller may do with the client.', { computed: true }),
     origin: text('Where the client comes from, when that is not the realm itself.', { computed: true }),
-    authorizationSettings: opaque('Resources, scopes and policies of the client; not managed yet.', { computed: true }),
     defaultRoles: textSet('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),
     directGrantsOnly: flag('Keycloak: of an earlier form; counts only when the client is created.', {
       computed: true,
@@ -124,6 +154,13 @@ export const client = defineKind({
     useTemplateMappers: flag('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),
   },
 })
+
+/** What a client that decides permissions has where it says nothing of it. */
+export const newAuthorizationSettings = {
+  allowRemoteResourceManagement: true,
+  policyEnforcementMode: 'ENFORCING',
+  decisionStrategy: 'UNANIMOUS',
+} as const
 
 const OIDC = 'openid-connect'
 

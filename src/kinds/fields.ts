@@ -27,6 +27,8 @@ export interface Facts {
   readonly late?: true
   /** Owned element by element, kept in a table of its own. */
   readonly relation?: true
+  /** Of a relation: its names are those of objects that belong to the same parent. */
+  readonly siblings?: true
   /** Of a relation: it names only objects of the realm itself, or only those of parents of this kind, grouped by parent. */
   readonly among?: 'realm' | KindName
   /** Members of the elements of a list that are compared only where they are stated. */

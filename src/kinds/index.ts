@@ -1,6 +1,9 @@
 // The table of kinds.
 import { authenticationFlow } from './authentication-flow.ts'
 import { authenticatorConfig } from './authenticator-config.ts'
+import { authorizationPolicy } from './authorization-policy.ts'
+import { authorizationResource } from './authorization-resource.ts'
+import { authorizationScope } from './authorization-scope.ts'
 import { client } from './client.ts'
 import { clientScope } from './client-scope.ts'
 import { group } from './group.ts'
@@ -29,4 +32,7 @@ export const kinds: Readonly<Record<KindName, Kind>> = {
   group,
   user,
   requiredAction,
+  authorizationPolicy,
+  authorizationResource,
+  authorizationScope,
 }

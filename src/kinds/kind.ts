@@ -18,6 +18,9 @@ export type KindName =
   | 'group'
   | 'user'
   | 'requiredAction'
+  | 'authorizationPolicy'
+  | 'authorizationResource'
+  | 'authorizationScope'
 
 /** The representation of an object, or the part of it that is stated: nested, references as natural keys. */
 export type Representation = { [field: string]: Json }
@@ -59,6 +62,8 @@ export interface Kind {
   readonly parents: readonly KindName[]
   /** An object may also belong to the realm itself. */
   readonly parentOptional?: true
+  /** Its objects do not stand inside their parent on the wire: they have operations of their own. */
+  readonly elsewhere?: true
   /** The field that names the parent, by natural key, where objects stand in a list of the realm and not in their parent. */
   readonly parentField?: string
   /** The field that holds the id. */
@@ -93,6 +98,7 @@ export type KindDescription = Pick<Kind, 'name' | 'title' | 'representation' | '
       | 'nameField'
       | 'parents'
       | 'parentOptional'
+      | 'elsewhere'
       | 'parentField'
       | 'idField'
       | 'people'

@@ -1,8 +1,8 @@
 // A representation as admin events show it: what was stated, in the order of the description, secrets masked.
 import type { Field, Json } from './fields.ts'
-import { kinds } from './index.ts'
 import type { Kind, Representation } from './kind.ts'
 import { MASK } from './mask.ts'
+import { childrenInside } from './nested.ts'
 
 /** The representation without what is null or not managed yet; computed fields that are always the same show. */
 export function masked(kind: Kind, representation: Representation): Representation {
@@ -11,9 +11,9 @@ export function masked(kind: Kind, representation: Representation): Representati
     ...(typeof id === 'string' && { [kind.idField]: id }),
     ...maskedFields(kind.fields, representation),
     ...Object.fromEntries(
-      Object.entries(kind.children).flatMap(([field, child]) => {
+      childrenInside(kind).flatMap(([field, child]) => {
         const value = representation[field] ?? null
-        return value === null ? [] : [[field, maskedChildren(kinds[child], value)]]
+        return value === null ? [] : [[field, maskedChildren(child, value)]]
       }),
     ),
   }

@@ -5,11 +5,9 @@ import type { Kind } from './kind.ts'
 
 /** What a representation may state: its fields, its id, its children, other forms of them, and what is not managed yet. */
 export function nestedShape(kind: Kind, schemaOf: (child: Kind) => z.ZodType): z.ZodRawShape {
-  const children = Object.entries(kind.children).map(([field, child]) => [
+  const children = childrenInside(kind).map(([field, child]) => [
     field,
-    childrenOf(kinds[child], schemaOf(kinds[child]))
-      .nullish()
-      .describe(`Each ${kinds[child].title} of the ${kind.title}.`),
+    childrenOf(child, schemaOf(child)).nullish().describe(`Each ${child.title} of the ${kind.title}.`),
   ])
   const later = Object.entries(kind.later).map(([field, description]) => [
     field,
@@ -27,6 +25,13 @@ export function nestedShape(kind: Kind, schemaOf: (child: Kind) => z.ZodType): z
       .describe(`Id of the ${kind.title}; on creation a wish, otherwise without effect.`),
     ...Object.fromEntries([...own, ...children, ...forms, ...later]),
   }
+}
+
+/** The kinds whose objects stand inside a representation on the wire, by field. */
+export function childrenInside(kind: Kind): [field: string, child: Kind][] {
+  return Object.entries(kind.children)
+    .map(([field, child]): [string, Kind] => [field, kinds[child]])
+    .filter(([, child]) => !child.elsewhere)
 }
 
 /** Children as they stand in a representation: a list; where they may also belong to another parent, lists by parent. */

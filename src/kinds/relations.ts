@@ -1,6 +1,6 @@
 // Relations on the wire and as natural keys. A set names top-level objects; otherwise the value is grouped by parent:
 // `{realm: names, <parent kind>: {parent: names}}`, as Keycloak writes the composites of a role; a relation among the
-// children of one kind has only that group.
+// children of one kind has only that group. Siblings are named within their parent, and their keys are relative to it.
 import type { Field, Json } from './fields.ts'
 import type { Key, Representation } from './kind.ts'
 
@@ -32,6 +32,11 @@ export function relationValue(field: Field, keys: readonly Key[]): Json {
   })
   const grouped: Representation = { ...(realm.length && { realm }), ...Object.fromEntries(nested) }
   return field.among === undefined ? grouped : (grouped[field.among] ?? {})
+}
+
+/** The natural key of what an element of a relation names; `owner` is the key of the object that has the relation. */
+export function targetKey(field: Field, owner: Key, element: Key): Key {
+  return field.siblings ? [...owner.slice(0, -1), ...element] : element
 }
 
 function groupedKeys(value: Grouped): Key[] {

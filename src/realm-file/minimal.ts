@@ -4,6 +4,7 @@ import { creation, type FlatFields, flatten } from '../kinds/compare.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key, KindName, Representation } from '../kinds/kind.ts'
 import { address, type TreeObject } from '../kinds/tree.ts'
+import type { Brought } from '../service/objects.ts'
 import { type Additions, added, difference, least, made, withoutUsualMembers } from './least.ts'
 
 /** A live object as it is written: flat, its secrets as they shall be shown. */
@@ -18,7 +19,7 @@ export interface WrittenObject {
 export interface Following {
   readonly additions: Additions
   /** The objects that come with others. */
-  readonly brought: readonly { readonly kind: KindName; readonly representation: Representation }[]
+  readonly brought: readonly Brought[]
 }
 
 /**
@@ -32,9 +33,9 @@ export function minimal(
 ): WrittenObject[] {
   const builtIn = asMade(builtInObjects(realm))
   const coming = realm === MASTER ? withRealms(objects) : new Map<string, FlatFields>()
-  for (const { kind, representation } of brought) {
+  for (const { kind, under = [], representation } of brought) {
     const fields = made(kinds[kind], flatten(kinds[kind], representation), additions)
-    coming.set(address(kind, [String(fields[kinds[kind].naturalKey])]), fields)
+    coming.set(address(kind, [...under, String(fields[kinds[kind].naturalKey])]), fields)
   }
   const reduced = objects.map((one): WrittenObject & { says: boolean } => {
     const kind = kinds[one.kind]

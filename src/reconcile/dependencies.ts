@@ -14,7 +14,7 @@ export function inDependencyOrder(actions: readonly Action[]): Action[] {
     entered.add(action)
     for (const { path, to = null } of action.changes) {
       if (to === null) continue
-      for (const { to: kind, key } of references(kinds[action.kind], path, to)) {
+      for (const { to: kind, key } of references(kinds[action.kind], action.key, path, to)) {
         const needed = made.get(address(kind, key))
         if (needed) add(needed)
       }

@@ -163,7 +163,7 @@ function wantedKeys(
     want(kind, key)
     for (const [path, { value }] of fields) {
       if (isSettled(unmarked.get(id), path, value)) continue
-      for (const to of references(kinds[kind], path, value)) want(to.to, to.key)
+      for (const to of references(kinds[kind], key, path, value)) want(to.to, to.key)
     }
   }
   return keys

@@ -3,6 +3,7 @@ import { type FlatFields, identical, resolve, same } from '../kinds/compare.ts'
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key, Kind, KindName, Representation } from '../kinds/kind.ts'
+import { targetKey } from '../kinds/relations.ts'
 import { address, describe } from '../kinds/tree.ts'
 import { nearest } from '../lib/nearest.ts'
 import type { Position } from '../lib/position.ts'
@@ -29,11 +30,14 @@ function missingRealm({ exists, named, realm }: PlanInput): Obstacle | undefined
   return { position: named, message }
 }
 
-/** What the value of a field refers to. */
-export function references(kind: Kind, path: string, value: Json): { to: KindName; key: Key }[] {
+/** What the value of a field of an object refers to. */
+export function references(kind: Kind, owner: Key, path: string, value: Json): { to: KindName; key: Key }[] {
   const { field } = resolve(kind, path)
   if (value === null) return []
-  if (field.relation) return (value as unknown as Key[]).map((key) => ({ to: field.refersTo!, key }))
+  if (field.relation) {
+    const keys = value as unknown as Key[]
+    return keys.map((key) => ({ to: field.refersTo!, key: targetKey(field, owner, key) }))
+  }
   if (field.refersTo && !field.computed) return [{ to: field.refersTo, key: [String(value)] }]
   const members = Object.entries(field.members ?? {}).filter(([, member]) => member.refersTo)
   if (!members.length) return []
@@ -79,7 +83,7 @@ function needed(input: PlanInput, { actions }: RealmPlan): Obstacle[] {
   if (!deleted.size) return []
   return input.others.flatMap((other) =>
     Object.entries(other.fields)
-      .flatMap(([path, value]) => references(kinds[other.kind], path, value))
+      .flatMap(([path, value]) => references(kinds[other.kind], other.key, path, value))
       .flatMap(({ to, key }): Obstacle[] => {
         if (!deleted.has(address(to, key))) return []
         const who = `${describe(other.kind, other.key)} of source ${other.source}`
@@ -141,7 +145,7 @@ function referred({ kind, key, fields, parentPosition }: Stated, applied: FlatFi
   }
   const own = [...fields].flatMap(([field, { value, locate }]) => {
     const settled = isSettled(applied, field, value)
-    return references(kinds[kind], field, value).map((one) => ({
+    return references(kinds[kind], key, field, value).map((one) => ({
       ...one,
       from: `${name}: ${field}`,
       settled,

@@ -10,6 +10,13 @@ import { failure } from './errors.ts'
 import { type LiveObject, listObjects } from './live.ts'
 import { type NewObject, plain, type Update, type Writers } from './objects.ts'
 import {
+  accountRoles,
+  addAuthorization,
+  removeAuthorization,
+  roleBrought,
+  withAuthorization,
+} from './resource-servers.ts'
+import {
   addServiceAccounts,
   removeServiceAccounts,
   renameServiceAccounts,
@@ -33,6 +40,10 @@ export const clients: Writers = {
       context,
       created.filter(({ representation }) => representation.serviceAccountsEnabled === true),
     )
+    await addAuthorization(
+      context,
+      created.filter(({ representation }) => representation.authorizationServicesEnabled === true),
+    )
     return created
   },
   additions(realm) {
@@ -47,36 +58,47 @@ export const clients: Writers = {
     const unusual = usual ? {} : { defaultClientScopes: [''], optionalClientScopes: [''] }
     return (stated) => additions({ ...unusual, ...stated }, scopes)
   },
-  brings: (client) =>
-    client.representation.serviceAccountsEnabled === true
-      ? [{ kind: 'user', representation: serviceAccountOf(client) }]
-      : [],
-  async update(context, updates) {
+  brings: (client) => [
+    ...(client.representation.serviceAccountsEnabled === true
+      ? [{ kind: 'user', representation: { ...serviceAccountOf(client), ...accountRoles(client) } } as const]
+      : []),
+    ...roleBrought(client),
+  ],
+  async update(context, changes) {
+    const updates = changes.map(withAuthorization)
     const prepared = updates.map(prepareUpdate)
-    const turned = (on: boolean) =>
-      updates
-        .filter(
-          ({ live, set }) => set.serviceAccountsEnabled === on && live.representation.serviceAccountsEnabled !== on,
-        )
-        .map(({ live }) => live)
-    const scope = turned(true).length
-      ? await listObjects(context, 'clientScope', { keys: [[SERVICE_ACCOUNT_SCOPE]] })
-      : []
-    const gaining = new Set(scope.length ? turned(true).map(({ id }) => id) : [])
+    const turnedOn = turned(updates, 'serviceAccountsEnabled', true)
+    const scope = turnedOn.length ? await listObjects(context, 'clientScope', { keys: [[SERVICE_ACCOUNT_SCOPE]] }) : []
+    const gaining = new Set(scope.length ? turnedOn.map(({ id }) => id) : [])
     const updated = await writers.update(
       context,
       prepared.map((update) => (gaining.has(update.live.id) ? withServiceAccountScope(update) : update)),
     )
-    await addServiceAccounts(context, turned(true))
-    await removeServiceAccounts(context, turned(false))
+    await addServiceAccounts(context, turnedOn)
+    await removeServiceAccounts(context, turned(updates, 'serviceAccountsEnabled', false))
+    await removeAuthorization(context, turned(updates, 'authorizationServicesEnabled', false))
     const renamed = updated.filter(({ key }, at) => key[0] !== updates[at]!.live.key[0])
     await renameServiceAccounts(context, renamed)
+    const deciding = new Set(turned(updates, 'authorizationServicesEnabled', true).map(({ id }) => id))
+    await addAuthorization(
+      context,
+      updated.filter(({ id }) => deciding.has(id)),
+    )
     return updated
   },
   async delete(context, objects) {
     await removeServiceAccounts(context, objects)
     await writers.delete(context, objects)
   },
+}
+
+/** The clients in which a switch is turned. */
+function turned(updates: readonly Update[], flag: string, on: boolean): LiveObject[] {
+  return updates
+    .filter(
+      ({ live, set }) => flag in set && (set[flag] === true) === on && (live.representation[flag] === true) !== on,
+    )
+    .map(({ live }) => live)
 }
 
 const SECRET_LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
@@ -104,7 +126,7 @@ interface NewClientScopes {
 
 async function newClientScopes(context: Context, objects: readonly NewObject[]): Promise<NewClientScopes> {
   const [realm] = await listObjects(context, 'realm', {})
-  const wantsAccount = objects.some(({ representation }) => representation.serviceAccountsEnabled === true)
+  const wantsAccount = objects.some(({ representation }) => hasAccount(representation))
   const names = defaultScopes(realm?.representation ?? {})
   const keys = [...names.default, ...names.optional, ...(wantsAccount ? [SERVICE_ACCOUNT_SCOPE] : [])]
   const scopes = await listObjects(context, 'clientScope', { keys: keys.map((name) => [name]) })
@@ -164,8 +186,13 @@ function additions(stated: Representation, scopes: NewClientScopes): Representat
   }
 }
 
-function hasAccountScope({ serviceAccountsEnabled }: Representation, { serviceAccount }: NewClientScopes): boolean {
-  return serviceAccountsEnabled === true && serviceAccount
+function hasAccountScope(stated: Representation, { serviceAccount }: NewClientScopes): boolean {
+  return hasAccount(stated) && serviceAccount
+}
+
+/** Whether a new client gets an account of its own. */
+function hasAccount(stated: Representation): boolean {
+  return (stated.serviceAccountsEnabled ?? kinds.client.defaults(stated).serviceAccountsEnabled) === true
 }
 
 function prepareUpdate(update: Update): Update {
@@ -184,6 +211,9 @@ function withServiceAccountScope(update: Update): Update {
 }
 
 function refuse(client: Representation): void {
+  const { authorizationServicesEnabled, publicClient, bearerOnly } = client
+  if (authorizationServicesEnabled === true && (publicClient === true || bearerOnly === true))
+    throw failure('invalid', 'Only confidential clients are allowed to set authorization settings')
   const problem = clientProblem(client)
   if (problem) throw failure('invalid_input', problem)
 }

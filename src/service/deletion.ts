@@ -2,7 +2,8 @@
 import type { FlatFields } from '../kinds/compare.ts'
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
-import { type KindName, referenceFields, relationFields } from '../kinds/kind.ts'
+import { type Key, type KindName, referenceFields, relationFields } from '../kinds/kind.ts'
+import { targetKey } from '../kinds/relations.ts'
 import { deleteObjects, touchObjects } from '../store/objects.ts'
 import { selectReferrers } from '../store/relations.ts'
 import { type Context, journal, type WriteContext } from './context.ts'
@@ -70,11 +71,15 @@ function naming(
   fields: readonly string[],
   named: ReadonlySet<string>,
 ): FlatFields {
-  const names = (value: Json): boolean =>
-    Array.isArray(value) ? value.some((key) => named.has(JSON.stringify(key))) : named.has(JSON.stringify([value]))
+  const kind = kinds[owner.kind]
+  const names = (path: string, value: Json): boolean => {
+    if (!Array.isArray(value)) return named.has(JSON.stringify([value]))
+    const keys = value as unknown as Key[]
+    return keys.some((key) => named.has(JSON.stringify(targetKey(kind.fields[path]!, owner.key, key))))
+  }
   return Object.fromEntries(
-    Object.entries(digested(context.vault, kinds[owner.kind], owner.representation)).filter(
-      ([path, value]) => fields.includes(path.split('.')[0]!) && names(value),
+    Object.entries(digested(context.vault, kind, owner.representation)).filter(
+      ([path, value]) => fields.includes(path.split('.')[0]!) && names(path, value),
     ),
   )
 }

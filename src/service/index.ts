@@ -2,6 +2,7 @@
 import { kinds } from '../kinds/index.ts'
 import type { KindName } from '../kinds/kind.ts'
 import { authenticationFlows, authenticatorConfigs } from './authentication-flows.ts'
+import { authorizationPolicies, authorizationResources, authorizationScopes } from './authorization.ts'
 import { clientScopes } from './client-scopes.ts'
 import { clients } from './clients.ts'
 import { groups } from './groups.ts'
@@ -9,6 +10,7 @@ import { identityProviders } from './identity-providers.ts'
 import { plain, type Writers } from './objects.ts'
 import { organizations } from './organizations.ts'
 import { realms } from './realms.ts'
+import { roles } from './roles.ts'
 import { users } from './users.ts'
 
 const special: Readonly<Partial<Record<KindName, Writers>>> = {
@@ -20,7 +22,11 @@ const special: Readonly<Partial<Record<KindName, Writers>>> = {
   organization: organizations,
   identityProvider: identityProviders,
   group: groups,
+  role: roles,
   user: users,
+  authorizationPolicy: authorizationPolicies,
+  authorizationResource: authorizationResources,
+  authorizationScope: authorizationScopes,
 }
 
 /** The writers of each kind. */

@@ -14,6 +14,7 @@ import {
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import { type Key, type Kind, type KindName, type Representation, relationFields } from '../kinds/kind.ts'
+import { relationKeys, targetKey } from '../kinds/relations.ts'
 import { insertObjects, type ObjectFilter, type ObjectRow, updateObjects } from '../store/objects.ts'
 import { deleteRelation, insertRelation, type RelationElement } from '../store/relations.ts'
 import { columnsOf } from '../store/tables.ts'
@@ -42,6 +43,14 @@ export interface Update {
   readonly relations?: Readonly<Record<string, { readonly add?: readonly Key[]; readonly remove?: readonly Key[] }>>
 }
 
+/** What comes with another object. */
+export interface Brought {
+  readonly kind: KindName
+  /** Kind and key of what it belongs to; absent: the realm itself. */
+  readonly under?: Key
+  readonly representation: Representation
+}
+
 /** The writers of a kind. Each takes a list and costs a number of statements that does not depend on its length. */
 export interface Writers {
   list(context: Context, filter: ObjectFilter): Promise<LiveObject[]>
@@ -52,7 +61,7 @@ export interface Writers {
   /** Fields as `create` makes them of an object that states so much, in a realm that is new; absent: as stated. Pure. */
   additions?(realm: LiveObject): (stated: Representation) => Representation
   /** What comes and goes with an object; absent: nothing. Pure. */
-  brings?(live: LiveObject): readonly { kind: KindName; representation: Representation }[]
+  brings?(live: LiveObject): readonly Brought[]
 }
 
 /** The writers of a kind that nothing is special about. */
@@ -62,6 +71,20 @@ export const plain = (kind: KindName): Writers => ({
   update: (context, updates) => updateAll(context, kind, updates),
   delete: (context, objects) => deleteAll(context, kind, objects),
 })
+
+/** An object that was to be made, as a change of the one that is there already. */
+export function asUpdate({ representation }: NewObject, live: LiveObject): Update {
+  const kind = kinds[live.kind]
+  const relations = relationFields(kind).filter(([name]) => representation[name] != null)
+  const flat = Object.entries(flatten(kind, representation))
+  return {
+    live,
+    set: Object.fromEntries(flat.filter(([path]) => !relations.some(([name]) => name === path))),
+    relations: Object.fromEntries(
+      relations.map(([name, field]) => [name, { add: relationKeys(field, representation[name]!) }]),
+    ),
+  }
+}
 
 /** Makes objects. Throws conflict where a natural key or an id is taken, invalid where a reference leads nowhere. */
 export async function createObjects(
@@ -79,7 +102,7 @@ export async function createObjects(
   const ids = await resolveReferences(
     context,
     kind,
-    prepared.map(({ flat }) => flat),
+    prepared,
     new Map(prepared.map(({ id, key }) => [JSON.stringify(key), id])),
   )
   const rows = prepared.map((one) => ({
@@ -88,8 +111,8 @@ export async function createObjects(
   }))
   await naming(kind, 'create', () => insertObjects(context.tx, context.realm.number, name, context.version, rows))
   for (const [field] of relationFields(kind)) {
-    const elements = prepared.flatMap(({ id, flat }) =>
-      elementsOf(id, flat[field] as unknown as Key[] | undefined, targetIds(kind, field, ids)),
+    const elements = prepared.flatMap((one) =>
+      elementsOf(kind, field, one, one.flat[field] as unknown as Key[] | undefined, targetIds(kind, field, ids)),
     )
     if (elements.length) await insertRelation(context.tx, context.realm.number, name, field, elements)
   }
@@ -119,9 +142,9 @@ export async function updateAll(
   const ids = await resolveReferences(
     context,
     kind,
-    touched.flatMap(({ set, relations }) => [
-      set,
-      ...relations.map(({ field, add }) => ({ [field]: add as unknown as Json })),
+    touched.flatMap(({ live: { key }, set, relations }) => [
+      { key, flat: set },
+      ...relations.map(({ field, add }) => ({ key, flat: { [field]: add as unknown as Json } })),
     ]),
   )
   const rows = touched.map((change) => toRow(kind, change.live.id, change.flat, referencesThen(kind, change, ids)))
@@ -209,19 +232,19 @@ async function writeRelations(
   changes: readonly Change[],
   ids: ReferenceIds,
 ): Promise<void> {
-  for (const [field, { refersTo }] of relationFields(kind)) {
+  for (const [name, field] of relationFields(kind)) {
     const moved = changes.flatMap(({ live, relations }) =>
-      relations.filter((one) => one.field === field).map((one) => ({ ...one, live })),
+      relations.filter((one) => one.field === name).map((one) => ({ ...one, live })),
     )
     const gone = await idsOf(
       context,
-      refersTo!,
-      moved.flatMap(({ remove }) => remove),
+      field.refersTo!,
+      moved.flatMap(({ live, remove }) => remove.map((key) => targetKey(field, live.key, key))),
     )
-    const remove = moved.flatMap((one) => elementsOf(one.live.id, one.remove, gone))
-    const add = moved.flatMap((one) => elementsOf(one.live.id, one.add, targetIds(kind, field, ids)))
-    if (remove.length) await deleteRelation(context.tx, context.realm.number, kind.name, field, remove)
-    if (add.length) await insertRelation(context.tx, context.realm.number, kind.name, field, add)
+    const remove = moved.flatMap((one) => elementsOf(kind, name, one.live, one.remove, gone))
+    const add = moved.flatMap((one) => elementsOf(kind, name, one.live, one.add, targetIds(kind, name, ids)))
+    if (remove.length) await deleteRelation(context.tx, context.realm.number, kind.name, name, remove)
+    if (add.length) await insertRelation(context.tx, context.realm.number, kind.name, name, add)
   }
 }
 
@@ -230,9 +253,12 @@ function targetIds(kind: Kind, field: string, ids: ReferenceIds): ReadonlyMap<st
 }
 
 function elementsOf(
-  owner: string,
+  kind: Kind,
+  field: string,
+  owner: { readonly id: string; readonly key: Key },
   keys: readonly Key[] | undefined,
   ids: ReadonlyMap<string, string>,
 ): RelationElement[] {
-  return (keys ?? []).map((key) => ({ owner, target: ids.get(JSON.stringify(key))! }))
+  const idOf = (key: Key) => ids.get(JSON.stringify(targetKey(kind.fields[field]!, owner.key, key)))!
+  return (keys ?? []).map((key) => ({ owner: owner.id, target: idOf(key) }))
 }

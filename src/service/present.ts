@@ -2,6 +2,7 @@
 import { flatten } from '../kinds/compare.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Kind, KindName, Representation } from '../kinds/kind.ts'
+import { childrenInside } from '../kinds/nested.ts'
 import type { Context } from './context.ts'
 import { writers } from './index.ts'
 import type { LiveObject } from './live.ts'
@@ -31,9 +32,9 @@ export async function presentAll(
 ): Promise<Representation[]> {
   const shown = new Map(objects.map((live) => [live.id, show(context.vault, live)]))
   if (!objects.length) return []
-  for (const [field, child] of Object.entries(kinds[kind].children)) {
+  for (const [field, child] of childrenInside(kinds[kind])) {
     const ids = objects.map(({ id }) => id)
-    const children = await writers[child].list(context, { parents: { kind, ids } })
+    const children = await writers[child.name].list(context, { parents: { kind, ids } })
     for (const [owner, own] of Map.groupBy(children, ({ parent }) => parent!.id)) {
       shown.get(owner)![field] = own.map((one) => present(context.vault, one))
     }

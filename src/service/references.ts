@@ -2,12 +2,19 @@
 import { type FlatFields, resolve } from '../kinds/compare.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key, Kind, KindName } from '../kinds/kind.ts'
+import { targetKey } from '../kinds/relations.ts'
 import { selectKeys } from '../store/objects.ts'
 import type { Context } from './context.ts'
 import { failure } from './errors.ts'
 
 /** Ids by kind and natural key (as JSON). */
 export type ReferenceIds = ReadonlyMap<KindName, ReadonlyMap<string, string>>
+
+/** What refers: the key of an object, and what it says. */
+export interface Referring {
+  readonly key: Key
+  readonly flat: FlatFields
+}
 
 /**
  * Ids of everything that the objects refer to; `own`: ids of objects of the kind that are made together, by key, which
@@ -16,7 +23,7 @@ export type ReferenceIds = ReadonlyMap<KindName, ReadonlyMap<string, string>>
 export async function resolveReferences(
   context: Context,
   kind: Kind,
-  objects: readonly FlatFields[],
+  objects: readonly Referring[],
   own: ReadonlyMap<string, string> = new Map(),
 ): Promise<ReferenceIds> {
   const wanted = new Map<KindName, Map<string, Key>>()
@@ -24,11 +31,12 @@ export async function resolveReferences(
     if (!wanted.has(to)) wanted.set(to, new Map())
     wanted.get(to)!.set(JSON.stringify(key), key)
   }
-  for (const flat of objects) {
+  for (const { key: owner, flat } of objects) {
     for (const [path, value] of Object.entries(flat)) {
       const { field } = resolve(kind, path)
       if (value === null || !field.refersTo || field.computed) continue
-      if (field.relation) for (const key of value as unknown as Key[]) want(field.refersTo, key)
+      if (field.relation)
+        for (const one of value as unknown as Key[]) want(field.refersTo, targetKey(field, owner, one))
       else want(field.refersTo, [value as string])
     }
   }

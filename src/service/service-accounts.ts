@@ -39,8 +39,8 @@ export async function renameServiceAccounts(context: WriteContext, clients: read
   )
 }
 
-/** Statements: two, or none. */
-async function accountsOf(context: Context, clients: readonly LiveObject[]): Promise<LiveObject[]> {
+/** The service accounts that the clients have. Statements: two, or none. */
+export async function accountsOf(context: Context, clients: readonly LiveObject[]): Promise<LiveObject[]> {
   if (!clients.length) return []
   const ids = clients.map(({ id }) => id)
   const found = await selectServiceAccounts(context.tx, context.realm.number, ids)

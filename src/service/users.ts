@@ -1,21 +1,18 @@
 // People and the accounts of clients: what each new one gets, credentials, consents, accounts at identity providers.
-import { flatten } from '../kinds/compare.ts'
 import type { Json } from '../kinds/fields.ts'
-import { kinds } from '../kinds/index.ts'
-import { type Key, type Representation, relationFields } from '../kinds/kind.ts'
-import { relationKeys } from '../kinds/relations.ts'
+import type { Key, Representation } from '../kinds/kind.ts'
 import { insertDefaultRole } from '../store/role-mappings.ts'
 import { insertDefaultGroups, selectServiceAccounts, selectSharedMail } from '../store/users.ts'
+import { deleteResourcesOf } from './authorization.ts'
 import { consentsOf, writeConsents } from './consents.ts'
 import type { WriteContext } from './context.ts'
 import { actionsOf, writeCredentials } from './credentials.ts'
 import { failure } from './errors.ts'
 import { federatedIdentitiesOf, writeFederatedIdentities } from './federated-identities.ts'
 import { type LiveObject, listObjects } from './live.ts'
-import { type NewObject, plain, type Update, type Writers } from './objects.ts'
+import { asUpdate, type NewObject, plain, type Update, type Writers } from './objects.ts'
 import { idsOf } from './references.ts'
 
-const kind = kinds.user
 const writers = plain('user')
 
 /** The writers of users. Credentials come prepared: `prepareCredentials` takes its time, which no transaction has. */
@@ -50,6 +47,10 @@ export const users: Writers = {
       updates.map(({ live, set }) => ({ id: live.id, stated: set, fresh: false })),
     )
     return updated
+  },
+  async delete(context, objects) {
+    await deleteResourcesOf(context, objects)
+    await writers.delete(context, objects)
   },
 }
 
@@ -160,18 +161,6 @@ async function accountsAlready(
       return live ? [[one, live] as const] : []
     }),
   )
-}
-
-function asUpdate({ representation }: NewObject, live: LiveObject): Update {
-  const flat = flatten(kind, representation)
-  const relations = relationFields(kind).filter(([name]) => representation[name] != null)
-  return {
-    live,
-    set: Object.fromEntries(Object.entries(flat).filter(([path]) => !relations.some(([name]) => name === path))),
-    relations: Object.fromEntries(
-      relations.map(([name, field]) => [name, { add: relationKeys(field, representation[name]!) }]),
-    ),
-  }
 }
 
 /** Keycloak: an address belongs to one person, unless the realm lets several have it. */

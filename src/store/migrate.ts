@@ -18,6 +18,7 @@ import { requiredActions } from './migrations/0011-required-actions.ts'
 import { adminEvents } from './migrations/0012-admin-events.ts'
 import { peopleSearch } from './migrations/0014-people-search.ts'
 import { organizations } from './migrations/0017-organizations.ts'
+import { authorization } from './migrations/0019-authorization.ts'
 
 /** The migrations in order: name → SQL. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -36,6 +37,7 @@ export const migrations: Readonly<Record<string, string>> = {
   '0012-admin-events': adminEvents,
   '0014-people-search': peopleSearch,
   '0017-organizations': organizations,
+  '0019-authorization': authorization,
 }
 
 /** Applies what is missing. Two processes at once: the second waits. Throws what the database says. */

@@ -46,13 +46,15 @@ export function referencesOf(kind: KindName): RawBuilder<unknown> {
   return pairs.length ? sql`jsonb_strip_nulls(jsonb_build_object(${sql.join(pairs)}))` : sql`'{}'::jsonb`
 }
 
-/** The relations of the row t: field → natural keys, in order. */
+/** The relations of the row t: field → natural keys, in order; those of siblings relative to their parent. */
 export function relationsOf(kind: KindName): RawBuilder<unknown> {
   const table = tables[kind]
   const pairs = Object.entries(table.relations).map(([field, relation]) => {
     const target = targetOf(kind, field)
     const owner = relation.owner === 'realm' ? sql`` : sql` and r.${sql.ref(relation.owner)} = t.id`
-    return sql`${sql.lit(field)}, (select coalesce(jsonb_agg(${keyOf(target, 's')} order by s.${sql.ref(tables[target].key)}), '[]')
+    const name = sql`s.${sql.ref(tables[target].key)}`
+    const key = kinds[kind].fields[field]!.siblings ? sql`jsonb_build_array(${name})` : keyOf(target, 's')
+    return sql`${sql.lit(field)}, (select coalesce(jsonb_agg(${key} order by ${name}), '[]')
       from ${sql.table(relation.name)} r
       join ${sql.table(tables[target].name)} s on s.realm = r.realm and s.id = r.${sql.ref(relation.target)}
       where r.realm = t.${sql.ref(table.realm)}${owner}${shared(relation, sql` and r.optional = ${sql.lit(relation.optional ?? false)}`)}${among(kind, field, target)})`

@@ -19,7 +19,7 @@ export interface StoredObject {
   readonly body: Representation
   /** References: field, or `field.key` of a map → id and natural key. */
   readonly references: Readonly<Record<string, { readonly id: string; readonly key: Key }>>
-  /** Relations: field → natural keys. */
+  /** Relations: field → natural keys; those of siblings are relative to their parent. */
   readonly relations: Readonly<Record<string, readonly Key[]>>
 }
 

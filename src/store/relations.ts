@@ -28,7 +28,7 @@ export interface RelationElement {
   readonly target: string
 }
 
-/** Adds elements to a relation; one that is there already stays as it is. One statement per chunk. */
+/** Adds elements to a relation; what another field has that shares the table moves. One statement per chunk. */
 export async function insertRelation(
   tx: Transaction,
   realm: number,
@@ -38,12 +38,17 @@ export async function insertRelation(
 ): Promise<void> {
   const relation = relationTable(kind, field)
   const columns = relationColumns(relation)
+  const key = each(columns, ([c]) => sql`, ${sql.ref(c)}`)
+  const moved =
+    relation.optional === undefined
+      ? sql`on conflict do nothing`
+      : sql`on conflict (realm${key}) do update set optional = excluded.optional`
   for (const chunk of chunks(elements, CHUNK)) {
     await sql`
-      insert into ${sql.table(relation.name)} (realm${each(columns, ([c]) => sql`, ${sql.ref(c)}`)}${shared(relation, sql`, optional`)})
+      insert into ${sql.table(relation.name)} (realm${key}${shared(relation, sql`, optional`)})
       select ${realm}::integer${each(columns, ([, member]) => sql`, x.${sql.ref(member)}`)}${shared(relation, sql`, ${relation.optional}::boolean`)}
       from jsonb_to_recordset(${JSON.stringify(chunk)}::jsonb) as x(owner text, target text)
-      on conflict do nothing`.execute(tx)
+      ${moved}`.execute(tx)
   }
 }
 

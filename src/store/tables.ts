@@ -144,6 +144,44 @@ export const tables: Readonly<Record<KindName, Table>> = {
       managedBy: { name: 'user_managing_organization', owner: 'user_account', target: 'organization' },
     },
   },
+  authorizationScope: { ...none, name: 'authorization_scope', key: 'name', parents: { client: 'client' } },
+  authorizationResource: {
+    ...none,
+    name: 'authorization_resource',
+    key: 'name',
+    parents: { client: 'client' },
+    references: { owner: 'owner' },
+    relations: { scopes: { name: 'authorization_resource_scope', owner: 'resource', target: 'scope' } },
+  },
+  authorizationPolicy: {
+    ...none,
+    name: 'authorization_policy',
+    key: 'name',
+    parents: { client: 'client' },
+    relations: {
+      resources: { name: 'authorization_policy_resource', owner: 'policy', target: 'resource' },
+      scopes: { name: 'authorization_policy_scope', owner: 'policy', target: 'scope' },
+      policies: { name: 'authorization_policy_policy', owner: 'policy', target: 'part' },
+      users: { name: 'authorization_policy_user', owner: 'policy', target: 'user_account' },
+      clients: { name: 'authorization_policy_client', owner: 'policy', target: 'client' },
+      roles: { name: 'authorization_policy_role', owner: 'policy', target: 'role', optional: true },
+      requiredRoles: { name: 'authorization_policy_role', owner: 'policy', target: 'role', optional: false },
+      groups: { name: 'authorization_policy_group', owner: 'policy', target: 'realm_group', optional: false },
+      groupsAndBelow: { name: 'authorization_policy_group', owner: 'policy', target: 'realm_group', optional: true },
+      clientScopes: {
+        name: 'authorization_policy_client_scope',
+        owner: 'policy',
+        target: 'client_scope',
+        optional: true,
+      },
+      requiredClientScopes: {
+        name: 'authorization_policy_client_scope',
+        owner: 'policy',
+        target: 'client_scope',
+        optional: false,
+      },
+    },
+  },
 }
 
 /** The fields of a kind that have columns of their own, besides the natural key and references. */

@@ -10,9 +10,14 @@ const shared = new URL('../../../shared/data/realms/', import.meta.url)
 const own = new URL('../../examples/acme.yaml', import.meta.url)
 const files = [
   own,
-  ...['master-export-26.5.5.json', 'benchmark.yaml', 'servlet-saml.json', 'rest-authz.json'].map(
-    (name) => new URL(name, shared),
-  ),
+  ...[
+    'master-export-26.5.5.json',
+    'benchmark.yaml',
+    'servlet-saml.json',
+    'rest-authz.json',
+    'servlet-authz-client.json',
+    'fgap-v2.json',
+  ].map((name) => new URL(name, shared)),
 ]
 
 const first = await freshService()

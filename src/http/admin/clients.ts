@@ -1,4 +1,7 @@
 import * as z from 'zod'
+import type { Representation } from '../../kinds/kind.ts'
+import { importContent } from '../../reconcile/import.ts'
+import type { WriteContext } from '../../service/context.ts'
 import {
   type Assignment,
   assignToClient,
@@ -11,7 +14,11 @@ import { page, queryFlag } from '../query.ts'
 import { type AssignedScopes, assignedScopes } from '../shapes/assigned-scopes.ts'
 import { collection } from '../shapes/collection.ts'
 
-const [list, ...others] = collection(clients, '/admin/realms/{realm}/clients', '{client-uuid}')
+const [list, ...others] = collection(
+  { ...clients, create: createWithSettings },
+  '/admin/realms/{realm}/clients',
+  '{client-uuid}',
+)
 
 const query = z.object({
   clientId: z.string().optional().describe('Client id to look for.'),
@@ -44,4 +51,17 @@ function scopesOf(how: Assignment): AssignedScopes {
     assign: (context, call, scope) => assignToClient(context, client(call), how, scope),
     remove: (context, call, scope) => removeFromClient(context, client(call), scope),
   }
+}
+
+/** Keycloak: a new client that decides permissions may bring its resources, scopes and policies. */
+async function createWithSettings(
+  context: WriteContext,
+  place: Parameters<typeof clients.create>[1],
+  body: Representation,
+): Promise<string> {
+  const id = await clients.create(context, place, body)
+  const { clientId, authorizationServicesEnabled, authorizationSettings = null } = body
+  if (authorizationServicesEnabled === true && authorizationSettings !== null)
+    await importContent(context, { clients: [{ clientId: clientId ?? id, authorizationSettings }] })
+  return id
 }

@@ -1,33 +1,168 @@
-// Clients that decide permissions: what such a client has without a document saying so.
+// Clients that decide permissions: documents have their resources, scopes and policies inside `authorizationSettings`, and
+// say in JSON texts what policies name; kept they are children of the client, and fields of the policies.
+import { policyElements, targetsOf } from '../../kinds/authorization-policy.ts'
 import type { Json } from '../../kinds/fields.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import { kinds } from '../../kinds/index.ts'
+import type { Key, Representation } from '../../kinds/kind.ts'
+import { relationValue } from '../../kinds/relations.ts'
+import type { Path } from '../../lib/position.ts'
 import { isObject } from '../form.ts'
-import type { Form } from '../reshape.ts'
+import type { Form, Notes } from '../reshape.ts'
+import { found } from '../words.ts'
+import { settingsLists, settingsOf } from './authorization-settings.ts'
+import { withUmaRoles } from './uma-roles.ts'
 
-/** Keycloak: the role with which a client may manage its resources; its own account has it. */
-const UMA_PROTECTION = 'uma_protection'
+const { fields } = kinds.authorizationPolicy
 
-/** The role that comes with authorization services, stated: documents name it without stating it. */
+/** Settings of clients that decide permissions as children of them, and back. */
 export const authorization: Form = {
-  read(realm, { moved }) {
-    if (!Array.isArray(realm.clients) || !isObject(realm.roles ?? {})) return realm
-    const roles = { ...(realm.roles as Representation | undefined) }
-    if (!isObject(roles.client ?? {})) return realm
-    const ofClients = { ...(roles.client as Representation | undefined) }
-    for (const [at, client] of realm.clients.entries()) {
-      if (!isObject(client) || client.authorizationServicesEnabled !== true) continue
-      const name = String(client.clientId)
-      const own = ofClients[name] ?? []
-      if (!Array.isArray(own) || own.some((role) => isNamed(role))) continue
-      moved(['roles', 'client', name, own.length], ['clients', at, 'authorizationServicesEnabled'])
-      ofClients[name] = [...own, { name: UMA_PROTECTION }]
-      roles.client = ofClients
-    }
-    return { ...realm, ...(Object.keys(roles).length && { roles }) }
+  read(realm, notes) {
+    if (!Array.isArray(realm.clients)) return realm
+    const rolesOf = roleReader(realm)
+    const clients = realm.clients.map((client, at) =>
+      isObject(client) && isObject(client.authorizationSettings ?? null)
+        ? readClient(client, ['clients', at], rolesOf, notes)
+        : client,
+    )
+    return withUmaRoles({ ...realm, clients }, notes)
   },
-  write: (realm) => realm,
+  write(realm) {
+    if (!Array.isArray(realm.clients)) return realm
+    return { ...realm, clients: (realm.clients as Representation[]).map(writeClient) }
+  },
 }
 
-function isNamed(role: Json): boolean {
-  return isObject(role) && role.name === UMA_PROTECTION
+type RoleReader = (name: string) => Key
+
+function readClient(client: Representation, path: Path, rolesOf: RoleReader, notes: Notes): Representation {
+  const settings = { ...(client.authorizationSettings as Representation) }
+  const read: Representation = { ...client }
+  const place = [...path, 'authorizationSettings']
+  for (const [list, field] of settingsLists) {
+    const stated = settings[list] ?? null
+    delete settings[list]
+    if (stated === null) continue
+    if (!Array.isArray(stated)) {
+      notes.report([...place, list], `authorizationSettings.${list} must be a list, not ${found(stated)}`)
+      continue
+    }
+    const own = Array.isArray(read[field]) ? (read[field] as Json[]) : []
+    read[field] = own.concat(
+      stated.map((one, at) => {
+        const [to, from] = [
+          [...path, field, own.length + at],
+          [...place, list, at],
+        ]
+        notes.moved(to, from)
+        if (!isObject(one)) return one
+        if (list === 'policies') return readPolicy(one, to, from, rolesOf, notes)
+        return list === 'resources' ? readResource(one, client, to, from, notes) : one
+      }),
+    )
+  }
+  // What tells an export of one client from another's is no setting.
+  for (const field of ['id', 'clientId', 'name', 'authorizationSchema']) delete settings[field]
+  read.authorizationSettings = settings
+  addNamedScopes(read, path, notes)
+  return read
 }
+
+/** Keycloak: a scope that a resource names exists thereby. */
+function addNamedScopes(client: Representation, path: Path, { moved }: Notes): void {
+  const resources = Array.isArray(client.authorizationResources) ? client.authorizationResources : []
+  const scopes = Array.isArray(client.authorizationScopes) ? [...client.authorizationScopes] : []
+  const known = new Set(scopes.map((one) => isObject(one) && one.name))
+  for (const [at, resource] of resources.entries()) {
+    if (!isObject(resource) || !Array.isArray(resource.scopes)) continue
+    for (const [index, name] of resource.scopes.entries()) {
+      if (typeof name !== 'string' || known.has(name)) continue
+      known.add(name)
+      moved([...path, 'authorizationScopes', scopes.length], [...path, 'authorizationResources', at, 'scopes', index])
+      scopes.push({ name })
+    }
+  }
+  if (scopes.length) client.authorizationScopes = scopes
+}
+
+function readResource(
+  { uri, owner, scopes, scopesUma, ...rest }: Representation,
+  { clientId }: Representation,
+  to: Path,
+  from: Path,
+  { moved }: Notes,
+): Representation {
+  const own = isObject(owner ?? null) ? (owner as Representation).name : owner
+  const all = scopes ?? scopesUma
+  if (uri != null && rest.uris == null) moved([...to, 'uris'], [...from, 'uri'])
+  return {
+    ...rest,
+    ...(uri != null && rest.uris == null && { uris: [uri] }),
+    ...(own != null && own !== clientId && { owner: own }),
+    ...(all !== undefined && { scopes: Array.isArray(all) ? all.map(nameOf) : all }),
+  }
+}
+
+/** A scope that a resource names, by its name or as an object that has one. */
+function nameOf(scope: Json): Json {
+  return isObject(scope) ? (scope.name ?? scope) : scope
+}
+
+function readPolicy(
+  policy: Representation,
+  to: Path,
+  from: Path,
+  rolesOf: RoleReader,
+  { moved, report }: Notes,
+): Representation {
+  if (!isObject(policy.config ?? null)) return policy
+  const config = { ...(policy.config as Representation) }
+  const read: Representation = { ...policy, config }
+  for (const target of targetsOf(policy.type)) {
+    const { setting, field, flagged } = target
+    const stated = config[setting]
+    delete config[setting]
+    if (stated === undefined || stated === null || stated === '') continue
+    const place = [...from, 'config', setting]
+    const elements = policyElements(target, stated)
+    if (!elements) {
+      const each = flagged ? `[{"${flagged.names[0]}":"<name>"}]` : '["<name>"]'
+      report(place, `authorization policy ${policy.name}: config.${setting} must be a list as JSON, such as ${each}`)
+      continue
+    }
+    for (const [name, on] of [[field, false] as const, ...(flagged ? [[flagged.field, true] as const] : [])]) {
+      const names = elements.filter((one) => one.flagged === on).map((one) => one.name)
+      if (!names.length && on) continue
+      read[name] = fields[name]!.type === 'set' ? names : relationValue(fields[name]!, names.map(rolesOf))
+      moved([...to, name], place)
+    }
+  }
+  return read
+}
+
+/**
+ * Keycloak: a role of a client is called `client/role`. Both names may have slashes of their own: what the realm states
+ * says which is meant, otherwise the last one divides.
+ */
+function roleReader({ clients, roles }: Representation): RoleReader {
+  const ofRealm = isObject(roles ?? null) ? (roles as Representation).realm : []
+  const realmRoles = namesIn(ofRealm ?? [], 'name')
+  const clientIds = namesIn(clients ?? [], 'clientId')
+  return (text) => {
+    const slashes = [...text.matchAll(/\//g)].map(({ index }) => index)
+    if (!slashes.length || realmRoles.has(text)) return [text]
+    const at = slashes.find((slash) => clientIds.has(text.slice(0, slash))) ?? slashes.at(-1)!
+    return ['client', text.slice(0, at), text.slice(at + 1)]
+  }
+}
+
+function namesIn(list: Json, member: string): ReadonlySet<Json | undefined> {
+  return new Set(Array.isArray(list) ? list.map((one) => (isObject(one) ? one[member] : undefined)) : [])
+}
+
+function writeClient(client: Representation): Representation {
+  const rest = Object.fromEntries(Object.entries(client).filter(([field]) => !kept.includes(field)))
+  const settings = settingsOf(client)
+  return settings ? { ...rest, authorizationSettings: settings } : rest
+}
+
+const kept = ['authorizationSettings', ...settingsLists.map(([, field]) => field)]

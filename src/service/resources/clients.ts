@@ -54,12 +54,16 @@ export const clients: Resource = {
     demand(context, 'view-clients')
     return (await presentAll(context, 'client', [await find(context, id)], showTo(context)))[0]!
   },
-  create: (context, place, body) => plain.create(context, place, withProtocolDefaults(withSecret(context, body))),
+  create(context, place, body) {
+    return plain.create(context, place, withProtocolDefaults(withSecret(context, withoutSettings(body))))
+  },
   async replace(context, { id }, body) {
     demand(context, 'manage-clients')
     const live = await find(context, id)
     refuseAdministration(context, live)
-    await writers.client.update(context, [{ live, set: update(live, await named(context, 'client', body)) }])
+    await writers.client.update(context, [
+      { live, set: update(live, await named(context, 'client', withoutSettings(body))) },
+    ])
     const { protocolMappers } = body
     if (Array.isArray(protocolMappers)) await replaceMappers(context, live, protocolMappers as Representation[])
   },
@@ -81,9 +85,19 @@ function withSecret(context: Context, body: Representation): Representation {
     : { ...body, ...freshSecret(context, body.attributes as Representation | null | undefined) }
 }
 
+/** Keycloak: an update leaves the settings of authorization alone, and those of a new client are imported into it. */
+function withoutSettings({ authorizationSettings: _, ...body }: Representation): Representation {
+  return body
+}
+
 function update(live: LiveObject, body: Representation) {
-  const set = replacement(live, body)
-  const { redirectUris, webOrigins } = { ...live.representation, ...withoutNulls(body) }
+  const next = { ...live.representation, ...withoutNulls(body) }
+  const { redirectUris, webOrigins, publicClient, bearerOnly } = next
+  const set = {
+    ...replacement(live, body),
+    // Keycloak: a client that keeps no secret loses its authorization services without a word.
+    ...((publicClient === true || bearerOnly === true) && { authorizationServicesEnabled: null }),
+  }
   // Keycloak: whenever a client is written that has no origins, and none are stated, its redirect URIs give them.
   if ((body.webOrigins ?? null) !== null || (webOrigins as string[] | undefined)?.length) return set
   return { ...set, webOrigins: originsOf((redirectUris ?? []) as string[]).sort() }
@@ -91,11 +105,12 @@ function update(live: LiveObject, body: Representation) {
 
 function showTo(context: Context): Present {
   return (vault, live) => {
-    const { secret, ...shown } = present(vault, live)
+    const { secret, authorizationServicesEnabled, ...shown } = present(vault, live)
     const may = !isAdministration(context, live)
     return {
       ...shown,
       ...(secret !== undefined && shown.publicClient !== true && { secret }),
+      ...(authorizationServicesEnabled === true && { authorizationServicesEnabled }),
       access: { view: true, configure: may, manage: may },
     }
   }

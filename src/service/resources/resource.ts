@@ -1,6 +1,7 @@
 // What REST does with the objects of a kind. A resource that is special takes the verbs of a plain one and adds its own.
 import { kinds } from '../../kinds/index.ts'
 import type { KindName, Representation } from '../../kinds/kind.ts'
+import { childrenInside } from '../../kinds/nested.ts'
 import { demand, type Permission } from '../administrators.ts'
 import type { Context, WriteContext } from '../context.ts'
 import { failure } from '../errors.ts'
@@ -98,14 +99,15 @@ export async function createWithChildren(
   { kind, nested = (child) => child }: ResourceDescription,
   body: Representation,
 ): Promise<LiveObject> {
-  const { children } = kinds[kind]
-  const own = withoutNulls(Object.fromEntries(Object.entries(body).filter(([field]) => !(field in children))))
+  const children = childrenInside(kinds[kind])
+  const isChildren = (field: string) => children.some(([name]) => name === field)
+  const own = withoutNulls(Object.fromEntries(Object.entries(body).filter(([field]) => !isChildren(field))))
   const [made] = await writers[kind].create(context, [newObject(await named(context, kind, own))])
   const parent = { kind, id: made!.id, key: made!.key }
-  for (const [field, child] of Object.entries(children)) {
+  for (const [field, child] of children) {
     const stated = (body[field] ?? []) as Representation[]
     if (!stated.length) continue
-    await writers[child].create(
+    await writers[child.name].create(
       context,
       stated.map((one) => ({ ...newObject(nested(withoutNulls(one))), parent })),
     )

@@ -1,0 +1,161 @@
+// Clients that decide permissions: their resources, scopes and policies in documents, and what follows them around.
+import { beforeEach, expect, test } from 'vitest'
+import type { Representation } from '../../src/kinds/kind.ts'
+import { exportRealm } from '../../src/realm-file/render.ts'
+import { type Service, SYSTEM } from '../../src/service/service.ts'
+import { change, liveObject, liveObjects, remove } from '../support/changes.ts'
+import { ANN, applyAs, planText, source } from '../support/reconcile.ts'
+import { newRealm, testService } from '../support/service.ts'
+
+let service: Service
+let realm: string
+const live = (kind: Parameters<typeof liveObject>[3], ...key: string[]) =>
+  liveObject(service, SYSTEM, realm, kind, ...key)
+
+beforeEach(async () => {
+  service = (await testService()).service
+  realm = await newRealm(service)
+})
+
+const policies = [
+  { name: 'Tellers', type: 'role', config: { roles: '[{"id":"teller","required":true},{"id":"api/auditor"}]' } },
+  { name: 'Mia', type: 'user', config: { users: '["mia"]' } },
+  { name: 'Machines', type: 'client', config: { clients: '["atm"]' } },
+  { name: 'Branch', type: 'group', config: { groups: '[{"path":"/branch","extendChildren":true}]', groupsClaim: 'g' } },
+  { name: 'Cash', type: 'client-scope', config: { clientScopes: '[{"id":"cash","required":true},{"id":"email"}]' } },
+  { name: 'Office hours', type: 'time', config: { hour: '8', hourEnd: '18' } },
+  { name: 'Both', type: 'aggregate', logic: 'NEGATIVE', config: { applyPolicies: '["Tellers","Office hours"]' } },
+  { name: 'Open', type: 'scope', config: { resources: '["Safe"]', scopes: '["open"]', applyPolicies: '["Both"]' } },
+]
+
+const bank = (settings: Representation = {}, more: Representation = {}): Representation => ({
+  realm,
+  enabled: true,
+  roles: { realm: [{ name: 'teller' }], client: { api: [{ name: 'auditor' }] } },
+  groups: [{ name: 'branch' }],
+  users: [{ username: 'mia', enabled: true }],
+  clientScopes: [{ name: 'cash', protocol: 'openid-connect' }],
+  clients: [
+    { clientId: 'atm', publicClient: true },
+    {
+      clientId: 'api',
+      authorizationServicesEnabled: true,
+      authorizationSettings: {
+        policyEnforcementMode: 'PERMISSIVE',
+        scopes: [{ name: 'count', displayName: 'Count what is there' }],
+        resources: [{ name: 'Safe', uri: '/safe/*', owner: { name: 'mia' }, scopes: ['open', { name: 'count' }] }],
+        policies,
+        ...settings,
+      },
+      ...more,
+    },
+  ],
+})
+
+test('the settings come back as they were stated', async () => {
+  await applyAs(service, source([bank()]))
+  const { clients } = await service.read(SYSTEM, realm, (context) => exportRealm(context, { full: true }))
+  const api = (clients as Representation[]).find(({ clientId }) => clientId === 'api')!
+  expect(api).toMatchObject({ serviceAccountsEnabled: true, authorizationServicesEnabled: true })
+  expect(api.authorizationSettings).toMatchObject({
+    allowRemoteResourceManagement: true,
+    policyEnforcementMode: 'PERMISSIVE',
+    decisionStrategy: 'UNANIMOUS',
+    scopes: [{ name: 'count', displayName: 'Count what is there' }, { name: 'open' }],
+    resources: [
+      {
+        name: 'Safe',
+        uris: ['/safe/*'],
+        owner: { name: 'mia' },
+        ownerManagedAccess: false,
+        scopes: [{ name: 'count' }, { name: 'open' }],
+      },
+    ],
+  })
+  const settings = api.authorizationSettings as { policies: Representation[] }
+  const config = Object.fromEntries(settings.policies.map((one) => [one.name, one.config]))
+  expect(config).toEqual({
+    Tellers: { roles: '[{"id":"api/auditor","required":false},{"id":"teller","required":true}]' },
+    Mia: { users: '["mia"]' },
+    Machines: { clients: '["atm"]' },
+    Branch: { groups: '[{"path":"/branch","extendChildren":true}]', groupsClaim: 'g' },
+    Cash: { clientScopes: '[{"id":"email","required":false},{"id":"cash","required":true}]' },
+    'Office hours': { hour: '8', hourEnd: '18' },
+    Both: { applyPolicies: '["Office hours","Tellers"]' },
+    Open: { resources: '["Safe"]', scopes: '["open"]', applyPolicies: '["Both"]' },
+  })
+})
+
+test('a plan shows what policies name, and is empty once it is applied', async () => {
+  const state = source([bank()])
+  const text = await planText(service, state)
+  expect(text).toContain('authorization policy Open of client api')
+  await applyAs(service, state)
+  expect(await planText(service, state)).toContain('Nothing to do.')
+  const changed = source([bank({ policies: [...policies.slice(0, -1), { ...policies.at(-1)!, config: {} }] })])
+  expect(await planText(service, changed)).toMatch(/resources: -Safe/)
+  await applyAs(service, changed)
+  expect(await planText(service, changed)).toContain('Nothing to do.')
+})
+
+test('a role that is needed, and then only one of several, is one role', async () => {
+  await applyAs(service, source([bank()]))
+  const roles = '[{"id":"teller"},{"id":"api/auditor","required":true}]'
+  const changed = source([bank({ policies: [{ ...policies[0]!, config: { roles } }, ...policies.slice(1)] })])
+  expect(await planText(service, changed)).toMatch(/requiredRoles: \+\S*auditor -teller/)
+  await applyAs(service, changed)
+  expect(await planText(service, changed)).toContain('Nothing to do.')
+})
+
+test('what a policy names must be there, and the message says where', async () => {
+  const named = [{ name: 'Open', type: 'scope', config: { scopes: '["opeen"]' } }]
+  await expect(planText(service, source([bank({ policies: named })]))).rejects.toThrow(
+    /^test-1.yaml:39:13: authorization policy Open of client api: scopes needs authorization scope opeen of client api, which is neither stated nor live; did you mean open\?$/,
+  )
+})
+
+test('a setting that is no list as JSON is refused where it stands', async () => {
+  const broken = [{ name: 'Tellers', type: 'role', config: { roles: '[{"id":' } }]
+  await expect(planText(service, source([bank({ policies: broken })]))).rejects.toThrow(
+    /^test-1.yaml:39:13: .*config.roles must be a list as JSON, such as \[\{"id":"<name>"\}\]$/,
+  )
+})
+
+test('a renamed role is renamed in policies too, and a deleted one is gone from them', async () => {
+  await applyAs(service, source([bank()]))
+  const tellers = async () => (await live('authorizationPolicy', 'client', 'api', 'Tellers')).representation
+  await change(service, ANN, realm, 'role', ['teller'], { name: 'cashier' })
+  expect(await tellers()).toMatchObject({ requiredRoles: { realm: ['cashier'] } })
+  expect(await planText(service, source([bank()]))).toMatch(/puts back a change by ann/)
+  await remove(service, ANN, realm, 'role', 'cashier')
+  expect(await tellers()).not.toHaveProperty('requiredRoles')
+})
+
+test('a permission ends with the last resource that it names', async () => {
+  await applyAs(service, source([bank()]))
+  await remove(service, ANN, realm, 'authorizationResource', 'client', 'api', 'Safe')
+  expect([...(await liveObjects(service, SYSTEM, realm, 'authorizationPolicy')).keys()]).not.toContain('Open')
+})
+
+test('resources go with the person who owns them', async () => {
+  await applyAs(service, source([bank()]))
+  await remove(service, ANN, realm, 'user', 'mia')
+  expect((await liveObjects(service, SYSTEM, realm, 'authorizationResource')).size).toBe(0)
+})
+
+test('authorization services bring a role, and what they decide by goes with them', async () => {
+  await applyAs(service, source([bank()]))
+  expect((await live('user', 'service-account-api')).representation).toMatchObject({
+    clientRoles: { api: ['uma_protection'] },
+  })
+  const off = bank({}, { authorizationServicesEnabled: false, authorizationSettings: null })
+  await applyAs(service, source([off]))
+  for (const kind of ['authorizationPolicy', 'authorizationResource', 'authorizationScope'] as const)
+    expect((await liveObjects(service, SYSTEM, realm, kind)).size).toBe(0)
+  expect(await planText(service, source([off]))).toContain('Nothing to do.')
+})
+
+test('settings of a client without authorization services are refused', async () => {
+  const without = source([bank({}, { authorizationServicesEnabled: false })])
+  await expect(applyAs(service, without)).rejects.toThrow(/client api has no authorization services/)
+})
