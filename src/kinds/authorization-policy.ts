@@ -12,6 +12,7 @@ export const authorizationPolicy = defineKind({
   title: 'authorization policy',
   representation: 'PolicyRepresentation',
   naturalKey: 'name',
+  conflict: { create: 'Policy with name [{name}] already exists' },
   events: {
     type: 'AUTHORIZATION_POLICY',
     paths: { client: 'clients/{parentId}/authz/resource-server/policy/{id}' },

@@ -30,6 +30,6 @@ export const authorizationResource = defineKind({
       relation: true,
       siblings: true,
     }),
-    attributes: textListMap('Lists of texts by name.', { default: {} }),
+    attributes: textListMap('Lists of texts by name.', { onPut: 'replace', default: {} }),
   },
 })

@@ -51,6 +51,8 @@ export type Permission =
   | 'manage-realm'
   | 'view-clients'
   | 'manage-clients'
+  | 'view-authorization'
+  | 'manage-authorization'
   | 'view-identity-providers'
   | 'manage-identity-providers'
   | 'view-users'

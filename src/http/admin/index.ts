@@ -4,6 +4,7 @@ import { authenticationExecutionOperations } from './authentication-executions.t
 import { authenticationFlowOperations } from './authentication-flows.ts'
 import { authenticationProviderOperations } from './authentication-providers.ts'
 import { authenticatorConfigOperations } from './authenticator-configs.ts'
+import { authorizationOperations } from './authorization.ts'
 import { clientScopeOperations } from './client-scopes.ts'
 import { clientOperations } from './clients.ts'
 import { eventOperations } from './events.ts'
@@ -21,6 +22,7 @@ export const operations: readonly Operation[] = [
   ...realmOperations,
   ...clientScopeOperations,
   ...clientOperations,
+  ...authorizationOperations,
   ...protocolMapperOperations,
   ...roleOperations,
   ...eventOperations,

@@ -1,0 +1,126 @@
+// What the operations on clients that decide permissions take and answer. Policies have fields by their type.
+import * as z from 'zod'
+import { policyTargets } from '../../kinds/authorization-policy.ts'
+import { policySettings } from '../../kinds/authorization-policy-types.ts'
+import { client } from '../../kinds/client.ts'
+import { type Field, objectOf } from '../../kinds/fields.ts'
+import { kinds } from '../../kinds/index.ts'
+import type { Kind } from '../../kinds/kind.ts'
+import type { BodyForm } from '../body.ts'
+import type { Response } from '../operation.ts'
+import { errorSchema } from '../responses.ts'
+
+const text = (description: string) => z.string().nullish().describe(description)
+
+const policyFields = kinds.authorizationPolicy.fields
+const settings = Object.fromEntries(
+  policySettings.map(({ field, setting, flag }) => [
+    field,
+    z
+      .union([z.string(), z.number(), z.boolean()])
+      .nullish()
+      .describe(flag ? `The setting ${setting}: true or false.` : `The setting ${setting}.`),
+  ]),
+)
+const names = Object.fromEntries(
+  policyTargets.map(({ field, flagged }) => [
+    field,
+    z
+      .array(flagged ? z.union([z.string(), z.looseObject({})]) : z.string())
+      .nullish()
+      .describe(
+        `${policyFields[field]!.description} On the wire by id${flagged ? `, each with ${flagged.flag}` : ''}.`,
+      ),
+  ]),
+)
+
+const own = (kind: Kind, fields: readonly string[]) =>
+  objectOf(Object.fromEntries(fields.map((name): [string, Field] => [name, kind.fields[name]!]))).shape
+
+/** Keycloak: PolicyRepresentation, and those of the types. */
+const policy = z.strictObject({
+  id: text('Id of the policy; on creation a wish, otherwise without effect.'),
+  ...own(kinds.authorizationPolicy, ['name', 'description', 'type', 'logic', 'decisionStrategy', 'config']),
+  ...settings,
+  ...names,
+  owner: text('Keycloak: who made the policy, where people manage their resources.'),
+  resourcesData: z.array(z.json()).nullish().describe('Keycloak: the resources in full; without effect.'),
+  scopesData: z.array(z.json()).nullish().describe('Keycloak: the scopes in full; without effect.'),
+})
+
+const scope = z.strictObject({
+  id: text('Id of the scope; on creation a wish, otherwise without effect.'),
+  ...own(kinds.authorizationScope, ['name', 'displayName', 'iconUri']),
+  policies: z.array(z.json()).nullish().describe('Keycloak: without effect.'),
+  resources: z.array(z.json()).nullish().describe('Keycloak: without effect.'),
+})
+
+const owner = z.looseObject({ id: text('Id of the owner.'), name: text('Name of the owner.') })
+const scopes = z
+  .array(z.union([z.string(), scope]))
+  .nullish()
+  .describe('What can be done with the resource: scopes by name; those that are not there are made.')
+
+const resource = z.strictObject({
+  _id: text('Id of the resource; on creation a wish, otherwise without effect.'),
+  ...own(kinds.authorizationResource, ['name', 'displayName', 'type', 'uris', 'icon_uri', 'ownerManagedAccess']),
+  uri: text('Keycloak: of an earlier form; see uris.'),
+  owner: z.union([z.string(), owner]).nullish().describe('Whose resource it is: a person, or the client itself.'),
+  scopes,
+  scopesUma: scopes,
+  // Keycloak: what is no object is as absent.
+  attributes: z
+    .union([kinds.authorizationResource.fields.attributes!.schema, z.json().transform(() => undefined)])
+    .nullish()
+    .describe('Lists of texts by name.'),
+})
+
+const server = z.strictObject({
+  id: text('Id of the client.'),
+  clientId: text('Id of the client, again.'),
+  name: text('Name of the client.'),
+  ...(client.fields.authorizationSettings!.schema as z.ZodObject).shape,
+  resources: z.array(z.json()).nullish().describe('Resources of the client.'),
+  policies: z.array(z.json()).nullish().describe('Policies of the client.'),
+  scopes: z.array(z.json()).nullish().describe('Scopes of the client.'),
+  authorizationSchema: z.json().nullish().describe('Keycloak: what administrators can be allowed to; without effect.'),
+})
+
+/** Bodies. */
+export const bodies = {
+  server: {
+    schema: server,
+    description: 'the settings, as they shall be',
+    representation: 'ResourceServerRepresentation',
+  },
+  resource: { schema: resource, description: 'the resource, as it shall be', representation: 'ResourceRepresentation' },
+  scope: { schema: scope, description: 'the scope, as it shall be', representation: 'ScopeRepresentation' },
+  policy: { schema: policy, description: 'the policy, as it shall be', representation: 'PolicyRepresentation' },
+} satisfies Record<string, BodyForm>
+
+const provider = z.object({
+  type: z.string().describe('Name of the type.'),
+  name: z.string().describe('Name of the type as people see it.'),
+  group: z.string().describe('What sort of type it is.'),
+})
+
+/** What is answered with one of each, or with all. */
+export const answers = {
+  server: { description: 'The settings.', schema: server },
+  resource: { description: 'The resource.', schema: resource },
+  resources: { description: 'The resources.', schema: z.array(resource) },
+  scope: { description: 'The scope.', schema: scope },
+  scopes: { description: 'The scopes.', schema: z.array(scope) },
+  policy: { description: 'The policy.', schema: policy },
+  policies: { description: 'The policies.', schema: z.array(policy) },
+  providers: { description: 'The types of policies.', schema: z.array(provider) },
+  attributes: { description: 'Lists of texts by name.', schema: z.record(z.string(), z.array(z.string())) },
+  absent: { description: 'There is no such one.' },
+  replaced: { description: 'Replaced.' },
+} satisfies Record<string, Response>
+
+/** Refusals that may say nothing but their status. */
+export const silently = {
+  unnamed: { 400: { description: 'There is no name to look for.', schema: errorSchema.optional() } },
+  missing: { 404: { description: 'What is named in the address does not exist.', schema: errorSchema.optional() } },
+} satisfies Record<string, Record<number, Response>>

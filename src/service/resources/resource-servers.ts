@@ -1,0 +1,118 @@
+// What REST does with the settings of clients that decide permissions.
+import { newAuthorizationSettings } from '../../kinds/client.ts'
+import { kinds } from '../../kinds/index.ts'
+import type { Key, KindName, Representation } from '../../kinds/kind.ts'
+import { describeEvent } from '../admin-events.ts'
+import { demand, type Permission } from '../administrators.ts'
+import type { Context, WriteContext } from '../context.ts'
+import { failure } from '../errors.ts'
+import { writers } from '../index.ts'
+import type { LiveObject } from '../live.ts'
+import { present } from '../present.ts'
+import { CLIENT_NOT_FOUND } from './clients.ts'
+import { getObject } from './resource.ts'
+
+/** What is said of a client that decides no permissions, and of most that it does not have. */
+export const NOT_FOUND = 'HTTP 404 Not Found'
+
+/** The client that decides permissions. Throws not_found where there is none, or where it does not. */
+export async function getServer(context: Context, id: string, permission: Permission): Promise<LiveObject> {
+  demand(context, permission)
+  const client = await getObject(context, 'client', id, CLIENT_NOT_FOUND)
+  if (client.representation.authorizationServicesEnabled !== true) throw failure('not_found', NOT_FOUND)
+  return client
+}
+
+/** Keycloak: ResourceServerRepresentation, without the content. */
+export function showServer({ id, key, representation }: LiveObject): Representation {
+  return {
+    id,
+    clientId: id,
+    name: key[0]!,
+    ...newAuthorizationSettings,
+    ...(representation.authorizationSettings as Representation | undefined),
+    resources: [],
+    policies: [],
+    scopes: [],
+  }
+}
+
+/** The settings of a client. */
+export async function readServer(context: Context, id: string): Promise<Representation> {
+  return showServer(await getServer(context, id, 'view-authorization'))
+}
+
+/** Replaces the settings of a client: what is not stated is as in a new one. */
+export async function replaceServer(context: WriteContext, id: string, body: Representation): Promise<void> {
+  const live = await getServer(context, id, 'manage-authorization')
+  const set = Object.entries(newAuthorizationSettings).map(([name, given]) => [
+    `authorizationSettings.${name}`,
+    body[name] ?? given,
+  ])
+  const [updated] = await writers.client.update(context, [{ live, set: Object.fromEntries(set) }])
+  describeEvent(context, { representation: showServer(updated!) })
+}
+
+/** A client with its settings, resources, scopes and policies, as documents have them: without ids. */
+export async function readContent(context: Context, id: string): Promise<Representation> {
+  const server = await getServer(context, id, 'view-authorization')
+  const content: Representation = {
+    authorizationSettings: {
+      ...newAuthorizationSettings,
+      ...(server.representation.authorizationSettings as Representation | undefined),
+    },
+  }
+  for (const [field, kind] of Object.entries(kinds.client.children)) {
+    if (kinds[kind].elsewhere)
+      content[field] = (await listOf(context, server, kind)).map((live) => stated(context, live))
+  }
+  return content
+}
+
+function stated(context: Context, live: LiveObject): Representation {
+  const { [kinds[live.kind].idField]: _, ...rest } = present(context.vault, live)
+  return rest
+}
+
+/** The objects of a kind that the client has, by name. */
+export function listOf(context: Context, { id }: LiveObject, kind: KindName, search = ''): Promise<LiveObject[]> {
+  return writers[kind].list(context, { parents: { kind: 'client', ids: [id] }, ...(search && { search }) })
+}
+
+/** One object of a client, by id; undefined where it has no such one. */
+export async function findIn(
+  context: Context,
+  server: LiveObject,
+  kind: KindName,
+  id: string,
+): Promise<LiveObject | undefined> {
+  const [found] = await writers[kind].list(context, { ids: [id] })
+  return found?.parent?.id === server.id ? found : undefined
+}
+
+/** One object of a client, by name; undefined where it has no such one. */
+export async function findNamed(
+  context: Context,
+  { key }: LiveObject,
+  kind: KindName,
+  name: string,
+): Promise<LiveObject | undefined> {
+  return (await writers[kind].list(context, { keys: [['client', ...key, name]] }))[0]
+}
+
+/** The client as the parent of something new in it. */
+export function parentOf({ id, key }: LiveObject): { kind: 'client'; id: string; key: Key } {
+  return { kind: 'client', id, key }
+}
+
+/** Keycloak: a page has 100 elements where nothing else is said. */
+export function paged<T>(all: readonly T[], { first, max }: Readonly<Record<string, unknown>>): T[] {
+  const start = typeof first === 'number' && first >= 0 ? first : 0
+  return all.slice(start, start + (typeof max === 'number' && max >= 0 ? max : 100))
+}
+
+/** A name in a body. Keycloak: its database says that there must be one. */
+export function demandName({ name }: Representation): string {
+  if (typeof name !== 'string' || name === '') throw failure('duplicate', 'Duplicate resource error')
+  return name
+}
