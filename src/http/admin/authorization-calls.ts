@@ -5,7 +5,9 @@ import { ServiceError } from '../../service/errors.ts'
 import { getServer } from '../../service/resources/resource-servers.ts'
 import { HttpError } from '../errors.ts'
 import { recordEvent } from '../event.ts'
-import { type Answer, bodyBehind, type Call, type Operation, param } from '../operation.ts'
+import { type Answer, bodyBehind, type Call, type Operation, operationId, param, type Untagged } from '../operation.ts'
+import { refusals } from '../responses.ts'
+import { silently } from './authorization-schemas.ts'
 
 /** The path of what a client decides permissions by. */
 export const BASE = '/admin/realms/{realm}/clients/{client-uuid}/authz/resource-server'
@@ -82,4 +84,24 @@ export function changing(
       recordEvent(context, call)
       return { status }
     })
+}
+
+/** What belongs to one object. */
+export function part(
+  item: string,
+  field: string,
+  answer: Untagged['responses'][number],
+  summary: string,
+  parameter: string,
+  read: (context: Context, client: string, id: string) => Promise<unknown>,
+): Untagged {
+  return {
+    permission: 'view-authorization',
+    operationId: operationId('list', `${item}/${field}`),
+    method: 'GET',
+    path: `${item}/${field}`,
+    summary,
+    responses: { 200: answer, ...refusals, ...silently.missing },
+    handle: readingOr(404, (context, call) => read(context, clientOf(call), param(call, parameter))),
+  }
 }

@@ -86,6 +86,9 @@ const server = z.strictObject({
   authorizationSchema: z.json().nullish().describe('Keycloak: what administrators can be allowed to; without effect.'),
 })
 
+/** The query of a search. */
+export const byName = z.object({ name: z.string().optional().describe('Name of what is looked for.') })
+
 /** Bodies. */
 export const bodies = {
   server: {

@@ -1,6 +1,6 @@
 // What REST does with the policies and permissions of clients that decide permissions.
 import { targetsOf } from '../../kinds/authorization-policy.ts'
-import { isPolicyType, PERMISSIONS } from '../../kinds/authorization-policy-types.ts'
+import { isPolicyType } from '../../kinds/authorization-policy-types.ts'
 import { missing } from '../../kinds/compare.ts'
 import type { Json } from '../../kinds/fields.ts'
 import type { Key, Representation } from '../../kinds/kind.ts'
@@ -22,6 +22,7 @@ import {
   statedIn,
 } from './authorization-policy-wire.ts'
 import { briefScope } from './authorization-scopes.ts'
+import { filterPolicies, namesIn } from './policy-filter.ts'
 import { newObject, type Query } from './resource.ts'
 import { demandName, findIn, findNamed, getServer, listOf, NOT_FOUND, paged, parentOf } from './resource-servers.ts'
 
@@ -38,7 +39,7 @@ export function policiesAs(form: PolicyForm) {
     async list(context: Context, client: string, query: Query): Promise<Representation[] | undefined> {
       const server = await getServer(context, client, 'view-authorization')
       const all = await listOf(context, server, KIND, String(query.name ?? ''))
-      const wanted = await filter(context, server, all, query)
+      const wanted = await filterPolicies(context, server, all, query)
       if (!wanted) return undefined
       const page = paged(wanted, query)
       const shower = await policyShower(context, page)
@@ -167,10 +168,6 @@ async function getIn(context: Context, server: LiveObject, id: string): Promise<
   return live
 }
 
-function namesIn({ representation }: LiveObject, field: string): string[] {
-  return (representation[field] ?? []) as string[]
-}
-
 /** The settings of a body that are texts of their own. */
 function ownConfig(type: string, { config }: Representation): Representation {
   const named = targetsOf(type).map(({ setting }) => setting)
@@ -200,40 +197,6 @@ async function answerOf(
     ...Object.fromEntries(Object.entries(generic).filter(([field]) => !unstated.includes(field))),
     ...Object.fromEntries(fields),
   }
-}
-
-async function filter(
-  context: Context,
-  server: LiveObject,
-  all: readonly LiveObject[],
-  { policyId, type, permission, resource, scope }: Query,
-): Promise<LiveObject[] | undefined> {
-  const resources = resource ? await named(context, server, 'authorizationResource', String(resource)) : undefined
-  const scopes = scope ? await named(context, server, 'authorizationScope', String(scope)) : undefined
-  if (resources?.length === 0 || scopes?.length === 0) return undefined
-  return all.filter((live) => {
-    const own = String(live.representation.type)
-    return (
-      (!policyId || live.id === policyId) &&
-      (!type || own.toLowerCase().includes(String(type).toLowerCase())) &&
-      (permission === undefined || PERMISSIONS.includes(own) === permission) &&
-      (!resources || namesIn(live, 'resources').some((name) => resources.includes(name))) &&
-      (!scopes || namesIn(live, 'scopes').some((name) => scopes.includes(name)))
-    )
-  })
-}
-
-/** The names of what has that id, or the text in its name. */
-async function named(
-  context: Context,
-  server: LiveObject,
-  kind: 'authorizationResource' | 'authorizationScope',
-  text: string,
-): Promise<string[]> {
-  const all = await listOf(context, server, kind)
-  const byId = all.filter(({ id }) => id === text)
-  const found = byId.length ? byId : all.filter(({ key }) => key.at(-1)!.toLowerCase().includes(text.toLowerCase()))
-  return found.map(({ key }) => key.at(-1)!)
 }
 
 function withoutUndefined(value: Readonly<Record<string, Json | undefined>>): Representation {

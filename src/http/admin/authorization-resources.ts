@@ -1,0 +1,111 @@
+import * as z from 'zod'
+import { authorizationResources as resources } from '../../service/resources/authorization-resources.ts'
+import { operationId, param, reading, type Untagged } from '../operation.ts'
+import { page, queryFlag } from '../query.ts'
+import { badRequest, done, refusals } from '../responses.ts'
+import { BASE, bodyOf, changing, clientOf, making, part, searching } from './authorization-calls.ts'
+import { answers, bodies, byName, silently } from './authorization-schemas.ts'
+
+const view = { permission: 'view-authorization' } as const
+const manage = { permission: 'manage-authorization' } as const
+const resourceQuery = z.object({
+  _id: z.string().optional().describe('Id of the resource.'),
+  name: z.string().optional().describe('Name, or a part of it in any case.'),
+  exactName: queryFlag.describe('Whether the name is to be exactly so.'),
+  type: z.string().optional().describe('Part of the type, in any case.'),
+  uri: z.string().optional().describe('One of its addresses.'),
+  matchingUri: queryFlag.describe('Whether an address counts that stands for the one looked for.'),
+  owner: z.string().optional().describe('Id or name of the owner.'),
+  scope: z.string().optional().describe('Part of the name of one of its scopes.'),
+  deep: queryFlag.describe('Whether to show attributes and scopes; true unless it says otherwise.'),
+  ...page,
+})
+
+const RESOURCES = `${BASE}/resource`
+const RESOURCE = `${RESOURCES}/{resource-id}`
+
+/** Resources of clients. */
+export const resourceOperations: Untagged[] = [
+  {
+    ...view,
+    operationId: operationId('list', RESOURCES),
+    method: 'GET',
+    path: RESOURCES,
+    summary: 'List the resources of a client',
+    query: resourceQuery,
+    responses: { 200: answers.resources, ...refusals },
+    handle: reading((context, call) => resources.list(context, clientOf(call), call.query)),
+  },
+  {
+    ...manage,
+    operationId: operationId('create', RESOURCES),
+    method: 'POST',
+    path: RESOURCES,
+    summary: 'Create a resource; scopes that it names are made where they are not there',
+    event: 'AUTHORIZATION_RESOURCE',
+    body: bodies.resource,
+    responses: { 201: answers.resource, ...refusals, ...badRequest },
+    handle: making('_id', (context, call, body) => resources.create(context, clientOf(call), body), {
+      taken: (error_description) => ({ error: 'invalid_request', error_description }),
+    }),
+  },
+  {
+    ...view,
+    operationId: operationId('find', `${RESOURCES}/search`),
+    method: 'GET',
+    path: `${RESOURCES}/search`,
+    summary: 'Get the resource of that name',
+    query: byName,
+    responses: { 200: answers.resource, 204: answers.absent, ...refusals, ...silently.unnamed },
+    handle: searching(resources.find),
+  },
+  {
+    ...view,
+    operationId: operationId('get', RESOURCE),
+    method: 'GET',
+    path: RESOURCE,
+    summary: 'Get a resource',
+    responses: { 200: answers.resource, ...refusals },
+    handle: reading((context, call) => resources.get(context, clientOf(call), param(call, 'resource-id'))),
+  },
+  {
+    ...manage,
+    operationId: operationId('update', RESOURCE),
+    method: 'PUT',
+    path: RESOURCE,
+    summary: 'Update a resource: what is not stated goes, but for attributes',
+    event: 'AUTHORIZATION_RESOURCE',
+    body: bodies.resource,
+    responses: { ...done, ...refusals, ...badRequest },
+    handle: changing(async (context, call) =>
+      resources.replace(context, clientOf(call), param(call, 'resource-id'), await bodyOf(context, call)),
+    ),
+  },
+  {
+    ...manage,
+    operationId: operationId('delete', RESOURCE),
+    method: 'DELETE',
+    path: RESOURCE,
+    summary: 'Delete a resource, and the permissions that are for nothing else',
+    event: 'AUTHORIZATION_RESOURCE',
+    responses: { ...done, ...refusals },
+    handle: changing((context, call) => resources.delete(context, clientOf(call), param(call, 'resource-id'))),
+  },
+  part(
+    RESOURCE,
+    'attributes',
+    answers.attributes,
+    'Get the attributes of a resource',
+    'resource-id',
+    resources.attributes,
+  ),
+  part(RESOURCE, 'scopes', answers.scopes, 'List the scopes of a resource', 'resource-id', resources.scopes),
+  part(
+    RESOURCE,
+    'permissions',
+    answers.policies,
+    'List the permissions on a resource',
+    'resource-id',
+    resources.permissions,
+  ),
+]

@@ -1,0 +1,127 @@
+// Clients that decide permissions, over REST: what the tapes do not ask.
+import { expect, test } from 'vitest'
+import { testServer } from '../support/server.ts'
+import { testService } from '../support/service.ts'
+
+const { call, make, realm } = await testServer()
+
+const server = (client: string) => `${client}/authz/resource-server`
+const deciding = { serviceAccountsEnabled: true, authorizationServicesEnabled: true }
+const settings = {
+  allowRemoteResourceManagement: true,
+  policyEnforcementMode: 'PERMISSIVE',
+  decisionStrategy: 'UNANIMOUS',
+  scopes: [{ name: 'open' }],
+  resources: [{ name: 'Safe', ownerManagedAccess: false, attributes: {}, uris: ['/safe'], scopes: [{ name: 'open' }] }],
+  policies: [
+    {
+      name: 'Open',
+      type: 'scope',
+      logic: 'NEGATIVE',
+      decisionStrategy: 'AFFIRMATIVE',
+      config: { resources: '["Safe"]', scopes: '["open"]', applyPolicies: '["Tellers"]' },
+    },
+    {
+      name: 'Tellers',
+      type: 'role',
+      logic: 'POSITIVE',
+      decisionStrategy: 'UNANIMOUS',
+      config: { roles: '[{"id":"teller","required":true}]' },
+    },
+  ],
+}
+
+async function bank(): Promise<string> {
+  const path = await realm({ adminEventsEnabled: true, adminEventsDetailsEnabled: true })
+  await make(`${path}/roles`, { name: 'teller' })
+  return path
+}
+
+test('a new client may bring its settings, which come back as an export and can be imported elsewhere', async () => {
+  const path = await bank()
+  const client = await make(`${path}/clients`, { clientId: 'api', ...deciding, authorizationSettings: settings })
+  expect((await call('GET', client)).body).not.toHaveProperty('authorizationSettings')
+  const exported = (await call('GET', `${server(client)}/settings`)).body
+  expect(exported).toEqual(settings)
+  const other = await make(`${path}/clients`, { clientId: 'other', ...deciding })
+  expect((await call('POST', `${server(other)}/import`, { body: exported })).status).toBe(204)
+  expect((await call('GET', `${server(other)}/settings`)).body).toEqual(settings)
+  expect((await call('POST', `${server(other)}/import`, { body: exported })).status).toBe(204)
+})
+
+test('an import that names what is not there changes nothing, and says what', async () => {
+  const client = await make(`${await bank()}/clients`, { clientId: 'api', ...deciding })
+  const policies = [{ name: 'Ghosts', type: 'role', config: { roles: '[{"id":"ghost"}]' } }]
+  const answer = await call('POST', `${server(client)}/import`, { body: { policies, scopes: [{ name: 'open' }] } })
+  expect(answer.status).toBe(400)
+  expect(answer.body.error_description).toContain('role ghost, which is neither stated nor live')
+  expect((await call('GET', `${server(client)}/scope`)).body).toEqual([])
+})
+
+test('an update that does not state authorization services ends them, and what was decided by', async () => {
+  const client = await make(`${await bank()}/clients`, {
+    clientId: 'api',
+    ...deciding,
+    authorizationSettings: settings,
+  })
+  expect((await call('PUT', client, { body: { description: 'An API' } })).status).toBe(204)
+  expect((await call('GET', client)).body).not.toHaveProperty('authorizationServicesEnabled')
+  expect((await call('PUT', client, { body: { authorizationServicesEnabled: true } })).status).toBe(204)
+  expect((await call('GET', `${server(client)}/settings`)).body).toMatchObject({ resources: [], policies: [] })
+})
+
+test('a client that keeps no secret has no authorization services', async () => {
+  const path = `${await bank()}/clients`
+  const body = { clientId: 'api', publicClient: true, ...deciding }
+  expect(await call('POST', path, { body })).toMatchObject({ status: 400 })
+  const client = await make(path, { clientId: 'api', ...deciding })
+  expect((await call('PUT', client, { body: { ...deciding, publicClient: true } })).status).toBe(204)
+  expect((await call('GET', server(client))).status).toBe(404)
+})
+
+test('a policy of one client knows nothing of another', async () => {
+  const path = `${await bank()}/clients`
+  const client = await make(path, { clientId: 'api', ...deciding, authorizationSettings: settings })
+  const other = await make(path, { clientId: 'other', ...deciding })
+  const [resource] = (await call('GET', `${server(client)}/resource`)).body
+  const named = { name: 'Theirs', resources: [resource._id] }
+  expect(await call('POST', `${server(other)}/permission/resource`, { body: named })).toMatchObject({ status: 400 })
+  expect((await call('GET', `${server(other)}/resource/${resource._id}`)).status).toBe(404)
+})
+
+test('an event tells of a policy as the answer does', async () => {
+  const path = await bank()
+  const client = await make(`${path}/clients`, { clientId: 'api', ...deciding })
+  const made = await call('POST', `${server(client)}/policy/time`, { body: { name: 'Morning', hour: '6', hourEnd: 9 } })
+  expect(made.body).toMatchObject({ name: 'Morning', type: 'time', hour: '6', hourEnd: '9' })
+  const [event] = (await call('GET', `${path}/admin-events?max=1`)).body
+  expect(event).toMatchObject({
+    operationType: 'CREATE',
+    resourceType: 'AUTHORIZATION_POLICY',
+    resourcePath: `clients/${client.split('/').at(-1)}/authz/resource-server/policy/time/${made.body.id}`,
+  })
+  expect(JSON.parse(event.representation)).toEqual(made.body)
+})
+
+test('a list costs as many statements as one object, however long it is', async () => {
+  const { statements } = await testService()
+  const client = await make(`${await bank()}/clients`, {
+    clientId: 'api',
+    ...deciding,
+    authorizationSettings: settings,
+  })
+  const count = async () => {
+    const lists = ['resource', 'scope', 'policy', 'permission'].map((one) => `${server(client)}/${one}`)
+    const counts: number[] = []
+    for (const list of lists) counts.push((await statements(() => call('GET', list))).length)
+    return counts
+  }
+  const before = await count()
+  for (const name of ['one', 'two', 'three']) {
+    await call('POST', `${server(client)}/resource`, { body: { name, scopes: ['open', name] } })
+    await call('POST', `${server(client)}/permission/resource`, {
+      body: { name, resources: [name], policies: ['Tellers'] },
+    })
+  }
+  expect(await count()).toEqual(before)
+})
