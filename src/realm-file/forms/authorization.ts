@@ -10,6 +10,7 @@ import { isObject } from '../form.ts'
 import type { Form, Notes } from '../reshape.ts'
 import { found } from '../words.ts'
 import { settingsLists, settingsOf } from './authorization-settings.ts'
+import { authorizationShape } from './authorization-shape.ts'
 import { withUmaRoles } from './uma-roles.ts'
 
 const { fields } = kinds.authorizationPolicy
@@ -30,6 +31,7 @@ export const authorization: Form = {
     if (!Array.isArray(realm.clients)) return realm
     return { ...realm, clients: (realm.clients as Representation[]).map(writeClient) }
   },
+  shapes: () => ({ client: { authorizationSettings: authorizationShape } }),
 }
 
 type RoleReader = (name: string) => Key
