@@ -17,6 +17,7 @@ const files = [
     'rest-authz.json',
     'servlet-authz-client.json',
     'fgap-v2.json',
+    'moped.json',
   ].map((name) => new URL(name, shared)),
 ]
 

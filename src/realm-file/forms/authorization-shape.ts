@@ -23,7 +23,7 @@ const resource = z.strictObject({
   uri: text('Keycloak: of an earlier form; see uris.'),
   owner: z.union([z.string(), named]).nullish().describe('Whose resource it is: a person, or the client itself.'),
   scopes: z
-    .array(z.union([z.string(), named]))
+    .array(z.union([z.string(), scope]))
     .nullish()
     .describe('What can be done with the resource; a scope that is named exists thereby.'),
 })

@@ -64,23 +64,28 @@ function readClient(client: Representation, path: Path, rolesOf: RoleReader, not
   }
   // What tells an export of one client from another's is no setting.
   for (const field of ['id', 'clientId', 'name', 'authorizationSchema']) delete settings[field]
-  read.authorizationSettings = settings
   addNamedScopes(read, path, notes)
+  read.authorizationSettings = settings
   return read
 }
 
-/** Keycloak: a scope that a resource names exists thereby. */
+/** Keycloak: a scope that a resource names exists thereby, and what is said of it there counts. */
 function addNamedScopes(client: Representation, path: Path, { moved }: Notes): void {
-  const resources = Array.isArray(client.authorizationResources) ? client.authorizationResources : []
+  const { resources } = client.authorizationSettings as Representation
   const scopes = Array.isArray(client.authorizationScopes) ? [...client.authorizationScopes] : []
-  const known = new Set(scopes.map((one) => isObject(one) && one.name))
-  for (const [at, resource] of resources.entries()) {
+  for (const [at, resource] of (Array.isArray(resources) ? resources : []).entries()) {
     if (!isObject(resource) || !Array.isArray(resource.scopes)) continue
-    for (const [index, name] of resource.scopes.entries()) {
-      if (typeof name !== 'string' || known.has(name)) continue
-      known.add(name)
-      moved([...path, 'authorizationScopes', scopes.length], [...path, 'authorizationResources', at, 'scopes', index])
-      scopes.push({ name })
+    for (const [index, scope] of resource.scopes.entries()) {
+      const named = isObject(scope) ? scope : { name: scope }
+      if (typeof named.name !== 'string') continue
+      const known = scopes.findIndex((one) => isObject(one) && one.name === named.name)
+      if (known >= 0) {
+        scopes[known] = { ...named, ...(scopes[known] as Representation) }
+        continue
+      }
+      const place = [...path, 'authorizationSettings', 'resources', at, 'scopes', index]
+      moved([...path, 'authorizationScopes', scopes.length], place)
+      scopes.push(named)
     }
   }
   if (scopes.length) client.authorizationScopes = scopes
