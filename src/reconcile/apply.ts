@@ -172,11 +172,21 @@ async function change(
   const updated = written.length ? await writers[kind].update(context, written) : []
   const byId = new Map(updated.map((object) => [object.id, object]))
   for (const action of actions) {
-    const object = byId.get(live.get(addressOf(action))!.id)
+    const before = live.get(addressOf(action))!
+    const object = byId.get(before.id)
     if (!object) continue
+    if (before.key.at(-1) !== object.key.at(-1)) renameChildren(live, [kind, ...before.key], [kind, ...object.key])
     // A rename: the plan speaks of the object by its old key, the documents by the new one.
     live.set(addressOf(action), object)
     live.set(address(kind, object.key), object)
+  }
+}
+
+/** Those that belong to an object that is called otherwise now: what they say of each other is looked up by its name. */
+function renameChildren(live: Map<string, LiveObject>, from: Key, to: Key): void {
+  for (const [place, { key, ...child }] of live) {
+    if (key.length > from.length && from.every((step, at) => key[at] === step))
+      live.set(place, { ...child, key: [...to, ...key.slice(from.length)] })
   }
 }
 

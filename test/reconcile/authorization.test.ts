@@ -131,6 +131,19 @@ test('a renamed role is renamed in policies too, and a deleted one is gone from 
   expect(await tellers()).not.toHaveProperty('requiredRoles')
 })
 
+test('a client that somebody renamed is called as before, and its policies change at the same time', async () => {
+  await applyAs(service, source([bank()]))
+  await change(service, ANN, realm, 'client', ['api'], { clientId: 'theirs' })
+  const config = { resources: '["Safe"]', scopes: '["count"]', applyPolicies: '["Mia"]' }
+  const changed = source([bank({ policies: [...policies.slice(0, -1), { ...policies.at(-1)!, config }] })])
+  await applyAs(service, changed)
+  expect((await live('authorizationPolicy', 'client', 'api', 'Open')).representation).toMatchObject({
+    scopes: ['count'],
+    policies: ['Mia'],
+  })
+  expect(await planText(service, changed)).toContain('Nothing to do.')
+})
+
 test('a permission ends with the last resource that it names', async () => {
   await applyAs(service, source([bank()]))
   await remove(service, ANN, realm, 'authorizationResource', 'client', 'api', 'Safe')
