@@ -2,7 +2,7 @@
 import { adminClientObjects, adminClientOf, builtInObjects, MASTER } from '../kinds/built-in/index.ts'
 import { creation, type FlatFields, flatten } from '../kinds/compare.ts'
 import { kinds } from '../kinds/index.ts'
-import type { Key, KindName, Representation } from '../kinds/kind.ts'
+import type { Key, KindName } from '../kinds/kind.ts'
 import { address, type TreeObject } from '../kinds/tree.ts'
 import type { Brought } from '../service/objects.ts'
 import { type Additions, added, difference, least, made, withoutUsualMembers } from './least.ts'
