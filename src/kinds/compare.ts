@@ -80,13 +80,8 @@ export function differences(kind: Kind, from: FlatFields, to: FlatFields): Diffe
 /** Whether the stated value says what the other one says. */
 export function same(kind: Kind, path: string, stated: Json, other: Json): boolean {
   const { field } = resolve(kind, path)
-  if (field.optionalMembers && Array.isArray(stated) && Array.isArray(other)) {
-    const optional = field.optionalMembers
-    return (
-      stated.length === other.length &&
-      stated.every((one, at) => sameElement(one as Representation, other[at] as Representation, optional))
-    )
-  }
+  if (field.optionalMembers && Array.isArray(stated) && Array.isArray(other))
+    return stated.length === other.length && stated.every((one, at) => sameElement(field, one, other[at]!))
   // What was kept has its keys in the order of the store.
   return JSON.stringify(stated) === JSON.stringify(other) || textOf(stated) === textOf(other)
 }
@@ -166,13 +161,15 @@ function normaliseElement(members: Readonly<Record<string, Field>>, element: Rep
   return Object.fromEntries(stated)
 }
 
-function sameElement(stated: Representation, other: Representation, optional: readonly string[]): boolean {
-  const names = new Set([...Object.keys(stated), ...Object.keys(other)])
-  return [...names].every(
-    (name) =>
-      (optional.includes(name) && (stated[name] === undefined || other[name] === undefined)) ||
-      JSON.stringify(stated[name]) === JSON.stringify(other[name]),
-  )
+/** Whether elements of a list say the same; members that need not be stated count where both state them. */
+export function sameElement({ optionalMembers = [] }: Field, one: Json, other: Json): boolean {
+  if (!optionalMembers.length) return JSON.stringify(one) === JSON.stringify(other)
+  const [left, right] = [one as Representation, other as Representation]
+  return Object.keys({ ...left, ...right }).every((member) => {
+    const [a, b] = [left[member], right[member]]
+    const unsaid = optionalMembers.includes(member) && (a === undefined || b === undefined)
+    return unsaid || JSON.stringify(a) === JSON.stringify(b)
+  })
 }
 
 function textOf(value: Json): string {

@@ -1,6 +1,6 @@
 // A plan and its consequences as text for people. Pure; colours are the caller's.
-import { isSecret, resolve } from '../kinds/compare.ts'
-import type { Json } from '../kinds/fields.ts'
+import { isSecret, resolve, sameElement } from '../kinds/compare.ts'
+import type { Field, Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key, KindName } from '../kinds/kind.ts'
 import { describe } from '../kinds/tree.ts'
@@ -101,18 +101,24 @@ function values(
     return [...add.map((key) => `+${keyText(key)}`), ...remove.map((key) => `-${keyText(key)}`)].join(' ')
   if (isSecret(kind, path))
     return operation === 'create' ? '(secret)' : to === null ? '(secret) → none' : '(secret changes)'
-  if (Array.isArray(to) && field.type !== 'json') return elements(Array.isArray(from) ? from : [], to)
+  if (Array.isArray(to) && field.type !== 'json') return elements(field, Array.isArray(from) ? from : [], to)
   return operation === 'create' ? text(to) : `${text(from)} → ${text(to)}`
 }
 
 /** A list by what comes and what goes; the steps of a flow stand on lines of their own. */
-function elements(from: readonly Json[], to: readonly Json[]): string {
-  const [before, after] = [from.map(element), to.map(element)]
-  const come = after.filter((one) => !before.includes(one)).map((one) => `+${one}`)
-  const go = before.filter((one) => !after.includes(one)).map((one) => `-${one}`)
-  const moved = [...come, ...go]
-  if (!moved.length)
-    return before.length === after.length ? `in another order: ${after.join(', ')}` : after.join(', ') || 'none'
+function elements(field: Field, from: readonly Json[], to: readonly Json[]): string {
+  const without = (list: readonly Json[], others: readonly Json[]) => {
+    const texts = new Set(others.map((one) => JSON.stringify(one)))
+    const isThere = (one: Json) =>
+      texts.has(JSON.stringify(one)) ||
+      (field.optionalMembers && others.some((other) => sameElement(field, one, other)))
+    return list.filter((one) => !isThere(one)).map(element)
+  }
+  const moved = [...without(to, from).map((one) => `+${one}`), ...without(from, to).map((one) => `-${one}`)]
+  if (!moved.length) {
+    const all = to.map(element).join(', ')
+    return from.length === to.length ? `in another order: ${all}` : all || 'none'
+  }
   const lines = to.some((one) => one !== null && typeof one === 'object')
   return lines ? moved.map((one) => `\n        ${one}`).join('') : moved.join(' ')
 }

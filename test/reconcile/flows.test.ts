@@ -3,6 +3,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { type Service, SYSTEM } from '../../src/service/service.ts'
 import { liveObject, liveObjects } from '../support/changes.ts'
 import { applyAs, planText, source } from '../support/reconcile.ts'
+import { testServer } from '../support/server.ts'
 import { newRealm, testService } from '../support/service.ts'
 
 let service: Service
@@ -75,6 +76,20 @@ test('what Regent does not have is kept, and the plan says so once', async () =>
   )
   await applyAs(service, stated)
   expect((await live('requiredAction', 'enrol')).representation).toMatchObject({ enabled: true, priority: 0 })
+})
+
+test('a step that an administrator adds over REST is drift of the flow, and the others keep their ids', async () => {
+  const { call, make } = await testServer()
+  const stated = state({ authenticationFlows: [flow('ours', { authenticator: 'auth-cookie' })] })
+  await applyAs(service, stated)
+  const executions = `/admin/realms/${realm}/authentication/flows/ours/executions`
+  const [before] = (await call('GET', executions)).body
+  await make(`${executions}/execution`, { provider: 'auth-otp-form' })
+  expect(await planText(service, stated)).toMatch(
+    /authenticationExecutions: {2}puts back a change by admin .*\n *-auth-otp-form/,
+  )
+  await applyAs(service, stated)
+  expect((await call('GET', executions)).body).toEqual([before])
 })
 
 test('settings that an export masks stay what they are', async () => {
