@@ -24,6 +24,8 @@ export interface Operation {
   readonly event?: EventFact
   readonly query?: z.ZodObject
   readonly body?: BodyForm
+  /** Bodies are YAML too, where that is sent or asked for. */
+  readonly yaml?: true
   readonly responses: Readonly<Record<number, Response>>
   readonly handle: (call: Call) => Promise<Answer>
 }

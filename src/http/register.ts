@@ -7,6 +7,7 @@ import { readBody } from './body.ts'
 import { HttpError, methodNotAllowed, notFound } from './errors.ts'
 import { type Method, type Operation, paramsOf } from './operation.ts'
 import { takesSeveral } from './query.ts'
+import { asYaml, wantsYaml, yamlAsJson } from './yaml.ts'
 
 /** What routes need besides the operations. */
 export interface Surroundings {
@@ -68,7 +69,7 @@ function handler({ service, baseOf }: Surroundings, operation: Operation) {
       query: readQuery(operation, request),
       // Keycloak: whether the realm exists is told before what is wrong with the body.
       get body() {
-        read ??= { body: operation.body && readBody(bytesOf(request), operation.body) }
+        read ??= { body: operation.body && readBody(bytesOf(request, operation), operation.body) }
         return read.body
       },
       parts: () => partsOf(request),
@@ -79,6 +80,7 @@ function handler({ service, baseOf }: Surroundings, operation: Operation) {
     reply.code(status)
     if (body === undefined) return reply.send()
     if (operation.method === 'GET') reply.header('cache-control', 'no-cache')
+    if (operation.yaml && wantsYaml(request)) return reply.type('application/yaml;charset=UTF-8').send(asYaml(body))
     return reply.type('application/json;charset=UTF-8').send(JSON.stringify(body))
   }
 }
@@ -96,8 +98,9 @@ function readQuery({ query }: Operation, request: FastifyRequest): Record<string
   return read.data
 }
 
-function bytesOf(request: FastifyRequest): Buffer | undefined {
+function bytesOf(request: FastifyRequest, { yaml }: Operation): Buffer | undefined {
   const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
+  if (yaml && type === 'application/yaml') return yamlAsJson(request.body as Buffer | undefined)
   if (type && type !== 'application/json' && !type.endsWith('+json')) {
     throw new HttpError(415, { error: 'The content-type header value did not match the value in @Consumes' })
   }

@@ -16,6 +16,7 @@ import { realm } from './realm.ts'
 import { requiredAction } from './required-action.ts'
 import { role } from './role.ts'
 import { user } from './user.ts'
+import { workflow } from './workflow.ts'
 
 /** Every kind by name. */
 export const kinds: Readonly<Record<KindName, Kind>> = {
@@ -31,6 +32,7 @@ export const kinds: Readonly<Record<KindName, Kind>> = {
   role,
   group,
   user,
+  workflow,
   requiredAction,
   authorizationPolicy,
   authorizationResource,

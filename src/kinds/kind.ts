@@ -17,6 +17,7 @@ export type KindName =
   | 'role'
   | 'group'
   | 'user'
+  | 'workflow'
   | 'requiredAction'
   | 'authorizationPolicy'
   | 'authorizationResource'

@@ -19,7 +19,6 @@ const later = {
   userProfile: 'attributes of people, as keycloak-config-cli names them',
   messageBundles: 'localized texts, as keycloak-config-cli names them',
   localizationTexts: 'texts by language',
-  workflows: 'workflows',
   adminPermissionsClient: 'permissions of administrators on single objects',
   userFederationProviders: 'user stores, in an earlier form',
   userFederationMappers: 'mappers of user stores, in an earlier form',
@@ -50,6 +49,7 @@ export const realm = defineKind({
     identityProviderMappers: 'identityProviderMapper',
     groups: 'group',
     users: 'user',
+    workflows: 'workflow',
   },
   forms: {
     scopeMappings: 'Realm roles in the scope of clients and client scopes: who has which.',

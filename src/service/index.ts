@@ -12,6 +12,7 @@ import { organizations } from './organizations.ts'
 import { realms } from './realms.ts'
 import { roles } from './roles.ts'
 import { users } from './users.ts'
+import { workflows } from './workflows.ts'
 
 const special: Readonly<Partial<Record<KindName, Writers>>> = {
   realm: realms,
@@ -27,6 +28,7 @@ const special: Readonly<Partial<Record<KindName, Writers>>> = {
   authorizationPolicy: authorizationPolicies,
   authorizationResource: authorizationResources,
   authorizationScope: authorizationScopes,
+  workflow: workflows,
 }
 
 /** The writers of each kind. */

@@ -18,6 +18,7 @@ import { requiredActions } from './migrations/0011-required-actions.ts'
 import { adminEvents } from './migrations/0012-admin-events.ts'
 import { peopleSearch } from './migrations/0014-people-search.ts'
 import { organizations } from './migrations/0017-organizations.ts'
+import { workflows } from './migrations/0018-workflows.ts'
 import { authorization } from './migrations/0019-authorization.ts'
 
 /** The migrations in order: name → SQL. */
@@ -37,6 +38,7 @@ export const migrations: Readonly<Record<string, string>> = {
   '0012-admin-events': adminEvents,
   '0014-people-search': peopleSearch,
   '0017-organizations': organizations,
+  '0018-workflows': workflows,
   '0019-authorization': authorization,
 }
 

@@ -182,6 +182,7 @@ export const tables: Readonly<Record<KindName, Table>> = {
       },
     },
   },
+  workflow: { ...none, name: 'workflow', key: 'name' },
 }
 
 /** The fields of a kind that have columns of their own, besides the natural key and references. */

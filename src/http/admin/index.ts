@@ -16,6 +16,7 @@ import { protocolMapperOperations } from './protocol-mappers.ts'
 import { realmOperations } from './realms.ts'
 import { requiredActionOperations } from './required-actions.ts'
 import { roleOperations } from './roles.ts'
+import { workflowOperations } from './workflows.ts'
 
 /** The operations. */
 export const operations: readonly Operation[] = [
@@ -34,6 +35,7 @@ export const operations: readonly Operation[] = [
   ...authenticationProviderOperations,
   ...requiredActionOperations,
   ...organizationOperations,
+  ...workflowOperations,
 ]
 
 const present = new Set(operations.map(({ method, path }) => `${method} ${path}`))

@@ -1,0 +1,83 @@
+// What REST does with workflows.
+import { createHash } from 'node:crypto'
+import type { Representation } from '../../kinds/kind.ts'
+import { demand, visibleTo } from '../administrators.ts'
+import type { Context } from '../context.ts'
+import { failure } from '../errors.ts'
+import { writers } from '../index.ts'
+import type { LiveObject } from '../live.ts'
+import { present } from '../present.ts'
+import { replacement, withoutNulls } from '../put.ts'
+import { pageOf } from './lists.ts'
+import { newObject, type Resource } from './resource.ts'
+
+const VIEW = 'view-realm'
+const MANAGE = 'manage-realm'
+
+/** Keycloak: what a list holds at most, unless it is asked for more. */
+const PAGE = 10
+
+/** Keycloak: WorkflowsResource, WorkflowResource. */
+export const workflows: Resource = {
+  kind: 'workflow',
+  view: VIEW,
+  manage: MANAGE,
+  async reach(context, { id }) {
+    demand(context, MANAGE)
+    if (id !== undefined) await find(context, id)
+  },
+  async list(context, _place, query) {
+    demand(context, VIEW)
+    const text = query.search ? String(query.search) : undefined
+    const found = await writers.workflow.list(context, {
+      ...(text !== undefined && (query.exact === true ? { keys: [[text]] } : { search: text })),
+      ...pageOf(query, PAGE),
+      visible: visibleTo(context, VIEW),
+    })
+    return found.map((live) => show(context, live))
+  },
+  async get(context, { id }) {
+    demand(context, VIEW)
+    return show(context, await find(context, id))
+  },
+  async create(context, _place, body) {
+    demand(context, MANAGE)
+    return (await writers.workflow.create(context, [newObject(withoutNulls(body))]))[0]!.id
+  },
+  async replace(context, { id }, body) {
+    demand(context, MANAGE)
+    const live = await find(context, id)
+    // Keycloak: the name of a workflow must be stated, also where it stays.
+    const set = { name: null, ...replacement(live, body) }
+    await writers.workflow.update(context, [{ live, set }])
+  },
+  async delete(context, { id }) {
+    demand(context, MANAGE)
+    await writers.workflow.delete(context, [await find(context, id)])
+  },
+}
+
+/** A workflow as it shows to who wants no ids. */
+export function withoutIds({ id: _, steps, ...shown }: Representation): Representation {
+  return { ...shown, steps: ((steps ?? []) as Representation[]).map(({ id: __, ...step }) => step) }
+}
+
+async function find(context: Context, id: string): Promise<LiveObject> {
+  const [found] = await writers.workflow.list(context, { ids: [id] })
+  if (!found) throw failure('malformed', `Not a valid workflow resource: ${id}`)
+  return found
+}
+
+function show({ vault }: Context, live: LiveObject): Representation {
+  const { steps, ...shown } = present(vault, live)
+  const withIds = ((steps ?? []) as Representation[]).map((step, at) => ({ ...step, id: idOf(live.id, at) }))
+  return { ...shown, steps: withIds }
+}
+
+/** A step is known by its place in the workflow: one that changes there keeps its id. */
+function idOf(workflow: string, at: number): string {
+  const hex = createHash('sha256').update(`${workflow} ${at}`).digest('hex')
+  return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
+    '-',
+  )
+}

@@ -1,0 +1,98 @@
+// Workflows over REST: what is refused, and in which words, where the tape does not reach.
+import { load } from 'js-yaml'
+import { expect, test } from 'vitest'
+import { testServer } from '../support/server.ts'
+
+const { app, call, make, realm } = await testServer()
+
+const steps = [{ uses: 'disable-user', after: '1d' }]
+const notAfter = (text: string) => `Invalid expression: ${text}\nError details:\n- Error at line 1:`
+
+test.each([
+  [{ steps }, 'Workflow name cannot be null or empty.'],
+  [{ name: 'w' }, 'Steps provided should support a single type, actual: USERS, CLIENTS'],
+  [{ name: 'w', steps: [{ after: '1d' }] }, "Step 'uses' cannot be null or empty."],
+  [{ name: 'w', steps: [{ uses: 'nowhere' }] }, 'Could not find step provider: nowhere'],
+  [{ name: 'w', steps: [{ uses: 'toString' }] }, 'Could not find step provider: toString'],
+  [
+    { name: 'w', steps: [{ uses: 'delete-client' }, { uses: 'disable-user' }] },
+    'Steps provided are not compatible with each other.',
+  ],
+  [{ name: 'w', steps: [{ uses: 'disable-user', after: '1w' }] }, "Step 'after' configuration is not valid: 1w"],
+  [{ name: 'w', steps: [{ uses: 'disable-user', after: '-1d' }] }, "Step 'after' configuration cannot be negative."],
+  [{ name: 'w', steps: [{ uses: 'restart' }, ...steps] }, 'Workflow restart step must be the last step.'],
+  [
+    { name: 'w', steps: [{ uses: 'disable-user' }, { uses: 'restart' }] },
+    'No scheduled step found if restarting at position 0',
+  ],
+  [{ name: 'w', steps, on: 'user_created or full_moon' }, 'Could not find provider factory with id: full-moon'],
+  [{ name: 'w', steps, if: 'in-organization(x)' }, 'Could not find provider factory with id: in-organization'],
+  [
+    { name: 'w', steps, concurrency: { 'cancel-in-progress': 'false' } },
+    'Could not find provider factory with id: false',
+  ],
+  [{ name: 'w', steps, if: '(has-role(a)' }, `${notAfter('(has-role(a)')}12 - missing RPAREN at '<EOF>'`],
+  [
+    { name: 'w', steps, if: 'has-role(a) and' },
+    `${notAfter('has-role(a) and')}15 - mismatched input '<EOF>' expecting {NOT, Identifier, '('}`,
+  ],
+  [{ name: 'w', steps, if: 'has-role(a))' }, `${notAfter('has-role(a))')}11 - extraneous input ')' expecting <EOF>`],
+])('%j is refused', async (body, errorMessage) => {
+  expect(await call('POST', `${await realm()}/workflows`, { body })).toMatchObject({
+    status: 400,
+    body: { errorMessage },
+  })
+})
+
+test.each([
+  'has-role',
+  'NOT has-role(a) AND !has-role("a) b")',
+  'has-role(a) and (has-user-attribute(b:c) or is-member-of(/x))',
+  '',
+])('the condition %j is read', async (condition) => {
+  const address = await make(`${await realm()}/workflows`, { name: 'w', if: condition, steps })
+  expect((await call('GET', address)).body).toMatchObject({ if: condition })
+})
+
+test('an update states everything, and a step keeps its id where it stands', async () => {
+  const path = await realm()
+  const address = await make(`${path}/workflows`, { id: 'mine', name: 'w', on: 'user_created', enabled: false, steps })
+  expect(address).toBe(`${path}/workflows/mine`)
+  const before = (await call('GET', address)).body
+  expect((await call('PUT', address, { body: { name: 'v', steps: [{ uses: 'delete-user' }] } })).status).toBe(204)
+  expect((await call('GET', address)).body).toEqual({
+    id: 'mine',
+    name: 'v',
+    steps: [{ uses: 'delete-user', id: before.steps[0].id }],
+  })
+  expect((await call('PUT', address, { body: { steps } })).body).toEqual({
+    errorMessage: 'Workflow name cannot be null or empty.',
+  })
+  expect((await call('GET', `${address}?includeId=false`)).body).toEqual({
+    name: 'v',
+    steps: [{ uses: 'delete-user' }],
+  })
+})
+
+test('workflows are read and written in YAML too', async () => {
+  const path = await realm()
+  const headers = { 'content-type': 'application/yaml', accept: 'application/yaml' }
+  const text = 'name: w\non: user_created\nsteps:\n  - uses: disable-user\n    after: 30d\n'
+  const { status, headers: answered } = await call('POST', `${path}/workflows`, { body: text, headers })
+  expect(status).toBe(201)
+  const address = new URL(String(answered.location)).pathname
+  const shown = await call('GET', `${address}?includeId=false`, { headers: { accept: 'application/json' } })
+  expect(shown.body).toEqual({ name: 'w', on: 'user_created', steps: [{ uses: 'disable-user', after: '30d' }] })
+  const { body: token } = await call('POST', '/realms/master/protocol/openid-connect/token', {
+    body: 'grant_type=password&client_id=admin-cli&username=admin&password=admin',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    token: null,
+  })
+  const raw = await app.inject({
+    url: `${address}?includeId=false`,
+    headers: { accept: 'application/yaml', authorization: `Bearer ${token.access_token}` },
+  })
+  expect(raw.headers['content-type']).toBe('application/yaml;charset=UTF-8')
+  expect(load(raw.body)).toEqual(shown.body)
+  expect(await call('POST', `${path}/workflows`, { body: 'name: [', headers })).toMatchObject({ status: 400 })
+})
