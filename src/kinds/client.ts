@@ -117,10 +117,12 @@ export const client = defineKind({
     defaultClientScopes: textSet('Client scopes that every token of the client follows.', {
       refersTo: 'clientScope',
       relation: true,
+      excludes: 'optionalClientScopes',
     }),
     optionalClientScopes: textSet('Client scopes that the client may ask for.', {
       refersTo: 'clientScope',
       relation: true,
+      excludes: 'defaultClientScopes',
     }),
     frontchannelLogout: flag('Whether log-out tells the client through the browser.'),
     alwaysDisplayInConsole: flag('Whether people see the client in their account before they used it.'),

@@ -82,8 +82,7 @@ export function same(kind: Kind, path: string, stated: Json, other: Json): boole
   const { field } = resolve(kind, path)
   if (field.optionalMembers && Array.isArray(stated) && Array.isArray(other))
     return stated.length === other.length && stated.every((one, at) => sameElement(field, one, other[at]!))
-  // What was kept has its keys in the order of the store.
-  return JSON.stringify(stated) === JSON.stringify(other) || textOf(stated) === textOf(other)
+  return identical(stated, other)
 }
 
 /** Whether two values are the same in everything but the order of keys. */
@@ -163,17 +162,13 @@ function normaliseElement(members: Readonly<Record<string, Field>>, element: Rep
 
 /** Whether elements of a list say the same; members that need not be stated count where both state them. */
 export function sameElement({ optionalMembers = [] }: Field, one: Json, other: Json): boolean {
-  if (!optionalMembers.length) return JSON.stringify(one) === JSON.stringify(other)
+  if (!optionalMembers.length) return identical(one, other)
   const [left, right] = [one as Representation, other as Representation]
   return Object.keys({ ...left, ...right }).every((member) => {
     const [a, b] = [left[member], right[member]]
     const unsaid = optionalMembers.includes(member) && (a === undefined || b === undefined)
-    return unsaid || JSON.stringify(a) === JSON.stringify(b)
+    return unsaid || identical(a, b)
   })
-}
-
-function textOf(value: Json): string {
-  return JSON.stringify(ordered(value))
 }
 
 /** The value with the keys of its objects in order, so that equal values have equal texts. */

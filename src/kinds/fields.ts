@@ -29,6 +29,8 @@ export interface Facts {
   readonly relation?: true
   /** Of a relation: its names are those of objects that belong to the same parent. */
   readonly siblings?: true
+  /** Of a relation: what is in it is not in that other field of the object. */
+  readonly excludes?: string
   /** Of a relation: it names only objects of the realm itself, or only those of parents of this kind, grouped by parent. */
   readonly among?: 'realm' | KindName
   /** Members of the elements of a list that are compared only where they are stated. */

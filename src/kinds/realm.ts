@@ -249,11 +249,13 @@ export const realm = defineKind({
     defaultDefaultClientScopes: textSet('Client scopes that a new client has at once.', {
       refersTo: 'clientScope',
       relation: true,
+      excludes: 'defaultOptionalClientScopes',
       late: true,
     }),
     defaultOptionalClientScopes: textSet('Client scopes that a new client may ask for.', {
       refersTo: 'clientScope',
       relation: true,
+      excludes: 'defaultDefaultClientScopes',
       late: true,
     }),
 

@@ -1,13 +1,13 @@
 // A document that states a realm, checked and cut into objects. Nothing is filled in: what is absent is not managed.
 
-import { type FlatFields, flatten, isMasked } from '../kinds/compare.ts'
+import { type FlatFields, flatten, isMasked, missing } from '../kinds/compare.ts'
 import { isStorable } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key, Kind, KindName, Representation } from '../kinds/kind.ts'
 import { address, describe, splitTree, type TreeObject } from '../kinds/tree.ts'
 import type { Path, Position } from '../lib/position.ts'
 import type { Document } from './document.ts'
-import { fieldProblems, nameProblems } from './field-problems.ts'
+import { type FieldProblem, fieldProblems, nameProblems } from './field-problems.ts'
 import { type Report, wellFormed } from './form.ts'
 import { DocumentError, type Notice, type Problem, pointerOf } from './problem.ts'
 import { type Reshaped, reshape } from './reshape.ts'
@@ -89,6 +89,7 @@ function check({ locate: place, isNamed }: Reshaped, object: TreeObject, report:
   const fields = known.success ? flatten(kind, withoutUndefined(known.data as Representation)) : {}
   for (const path of Object.keys(fields).filter((one) => !isStorable(one)))
     problems.push({ path: steps(kind, path), message: 'a key must not hold NUL or a lone surrogate' })
+  problems.push(...exclusions(kind, fields))
   const name = nameOf(object.kind, object.key)
   for (const { path, message, unknown } of problems) report([...object.path, ...path], `${name}: ${message}`, unknown)
   for (const { path, message } of nameProblems(kind, representation)) report([...object.path, ...path], message)
@@ -111,6 +112,22 @@ function check({ locate: place, isNamed }: Reshaped, object: TreeObject, report:
       return locate(key ? [...own, ...within(kind, own, representation, key)] : own)
     },
   }
+}
+
+/** What is stated in two fields of which only one can have it. */
+function exclusions(kind: Kind, fields: FlatFields): FieldProblem[] {
+  return Object.entries(fields).flatMap(([name, value]) => {
+    const other = kind.fields[name]?.excludes
+    const theirs = other === undefined ? null : (fields[other] ?? null)
+    // Of a pair, the first says it.
+    if (other === undefined || theirs === null || value === null || name > other) return []
+    const own = value as unknown as Key[]
+    const both = own.filter((key) => missing([key], theirs as unknown as Key[]).length === 0)
+    return both.map((key) => ({
+      path: [name],
+      message: `${key.at(-1)} is in ${name} and in ${other}: keep it in one of them`,
+    }))
+  })
 }
 
 /** The steps to a flat path in the representation. */

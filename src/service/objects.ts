@@ -195,7 +195,7 @@ function changeOf({ vault }: Context, kind: Kind, { live, set, relations = {} }:
   const before: Record<string, Json> = {}
   for (const { path, from } of different)
     before[path] = from !== null && isSecret(kind, path) ? vault.digest(String(from)) : from
-  const moved = Object.entries(relations).map(([field, { add = [], remove = [] }]) => {
+  const moved = Object.entries(withExcluded(kind, relations)).map(([field, { add = [], remove = [] }]) => {
     const present = (current[field] ?? []) as unknown as Key[]
     return {
       field,
@@ -211,6 +211,17 @@ function changeOf({ vault }: Context, kind: Kind, { live, set, relations = {} }:
   }
   const touched = different.length + real.length > 0
   return { live, set: next, flat: sealed(vault, kind, flat), before, relations: real, touched }
+}
+
+/** Whatever comes into a relation leaves the one that excludes it. */
+function withExcluded(kind: Kind, relations: NonNullable<Update['relations']>): NonNullable<Update['relations']> {
+  const all: Record<string, { add?: readonly Key[]; remove?: readonly Key[] }> = { ...relations }
+  for (const [field, { add = [] }] of Object.entries(relations)) {
+    const other = kind.fields[field]!.excludes
+    if (other === undefined || !add.length) continue
+    all[other] = { ...all[other], remove: [...(all[other]?.remove ?? []), ...add] }
+  }
+  return all
 }
 
 function afterwards(context: WriteContext, kind: Kind, change: Change, ids: ReferenceIds): LiveObject {

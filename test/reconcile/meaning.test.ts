@@ -238,3 +238,17 @@ test('a whole number may name an object', async () => {
   const again = state({ clients: [{ clientId: '2024' }] })
   expect(await planText(service, { ...again, name: 'another' })).toContain('Nothing to do.')
 })
+
+test('a client scope that a client has by default and is stated as optional is optional then', async () => {
+  await applyAs(service, state({ clients: [{ clientId: 'shop' }] }))
+  const stated = state({ clients: [{ clientId: 'shop', optionalClientScopes: ['email'] }] })
+  await applyAs(service, stated)
+  const { representation } = await live('client', 'shop')
+  expect(representation.optionalClientScopes).toContain('email')
+  expect(representation.defaultClientScopes).not.toContain('email')
+  expect(await planText(service, stated)).toContain('Nothing to do.')
+  const both = { clientId: 'shop', optionalClientScopes: ['email'], defaultClientScopes: ['email'] }
+  await expect(applyAs(service, state({ clients: [both] }))).rejects.toThrow(
+    'email is in defaultClientScopes and in optionalClientScopes: keep it in one of them',
+  )
+})

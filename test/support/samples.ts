@@ -1,0 +1,158 @@
+// Values for tests that go over the table of kinds: two for each field, from its type. Where only some values will do,
+// they stand in `special`; a field that cannot be changed by itself stands in `skipped` with the reason.
+import type * as z from 'zod'
+import type { Field, Json } from '../../src/kinds/fields.ts'
+import { kinds } from '../../src/kinds/index.ts'
+import type { Key, KindName, Representation } from '../../src/kinds/kind.ts'
+import { joinTree, type TreeObject } from '../../src/kinds/tree.ts'
+import { shapedForExport } from '../../src/realm-file/reshape.ts'
+
+type Pair = readonly [Json, Json]
+
+/** What a field of a kind may be, where its type does not tell. */
+const special: Readonly<Record<string, Pair>> = {
+  'realm.passwordPolicy': ['length(8)', 'digits(1) and length(9)'],
+  'realm.smtpServer': [
+    { from: 'a@example.org', host: 'one' },
+    { from: 'b@example.org', host: 'two' },
+  ],
+  'realm.sslRequired': ['all', 'none'],
+  'client.protocol': ['openid-connect', 'saml'],
+  'client.clientAuthenticatorType': ['client-secret', 'client-jwt'],
+  'client.redirectUris': [['https://a.example.org/*'], ['https://b.example.org/*']],
+  'client.webOrigins': [['https://a.example.org'], ['https://b.example.org']],
+  'client.rootUrl': ['https://a.example.org', 'https://b.example.org'],
+  'client.baseUrl': ['https://a.example.org', 'https://b.example.org'],
+  'client.adminUrl': ['https://a.example.org', 'https://b.example.org'],
+  'client.authenticationFlowBindingOverrides': [{ browser: 'a' }, { browser: 'b' }],
+  'client.optionalClientScopes': [['phone'], ['phone', 'address']],
+  'realm.defaultOptionalClientScopes': [['phone'], ['phone', 'address']],
+  'client.registeredNodes': [{ one: 1 }, { one: 2 }],
+  'clientScope.protocol': ['openid-connect', 'saml'],
+  'protocolMapper.protocol': ['openid-connect', 'saml'],
+  'authenticationFlow.authenticationExecutions': [
+    [{ authenticator: 'auth-cookie', requirement: 'REQUIRED', priority: 10, userSetupAllowed: false }],
+    [{ flowAlias: 'b', requirement: 'ALTERNATIVE', priority: 10, userSetupAllowed: false }],
+  ],
+  'identityProvider.providerId': ['oidc', 'github'],
+  'user.email': ['one@example.org', 'two@example.org'],
+  'user.credentials': [
+    [{ type: 'password', secretData: '{"value":"one"}', credentialData: '{"algorithm":"none"}' }],
+    [{ type: 'password', secretData: '{"value":"two"}', credentialData: '{"algorithm":"none"}' }],
+  ],
+  'user.clientConsents': [
+    [{ clientId: 'a', grantedClientScopes: ['a'], createdDate: 1, lastUpdatedDate: 1 }],
+    [{ clientId: 'b', grantedClientScopes: ['a', 'b'], createdDate: 1, lastUpdatedDate: 2 }],
+  ],
+  'user.federatedIdentities': [
+    [{ identityProvider: 'a', userId: 'one', userName: 'One' }],
+    [{ identityProvider: 'b', userId: 'two', userName: 'Two' }],
+  ],
+}
+
+/** What every object of a kind needs besides its name. */
+const needed: Readonly<Partial<Record<KindName, Representation>>> = {
+  clientScope: { protocol: 'openid-connect' },
+  protocolMapper: { protocolMapper: 'oidc-hardcoded-claim-mapper' },
+  identityProvider: { providerId: 'oidc', config: providerConfig() },
+  identityProviderMapper: { identityProviderMapper: 'hardcoded-attribute-idp-mapper' },
+  requiredAction: { providerId: 'webauthn-register' },
+}
+
+/** Fields that tests of single fields leave out, and why. */
+export const skipped: Readonly<Record<string, string>> = {
+  'realm.realm': 'the name of a realm is its address: see renames.test.ts',
+  'user.serviceAccountClientId': 'an account comes with its client: see people.test.ts',
+  'identityProvider.providerId': 'the type decides which settings are needed',
+  'group.name': 'follows from the path',
+}
+
+function providerConfig(): Representation {
+  const at = (path: string) => `https://idp.example.org/${path}`
+  return { authorizationUrl: at('auth'), tokenUrl: at('token'), clientId: 'regent', issuer: at('') }
+}
+
+/** What an object of a kind is called, by a label such as `a`. */
+export function nameOf(kind: KindName, label: string): string {
+  return kind === 'group' ? `/${label}` : label
+}
+
+/** The natural key of an object of a kind: below the object of the same label, where it must belong to one. */
+export function keyOf(kind: KindName, label: string): Key {
+  const { parents, parentOptional } = kinds[kind]
+  const name = nameOf(kind, label)
+  return parents.length && !parentOptional ? [parents[0]!, ...keyOf(parents[0]!, 'a'), name] : [name]
+}
+
+/** An object of a kind with what it needs, and these fields. */
+export function objectOf(kind: KindName, label: string, fields: Representation = {}): TreeObject {
+  const { naturalKey } = kinds[kind]
+  const representation = { [naturalKey]: nameOf(kind, label), ...needed[kind], ...fields }
+  return { kind, key: keyOf(kind, label), representation, path: [] }
+}
+
+/** Two objects of every kind but the realm, for others to refer to: `a` and `b`. */
+export function world(): TreeObject[] {
+  const others = (Object.keys(kinds) as KindName[]).filter((kind) => kind !== 'realm')
+  return others.flatMap((kind) => {
+    const own = ['a', 'b'].map((label) => objectOf(kind, label))
+    const { parents, parentOptional } = kinds[kind]
+    return parentOptional ? [...own, ...own.map((one) => below(one, parents[0]!))] : own
+  })
+}
+
+/** The same object, but belonging to the first one of a kind. */
+function below(object: TreeObject, parent: KindName): TreeObject {
+  return { ...object, key: [parent, ...keyOf(parent, 'a'), ...object.key] }
+}
+
+/** A document that states the objects; the last of two with one key counts. */
+export function documentOf(realm: string, objects: readonly TreeObject[], settings: Representation = {}): object {
+  const byAddress = new Map(objects.map((one) => [JSON.stringify([one.kind, one.key]), one]))
+  const own: TreeObject = { kind: 'realm', key: [realm], representation: { realm, ...settings }, path: [] }
+  return shapedForExport(joinTree([own, ...byAddress.values()]))
+}
+
+/** The fields of a kind that documents can state and tests can change one by one, with two values for each. */
+export function settableFields(kind: KindName): [name: string, field: Field, values: Pair][] {
+  return Object.entries(kinds[kind].fields).flatMap(([name, field]): [string, Field, Pair][] => {
+    const path = `${kind}.${name}`
+    if (field.computed || path in skipped || name === kinds[kind].naturalKey) return []
+    return [[name, field, special[path] ?? valuesOf(path, field)]]
+  })
+}
+
+function valuesOf(path: string, field: Field): Pair {
+  if (field.refersTo) return references(field)
+  const candidates: Pair[] =
+    field.type === 'map'
+      ? [[{ one: ['x'], two: ['y'] }, { one: ['z'] }] as Pair, [{ one: 'x', two: 'y' }, { one: 'z' }] as Pair]
+      : field.type === 'set' || field.type === 'list'
+        ? [[['one'], ['one', 'two']] as Pair]
+        : scalars(field.schema)
+  const found = candidates.find((pair) => pair.every((value) => field.schema.safeParse(value).success))
+  if (!found) throw new Error(`${path}: no value is known: add one to special`)
+  return found
+}
+
+/** The readers of texts take numbers and flags too: the narrowest type comes first. */
+function scalars(schema: z.ZodType): Pair[] {
+  const options = (schema as { options?: unknown }).options
+  if (Array.isArray(options) && options.every((one) => typeof one === 'string')) return [[options[0]!, options[1]!]]
+  const takesText = schema.safeParse('no such value').success
+  return takesText
+    ? [['one', 'two']]
+    : [
+        [true, false],
+        [3, 7],
+        [{ one: 1 }, { one: 2 }],
+      ]
+}
+
+function references({ refersTo, type, relation, among }: Field): Pair {
+  const [one, two] = ['a', 'b'].map((label) => nameOf(refersTo!, label)) as [string, string]
+  if (!relation) return [one, two]
+  if (type === 'set') return [[one], [one, two]]
+  if (among !== undefined) return [{ a: [one] }, { a: [one, two] }]
+  return [{ realm: [one] }, { realm: [one, two] }]
+}
