@@ -72,6 +72,37 @@ export async function sized(bench: Bench, size: number, seconds: number): Promis
   }
 }
 
+/** The cases of a realm with so many people: as a new one beside 1,000 clients, and with nothing to do. */
+export async function peopled(bench: Bench, people: number, seconds: number): Promise<Case[]> {
+  const clients = 1_000
+  const realm = newName()
+  const of = (name: string) => sourceOf(name, clients, 'first', people)
+  const rows = await rowsOf(bench, realm, () => apply(bench, of(realm)))
+  const unchanged = of(realm)
+  return [
+    {
+      name: 'apply what is unchanged, with people',
+      size: people,
+      rounds: 30,
+      seconds: 3,
+      floor: () => () => bench.raw([['select 1']]),
+      operation: () => () => apply(bench, unchanged),
+    },
+    {
+      name: 'apply a new realm with people',
+      size: people,
+      writesEach: true,
+      rounds: 10,
+      seconds,
+      floor: () => copying(bench, rows, 'commit'),
+      operation: () => {
+        const source = of(newName())
+        return () => apply(bench, source)
+      },
+    },
+  ]
+}
+
 /** Runs of a source that has been applied: with nothing to do, and with one field changed. */
 async function again(bench: Bench, realm: string, size: number, rows: Rows): Promise<Case[]> {
   const unchanged = sourceOf(realm, size)

@@ -3,17 +3,18 @@ import { parseDocuments } from '../src/realm-file/document.ts'
 import type { SourceState } from '../src/reconcile/run.ts'
 
 /** A source of its own that states a realm with so many clients; `note` is one field of the first of them. */
-export function sourceOf(realm: string, clients: number, note = 'first'): SourceState {
+export function sourceOf(realm: string, clients: number, note = 'first', people = 0): SourceState {
   return {
     name: `source-of-${realm}`,
     revision: note,
-    documents: parseDocuments(`${realm}.json`, JSON.stringify(realmOf(realm, clients, note), null, 2)),
+    documents: parseDocuments(`${realm}.json`, JSON.stringify(realmOf(realm, clients, note, people), null, 2)),
   }
 }
 
 /** The realm of such a source. */
-export function realmOf(realm: string, clients: number, note = 'first'): object {
+export function realmOf(realm: string, clients: number, note = 'first', people = 0): object {
   return {
+    ...(people && populated(people)),
     realm,
     enabled: true,
     displayName: 'Measured',
@@ -40,6 +41,31 @@ export function realmOf(realm: string, clients: number, note = 'first'): object 
       webOrigins: [`https://client-${at}.example.com`],
       attributes: { 'post.logout.redirect.uris': '+', 'access.token.lifespan': '300' },
       protocolMappers: [claim('department'), claim('floor')],
+    })),
+  }
+}
+
+/** So many people, in a few groups and with a few roles, as a migration from another server states them. */
+function populated(people: number): object {
+  const hash = { value: 'c2VjcmV0IHRoYXQgbm9ib2R5IGtub3dz', salt: 'c2FsdA==', additionalParameters: {} }
+  const credential = {
+    type: 'password',
+    secretData: JSON.stringify(hash),
+    credentialData: JSON.stringify({ hashIterations: 27_500, algorithm: 'pbkdf2-sha256' }),
+  }
+  return {
+    roles: { realm: numbered(10).map((at) => ({ name: `role-${at}` })) },
+    groups: numbered(10).map((at) => ({ name: `group-${at}`, subGroups: [{ name: 'inner' }] })),
+    users: numbered(people).map((at) => ({
+      username: `person-${at}`,
+      email: `person-${at}@example.com`,
+      firstName: 'Person',
+      lastName: `Number ${at}`,
+      enabled: true,
+      attributes: { department: [`department ${at % 100}`] },
+      credentials: [credential],
+      realmRoles: [`role-${at % 10}`],
+      groups: [`/group-${at % 10}/inner`],
     })),
   }
 }

@@ -17,19 +17,30 @@ let nextRealm = 1_000_000
 /** Does the work, which makes the realm, and gives all rows that its transaction left, in master too. */
 export async function rowsOf(bench: Bench, realm: string, work: () => Promise<unknown>): Promise<Rows> {
   const executed = await bench.executed(work)
-  const names = new Set(executed.flatMap(({ sql }) => /^\s*insert into "?(\w+)/.exec(sql)?.[1] ?? []))
+  const names = new Set(
+    executed.flatMap(({ sql }) => [...sql.matchAll(/insert into "?(\w+)/g)].map(([, name]) => name!)),
+  )
   // The row of a source belongs to no realm; a copy names the same one.
   names.delete('source')
   const tables = new Map<string, readonly Row[]>()
   for (const table of names) {
     const [found] = await bench.rows<{ rows: string }>(
-      `select coalesce(jsonb_agg(to_jsonb(t)), '[]')::text as rows from "${table}" t
+      `select coalesce(jsonb_agg(to_jsonb(t) ${await withoutGenerated(bench, table)}), '[]')::text as rows from "${table}" t
        where t.xmin = (select xmin from realm where name = $1)`,
       [realm],
     )
     tables.set(table, JSON.parse(found!.rows))
   }
   return { realm, tables }
+}
+
+/** What takes from a row the columns that the database fills by itself. */
+async function withoutGenerated(bench: Bench, table: string): Promise<string> {
+  const columns = await bench.rows<{ name: string }>(
+    `select attname as name from pg_attribute where attrelid = $1::regclass and attgenerated <> ''`,
+    [table],
+  )
+  return columns.map(({ name }) => `- '${name}'`).join(' ')
 }
 
 /** A copy of the rows for a realm of another name: its number, and the statements, made text only as they are executed. */
@@ -74,9 +85,10 @@ function* statements(tables: ReadonlyMap<string, readonly Row[]>): Generator<Sta
   const bare = { number, id, name, version, body }
   for (const [table, rows] of tables) {
     for (const chunk of chunks(table === 'realm' ? [bare] : rows, 5_000)) {
+      const columns = Object.keys(chunk[0]!).map((column) => `"${column}"`)
       yield [
-        `insert into "${table}" overriding system value
-         select * from jsonb_populate_recordset(null::"${table}", $1::jsonb)`,
+        `insert into "${table}" (${columns}) overriding system value
+         select ${columns} from jsonb_populate_recordset(null::"${table}", $1::jsonb)`,
         [JSON.stringify(chunk)],
       ]
     }

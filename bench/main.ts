@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { startPostgres } from '../test/support/postgres.ts'
-import { creation, reading, sized } from './cases.ts'
+import { creation, peopled, reading, sized } from './cases.ts'
 import { type Bench, type Case, inexact, measure, openBench, quantile, type Result } from './measure.ts'
 import { pointReads } from './point-read.ts'
 
@@ -14,9 +14,15 @@ const SIZES = [
   [5_000, 16],
 ] as const
 
+/** People of a realm of 1,000 clients, and seconds for its bulk case. */
+const PEOPLE = [
+  [100, 4],
+  [10_000, 20],
+] as const
+
 const columns: [title: string, width: number, value: (result: Result) => string][] = [
   ['operation', -25, ({ name }) => name],
-  ['clients', 7, ({ size }) => size?.toLocaleString('en') ?? ''],
+  ['size', 7, ({ size }) => size?.toLocaleString('en') ?? ''],
   ['rounds', 7, ({ operation }) => String(operation.length)],
   ['statements', 11, ({ cost }) => String(cost.statements)],
   ['inserted', 9, ({ cost }) => cost.inserted.toLocaleString('en')],
@@ -50,6 +56,7 @@ async function run(bench: Bench): Promise<Result[]> {
     await add(cases)
     largest = realm
   }
+  for (const [people, seconds] of PEOPLE) await add(await peopled(bench, people, seconds))
   const reads = await pointReads(bench, largest)
   await add(reads.cases)
   await reads.close()
