@@ -25,7 +25,8 @@ const special: Readonly<Record<string, Pair>> = {
   'client.baseUrl': ['https://a.example.org', 'https://b.example.org'],
   'client.adminUrl': ['https://a.example.org', 'https://b.example.org'],
   'client.authenticationFlowBindingOverrides': [{ browser: 'a' }, { browser: 'b' }],
-  'client.optionalClientScopes': [['phone'], ['phone', 'address']],
+  'client.optionalClientScopes': [['b'], ['a', 'b']],
+  'organization.redirectUrl': ['https://one.example.org', 'https://two.example.org'],
   'realm.defaultOptionalClientScopes': [['phone'], ['phone', 'address']],
   'client.registeredNodes': [{ one: 1 }, { one: 2 }],
   'clientScope.protocol': ['openid-connect', 'saml'],
@@ -34,6 +35,11 @@ const special: Readonly<Record<string, Pair>> = {
     [{ authenticator: 'auth-cookie', requirement: 'REQUIRED', priority: 10, userSetupAllowed: false }],
     [{ flowAlias: 'b', requirement: 'ALTERNATIVE', priority: 10, userSetupAllowed: false }],
   ],
+  'organization.domains': [
+    [{ name: 'one.example.org', verified: false }],
+    [{ name: 'two.example.org', verified: true }],
+  ],
+  'organization.groups': [[{ name: 'one' }], [{ name: 'one', subGroups: [{ name: 'two' }] }]],
   'identityProvider.providerId': ['oidc', 'github'],
   'user.email': ['one@example.org', 'two@example.org'],
   'user.credentials': [
@@ -51,12 +57,13 @@ const special: Readonly<Record<string, Pair>> = {
 }
 
 /** What every object of a kind needs besides its name. */
-const needed: Readonly<Partial<Record<KindName, Representation>>> = {
-  clientScope: { protocol: 'openid-connect' },
-  protocolMapper: { protocolMapper: 'oidc-hardcoded-claim-mapper' },
-  identityProvider: { providerId: 'oidc', config: providerConfig() },
-  identityProviderMapper: { identityProviderMapper: 'hardcoded-attribute-idp-mapper' },
-  requiredAction: { providerId: 'webauthn-register' },
+const needed: Readonly<Partial<Record<KindName, (label: string) => Representation>>> = {
+  clientScope: () => ({ protocol: 'openid-connect' }),
+  protocolMapper: () => ({ protocolMapper: 'oidc-hardcoded-claim-mapper' }),
+  identityProvider: () => ({ providerId: 'oidc', config: providerConfig() }),
+  identityProviderMapper: () => ({ identityProviderMapper: 'hardcoded-attribute-idp-mapper' }),
+  requiredAction: () => ({ providerId: 'webauthn-register' }),
+  organization: (label) => ({ name: `Organization ${label}` }),
 }
 
 /** Fields that tests of single fields leave out, and why. */
@@ -64,6 +71,7 @@ export const skipped: Readonly<Record<string, string>> = {
   'realm.realm': 'the name of a realm is its address: see renames.test.ts',
   'user.serviceAccountClientId': 'an account comes with its client: see people.test.ts',
   'identityProvider.providerId': 'the type decides which settings are needed',
+  'user.managedBy': 'goes with organizations',
   'group.name': 'follows from the path',
 }
 
@@ -87,7 +95,7 @@ export function keyOf(kind: KindName, label: string): Key {
 /** An object of a kind with what it needs, and these fields. */
 export function objectOf(kind: KindName, label: string, fields: Representation = {}): TreeObject {
   const { naturalKey } = kinds[kind]
-  const representation = { [naturalKey]: nameOf(kind, label), ...needed[kind], ...fields }
+  const representation = { [naturalKey]: nameOf(kind, label), ...needed[kind]?.(label), ...fields }
   return { kind, key: keyOf(kind, label), representation, path: [] }
 }
 
