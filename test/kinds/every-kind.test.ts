@@ -10,7 +10,7 @@ import { findDrift } from '../../src/reconcile/drift.ts'
 import { type Service, SYSTEM } from '../../src/service/service.ts'
 import { change, liveObject, liveObjects, remove } from '../support/changes.ts'
 import { ANN, applyAs, planText, source } from '../support/reconcile.ts'
-import { documentOf, keyOf, nameOf, objectOf, settableFields, world } from '../support/samples.ts'
+import { documentOf, keyOf, nameOf, objectOf, settableFields, together, world } from '../support/samples.ts'
 import { newName, testService } from '../support/service.ts'
 
 let service: Service
@@ -29,8 +29,7 @@ describe.each((Object.keys(kinds) as KindName[]).filter((kind) => kind !== 'real
   const live = (realm: string, at: Key = key) => liveObject(service, SYSTEM, realm, name, ...at)
   const without = (realm: string) => state(realm, world())
   const having = (realm: string, more: Representation = {}) => state(realm, [...world(), own(more)])
-  const all = (which: 0 | 1): Representation =>
-    Object.fromEntries(fields.map(([field, , values]) => [field, values[which]]))
+  const all = (): Representation => Object.fromEntries(fields.map(([field, , [first]]) => [field, first]))
 
   test('is made, and then there is nothing to do', async () => {
     const realm = newName()
@@ -113,7 +112,7 @@ describe.each((Object.keys(kinds) as KindName[]).filter((kind) => kind !== 'real
 
   test('comes back from an export with every field, and an export has nothing to do', async () => {
     const realm = newName()
-    const full = having(realm, all(0))
+    const full = having(realm, { ...all(), ...together[name] })
     await applyAs(service, full)
     const exported = await service.read(SYSTEM, realm, (context) => exportRealm(context, { full: true, secrets: true }))
     expect(await planText(service, source([exported], `${realm} exported`))).toContain('Nothing to do.')

@@ -26,6 +26,7 @@ const special: Readonly<Record<string, Pair>> = {
   'client.adminUrl': ['https://a.example.org', 'https://b.example.org'],
   'client.authenticationFlowBindingOverrides': [{ browser: 'a' }, { browser: 'b' }],
   'client.optionalClientScopes': [['b'], ['a', 'b']],
+  'authorizationResource.owner': ['b', null],
   'organization.redirectUrl': ['https://one.example.org', 'https://two.example.org'],
   'realm.defaultOptionalClientScopes': [['phone'], ['phone', 'address']],
   'client.registeredNodes': [{ one: 1 }, { one: 2 }],
@@ -63,7 +64,14 @@ const needed: Readonly<Partial<Record<KindName, (label: string) => Representatio
   identityProvider: () => ({ providerId: 'oidc', config: providerConfig() }),
   identityProviderMapper: () => ({ identityProviderMapper: 'hardcoded-attribute-idp-mapper' }),
   requiredAction: () => ({ providerId: 'webauthn-register' }),
+  client: (label) => (label === 'x' ? {} : { serviceAccountsEnabled: true, authorizationServicesEnabled: true }),
+  authorizationPolicy: () => ({ type: 'scope' }),
   organization: (label) => ({ name: `Organization ${label}` }),
+}
+
+/** What must be otherwise where all fields of an object are stated together. */
+export const together: Readonly<Partial<Record<KindName, Representation>>> = {
+  client: { publicClient: false },
 }
 
 /** Fields that tests of single fields leave out, and why. */
@@ -72,6 +80,16 @@ export const skipped: Readonly<Record<string, string>> = {
   'user.serviceAccountClientId': 'an account comes with its client: see people.test.ts',
   'identityProvider.providerId': 'the type decides which settings are needed',
   'user.managedBy': 'goes with organizations',
+  'client.authorizationSettings': 'counts where authorization services are enabled: see authorization.test.ts',
+  'authorizationPolicy.type': 'decides what the policy names',
+  'authorizationPolicy.users': 'policies of one type have it: see authorization.test.ts',
+  'authorizationPolicy.clients': 'policies of one type have it: see authorization.test.ts',
+  'authorizationPolicy.roles': 'policies of one type have it: see authorization.test.ts',
+  'authorizationPolicy.requiredRoles': 'policies of one type have it: see authorization.test.ts',
+  'authorizationPolicy.groups': 'policies of one type have it: see authorization.test.ts',
+  'authorizationPolicy.groupsAndBelow': 'policies of one type have it: see authorization.test.ts',
+  'authorizationPolicy.clientScopes': 'policies of one type have it: see authorization.test.ts',
+  'authorizationPolicy.requiredClientScopes': 'policies of one type have it: see authorization.test.ts',
   'group.name': 'follows from the path',
 }
 
