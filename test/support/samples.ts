@@ -69,9 +69,12 @@ const needed: Readonly<Partial<Record<KindName, (label: string) => Representatio
   organization: (label) => ({ name: `Organization ${label}` }),
 }
 
+/** Fields that make what they name. */
+export const making: readonly string[] = ['authorizationResource.scopes']
+
 /** What must be otherwise where all fields of an object are stated together. */
 export const together: Readonly<Partial<Record<KindName, Representation>>> = {
-  client: { publicClient: false },
+  client: { publicClient: false, bearerOnly: false },
 }
 
 /** Fields that tests of single fields leave out, and why. */
