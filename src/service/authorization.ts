@@ -1,4 +1,6 @@
 // Resources, scopes and policies of clients that decide permissions: whose they may be, and which permissions end with them.
+import { policyTargets } from '../kinds/authorization-policy.ts'
+import { isEmpty } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import type { KindName } from '../kinds/kind.ts'
 import { selectReferrers } from '../store/relations.ts'
@@ -7,8 +9,14 @@ import { failure } from './errors.ts'
 import { type LiveObject, listObjects } from './live.ts'
 import { type NewObject, plain, type Writers } from './objects.ts'
 
-/** The writers of policies and permissions. */
-export const authorizationPolicies = writersOf('authorizationPolicy')
+const policies = writersOf('authorizationPolicy')
+
+/** The writers of policies and permissions: each names what its type names. */
+export const authorizationPolicies: Writers = {
+  ...policies,
+  create: async (context, objects) => ofTheirTypes(await policies.create(context, objects)),
+  update: async (context, updates) => ofTheirTypes(await policies.update(context, updates)),
+}
 
 /** The writers of resources. */
 export const authorizationResources = withPermissions('authorizationResource', 'resources')
@@ -45,6 +53,18 @@ function withPermissions(kind: KindName, field: 'resources' | 'scopes'): Writers
       await writers.delete(context, objects)
     },
   }
+}
+
+/** Throws invalid where a policy names what only others name. */
+function ofTheirTypes(all: LiveObject[]): LiveObject[] {
+  for (const { key, representation } of all) {
+    for (const { field, flagged, type } of policyTargets) {
+      const foreign = type !== undefined && type !== representation.type
+      if (foreign && [field, flagged?.field].some((one) => one !== undefined && !isEmpty(representation[one])))
+        throw failure('invalid', `Policy ${key.at(-1)} of type ${representation.type} names no ${field}`)
+    }
+  }
+  return all
 }
 
 /** The policies that name one of the objects in a field. Statements: two, or none. */

@@ -168,6 +168,16 @@ test('authorization services bring a role, and what they decide by goes with the
   expect(await planText(service, source([off]))).toContain('Nothing to do.')
 })
 
+test('a policy names only what its type names', async () => {
+  await applyAs(service, source([bank()]))
+  const policy = {
+    apiVersion: 'regent.dev/v1alpha1',
+    kind: 'RealmAuthorizationPolicy',
+    spec: { realm, client: 'api', name: 'Night', type: 'time', users: ['mia'] },
+  }
+  await expect(applyAs(service, source([policy], 'other'))).rejects.toThrow('of type time names no users')
+})
+
 test('settings of a client without authorization services are refused', async () => {
   const without = source([bank({}, { authorizationServicesEnabled: false })])
   await expect(applyAs(service, without)).rejects.toThrow(/client api has no authorization services/)
