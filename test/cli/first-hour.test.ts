@@ -42,15 +42,20 @@ test('without a server: init, validate, plan, apply, drift, export, get', async 
   const exported = await at.run('export', 'my-realm')
   await writeFile(file('out.yaml'), exported.out)
   expect(await at.run('plan', 'out.yaml')).toMatchObject({ code: 0, out: expect.stringContaining('Nothing to do.') })
+  const clients = JSON.parse((await at.run('get', 'my-realm/clients?clientId=my-app')).out) as unknown[]
+  expect(clients).toMatchObject([{ clientId: 'my-app', name: 'My app' }])
+  const asJson = JSON.parse((await at.run('plan', 'my-realm.yaml', '--output', 'json')).out) as object
+  expect(asJson).toMatchObject({ realms: [{ plan: { realm: 'my-realm', actions: [] } }] })
+})
+
+test('an export into a folder has a file for each object, and plans to nothing', async () => {
+  await at.run('init', 'my-realm.yaml')
+  await at.run('apply', 'my-realm.yaml')
   expect(await at.run('export', 'my-realm', '--dir', 'out')).toMatchObject({ code: 0, out: 'Wrote 2 files to out.\n' })
   expect(await readFile(file('out/clients/my-app.yaml'), 'utf8')).toMatch(
     /^# yaml-language-server: \$schema=..\/.realm.schema.json\nrealm: my-realm\nclients:\n {2}- clientId: my-app\n/,
   )
   expect(await at.run('plan', 'out')).toMatchObject({ code: 0, out: expect.stringContaining('Nothing to do.') })
-  const clients = JSON.parse((await at.run('get', 'my-realm/clients?clientId=my-app')).out) as unknown[]
-  expect(clients).toMatchObject([{ clientId: 'my-app', name: 'My app' }])
-  const asJson = JSON.parse((await at.run('plan', 'my-realm.yaml', '--output', 'json')).out) as object
-  expect(asJson).toMatchObject({ realms: [{ plan: { realm: 'my-realm', actions: [] } }] })
 })
 
 test('with the server: it applies its folder, follows edits, and commands find it by themselves', async () => {
