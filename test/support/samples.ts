@@ -41,6 +41,11 @@ const special: Readonly<Record<string, Pair>> = {
     [{ name: 'two.example.org', verified: true }],
   ],
   'organization.groups': [[{ name: 'one' }], [{ name: 'one', subGroups: [{ name: 'two' }] }]],
+  'workflow.on': ['user_created', 'user_role_revoked'],
+  'workflow.if': ['has-role(a)', 'has-role(b)'],
+  'workflow.schedule': [{ after: '1d' }, { after: '2d', 'batch-size': 10 }],
+  'workflow.concurrency': [{ 'cancel-in-progress': 'true' }, { 'restart-in-progress': 'true' }],
+  'workflow.steps': [[{ uses: 'disable-user', after: '1d' }], [{ uses: 'disable-user', after: '2d' }]],
   'identityProvider.providerId': ['oidc', 'github'],
   'user.email': ['one@example.org', 'two@example.org'],
   'user.credentials': [
@@ -66,6 +71,7 @@ const needed: Readonly<Partial<Record<KindName, (label: string) => Representatio
   requiredAction: () => ({ providerId: 'webauthn-register' }),
   client: (label) => (label === 'x' ? {} : { serviceAccountsEnabled: true, authorizationServicesEnabled: true }),
   authorizationPolicy: () => ({ type: 'scope' }),
+  workflow: () => ({ steps: [{ uses: 'notify-user', after: '1d' }] }),
   organization: (label) => ({ name: `Organization ${label}` }),
 }
 

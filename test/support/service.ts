@@ -27,11 +27,15 @@ const realmTables = new Set(
 /** Keeps a statement, and checks that it names the realm. */
 function look({ sql, parameters }: { sql: string; parameters: readonly unknown[] }): void {
   executed.push({ sql, parameters })
-  // What tests themselves ask of the whole store says so.
-  if (!looked.has(sql)) looked.set(sql, sql.includes('/* test */') ? [] : unboundTables(sql, realmTables))
+  if (!looked.has(sql)) looked.set(sql, isOfAllRealms(sql) ? [] : unboundTables(sql, realmTables))
   const unbound = looked.get(sql)!
   globalThis.unboundStatements ??= []
   if (unbound.length) globalThis.unboundStatements.push(`${unbound.join(', ')}: ${sql}`)
+}
+
+/** Migrations are of all realms; so is what tests themselves ask of the whole store, which says so. */
+function isOfAllRealms(sql: string): boolean {
+  return sql.includes('/* test */') || Object.values(migrations).some((text) => text.includes(sql.trim()))
 }
 
 /** The worker's service, with a master realm. */
