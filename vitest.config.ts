@@ -10,7 +10,7 @@ export default defineConfig({
     isolate: false,
     maxWorkers: 2,
     // A busy machine must not fail a test: speed is the benchmark's matter.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
   },
 })

@@ -63,6 +63,12 @@ test('with the server: it applies its folder, follows edits, and commands find i
   const server = await at.serve()
   expect(server.output()).toMatch(/Log in: {2}admin \/ admin/)
   expect(server.output()).toContain('+ client shop')
+  const login = { grant_type: 'password', client_id: 'acme-cli', username: 'ann', password: 'acme-example-1' }
+  const tokens = await fetch(`${server.url}/realms/acme/protocol/openid-connect/token`, {
+    method: 'POST',
+    body: new URLSearchParams(login),
+  })
+  expect(tokens.status).toBe(200)
 
   let next = server.until('Applied: 0 created, 1 configured')
   await edit('examples/acme.yaml', 'displayName: ACME', 'displayName: ACME Incorporated')
