@@ -17,6 +17,10 @@ export interface BodyForm {
   readonly representation?: string
   /** The body is one text, in quotes or without. Keycloak: whatever its type says. */
   readonly text?: true
+  /** The body is a plain text, and its type says so. */
+  readonly plain?: true
+  /** There may be no body. */
+  readonly optional?: true
   /** What is said of whatever is wrong, where one sentence serves for everything. */
   readonly refusal?: string
 }
@@ -46,8 +50,9 @@ export function bodySchema(kind: Kind): z.ZodObject {
 /** The body as its form has it. Throws HttpError: the first thing that is wrong, in the order of the text. */
 export function readBody(bytes: Buffer | undefined, form: BodyForm): unknown {
   const text = bytes?.toString('utf8') ?? ''
+  if (text === '' && form.optional) return undefined
   if (form.text) return text.trim().replace(/^"(.*)"$/s, '$1')
-  const value = parse(text, form)
+  const value = form.plain ? text : parse(text, form)
   const result = form.schema.safeParse(value)
   if (result.success) return result.data
   if (form.refusal) throw new HttpError(400, { errorMessage: form.refusal })

@@ -43,7 +43,8 @@ const forms: Readonly<Record<ErrorCode, (message: string) => ErrorAnswer>> = {
 export function errorAnswer(error: unknown, id: string): ErrorAnswer {
   if (error instanceof ServiceError) {
     const answer = forms[error.code](error.message)
-    const { params } = error
+    const { params, all } = error
+    if (all) return { ...answer, body: { errors: all.map((one) => errorAnswer(one, id).body) } }
     return params ? { ...answer, body: { field: params[0], ...answer.body, params } } : answer
   }
   if (error instanceof HttpError) return { status: error.status, body: error.body }

@@ -38,7 +38,7 @@ function operationObject({ operationId, tag, summary, permission, query, body, r
     description: permission === 'any' ? 'Every administrator may call it.' : `Needs the role \`${permission}\`.`,
     ...(query && { parameters: Object.entries(query.shape).map(queryParameter) }),
     ...(body && {
-      requestBody: { required: true, description: body.description, content: json(bodySchemaOf(body)) },
+      requestBody: { required: !body.optional, description: body.description, content: contentOf(body) },
     }),
     responses: Object.fromEntries(Object.entries(responses).map(([status, response]) => [status, answer(response)])),
   }
@@ -49,6 +49,10 @@ function answer({ description, schema }: Response): JsonSchema {
 }
 
 const json = (schema: JsonSchema) => ({ 'application/json': { schema } })
+
+function contentOf(body: BodyForm): JsonSchema {
+  return body.plain ? { 'text/plain': { schema: { type: 'string' } } } : json(bodySchemaOf(body))
+}
 
 function pathParameter(name: string): JsonSchema {
   return { name, in: 'path', required: true, schema: { type: 'string' } }

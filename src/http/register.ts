@@ -98,10 +98,11 @@ function readQuery({ query }: Operation, request: FastifyRequest): Record<string
   return read.data
 }
 
-function bytesOf(request: FastifyRequest, { yaml }: Operation): Buffer | undefined {
+function bytesOf(request: FastifyRequest, { yaml, body }: Operation): Buffer | undefined {
   const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
   if (yaml && type === 'application/yaml') return yamlAsJson(request.body as Buffer | undefined)
-  if (type && type !== 'application/json' && !type.endsWith('+json')) {
+  const fits = body?.plain ? type === 'text/plain' : type === 'application/json' || type?.endsWith('+json')
+  if (type && !fits) {
     throw new HttpError(415, { error: 'The content-type header value did not match the value in @Consumes' })
   }
   return request.body as Buffer | undefined

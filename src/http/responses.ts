@@ -20,15 +20,20 @@ const problem = z.object({
   path: z.string().optional().describe('Where in the document, as a JSON pointer.'),
 })
 
-/** Keycloak: errors have one of two forms. */
+const wrongField = {
+  errorMessage: z.string().optional().describe('What is wrong, in words for people.'),
+  field: z.string().optional().describe('The field that is wrong.'),
+  params: z
+    .array(z.union([z.string(), z.number(), z.null()]))
+    .optional()
+    .describe('What the words are about, the field first.'),
+}
+
+/** Keycloak: errors have one of several forms. */
 export const errorSchema = z
   .object({
-    errorMessage: z.string().optional().describe('What is wrong, in words for people.'),
-    field: z.string().optional().describe('The field that is wrong.'),
-    params: z
-      .array(z.union([z.string(), z.number()]))
-      .optional()
-      .describe('What the words are about, the field first.'),
+    ...wrongField,
+    errors: z.array(z.object(wrongField)).optional().describe('The fields that are wrong, where it is more than one.'),
     error: z.string().optional().describe('What is wrong: a code, or words for people.'),
     error_description: z.string().optional().describe('What is wrong, in words for people.'),
     problems: z.array(problem).optional().describe('What is wrong in a document, one by one.'),

@@ -15,6 +15,11 @@ export function describeEvent(context: WriteContext, said: Partial<AdminEvent>):
   Object.assign(context.event, said)
 }
 
+/** Says that the operation has changed nothing, of which no event tells. */
+export function describeNothing(context: WriteContext): void {
+  context.event.none = true
+}
+
 /** Whether the realm keeps admin events, or may do so from this transaction on. */
 export function keepsEvents({ realm, entries }: WriteContext): boolean {
   return realm.adminEventsEnabled || entries.some(({ kind }) => kind === 'realm')
@@ -22,7 +27,8 @@ export function keepsEvents({ realm, entries }: WriteContext): boolean {
 
 /** Notes the event of an operation, with what the work says of it. */
 export function noteEvent(context: WriteContext, event: AdminEvent): void {
-  context.events.push({ ...event, ...context.event })
+  const { none, ...said } = context.event
+  if (!none) context.events.push({ ...event, ...said })
 }
 
 /** What happened to one object. */

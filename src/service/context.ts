@@ -43,8 +43,8 @@ export interface WriteContext extends Context {
   readonly people: JournalEntry[]
   /** Admin events that are to be written. */
   readonly events: AdminEvent[]
-  /** What the work says of the event of its operation, because the operation's description cannot know it. */
-  readonly event: Partial<AdminEvent>
+  /** What the work says of the event of its operation, because the operation's description cannot know it: `none`, that it leaves none. */
+  readonly event: Partial<AdminEvent> & { none?: true }
   /** How many entries `flush` has written already. */
   flushed: number
 }

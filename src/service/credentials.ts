@@ -69,6 +69,23 @@ export async function credentialsOf(
   )
 }
 
+/**
+ * Prepared credentials for a user who has some: one takes the place of that of its type, the others come last. One
+ * statement.
+ */
+export async function placedAfter(
+  context: Context,
+  user: string,
+  prepared: readonly Representation[],
+): Promise<Representation[]> {
+  const kept = await selectCredentials(context.tx, context.realm.number, [user])
+  const last = Math.max(0, ...kept.map(({ place }) => place))
+  return prepared.map((one, at) => {
+    const replaced = kept.find(({ type }) => type === one.type)
+    return { priority: replaced?.place ?? last + (at + 1) * 10, ...(replaced && { id: replaced.id }), ...one }
+  })
+}
+
 async function prepare(stated: Representation, hash: typeof hashPassword): Promise<Representation> {
   const { value, hashedSaltedValue, secretData, credentialData, type = 'password', ...rest } = stated
   const { temporary, userLabel, id, createdDate, priority } = rest

@@ -28,7 +28,8 @@ export type ErrorCode =
 interface ErrorOptions {
   readonly detail?: string
   readonly cause?: unknown
-  readonly params?: readonly (string | number)[]
+  readonly params?: readonly (string | number | null)[]
+  readonly all?: readonly ServiceError[]
 }
 
 /** An error that is the caller's to read: the message is theirs, the detail is for the log. Never a secret in either. */
@@ -36,12 +37,15 @@ export class ServiceError extends Error {
   readonly code: ErrorCode
   readonly detail: string | undefined
   /** Keycloak: what its validators say is a key of a text; this is what the text is about, the field first. */
-  readonly params: readonly (string | number)[] | undefined
+  readonly params: readonly (string | number | null)[] | undefined
+  /** What is wrong one by one, where it is more than one thing. */
+  readonly all: readonly ServiceError[] | undefined
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
     super(message, { cause: options.cause })
     this.code = code
     this.detail = options.detail
     this.params = options.params
+    this.all = options.all
   }
 }
 

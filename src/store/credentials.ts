@@ -62,3 +62,27 @@ export async function selectCredentials(
     order by user_account, place, id`.execute(tx)
   return rows
 }
+
+/** Deletes a credential. One statement. */
+export async function deleteCredential(tx: Transaction, realm: number, id: string): Promise<void> {
+  await sql`delete from credential where realm = ${realm} and id = ${id}`.execute(tx)
+}
+
+/** Gives a credential a label. One statement. */
+export async function labelCredential(tx: Transaction, realm: number, id: string, label: string): Promise<void> {
+  await sql`
+    update credential set body = body || jsonb_build_object('userLabel', ${label}::text)
+    where realm = ${realm} and id = ${id}`.execute(tx)
+}
+
+/** Orders credentials. One statement. */
+export async function placeCredentials(
+  tx: Transaction,
+  realm: number,
+  places: readonly { readonly id: string; readonly place: number }[],
+): Promise<void> {
+  await sql`
+    update credential c set place = x.place
+    from jsonb_to_recordset(${JSON.stringify(places)}::jsonb) as x(id text, place integer)
+    where c.realm = ${realm} and c.id = x.id`.execute(tx)
+}

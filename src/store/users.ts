@@ -86,3 +86,16 @@ export async function insertDefaultGroups(tx: Transaction, realm: number, users:
     where g.realm = ${realm}
     on conflict do nothing`.execute(tx)
 }
+
+/** What a realm's settings say of the names of its people, and whether it has identity providers. One statement. */
+export async function findNameRules(
+  tx: Transaction,
+  realm: number,
+): Promise<{ nameIsMail: boolean; nameMayChange: boolean; providers: boolean }> {
+  const { rows } = await sql<{ nameIsMail: boolean; nameMayChange: boolean; providers: boolean }>`
+    select coalesce((r.body ->> 'registrationEmailAsUsername')::boolean, false) as "nameIsMail",
+      coalesce((r.body ->> 'editUsernameAllowed')::boolean, false) as "nameMayChange",
+      exists (select from identity_provider p where p.realm = r.number) as providers
+    from realm r where r.number = ${realm}`.execute(tx)
+  return rows[0]!
+}

@@ -16,6 +16,7 @@ import { protocolMapperOperations } from './protocol-mappers.ts'
 import { realmOperations } from './realms.ts'
 import { requiredActionOperations } from './required-actions.ts'
 import { roleOperations } from './roles.ts'
+import { userOperations } from './users.ts'
 import { workflowOperations } from './workflows.ts'
 
 /** The operations. */
@@ -28,6 +29,7 @@ export const operations: readonly Operation[] = [
   ...roleOperations,
   ...eventOperations,
   ...groupOperations,
+  ...userOperations,
   ...identityProviderOperations,
   ...authenticationFlowOperations,
   ...authenticationExecutionOperations,

@@ -1,0 +1,192 @@
+import * as z from 'zod'
+import { objectOf } from '../../kinds/fields.ts'
+import { kinds } from '../../kinds/index.ts'
+import type { Representation } from '../../kinds/kind.ts'
+import { prepareCredentials } from '../../service/credentials.ts'
+import { addIdentity, listIdentities, removeIdentity } from '../../service/resources/federated-identities.ts'
+import { countGroupsOf, listGroupsOf, listMembers, setMembership } from '../../service/resources/user-groups.ts'
+import { countAll, getUser, users } from '../../service/resources/users.ts'
+import type { BodyForm } from '../body.ts'
+import { bodyBehind, type Call, creating, type Operation, param, reading, tagged, writing } from '../operation.ts'
+import { page, queryFlag } from '../query.ts'
+import { badRequest, done, many, refusals, taken } from '../responses.ts'
+import { collection } from '../shapes/collection.ts'
+import { credentialOperations } from './user-credentials.ts'
+
+const kind = kinds.user
+const { view, manage } = users
+
+const [list, create, get, replace, remove] = collection(users, '/admin/realms/{realm}/users', '{user-id}')
+
+const filters = z.object({
+  search: z
+    .string()
+    .optional()
+    .describe(
+      'Beginnings of names or of the address, all of them; * for anything, in quotes the whole; or id: and ids.',
+    ),
+  username: z.string().optional().describe('Part of the user name, in any case.'),
+  firstName: z.string().optional().describe('Part of the first name, in any case.'),
+  lastName: z.string().optional().describe('Part of the last name, in any case.'),
+  email: z.string().optional().describe('Part of the mail address, in any case.'),
+  exact: queryFlag.describe('Whether names and address must be the same as what is asked for.'),
+  enabled: queryFlag.describe('Whether the person can log in.'),
+  emailVerified: queryFlag.describe('Whether the mail address is known to be theirs.'),
+  idpAlias: z.string().optional().describe('Alias of an identity provider that they have an account at.'),
+  idpUserId: z.string().optional().describe('Their id at an identity provider.'),
+  q: z.string().optional().describe('Attributes to look for: name:value, separated by spaces.'),
+})
+const brief = queryFlag.describe('Whether names and state are enough.')
+const groupSearch = z.object({ search: z.string().optional().describe('Part of the name, in any case.') })
+
+const number = z.int().describe('How many there are.')
+const count = z.object({ count: number })
+
+const identities = kind.fields.federatedIdentities!
+const identity: BodyForm = {
+  schema: objectOf({ ...identities.members }),
+  description: 'the account there',
+  representation: 'FederatedIdentityRepresentation',
+}
+
+const user = (call: Call) => param(call, 'user-id')
+
+/** Users, the groups that they belong to, and their accounts elsewhere. */
+export const userOperations: Operation[] = [
+  ...tagged('Users', [
+    { ...list!, query: filters.extend({ briefRepresentation: brief, ...page }) },
+    {
+      ...create!,
+      async handle(call) {
+        const body = await prepared(call, {})
+        return creating((context) => users.create(context, {}, body))(call)
+      },
+    },
+    {
+      operationId: 'countUsers',
+      method: 'GET',
+      path: '/admin/realms/{realm}/users/count',
+      summary: 'Count the users',
+      permission: view,
+      query: filters,
+      responses: { 200: { description: 'The number.', schema: number }, ...refusals },
+      handle: reading((context, call) => countAll(context, call.query)),
+    },
+    {
+      ...get!,
+      query: z.object({
+        userProfileMetadata: queryFlag.describe('Whether to say what the profile knows of attributes.'),
+      }),
+      handle: reading((context, call) => getUser(context, { id: user(call) }, call.query.userProfileMetadata === true)),
+    },
+    {
+      ...replace!,
+      async handle(call) {
+        const body = await prepared(call, { id: user(call) })
+        return writing((context) => users.replace(context, { id: user(call) }, body))(call)
+      },
+    },
+    remove!,
+    ...credentialOperations,
+    {
+      operationId: 'listUserGroups',
+      method: 'GET',
+      path: '/admin/realms/{realm}/users/{user-id}/groups',
+      summary: 'List the groups that a user belongs to',
+      permission: view,
+      query: groupSearch.extend({
+        briefRepresentation: queryFlag.describe(
+          'Whether to leave out attributes and roles; true unless it says otherwise.',
+        ),
+        ...page,
+      }),
+      responses: { ...many(kinds.group), ...refusals },
+      handle: reading((context, call) => listGroupsOf(context, user(call), call.query)),
+    },
+    {
+      operationId: 'countUserGroups',
+      method: 'GET',
+      path: '/admin/realms/{realm}/users/{user-id}/groups/count',
+      summary: 'Count the groups that a user belongs to',
+      permission: view,
+      query: groupSearch,
+      responses: { 200: { description: 'The number.', schema: count }, ...refusals },
+      handle: reading(async (context, call) => ({ count: await countGroupsOf(context, user(call), call.query) })),
+    },
+    {
+      operationId: 'joinGroup',
+      method: 'PUT',
+      path: '/admin/realms/{realm}/users/{user-id}/groups/{groupId}',
+      summary: 'Let a user belong to a group',
+      permission: manage,
+      event: { type: 'GROUP_MEMBERSHIP', operation: 'CREATE' },
+      responses: { ...done, ...refusals },
+      handle: writing((context, call) => setMembership(context, user(call), param(call, 'groupId'), 'add')),
+    },
+    {
+      operationId: 'leaveGroup',
+      method: 'DELETE',
+      path: '/admin/realms/{realm}/users/{user-id}/groups/{groupId}',
+      summary: 'Let a user belong to a group no more',
+      permission: manage,
+      event: 'GROUP_MEMBERSHIP',
+      responses: { ...done, ...refusals },
+      handle: writing((context, call) => setMembership(context, user(call), param(call, 'groupId'), 'remove')),
+    },
+    {
+      operationId: 'listFederatedIdentities',
+      method: 'GET',
+      path: '/admin/realms/{realm}/users/{user-id}/federated-identity',
+      summary: 'List the accounts of a user at identity providers',
+      permission: view,
+      responses: { 200: { description: 'The accounts.', schema: identities.schema }, ...refusals },
+      handle: reading((context, call) => listIdentities(context, user(call))),
+    },
+    {
+      operationId: 'addFederatedIdentity',
+      method: 'POST',
+      path: '/admin/realms/{realm}/users/{user-id}/federated-identity/{provider}',
+      summary: 'Note an account of a user at an identity provider',
+      permission: manage,
+      event: kind.events.type,
+      body: identity,
+      responses: { ...done, ...refusals, ...badRequest, ...taken },
+      handle: writing(async (context, call) => {
+        const body = await bodyBehind(call, async () => users.reach?.(context, { id: user(call) }))
+        await addIdentity(context, user(call), param(call, 'provider'), body as Representation)
+      }),
+    },
+    {
+      operationId: 'removeFederatedIdentity',
+      method: 'DELETE',
+      path: '/admin/realms/{realm}/users/{user-id}/federated-identity/{provider}',
+      summary: 'Forget the account of a user at an identity provider',
+      permission: manage,
+      event: kind.events.type,
+      responses: { ...done, ...refusals },
+      handle: writing((context, call) => removeIdentity(context, user(call), param(call, 'provider'))),
+    },
+  ]),
+  ...tagged('Groups', [
+    {
+      operationId: 'listGroupMembers',
+      method: 'GET',
+      path: '/admin/realms/{realm}/groups/{group-id}/members',
+      summary: 'List the users who belong to a group',
+      permission: view,
+      query: z.object({ briefRepresentation: brief, ...page }),
+      responses: { ...many(kind), ...refusals },
+      handle: reading((context, call) => listMembers(context, param(call, 'group-id'), call.query)),
+    },
+  ]),
+]
+
+/** The body with its credentials as they are kept: hashing takes its time, and comes before the transaction. */
+async function prepared(call: Call, way: { id?: string }): Promise<Representation> {
+  const reach = () =>
+    call.service.read(call.caller, param(call, 'realm'), async (context) => users.reach?.(context, way))
+  const body = (await bodyBehind(call, reach)) as Representation
+  if (!Array.isArray(body.credentials)) return body
+  await reach()
+  return { ...body, credentials: await prepareCredentials(body.credentials as Representation[]) }
+}

@@ -1,0 +1,66 @@
+// How users show: alone, in lists, in brief.
+import type { Representation } from '../../kinds/kind.ts'
+import { type FoundUser, searchUsers, type UserSearch } from '../../store/user-search.ts'
+import { may, visibleTo } from '../administrators.ts'
+import type { Context } from '../context.ts'
+import { type LiveObject, listObjects } from '../live.ts'
+import { present } from '../present.ts'
+
+/** How much of a user in a list shows. */
+export interface UserView {
+  /** Names and state only. */
+  readonly brief?: boolean
+  /** With what the caller may do. */
+  readonly access?: boolean
+}
+
+/** The users who are looked for and may be seen, by name. Statements: two, or one where there are none. */
+export async function showUsers(
+  context: Context,
+  search: Omit<UserSearch, 'visible'>,
+  view: UserView,
+  page: { first?: number; max?: number } = {},
+): Promise<Representation[]> {
+  const seen = { ...search, visible: visibleTo(context, 'view-users') }
+  const found = await searchUsers(context.tx, context.realm.number, seen, page)
+  if (!found.length) return []
+  const live = new Map(
+    (await listObjects(context, 'user', { ids: found.map(({ id }) => id) })).map((one) => [one.id, one]),
+  )
+  return found.map((one) => {
+    const shown = show(context, live.get(one.id)!, one, view.brief)
+    return view.access ? { ...shown, access: { manage: may(context, 'manage-users') } } : shown
+  })
+}
+
+/** A user alone, without the accounts elsewhere. One statement. */
+export async function showUser(context: Context, live: LiveObject): Promise<Representation> {
+  const { tx, realm } = context
+  const [found] = await searchUsers(tx, realm.number, { ids: [live.id], visible: 'all' })
+  return show(context, live, found!)
+}
+
+/** What the caller may do with a user. */
+export function accessOf(context: Context): Representation {
+  const [view, manage] = [may(context, 'view-users'), may(context, 'manage-users')]
+  return { manageGroupMembership: manage, resetPassword: manage, view, mapRoles: manage, impersonate: manage, manage }
+}
+
+/** What shows of a user in any list. Keycloak: attributes that the profile does not know show for accounts of clients only. */
+function show(context: Context, live: LiveObject, { totp }: FoundUser, brief = false): Representation {
+  const user = present(context.vault, live)
+  const of = (...names: readonly string[]) =>
+    Object.fromEntries(names.flatMap((name) => (user[name] === undefined ? [] : [[name, user[name]]])))
+  const { serviceAccountClientId: client, attributes } = user
+  const basic = { id: live.id, ...of('username', 'firstName', 'lastName', 'email', 'emailVerified') }
+  if (brief) return { ...basic, ...of('enabled', 'createdTimestamp') }
+  return {
+    ...basic,
+    ...(client !== undefined && attributes !== undefined && { attributes }),
+    ...of('enabled', 'createdTimestamp'),
+    totp,
+    disableableCredentialTypes: [],
+    requiredActions: user.requiredActions ?? [],
+    notBefore: user.notBefore ?? 0,
+  }
+}

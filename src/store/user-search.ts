@@ -1,0 +1,115 @@
+// Looking for users, by any of what is known of them.
+import { type RawBuilder, sql } from 'kysely'
+import type { Transaction } from './database.ts'
+import type { Visibility } from './objects.ts'
+
+/** Which users: those that all of this is true of. Nothing stated: all. Texts are patterns of `like.ts`. */
+export interface UserSearch {
+  readonly ids?: readonly string[]
+  /** Each is matched by the user name, the mail address, the first or the last name. */
+  readonly anyName?: readonly string[]
+  readonly username?: string
+  readonly email?: string
+  readonly firstName?: string
+  readonly lastName?: string
+  readonly enabled?: boolean
+  readonly emailVerified?: boolean
+  /** Values of attributes, in any case. */
+  readonly attributes?: Readonly<Record<string, string>>
+  /** Alias of an identity provider that they have an account at. */
+  readonly provider?: string
+  /** Their id at an identity provider. */
+  readonly providerUser?: string
+  /** Id of a group that they belong to themselves. */
+  readonly group?: string
+  /** Id of a role that they have themselves. */
+  readonly role?: string
+  /** Without the accounts of clients. */
+  readonly peopleOnly?: boolean
+  readonly visible: Visibility
+}
+
+/** A user who is found, and whether they have one-time codes. */
+export interface FoundUser {
+  readonly id: string
+  readonly totp: boolean
+}
+
+/** The users who are found, a page of them, by user name. One statement. */
+export async function searchUsers(
+  tx: Transaction,
+  realm: number,
+  search: UserSearch,
+  { first = 0, max }: { first?: number; max?: number } = {},
+): Promise<FoundUser[]> {
+  const { rows } = await sql<FoundUser>`
+    select u.id, exists (select from credential c
+      where c.realm = u.realm and c.user_account = u.id and c.type = 'otp') as totp
+    from user_account u where u.realm = ${realm} and ${conditions(search)}
+    order by u.username offset ${first} ${max === undefined ? sql`` : sql`limit ${max}`}`.execute(tx)
+  return rows
+}
+
+/** How many users are found. One statement. */
+export async function countUsers(tx: Transaction, realm: number, search: UserSearch): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::integer as count from user_account u where u.realm = ${realm} and ${conditions(search)}`.execute(
+    tx,
+  )
+  return rows[0]!.count
+}
+
+/** The columns that hold names, all in lower case. */
+const NAMES = {
+  username: 'username',
+  email: 'email',
+  firstName: 'first_name_folded',
+  lastName: 'last_name_folded',
+} as const
+
+function conditions(search: UserSearch): RawBuilder<unknown> {
+  const {
+    ids,
+    anyName = [],
+    enabled,
+    emailVerified,
+    attributes = {},
+    provider,
+    providerUser,
+    group,
+    role,
+    visible,
+  } = search
+  const like = (column: string, pattern: string) => sql`u.${sql.ref(column)} like ${pattern}`
+  const all: RawBuilder<unknown>[] = [sql`true`]
+  if (visible !== 'all') all.push(sql`u.id = any(${visible.ids})`)
+  if (ids) all.push(sql`u.id = any(${ids})`)
+  for (const pattern of anyName) {
+    const columns = Object.values(NAMES).map((column) => like(column, pattern))
+    all.push(sql`(${sql.join(columns, sql` or `)})`)
+  }
+  for (const [field, column] of Object.entries(NAMES)) {
+    const pattern = search[field as keyof typeof NAMES]
+    if (pattern !== undefined) all.push(like(column, pattern))
+  }
+  if (enabled !== undefined) all.push(sql`coalesce((u.body ->> 'enabled')::boolean, false) = ${enabled}::boolean`)
+  if (emailVerified !== undefined)
+    all.push(sql`coalesce((u.body ->> 'emailVerified')::boolean, false) = ${emailVerified}::boolean`)
+  for (const [name, pattern] of Object.entries(attributes))
+    all.push(sql`exists (select from jsonb_array_elements_text(u.body -> 'attributes' -> ${name}::text) as a(value)
+      where lower(a.value collate "default") like ${pattern})`)
+  if (provider !== undefined || providerUser !== undefined)
+    all.push(sql`exists (select from federated_identity f
+      join identity_provider p on p.realm = f.realm and p.id = f.identity_provider
+      where f.realm = u.realm and f.user_account = u.id
+        and (${provider ?? null}::text is null or p.alias = ${provider ?? null})
+        and (${providerUser ?? null}::text is null or f.user_id = ${providerUser ?? null}))`)
+  if (group !== undefined)
+    all.push(sql`exists (select from user_group m
+      where m.realm = u.realm and m.user_account = u.id and m.realm_group = ${group})`)
+  if (role !== undefined)
+    all.push(sql`exists (select from user_role m
+      where m.realm = u.realm and m.user_account = u.id and m.role = ${role})`)
+  if (search.peopleOnly) all.push(sql`u.service_account_client is null`)
+  return sql.join(all, sql` and `)
+}

@@ -1,0 +1,98 @@
+// Users over REST: what a body may say, how they are found, what becomes of their credentials.
+import { expect, test } from 'vitest'
+import { testServer } from '../support/server.ts'
+import { testService } from '../support/service.ts'
+
+const { call, make, realm } = await testServer()
+const names = (answer: { body: { username: string }[] }) => answer.body.map(({ username }) => username)
+
+test('whatever is wrong with names and address is told at once, field by field', async () => {
+  const path = `${await realm()}/users`
+  const wrong = await call('POST', path, { body: { username: 'ab', email: 'no', firstName: 'a<b' } })
+  expect(wrong.status).toBe(400)
+  expect(wrong.body.errors).toEqual([
+    { field: 'username', errorMessage: 'error-invalid-length', params: ['username', 3, 255] },
+    { field: 'email', errorMessage: 'error-invalid-email', params: ['email', 'no'] },
+    { field: 'firstName', errorMessage: 'error-person-name-invalid-character', params: ['firstName'] },
+  ])
+  expect((await call('POST', path, { body: { username: 'аdmin' } })).body).toMatchObject({ field: 'username' })
+  expect((await call('GET', `${path}/count`)).body).toBe(0)
+})
+
+test('who states attributes states names with them, and unknown attributes are left out', async () => {
+  const user = await make(`${await realm()}/users`, { username: 'ann', firstName: 'Ann', email: 'Ann@Example.org' })
+  await call('PUT', user, { body: { lastName: 'Lee' } })
+  expect((await call('GET', user)).body).toMatchObject({ firstName: 'Ann', lastName: 'Lee', email: 'ann@example.org' })
+  await call('PUT', user, { body: { attributes: { firstName: ['Anna'], colour: ['red'] } } })
+  const { body } = await call('GET', user)
+  expect(body).toMatchObject({ username: 'ann', firstName: 'Anna' })
+  for (const gone of ['lastName', 'email', 'attributes']) expect(body).not.toHaveProperty(gone)
+})
+
+test('where addresses are names, the name follows the address', async () => {
+  const path = `${await realm({ registrationEmailAsUsername: true })}/users`
+  const user = await make(path, { username: 'any', email: 'ann@example.org' })
+  expect((await call('GET', user)).body.username).toBe('ann@example.org')
+  await call('PUT', user, { body: { email: 'lee@example.org', username: 'other' } })
+  expect((await call('GET', user)).body).toMatchObject({ username: 'lee@example.org', email: 'lee@example.org' })
+  expect((await call('POST', path, { body: { username: 'any' } })).body).toEqual({
+    field: 'email',
+    errorMessage: 'error-user-attribute-required',
+    params: ['email'],
+  })
+})
+
+test('names are found in any case and alphabet, and wildcards of the database stand for themselves', async () => {
+  const path = await realm()
+  await make(`${path}/users`, { username: 'ann_x', firstName: 'Ännchen', lastName: 'Straße' })
+  await make(`${path}/users`, { username: 'annax', email: 'x%y@example.org' })
+  const found = async (query: string) => names(await call('GET', `${path}/users?${query}`))
+  expect(await found('search=%C3%84NN')).toEqual(['ann_x'])
+  expect(await found('search=*STRA%C3%9F*')).toEqual(['ann_x'])
+  expect(await found('search=ann_')).toEqual(['ann_x'])
+  expect(await found('search=ann%20*x')).toEqual(['ann_x', 'annax'])
+  expect(await found('search=%22ann%22')).toEqual([])
+  expect(await found('email=%25')).toEqual(['annax'])
+  expect(await found('firstName=%C3%A4nnCHEN&exact=true')).toEqual(['ann_x'])
+})
+
+test('accounts of clients are found by name, and are in no other list', async () => {
+  const path = await realm()
+  await make(`${path}/clients`, { clientId: 'shop', serviceAccountsEnabled: true })
+  const found = async (query: string) => names(await call('GET', `${path}/users${query}`))
+  expect([await found(''), await found('?search=service')]).toEqual([[], []])
+  expect(await found('?username=service-account')).toEqual(['service-account-shop'])
+  expect((await call('GET', `${path}/users/count`)).body).toBe(0)
+})
+
+test('a list costs as many statements as one user, however many there are', async () => {
+  const path = `${await realm()}/users`
+  const { statements } = await testService()
+  await make(path, { username: 'one' })
+  const before = await statements(() => call('GET', path))
+  for (const username of ['two', 'three', 'four']) await make(path, { username })
+  expect((await statements(() => call('GET', path))).length).toBe(before.length)
+})
+
+test('a credential that an update brings takes the place of that of its type, or comes last', async () => {
+  const password = { type: 'password', value: 'first' }
+  const user = await make(`${await realm()}/users`, { username: 'ann', enabled: true, credentials: [password] })
+  const kept = async () =>
+    (await call('GET', `${user}/credentials`)).body.map(({ id, type }: { id: string; type: string }) => ({ id, type }))
+  const [first] = await kept()
+  const otp = { type: 'otp', secretData: '{"value":"x"}', credentialData: '{"subType":"totp"}' }
+  await call('PUT', user, { body: { credentials: [otp] } })
+  await call('PUT', user, { body: { credentials: [{ ...password, value: 'second' }] } })
+  expect(await kept()).toMatchObject([first, { type: 'otp' }])
+  expect((await call('GET', user)).body.totp).toBe(true)
+  expect(JSON.stringify((await call('GET', `${user}/credentials`)).body)).not.toContain('secretData')
+})
+
+test('a user in a group that does not exist is not made', async () => {
+  const path = await realm()
+  expect(await call('POST', `${path}/users`, { body: { username: 'ann', groups: ['/nowhere'] } })).toMatchObject({
+    status: 400,
+    body: { errorMessage: 'There is no group /nowhere' },
+  })
+  expect((await call('GET', `${path}/users`)).body).toEqual([])
+})
