@@ -28,6 +28,8 @@ export interface GroupSearch {
   readonly attributes?: Representation
   /** Id of a user who belongs to them. */
   readonly member?: string
+  /** Id of a role that they have themselves. */
+  readonly role?: string
   readonly visible?: Visibility
 }
 
@@ -74,7 +76,7 @@ export async function countGroups(tx: Transaction, realm: number, search: GroupS
 }
 
 function conditions(search: GroupSearch): RawBuilder<unknown> {
-  const { ids, parent, wirePath, name, attributes, member } = search
+  const { ids, parent, wirePath, name, attributes, member, role } = search
   const all = [seen(search.visible)]
   if (ids) all.push(sql`g.id = any(${ids})`)
   if (parent !== undefined) all.push(parent === null ? sql`g.parent is null` : sql`g.parent = ${parent}`)
@@ -85,6 +87,9 @@ function conditions(search: GroupSearch): RawBuilder<unknown> {
   if (member !== undefined)
     all.push(sql`exists (select from user_group m
       where m.realm = g.realm and m.realm_group = g.id and m.user_account = ${member})`)
+  if (role !== undefined)
+    all.push(sql`exists (select from group_role m
+      where m.realm = g.realm and m.realm_group = g.id and m.role = ${role})`)
   return sql.join(all, sql` and `)
 }
 

@@ -15,6 +15,7 @@ import { organizationOperations } from './organizations.ts'
 import { protocolMapperOperations } from './protocol-mappers.ts'
 import { realmOperations } from './realms.ts'
 import { requiredActionOperations } from './required-actions.ts'
+import { roleMappingOperations } from './role-mappings.ts'
 import { roleOperations } from './roles.ts'
 import { userOperations } from './users.ts'
 import { workflowOperations } from './workflows.ts'
@@ -27,6 +28,7 @@ export const operations: readonly Operation[] = [
   ...authorizationOperations,
   ...protocolMapperOperations,
   ...roleOperations,
+  ...roleMappingOperations,
   ...eventOperations,
   ...groupOperations,
   ...userOperations,
@@ -40,9 +42,10 @@ export const operations: readonly Operation[] = [
   ...workflowOperations,
 ]
 
-const present = new Set(operations.map(({ method, path }) => `${method} ${path}`))
+/** Keycloak: one of its paths has two parameters of the same name, so names do not tell paths apart. */
+const shapeOf = ({ method, path }: { method: string; path: string }) => `${method} ${path.replace(/\{[^}]+\}/g, '{}')}`
+
+const present = new Set(operations.map(shapeOf))
 
 /** The operations that are not there yet. */
-export const missingOperations = listedOperations.filter(
-  ({ method, path }) => path !== '/' && !present.has(`${method} ${path}`),
-)
+export const missingOperations = listedOperations.filter((one) => one.path !== '/' && !present.has(shapeOf(one)))

@@ -23,7 +23,7 @@ const one = (
 ): Pick<Resource, 'get' | 'replace' | 'delete'> => ({
   async get(context, place) {
     demand(context, 'view-realm')
-    return show(context, await find(context, place))
+    return showRole(context, await find(context, place))
   },
   async replace(context, place, body) {
     demand(context, 'manage-realm')
@@ -35,7 +35,7 @@ const one = (
     demand(context, 'manage-realm')
     const live = await find(context, place)
     await remove(context, live)
-    const { id, name, description, composite } = show(context, live)
+    const { id, name, description, composite } = showRole(context, live)
     const representation = masked(kinds.role, { id, name, description, composite } as Representation)
     describeEvent(context, { resourceType: typeOf(kinds.role, live.parent?.kind), representation })
   },
@@ -43,7 +43,7 @@ const one = (
 
 /** Keycloak: RoleContainerResource. `owner` is the id of a client; without it, roles of the realm. */
 export const roles: Resource = {
-  ...one(findByName),
+  ...one(findRole),
   kind: 'role',
   view: 'view-realm',
   manage: 'manage-realm',
@@ -60,7 +60,7 @@ export const roles: Resource = {
       visible: visibleTo(context, 'view-realm'),
     }
     const brief = query.briefRepresentation !== false
-    return (await writers.role.list(context, filter)).map((live) => show(context, live, brief))
+    return (await writers.role.list(context, filter)).map((live) => showRole(context, live, brief))
   },
   async create(context, place, body) {
     demand(context, 'manage-realm')
@@ -83,7 +83,8 @@ async function containerOf(
   return { filter: { parents: { kind: 'client', ids: [id] } }, parent: { kind: 'client', id, key } }
 }
 
-async function findByName(context: Context, { id: name, ...place }: Place): Promise<LiveObject> {
+/** The role of that name in its realm or client. Throws not_found. */
+export async function findRole(context: Context, { id: name, ...place }: Place): Promise<LiveObject> {
   const { parent } = await containerOf(context, place)
   const [found] = await writers.role.list(context, { keys: [parent ? ['client', ...parent.key, name] : [name]] })
   if (!found) throw failure('not_found', 'Could not find role')
@@ -91,7 +92,7 @@ async function findByName(context: Context, { id: name, ...place }: Place): Prom
 }
 
 /** A role as it shows; in brief without attributes. */
-function show(context: Context, live: LiveObject, brief = false): Representation {
+export function showRole(context: Context, live: LiveObject, brief = false): Representation {
   const { composites, attributes, ...shown } = present(context.vault, live)
   const clientRole = live.parent !== undefined
   return {

@@ -1,0 +1,20 @@
+import { groupRoles, userRoles } from '../../service/resources/role-mappings.ts'
+import { type Operation, tagged } from '../operation.ts'
+import { allRoles, roleSet } from '../shapes/role-set.ts'
+
+const REALM = 'REALM_ROLE_MAPPING'
+const CLIENT = 'CLIENT_ROLE_MAPPING'
+
+/** The roles of users and groups. */
+export const roleMappingOperations: Operation[] = [
+  ...tagged('Role Mapper', [
+    allRoles(userRoles, '/admin/realms/{realm}/users/{user-id}/role-mappings'),
+    ...roleSet(userRoles, '/admin/realms/{realm}/users/{user-id}/role-mappings/realm', REALM),
+    allRoles(groupRoles, '/admin/realms/{realm}/groups/{group-id}/role-mappings'),
+    ...roleSet(groupRoles, '/admin/realms/{realm}/groups/{group-id}/role-mappings/realm', REALM),
+  ]),
+  ...tagged('Client Role Mappings', [
+    ...roleSet(userRoles, '/admin/realms/{realm}/users/{user-id}/role-mappings/clients/{client-id}', CLIENT),
+    ...roleSet(groupRoles, '/admin/realms/{realm}/groups/{group-id}/role-mappings/clients/{client-id}', CLIENT),
+  ]),
+]

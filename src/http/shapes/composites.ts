@@ -1,0 +1,124 @@
+// What a role contains, however the role is found.
+import * as z from 'zod'
+import type { EventType } from '../../kinds/admin-events.ts'
+import { kinds } from '../../kinds/index.ts'
+import type { Representation } from '../../kinds/kind.ts'
+import type { Context } from '../../service/context.ts'
+import {
+  changeParts,
+  type Find,
+  listClientParts,
+  listGroupsWith,
+  listParts,
+  listRealmParts,
+  listUsersWith,
+  reachRole,
+} from '../../service/resources/composites.ts'
+import type { Place } from '../../service/resources/resource.ts'
+import { listBody } from '../body.ts'
+import { bodyBehind, type Call, operationId, param, paramsOf, reading, type Untagged, writing } from '../operation.ts'
+import { page, queryFlag } from '../query.ts'
+import { badRequest, done, many, refusals } from '../responses.ts'
+
+const kind = kinds.role
+const view = 'view-realm'
+const manage = 'manage-realm'
+
+/** The operations on what the role at the path contains. `event`: what admin events say that they are about. */
+export function composites(find: Find, role: string, event: EventType): Untagged[] {
+  const path = `${role}/composites`
+  const bodyOf = (context: Context, call: Call) =>
+    bodyBehind(call, () => reachRole(context, find, placeOf(call, role))) as Promise<Representation[]>
+  const common = { permission: manage, event, path, body: listBody(kind) } as const
+  return [
+    {
+      operationId: operationId('list', path),
+      method: 'GET',
+      path,
+      summary: 'List the roles that a role contains',
+      permission: view,
+      query: z.object({ search: z.string().optional().describe('Part of the name, in any case.'), ...page }),
+      responses: { ...many(kind), ...refusals },
+      handle: reading((context, call) => listParts(context, find, placeOf(call, role), call.query)),
+    },
+    {
+      operationId: operationId('list', `${path}/realm`),
+      method: 'GET',
+      path: `${path}/realm`,
+      summary: 'List the roles of the realm that a role contains',
+      permission: view,
+      responses: { ...many(kind), ...refusals },
+      handle: reading((context, call) => listRealmParts(context, find, placeOf(call, role))),
+    },
+    {
+      ...common,
+      operationId: operationId('add', path),
+      method: 'POST',
+      summary: 'Let a role contain others',
+      responses: { ...done, ...refusals, ...badRequest },
+      handle: writing(async (context, call) =>
+        changeParts(context, find, placeOf(call, role), 'add', await bodyOf(context, call)),
+      ),
+    },
+    {
+      ...common,
+      operationId: operationId('remove', path),
+      method: 'DELETE',
+      summary: 'Let a role contain others no more',
+      responses: { ...done, ...refusals, ...badRequest },
+      handle: writing(async (context, call) =>
+        changeParts(context, find, placeOf(call, role), 'remove', await bodyOf(context, call)),
+      ),
+    },
+  ]
+}
+
+/** The operation that lists what the role contains of the client that the last parameter of the path names. */
+export function compositesOfClient(find: Find, path: string): Untagged {
+  const [role] = path.split('/composites/') as [string]
+  return {
+    operationId: operationId('list', path),
+    method: 'GET',
+    path,
+    summary: 'List the roles of a client that a role contains',
+    permission: view,
+    responses: { ...many(kind), ...refusals },
+    handle: reading((context, call) =>
+      listClientParts(context, find, placeOf(call, role), param(call, paramsOf(path).at(-1)!)),
+    ),
+  }
+}
+
+/** The operations that list who has the role at the path. */
+export function holders(find: Find, role: string): Untagged[] {
+  const brief = queryFlag.describe('Whether names and state are enough; for groups true unless it says otherwise.')
+  const query = z.object({ briefRepresentation: brief, ...page })
+  return [
+    {
+      operationId: operationId('list', `${role}/users`),
+      method: 'GET',
+      path: `${role}/users`,
+      summary: 'List the users who have a role themselves',
+      permission: view,
+      query,
+      responses: { ...many(kinds.user), ...refusals },
+      handle: reading((context, call) => listUsersWith(context, find, placeOf(call, role), call.query)),
+    },
+    {
+      operationId: operationId('list', `${role}/groups`),
+      method: 'GET',
+      path: `${role}/groups`,
+      summary: 'List the groups that have a role themselves',
+      permission: view,
+      query,
+      responses: { ...many(kinds.group), ...refusals },
+      handle: reading((context, call) => listGroupsWith(context, find, placeOf(call, role), call.query)),
+    },
+  ]
+}
+
+/** The role is named by the last parameter of its path, the client that it belongs to by the one before. */
+function placeOf(call: Call, role: string): Place {
+  const [id, owner] = paramsOf(role).slice(1).reverse() as [string, string?]
+  return { id: param(call, id), ...(owner && { owner: param(call, owner) }) }
+}

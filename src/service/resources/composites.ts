@@ -1,0 +1,113 @@
+// What roles contain, and who has them.
+import { kinds } from '../../kinds/index.ts'
+import type { Key, Representation } from '../../kinds/kind.ts'
+import { relationKeys } from '../../kinds/relations.ts'
+import { describeEvent, typeOf } from '../admin-events.ts'
+import { demand } from '../administrators.ts'
+import type { Context, WriteContext } from '../context.ts'
+import { failure } from '../errors.ts'
+import { writers } from '../index.ts'
+import type { LiveObject } from '../live.ts'
+import { CLIENT_NOT_FOUND } from './clients.ts'
+import { showGroups } from './group-view.ts'
+import { pageOf } from './lists.ts'
+import { getObject, type Place, type Query } from './resource.ts'
+import { findRole, showRole } from './roles.ts'
+import { showUsers } from './user-view.ts'
+
+/** How a role is found: by name where it belongs, or by id. Throws not_found. */
+export type Find = (context: Context, place: Place) => Promise<LiveObject>
+
+/** Roles by name in their realm or client. */
+export const byName: Find = findRole
+
+/** Roles by id. */
+export const byId: Find = (context, { id }) => getObject(context, 'role', id, 'Could not find role with id')
+
+/** The roles that a role contains, by name: a page of them, those with that part in their name. */
+export async function listParts(context: Context, find: Find, place: Place, query: Query): Promise<Representation[]> {
+  const keys = partsOf(await open(context, find, place))
+  const { search } = query
+  const text = typeof search === 'string' && search !== '' ? { search } : {}
+  return show(context, await writers.role.list(context, { keys, ...text, ...pageOf(query) }))
+}
+
+/** The roles of the realm that a role contains. */
+export async function listRealmParts(context: Context, find: Find, place: Place): Promise<Representation[]> {
+  const keys = partsOf(await open(context, find, place)).filter((key) => key.length === 1)
+  return show(context, await writers.role.list(context, { keys }))
+}
+
+/** The roles of a client that a role contains. */
+export async function listClientParts(
+  context: Context,
+  find: Find,
+  place: Place,
+  client: string,
+): Promise<Representation[]> {
+  const live = await open(context, find, place)
+  const { key } = await getObject(context, 'client', client, CLIENT_NOT_FOUND)
+  const keys = partsOf(live).filter(([, parent]) => parent === key[0])
+  return show(context, await writers.role.list(context, { keys }))
+}
+
+/** Throws unless the role is there and the caller may change what it contains. */
+export async function reachRole(context: Context, find: Find, place: Place): Promise<void> {
+  demand(context, 'manage-realm')
+  await find(context, place)
+}
+
+/** Lets a role contain others, or no more. Throws not_found where one of them does not exist. */
+export async function changeParts(
+  context: WriteContext,
+  find: Find,
+  place: Place,
+  change: 'add' | 'remove',
+  bodies: readonly Representation[],
+): Promise<void> {
+  demand(context, 'manage-realm')
+  const live = await find(context, place)
+  const ids = bodies.map(({ id }) => String(id ?? ''))
+  const found = await writers.role.list(context, { ids })
+  if (new Set(ids).size > found.length) throw failure('not_found', 'Could not find composite role')
+  const keys = found.map(({ key }) => key)
+  await writers.role.update(context, [{ live, set: {}, relations: { composites: { [change]: keys } } }])
+  describeEvent(context, { resourceType: typeOf(kinds.role, live.parent?.kind) })
+}
+
+/** The users who have a role themselves, by name. */
+export async function listUsersWith(
+  context: Context,
+  find: Find,
+  place: Place,
+  query: Query,
+): Promise<Representation[]> {
+  const { id } = await open(context, find, place)
+  const view = { brief: query.briefRepresentation === true, access: true }
+  return showUsers(context, { role: id }, view, pageOf(query))
+}
+
+/** The groups that have a role themselves, by name. */
+export async function listGroupsWith(
+  context: Context,
+  find: Find,
+  place: Place,
+  query: Query,
+): Promise<Representation[]> {
+  const { id } = await open(context, find, place)
+  return showGroups(context, { role: id }, { brief: query.briefRepresentation !== false }, pageOf(query))
+}
+
+async function open(context: Context, find: Find, place: Place): Promise<LiveObject> {
+  demand(context, 'view-realm')
+  return find(context, place)
+}
+
+function partsOf({ representation }: LiveObject): Key[] {
+  const { composites } = representation
+  return composites == null ? [] : relationKeys(kinds.role.fields.composites!, composites)
+}
+
+function show(context: Context, roles: readonly LiveObject[]): Representation[] {
+  return roles.map((role) => showRole(context, role, true))
+}

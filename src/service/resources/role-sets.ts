@@ -1,0 +1,172 @@
+// Sets of roles that something has: list them, those that it can still be given and those that it has in effect, add, take.
+import { kinds } from '../../kinds/index.ts'
+import { type Key, type Representation, relationFields } from '../../kinds/kind.ts'
+import { relationKeys } from '../../kinds/relations.ts'
+import { type RoleHolders, selectEffectiveRoles } from '../../store/effective-roles.ts'
+import { describeEvent } from '../admin-events.ts'
+import { demand, type Permission, visibleTo } from '../administrators.ts'
+import type { Context, WriteContext } from '../context.ts'
+import { failure } from '../errors.ts'
+import { writers } from '../index.ts'
+import type { LiveObject } from '../live.ts'
+import { getObject } from './resource.ts'
+import { showRole } from './roles.ts'
+
+/** Something that has roles. */
+export interface RoleSet {
+  readonly view: Permission
+  readonly manage: Permission
+  /** The object with that id. Throws not_found. */
+  find(context: Context, id: string): Promise<LiveObject>
+  /** Whose roles are in effect for the object. */
+  holders(live: LiveObject): RoleHolders
+  /** What is said of a client that does not exist. */
+  readonly clientNotFound: string
+}
+
+/** Which roles of which set: those of the realm, or those of the client with that id. */
+export interface Roles {
+  readonly owner: string
+  readonly client?: string
+}
+
+/** Throws unless the set is there, and the client where one is named, and the caller may change it. */
+export async function reachRoles(context: Context, set: RoleSet, at: Roles): Promise<void> {
+  await open(context, set, at, set.manage)
+}
+
+/** All roles of a set, by what they belong to. */
+export async function listAll(context: Context, set: RoleSet, owner: string): Promise<Representation> {
+  const { live } = await open(context, set, { owner }, set.view)
+  const found = await writers.role.list(context, { keys: keysOf(live) })
+  const [realm, ofClients] = [found.filter(({ parent }) => !parent), found.filter(({ parent }) => parent)]
+  const byClient = Map.groupBy(ofClients, ({ key }) => key[1]!)
+  const clientMappings = [...byClient].map(([client, own]) => {
+    const mappings = own.map((one) => showRole(context, one, true))
+    return [client, { id: own[0]!.parent!.id, client, mappings }]
+  })
+  return {
+    ...(realm.length && { realmMappings: realm.map((one) => showRole(context, one, true)) }),
+    ...(clientMappings.length && { clientMappings: Object.fromEntries(clientMappings) }),
+  }
+}
+
+/** The roles that are in the set themselves. */
+export async function listOwn(context: Context, set: RoleSet, at: Roles): Promise<Representation[]> {
+  const { live, client } = await open(context, set, at, set.view)
+  return show(context, await ownRoles(context, live, client), true)
+}
+
+/** The roles that are not in the set themselves. */
+export async function listAvailable(context: Context, set: RoleSet, at: Roles): Promise<Representation[]> {
+  const { live, client } = await open(context, set, at, set.view)
+  const own = new Set(keysOf(live).map((key) => JSON.stringify(key)))
+  const where = client ? { parents: { kind: 'client' as const, ids: [client.id] } } : { topLevel: true as const }
+  const all = await writers.role.list(context, { ...where, visible: visibleTo(context, set.view) })
+  return show(
+    context,
+    all.filter(({ key }) => !own.has(JSON.stringify(key))),
+    true,
+  )
+}
+
+/** The roles of the set, and all that they contain. */
+export async function listEffective(
+  context: Context,
+  set: RoleSet,
+  at: Roles,
+  brief: boolean,
+): Promise<Representation[]> {
+  const { live, client } = await open(context, set, at, set.view)
+  const ids = await selectEffectiveRoles(context.tx, context.realm.number, set.holders(live))
+  const found = await writers.role.list(context, { ids })
+  return show(
+    context,
+    found.filter(({ parent }) => parent?.id === client?.id),
+    brief,
+  )
+}
+
+/** Puts roles into a set. Throws not_found where one does not exist there. */
+export async function addRoles(
+  context: WriteContext,
+  set: RoleSet,
+  at: Roles,
+  bodies: readonly Representation[],
+): Promise<void> {
+  const { live, client } = await open(context, set, at, set.manage)
+  await change(context, live, client, { add: await keysIn(context, client, bodies) })
+}
+
+/** Takes roles out of a set; without a body all that are there. Throws not_found where one does not exist there. */
+export async function removeRoles(
+  context: WriteContext,
+  set: RoleSet,
+  at: Roles,
+  bodies: readonly Representation[] | undefined,
+): Promise<void> {
+  const { live, client } = await open(context, set, at, set.manage)
+  if (bodies) return change(context, live, client, { remove: await keysIn(context, client, bodies) })
+  const own = await ownRoles(context, live, client)
+  await change(context, live, client, { remove: own.map(({ key }) => key) })
+  describeEvent(context, { representation: show(context, own, true) })
+}
+
+async function open(
+  context: Context,
+  set: RoleSet,
+  { owner, client }: Roles,
+  permission: Permission,
+): Promise<{ live: LiveObject; client: LiveObject | undefined }> {
+  const live = await set.find(context, owner)
+  demand(context, permission)
+  const found = client === undefined ? undefined : await getObject(context, 'client', client, set.clientNotFound)
+  return { live, client: found }
+}
+
+function ownRoles(context: Context, live: LiveObject, client: LiveObject | undefined): Promise<LiveObject[]> {
+  const there = (key: Key) => (client ? key[1] === client.key[0] : key.length === 1)
+  return writers.role.list(context, { keys: keysOf(live).filter(there) })
+}
+
+async function keysIn(
+  context: Context,
+  client: LiveObject | undefined,
+  bodies: readonly Representation[],
+): Promise<Key[]> {
+  const ids = bodies.map(({ id }) => String(id ?? ''))
+  const found = new Map((await writers.role.list(context, { ids })).map((role) => [role.id, role]))
+  return ids.map((id) => {
+    const role = found.get(id)
+    if (!role || role.parent?.id !== client?.id) throw failure('not_found', 'Role not found')
+    return role.key
+  })
+}
+
+async function change(
+  context: WriteContext,
+  live: LiveObject,
+  client: LiveObject | undefined,
+  elements: { add?: readonly Key[]; remove?: readonly Key[] },
+): Promise<void> {
+  const [name] = roleFields(live).find(
+    ([, { among }]) => among === undefined || among === (client ? 'client' : 'realm'),
+  )!
+  await writers[live.kind].update(context, [{ live, set: {}, relations: { [name]: elements } }])
+}
+
+/** The keys of all roles that the object has itself. */
+function keysOf(live: LiveObject): Key[] {
+  return roleFields(live).flatMap(([name, field]) => {
+    const value = live.representation[name]
+    return value == null ? [] : relationKeys(field, value)
+  })
+}
+
+function roleFields({ kind }: LiveObject) {
+  return relationFields(kinds[kind]).filter(([, { refersTo }]) => refersTo === 'role')
+}
+
+function show(context: Context, roles: readonly LiveObject[], brief: boolean): Representation[] {
+  return roles.map((one) => showRole(context, one, brief))
+}
