@@ -1,19 +1,21 @@
-// The roles that something has in effect: its own, those of the groups above it, and what these contain.
+// The roles that something has in effect: those that it is given, those of the groups above it, and what these contain.
 import { sql } from 'kysely'
 import type { Transaction } from './database.ts'
 
-/** Who has roles: ids of users, of groups, and of roles that are had already. */
+/** Who has roles: users and groups, clients and client scopes that have them in their scope; by id. */
 export interface RoleHolders {
   readonly users?: readonly string[]
   readonly groups?: readonly string[]
-  readonly roles?: readonly string[]
+  /** Keycloak: a client has its own roles in its scope in any case. */
+  readonly clients?: readonly string[]
+  readonly clientScopes?: readonly string[]
 }
 
 /** The ids of the roles that they have in effect, each once. One statement. */
 export async function selectEffectiveRoles(
   tx: Transaction,
   realm: number,
-  { users = [], groups = [], roles = [] }: RoleHolders,
+  { users = [], groups = [], clients = [], clientScopes = [] }: RoleHolders,
 ): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     with recursive joined as (
@@ -30,7 +32,11 @@ export async function selectEffectiveRoles(
         union
         select m.role from joined j join group_role m on m.realm = ${realm} and m.realm_group = j.id
         union
-        select r.id from role r where r.realm = ${realm} and r.id = any(${roles}))
+        select m.role from client_role m where m.realm = ${realm} and m.client = any(${clients})
+        union
+        select r.id from role r where r.realm = ${realm} and r.client = any(${clients})
+        union
+        select m.role from client_scope_role m where m.realm = ${realm} and m.client_scope = any(${clientScopes}))
       union
       select c.part from held h join role_composite c on c.realm = ${realm} and c.role = h.id
     )

@@ -20,6 +20,8 @@ export interface RoleSet {
   find(context: Context, id: string): Promise<LiveObject>
   /** Whose roles are in effect for the object. */
   holders(live: LiveObject): RoleHolders
+  /** Whether every role is in effect for the object. */
+  readonly everything?: (live: LiveObject) => boolean
   /** What is said of a client that does not exist. */
   readonly clientNotFound: string
 }
@@ -57,17 +59,13 @@ export async function listOwn(context: Context, set: RoleSet, at: Roles): Promis
   return show(context, await ownRoles(context, live, client), true)
 }
 
-/** The roles that are not in the set themselves. */
+/** The roles that are not in the set themselves. Keycloak: its own roles are in the scope of a client in any case. */
 export async function listAvailable(context: Context, set: RoleSet, at: Roles): Promise<Representation[]> {
   const { live, client } = await open(context, set, at, set.view)
+  if (client && live.kind === 'client' && client.id === live.id) return []
   const own = new Set(keysOf(live).map((key) => JSON.stringify(key)))
-  const where = client ? { parents: { kind: 'client' as const, ids: [client.id] } } : { topLevel: true as const }
-  const all = await writers.role.list(context, { ...where, visible: visibleTo(context, set.view) })
-  return show(
-    context,
-    all.filter(({ key }) => !own.has(JSON.stringify(key))),
-    true,
-  )
+  const others = (await allRoles(context, set, client)).filter(({ key }) => !own.has(JSON.stringify(key)))
+  return show(context, others, true)
 }
 
 /** The roles of the set, and all that they contain. */
@@ -78,13 +76,11 @@ export async function listEffective(
   brief: boolean,
 ): Promise<Representation[]> {
   const { live, client } = await open(context, set, at, set.view)
+  if (set.everything?.(live)) return show(context, await allRoles(context, set, client), brief)
   const ids = await selectEffectiveRoles(context.tx, context.realm.number, set.holders(live))
   const found = await writers.role.list(context, { ids })
-  return show(
-    context,
-    found.filter(({ parent }) => parent?.id === client?.id),
-    brief,
-  )
+  const there = found.filter(({ parent }) => parent?.id === client?.id)
+  return show(context, there, brief)
 }
 
 /** Puts roles into a set. Throws not_found where one does not exist there. */
@@ -122,6 +118,12 @@ async function open(
   demand(context, permission)
   const found = client === undefined ? undefined : await getObject(context, 'client', client, set.clientNotFound)
   return { live, client: found }
+}
+
+/** All roles of the realm itself, or of the client. */
+function allRoles(context: Context, set: RoleSet, client: LiveObject | undefined): Promise<LiveObject[]> {
+  const where = client ? { parents: { kind: 'client' as const, ids: [client.id] } } : { topLevel: true as const }
+  return writers.role.list(context, { ...where, visible: visibleTo(context, set.view) })
 }
 
 function ownRoles(context: Context, live: LiveObject, client: LiveObject | undefined): Promise<LiveObject[]> {
