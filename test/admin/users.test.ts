@@ -96,3 +96,18 @@ test('a user in a group that does not exist is not made', async () => {
   })
   expect((await call('GET', `${path}/users`)).body).toEqual([])
 })
+
+test('a consent is shown, and taken back once', async () => {
+  const clientConsents = [{ clientId: 'shop', grantedClientScopes: ['email'], createdDate: 1, lastUpdatedDate: 2 }]
+  const path = await realm({ clients: [{ clientId: 'shop' }], users: [{ username: 'ann', clientConsents }] })
+  const [{ id }] = (await call('GET', `${path}/users`)).body
+  const consents = `${path}/users/${id}/consents`
+  expect((await call('GET', consents)).body).toEqual([{ ...clientConsents[0], additionalGrants: [] }])
+  expect((await call('DELETE', `${consents}/shop`)).status).toBe(204)
+  expect(await call('DELETE', `${consents}/shop`)).toMatchObject({
+    status: 404,
+    body: { error: 'Consent nor offline token not found' },
+  })
+  expect((await call('DELETE', `${consents}/nowhere`)).body).toEqual({ error: 'Client not found' })
+  expect((await call('GET', consents)).body).toEqual([])
+})

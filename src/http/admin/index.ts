@@ -17,6 +17,7 @@ import { realmOperations } from './realms.ts'
 import { requiredActionOperations } from './required-actions.ts'
 import { roleMappingOperations } from './role-mappings.ts'
 import { roleOperations } from './roles.ts'
+import { scopeMappingOperations } from './scope-mappings.ts'
 import { userOperations } from './users.ts'
 import { workflowOperations } from './workflows.ts'
 
@@ -29,6 +30,7 @@ export const operations: readonly Operation[] = [
   ...protocolMapperOperations,
   ...roleOperations,
   ...roleMappingOperations,
+  ...scopeMappingOperations,
   ...eventOperations,
   ...groupOperations,
   ...userOperations,

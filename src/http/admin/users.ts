@@ -3,6 +3,7 @@ import { objectOf } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/kind.ts'
 import { prepareCredentials } from '../../service/credentials.ts'
+import { listConsents, revokeConsent } from '../../service/resources/consents.ts'
 import { addIdentity, listIdentities, removeIdentity } from '../../service/resources/federated-identities.ts'
 import { countGroupsOf, listGroupsOf, listMembers, setMembership } from '../../service/resources/user-groups.ts'
 import { countAll, getUser, users } from '../../service/resources/users.ts'
@@ -49,9 +50,15 @@ const identity: BodyForm = {
   representation: 'FederatedIdentityRepresentation',
 }
 
+const consents = z.array(
+  objectOf({ ...kind.fields.clientConsents!.members }).extend({
+    additionalGrants: z.array(z.json()).describe('Keycloak: tokens for offline access, of which there are none.'),
+  }),
+)
+
 const user = (call: Call) => param(call, 'user-id')
 
-/** Users, the groups that they belong to, and their accounts elsewhere. */
+/** Users, the groups that they belong to, their accounts elsewhere, and what they let clients learn. */
 export const userOperations: Operation[] = [
   ...tagged('Users', [
     { ...list!, query: filters.extend({ briefRepresentation: brief, ...page }) },
@@ -165,6 +172,25 @@ export const userOperations: Operation[] = [
       event: kind.events.type,
       responses: { ...done, ...refusals },
       handle: writing((context, call) => removeIdentity(context, user(call), param(call, 'provider'))),
+    },
+    {
+      operationId: 'listUserConsents',
+      method: 'GET',
+      path: '/admin/realms/{realm}/users/{user-id}/consents',
+      summary: 'List what a user lets clients learn',
+      permission: view,
+      responses: { 200: { description: 'The consents, by client.', schema: consents }, ...refusals },
+      handle: reading((context, call) => listConsents(context, user(call))),
+    },
+    {
+      operationId: 'revokeUserConsent',
+      method: 'DELETE',
+      path: '/admin/realms/{realm}/users/{user-id}/consents/{client}',
+      summary: 'Take back what a user lets a client learn',
+      permission: manage,
+      event: { type: kind.events.type, operation: 'ACTION' },
+      responses: { ...done, ...refusals },
+      handle: writing((context, call) => revokeConsent(context, user(call), param(call, 'client'))),
     },
   ]),
   ...tagged('Groups', [
