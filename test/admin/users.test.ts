@@ -111,3 +111,12 @@ test('a consent is shown, and taken back once', async () => {
   expect((await call('DELETE', `${consents}/nowhere`)).body).toEqual({ error: 'Client not found' })
   expect((await call('GET', consents)).body).toEqual([])
 })
+
+test('who joins a group again leaves no event', async () => {
+  const path = await realm({ adminEventsEnabled: true })
+  const group = (await make(`${path}/groups`, { name: 'crew' })).split('/').at(-1)
+  const ann = await make(`${path}/users`, { username: 'ann' })
+  for (const method of ['PUT', 'PUT', 'DELETE', 'DELETE']) await call(method, `${ann}/groups/${group}`)
+  const events = await call('GET', `${path}/admin-events?resourceTypes=GROUP_MEMBERSHIP&direction=asc`)
+  expect(events.body.map(({ operationType }: { operationType: string }) => operationType)).toEqual(['CREATE', 'DELETE'])
+})

@@ -133,8 +133,8 @@ function slashesIn({ name }: Representation): number {
 /** What the query looks for; undefined where it asks for no search at all. */
 function searchOf({ search, exact, q }: Query): GroupSearch | undefined {
   if (typeof q === 'string' && q.trim() !== '') {
-    const asked = Object.entries(attributesOf(q))
-    return { attributes: Object.fromEntries(asked.map(([name, value]) => [name, [value]])) }
+    const asked = Object.entries(attributesOf(q)).map(([name, value]): [string, string[]] => [name, [value]])
+    return asked.length ? { attributes: Object.fromEntries(asked) } : {}
   }
   const text = String(search ?? '').trim()
   if (text === '') return undefined
@@ -157,6 +157,8 @@ function statedIn(body: Representation): Representation {
 
 function demandName({ name }: Representation): string {
   if (typeof name !== 'string' || name.trim() === '') throw failure('invalid', 'Group name is missing')
+  // In a path a tilde before a slash says that the slash belongs to the name.
+  if (name.endsWith('~')) throw failure('invalid', 'A group name does not end in a tilde')
   return name
 }
 
