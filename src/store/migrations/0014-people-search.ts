@@ -2,10 +2,11 @@
 export const peopleSearch = `
 alter table realm_group add path_folded text collate "C";
 
-update realm_group set path_folded = lower(path collate "default");
+alter table realm_group
+  alter path_folded type text collate "C" using lower(path collate "default"),
+  alter path_folded set not null;
 
 alter table realm_group
-  alter path_folded set not null,
   add name_folded text collate "C"
     generated always as (replace(regexp_replace(path_folded, '^.*(?<!~)/', ''), '~/', '/')) stored;
 
@@ -15,9 +16,9 @@ alter table user_account
   add first_name_folded text collate "C",
   add last_name_folded text collate "C";
 
-update user_account set
-  first_name_folded = lower((body ->> 'firstName') collate "default"),
-  last_name_folded = lower((body ->> 'lastName') collate "default");
+alter table user_account
+  alter first_name_folded type text collate "C" using lower((body ->> 'firstName') collate "default"),
+  alter last_name_folded type text collate "C" using lower((body ->> 'lastName') collate "default");
 
 create index user_account_first_name on user_account (realm, first_name_folded);
 create index user_account_last_name on user_account (realm, last_name_folded);
