@@ -5,9 +5,14 @@ export function containing(text: string): string {
   return `%${literal(text)}%`
 }
 
-/** Texts that begin with this one, in any case; `*` in it stands for anything. */
+/** Texts that look like this one, in any case; `*` in it stands for anything. */
+export function matching(text: string): string {
+  return literal(text).replaceAll('*', '%')
+}
+
+/** Texts that begin like this one, in any case; `*` in it stands for anything. */
 export function beginning(text: string): string {
-  return `${literal(text).replaceAll('*', '%')}%`
+  return `${matching(text)}%`
 }
 
 /** The text itself, in any case. */
