@@ -130,9 +130,9 @@ test('an address or a method that does not exist', async () => {
 })
 
 test('an operation that is not there yet says which it is', async () => {
-  expect(await call('GET', `${path}/users`)).toMatchObject({
+  expect(await call('GET', `${path}/events`)).toMatchObject({
     status: 501,
-    body: { error_description: expect.stringContaining('GET /admin/realms/{realm}/users') },
+    body: { error_description: expect.stringContaining('GET /admin/realms/{realm}/events') },
   })
 })
 

@@ -10,7 +10,7 @@ import { clientOperations } from './clients.ts'
 import { eventOperations } from './events.ts'
 import { groupOperations } from './groups.ts'
 import { identityProviderOperations } from './identity-providers.ts'
-import { listedOperations } from './not-yet.ts'
+import { listedOperations, shapeOf } from './not-yet.ts'
 import { organizationOperations } from './organizations.ts'
 import { protocolMapperOperations } from './protocol-mappers.ts'
 import { realmOperations } from './realms.ts'
@@ -43,9 +43,6 @@ export const operations: readonly Operation[] = [
   ...organizationOperations,
   ...workflowOperations,
 ]
-
-/** Keycloak: one of its paths has two parameters of the same name, so names do not tell paths apart. */
-const shapeOf = ({ method, path }: { method: string; path: string }) => `${method} ${path.replace(/\{[^}]+\}/g, '{}')}`
 
 const present = new Set(operations.map(shapeOf))
 

@@ -13,6 +13,11 @@ export interface ListedOperation {
 /** Every operation of the reference server's admin API. */
 export const listedOperations = listed as readonly ListedOperation[]
 
+/** What tells operations apart. Keycloak: one of its paths has two parameters of the same name, so names do not. */
+export function shapeOf({ method, path }: Pick<ListedOperation, 'method' | 'path'>): string {
+  return `${method} ${path.replace(/\{[^}]+\}/g, '{}')}`
+}
+
 /** The answer of an operation that is not there yet. */
 export function notYet({ method, path, tag }: ListedOperation): HttpError {
   return new HttpError(501, {
