@@ -9,7 +9,7 @@ import type { LiveObject } from './live.ts'
 import { hashPassword } from './passwords.ts'
 
 /** Keycloak: what a person must do who was given a temporary password. */
-const UPDATE_PASSWORD = 'UPDATE_PASSWORD'
+export const UPDATE_PASSWORD = 'UPDATE_PASSWORD'
 
 /**
  * Credentials as they are kept: passwords hashed, what earlier versions stated in the form of today. Takes its time, so it

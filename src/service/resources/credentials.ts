@@ -11,14 +11,13 @@ import { touchObjects } from '../../store/objects.ts'
 import { describeEvent } from '../admin-events.ts'
 import { demand } from '../administrators.ts'
 import { type Context, journal, type WriteContext } from '../context.ts'
-import { placedAfter } from '../credentials.ts'
+import { placedAfter, UPDATE_PASSWORD } from '../credentials.ts'
 import { failure } from '../errors.ts'
 import { writers } from '../index.ts'
 import type { LiveObject } from '../live.ts'
 import { findUser } from './users.ts'
 
 const MANAGE = 'manage-users'
-const UPDATE_PASSWORD = 'UPDATE_PASSWORD'
 
 /** The credentials of a user, in their order, without what is secret of them. */
 export async function listCredentials(context: Context, user: string): Promise<Representation[]> {
