@@ -1,9 +1,10 @@
 // Bodies of requests: JSON as Jackson reads it, and its words for what is wrong.
 import * as z from 'zod'
 import { kinds } from '../kinds/index.ts'
-import type { Kind } from '../kinds/kind.ts'
+import type { Kind, KindName } from '../kinds/kind.ts'
 import { nestedShape } from '../kinds/nested.ts'
 import { firstOf, scalarEnd } from '../lib/json-position.ts'
+import { shapeOf } from '../realm-file/reshape.ts'
 import { HttpError } from './errors.ts'
 import { allStorable } from './storable.ts'
 
@@ -14,7 +15,7 @@ export interface BodyForm {
   /** The kind of the object, or of the elements of the list, that the body is: errors name it. */
   readonly kind?: Kind
   /** What errors name it by, where it is of no kind. */
-  readonly representation?: string
+  readonly representation?: string | ((path: Path) => string)
   /** The body is one text, in quotes or without. Keycloak: whatever its type says. */
   readonly text?: true
   /** The body is a plain text, and its type says so. */
@@ -41,10 +42,28 @@ const schemas = new Map<Kind, z.ZodObject>()
 export function bodySchema(kind: Kind): z.ZodObject {
   const known = schemas.get(kind)
   if (known) return known
-  const shape = nestedShape(kind, bodySchema)
+  const usual = nestedShape(kind, bodySchema)
+  const shape = kind.name === 'realm' ? { ...usual, ...listed() } : usual
   const schema = kind.lenient ? z.object(shape) : z.strictObject(shape)
   schemas.set(kind, schema)
   return schema
+}
+
+/** The children of a realm that documents list otherwise than one after the other, and those within them. */
+function listed(): z.ZodRawShape {
+  const whole = (name: KindName): z.ZodType =>
+    z.lazy(() => z.strictObject({ ...bodySchema(kinds[name]).shape, ...optional(shapeOf(name, whole)) }))
+  return optional(childShapes(whole))
+}
+
+/** How documents write children of a realm, where that is no list of them. */
+export function childShapes(schemaOf: (kind: KindName) => z.ZodType): Record<string, z.ZodType> {
+  const shapes = Object.entries(shapeOf('realm', schemaOf))
+  return Object.fromEntries(shapes.filter(([field]) => Object.hasOwn(kinds.realm.children, field)))
+}
+
+function optional(shapes: Record<string, z.ZodType>): Record<string, z.ZodType> {
+  return Object.fromEntries(Object.entries(shapes).map(([field, one]) => [field, one.nullish()]))
 }
 
 /** The body as its form has it. Throws HttpError: the first thing that is wrong, in the order of the text. */
@@ -53,6 +72,7 @@ export function readBody(bytes: Buffer | undefined, form: BodyForm): unknown {
   if (text === '' && form.optional) return undefined
   if (form.text) return text.trim().replace(/^"(.*)"$/s, '$1')
   const value = form.plain ? text : parse(text, form)
+  if (form.plain && !allStorable(text)) throw cannotParse('unknown_error')
   const result = form.schema.safeParse(value)
   if (result.success) return result.data
   if (form.refusal) throw new HttpError(400, { errorMessage: form.refusal })
@@ -63,7 +83,10 @@ export function readBody(bytes: Buffer | undefined, form: BodyForm): unknown {
   const { path, offset } = first
   // Keycloak: the position is where its parser stood: behind what opens a value, or behind a number, flag or null.
   const end = /["[{]/.test(text[offset]!) ? offset + 1 : scalarEnd(text, offset)
-  const name = kindAt(form.kind, path.slice(0, -1))?.representation ?? form.representation ?? 'object'
+  const owner = path.slice(0, -1)
+  const { representation = 'object' } = form
+  const named = typeof representation === 'string' ? representation : representation(owner)
+  const name = kindAt(form.kind, owner)?.representation ?? named
   const where = `line ${lineOf(text, end)} column ${columnOf(text, end)}`
   throw new HttpError(400, {
     error: `Invalid json representation for ${name}. Unrecognized field "${path.at(-1)}" at ${where}.`,

@@ -38,20 +38,23 @@ function operationObject({ operationId, tag, summary, permission, query, body, r
     description: permission === 'any' ? 'Every administrator may call it.' : `Needs the role \`${permission}\`.`,
     ...(query && { parameters: Object.entries(query.shape).map(queryParameter) }),
     ...(body && {
-      requestBody: { required: !body.optional, description: body.description, content: contentOf(body) },
+      requestBody: {
+        required: !body.optional,
+        description: body.description,
+        content: contentOf(bodySchemaOf(body), body.plain),
+      },
     }),
     responses: Object.fromEntries(Object.entries(responses).map(([status, response]) => [status, answer(response)])),
   }
 }
 
-function answer({ description, schema }: Response): JsonSchema {
-  return { description, ...(schema && { content: json(schemaOf(schema)) }) }
+function answer(response: Response): JsonSchema {
+  const { description, schema } = response
+  return { description, ...(schema && { content: contentOf(schemaOf(schema), response.plain) }) }
 }
 
-const json = (schema: JsonSchema) => ({ 'application/json': { schema } })
-
-function contentOf(body: BodyForm): JsonSchema {
-  return body.plain ? { 'text/plain': { schema: { type: 'string' } } } : json(bodySchemaOf(body))
+function contentOf(schema: JsonSchema, plain?: true): JsonSchema {
+  return { [plain ? 'text/plain' : 'application/json']: { schema } }
 }
 
 function pathParameter(name: string): JsonSchema {

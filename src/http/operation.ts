@@ -41,6 +41,8 @@ export const tagged = (tag: string, operations: readonly Untagged[]): Operation[
 export interface Response {
   readonly description: string
   readonly schema?: z.ZodType
+  /** The answer is no JSON, but the text itself. */
+  readonly plain?: true
 }
 
 /** A request that was understood. */
@@ -61,6 +63,8 @@ export interface Call {
 export interface Answer {
   readonly status: number
   readonly body?: unknown
+  /** The body is no JSON, but the text itself. */
+  readonly plain?: true
   /** Name of the object that was made: its address is that of the request, followed by this. */
   readonly created?: string
   /** The address of what was made, relative to that of the request, where it is not below it. */

@@ -1,8 +1,9 @@
 // Responses that many operations share, for OpenAPI and the tests.
 import * as z from 'zod'
+import { kinds } from '../kinds/index.ts'
 import type { Kind } from '../kinds/kind.ts'
 import { childrenInside, childrenOf } from '../kinds/nested.ts'
-import { bodySchema } from './body.ts'
+import { bodySchema, childShapes } from './body.ts'
 import type { Response } from './operation.ts'
 
 /** Schemas that have a name in OpenAPI. */
@@ -88,8 +89,10 @@ export function representationOf(kind: Kind): z.ZodType {
     field,
     childrenOf(child, representationOf(child)).optional().describe(`Each ${child.title} of the ${kind.title}.`),
   ])
+  const special = kind.name === 'realm' ? childShapes((name) => representationOf(kinds[name])) : {}
+  const lists = Object.entries(special).map(([field, one]) => [field, one.optional().describe(one.description ?? '')])
   const schema = z
-    .object({ ...bodySchema(kind).shape, ...Object.fromEntries(children) })
+    .object({ ...bodySchema(kind).shape, ...Object.fromEntries([...children, ...lists]) })
     .describe(`A ${kind.title}.`)
     .register(components, { id: kind.representation })
   representations.set(kind, schema)

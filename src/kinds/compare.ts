@@ -121,7 +121,8 @@ export function isGenerated(kind: Kind, path: string): boolean {
  * a provider does not describe are masked too.
  */
 export function isMasked(kind: Kind, path: string, value: Json): boolean {
-  return value === MASK && (isSecret(kind, path) || resolve(kind, path).key !== undefined)
+  const text = Array.isArray(value) && value.length === 1 ? value[0] : value
+  return text === MASK && (isSecret(kind, path) || resolve(kind, path).key !== undefined)
 }
 
 /** The elements of a list that are in it and not in the other. */
@@ -134,7 +135,7 @@ function normalise(field: Field, value: Json): Json {
   if (value === null) return null
   if (field.relation) return relationKeys(field, value) as unknown as Json
   if (field.emptyIsAbsent && value === '') return null
-  if (field.type === 'set') return [...new Set(value as string[])].sort()
+  if (field.type === 'set' || (field.setValues && Array.isArray(value))) return [...new Set(value as string[])].sort()
   if (field.type === 'list' && field.members) {
     const elements = (value as Representation[]).map((one) => normaliseElement(field.members!, one))
     if (field.orderedBy !== undefined) return byNumber(elements, field.orderedBy)
@@ -172,7 +173,7 @@ export function sameElement({ optionalMembers = [] }: Field, one: Json, other: J
 }
 
 /** The value with the keys of its objects in order, so that equal values have equal texts. */
-function ordered(value: Json): Json {
+export function ordered(value: Json): Json {
   if (Array.isArray(value)) return value.map(ordered)
   if (value === null || typeof value !== 'object') return value
   return Object.fromEntries(

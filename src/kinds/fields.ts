@@ -41,6 +41,8 @@ export interface Facts {
   readonly once?: true
   /** Not a part of the object on the wire: it has operations, or a place in documents, of its own. */
   readonly elsewhere?: true
+  /** Of a map of lists: their order does not matter. */
+  readonly setValues?: true
   /** Kept and compared in lower case. */
   readonly folded?: true
   /** Kept in a table of its own, which the service of the kind writes. */

@@ -6,10 +6,12 @@ import { authorizationResource } from './authorization-resource.ts'
 import { authorizationScope } from './authorization-scope.ts'
 import { client } from './client.ts'
 import { clientScope } from './client-scope.ts'
+import { component } from './component.ts'
 import { group } from './group.ts'
 import { identityProvider } from './identity-provider.ts'
 import { identityProviderMapper } from './identity-provider-mapper.ts'
 import type { Kind, KindName } from './kind.ts'
+import { localization } from './localization.ts'
 import { organization } from './organization.ts'
 import { protocolMapper } from './protocol-mapper.ts'
 import { realm } from './realm.ts'
@@ -31,6 +33,8 @@ export const kinds: Readonly<Record<KindName, Kind>> = {
   identityProviderMapper,
   role,
   group,
+  component,
+  localization,
   user,
   workflow,
   requiredAction,

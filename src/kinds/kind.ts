@@ -16,6 +16,8 @@ export type KindName =
   | 'identityProviderMapper'
   | 'role'
   | 'group'
+  | 'component'
+  | 'localization'
   | 'user'
   | 'workflow'
   | 'requiredAction'
@@ -69,6 +71,8 @@ export interface Kind {
   readonly parentField?: string
   /** The field that holds the id. */
   readonly idField: string
+  /** What messages call an object of that natural key, where it is not the key itself. */
+  readonly called?: (name: string) => string
   /** Kinds whose objects stand inside this one's representation, by field. */
   readonly children: Readonly<Record<string, KindName>>
   readonly fields: Readonly<Record<string, Field>>
@@ -84,6 +88,8 @@ export interface Kind {
   readonly lenient?: true
   /** Keycloak: what admin events call its objects. */
   readonly events: EventName
+  /** Keycloak: changes of its objects leave no admin event. */
+  readonly silent?: true
   /** Fields of documents that say in another form what a kind says: see src/realm-file/reshape.ts. */
   readonly forms: Readonly<Record<string, string>>
   /** Fields that hold what is not managed yet, and what that is: recognised, and left alone. */
@@ -103,6 +109,8 @@ export type KindDescription = Pick<Kind, 'name' | 'title' | 'representation' | '
       | 'parentField'
       | 'idField'
       | 'people'
+      | 'called'
+      | 'silent'
       | 'children'
       | 'lenient'
       | 'forms'

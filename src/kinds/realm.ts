@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import recorded from './built-in/realm.json' with { type: 'json' }
+import { clientPolicies, clientProfiles } from './client-policies.ts'
 import { choice, flag, integer, opaque, text, textList, textMap, textSet } from './fields.ts'
 import { groupPaths } from './group.ts'
 import { defineKind, type Representation } from './kind.ts'
@@ -9,19 +10,11 @@ const newRealm: Representation = recorded.settings
 const later = {
   federatedUsers: 'what the realm keeps about people of a user store',
   defaultRoles: 'roles that everybody has, in an earlier form',
-  components: 'components: keys, user stores, policies of client registration',
   privateKey: 'the signing key, in an earlier form',
   publicKey: 'the public signing key, in an earlier form',
   certificate: 'the certificate of the signing key, in an earlier form',
   codeSecret: 'the secret of codes, in an earlier form',
-  clientProfiles: 'client profiles',
-  clientPolicies: 'client policies',
-  userProfile: 'attributes of people, as keycloak-config-cli names them',
-  messageBundles: 'localized texts, as keycloak-config-cli names them',
-  localizationTexts: 'texts by language',
   adminPermissionsClient: 'permissions of administrators on single objects',
-  userFederationProviders: 'user stores, in an earlier form',
-  userFederationMappers: 'mappers of user stores, in an earlier form',
   protocolMappers: 'protocol mappers of the realm, in an earlier form',
   socialProviders: 'identity providers, in an earlier form',
   applications: 'clients, in an earlier form',
@@ -48,10 +41,16 @@ export const realm = defineKind({
     identityProviders: 'identityProvider',
     identityProviderMappers: 'identityProviderMapper',
     groups: 'group',
+    components: 'component',
+    localizationTexts: 'localization',
     users: 'user',
     workflows: 'workflow',
   },
   forms: {
+    userProfile: 'Attributes of people, as keycloak-config-cli states them: a component is the same.',
+    messageBundles: 'Texts by language, as keycloak-config-cli names them: localizationTexts are the same.',
+    userFederationProviders: 'User stores as earlier versions list them: components are the same.',
+    userFederationMappers: 'Mappers of user stores as earlier versions list them, each with the name of its store.',
     scopeMappings: 'Realm roles in the scope of clients and client scopes: who has which.',
     clientScopeMappings: 'Client roles in the scope of clients and client scopes, by the client whose roles they are.',
   },
@@ -260,6 +259,9 @@ export const realm = defineKind({
     }),
 
     defaultGroups: groupPaths('Groups that new people join, by path.', { late: true }),
+
+    clientProfiles,
+    clientPolicies,
 
     organizationsEnabled: flag('Whether the realm has organizations.'),
     adminPermissionsEnabled: flag('Whether permissions of administrators can be limited to single objects.'),

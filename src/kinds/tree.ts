@@ -50,7 +50,8 @@ export function address(kind: KindName, key: Key): string {
 
 /** How people call an object: `client scope email`, `protocol mapper floor of client my-app`. */
 export function describe(kind: KindName, key: Key): string {
-  const own = `${kinds[kind].title} ${key.at(-1)}`
+  const { title, called = (name) => name } = kinds[kind]
+  const own = `${title} ${called(key.at(-1)!)}`
   return key.length === 1 ? own : `${own} of ${describe(key[0] as KindName, key.slice(1, -1))}`
 }
 

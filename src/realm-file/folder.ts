@@ -37,9 +37,10 @@ function namesOf({ nameField, parentField }: Kind, one: Representation): string[
   return [...parent, String(one[nameField])]
 }
 
-/** Each list of a tree of lists, in a tree that holds no other. */
+/** Each list of a tree of lists, or each map of texts, in a tree that holds no other. */
 function partsOf(value: Json): Part[] {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return [[[], value]]
+  if (Object.values(value).every((inner) => typeof inner !== 'object')) return [[[], value]]
   return Object.entries(value).flatMap(([key, inner]) =>
     partsOf(inner).map(([names, part]): Part => [[key, ...names], Object.fromEntries([[key, part]])]),
   )

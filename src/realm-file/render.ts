@@ -12,6 +12,7 @@ import type { Context } from '../service/context.ts'
 import { credentialsOf } from '../service/credentials.ts'
 import { writers } from '../service/index.ts'
 import type { LiveObject } from '../service/live.ts'
+import { changeTexts } from '../service/secrets.ts'
 import { type Following, minimal } from './minimal.ts'
 import { shapedForExport } from './reshape.ts'
 import { escapeVariables, mapTexts } from './substitute.ts'
@@ -70,8 +71,8 @@ async function withCredentials(context: Context, people: readonly LiveObject[]):
 function writtenOf(context: Context, { kind: name, key, id, representation }: LiveObject, options: ExportOptions) {
   const kind = kinds[name]
   const flat = Object.entries(flatten(kind, representation)).map(([path, value]): [string, Json] => {
-    if (typeof value !== 'string' || !isSecret(kind, path)) return [path, value]
-    return [path, options.secrets ? context.vault.open(value) : MASK]
+    if (!isSecret(kind, path)) return [path, value]
+    return [path, changeTexts(value, (secret) => (options.secrets ? context.vault.open(secret) : MASK))]
   })
   // What is made up comes by itself wherever the object is made.
   const left = options.full || options.secrets ? flat : flat.filter(([path]) => !isGenerated(kind, path))

@@ -7,10 +7,15 @@ import type { Document } from './document.ts'
 import type { Report } from './form.ts'
 import { authentication } from './forms/authentication.ts'
 import { authorization } from './forms/authorization.ts'
+import { clientPolicies } from './forms/client-policies.ts'
+import { components } from './forms/components.ts'
 import { groups } from './forms/groups.ts'
 import { identityProviders } from './forms/identity-providers.ts'
+import { localization } from './forms/localization.ts'
 import { organizations } from './forms/organizations.ts'
 import { scopeMappings } from './forms/scope-mappings.ts'
+import { userFederation } from './forms/user-federation.ts'
+import { userProfile } from './forms/user-profile.ts'
 import { pointerOf } from './problem.ts'
 
 /** One form, both ways. Reading leaves alone what it does not understand: whoever checks the realm says what is wrong. */
@@ -34,7 +39,19 @@ export interface Notes {
 }
 
 /** The forms in the order in which they are read; they are written the other way round. */
-const forms: readonly Form[] = [groups, organizations, scopeMappings, authorization, identityProviders, authentication]
+const forms: readonly Form[] = [
+  groups,
+  organizations,
+  components,
+  userFederation,
+  userProfile,
+  localization,
+  clientPolicies,
+  scopeMappings,
+  authorization,
+  identityProviders,
+  authentication,
+]
 
 /** A realm in the form that Regent keeps, and where each part of it stands in the document. */
 export interface Reshaped {

@@ -8,6 +8,7 @@ import type { Position } from '../lib/position.ts'
 import type { Document } from '../realm-file/document.ts'
 import { parseRealm, type StatedObject, type StatedRealm, type UnknownFields } from '../realm-file/parse.ts'
 import { byPlace, collect, DocumentError, type Problem, renderPosition } from '../realm-file/problem.ts'
+import { changeTexts } from '../service/secrets.ts'
 import type { Vault } from '../service/vault.ts'
 
 /** One stated value: as it is compared (a secret as its digest), and where it comes from. */
@@ -78,7 +79,7 @@ function merge(name: string, parts: readonly StatedRealm[], vault: Vault, proble
     for (const [path, value] of Object.entries(object.fields)) {
       const secret = value !== null && isSecret(kinds[object.kind], path)
       if (secret) secrets.set(`${id} ${path}`, value)
-      state(known.fields, object, path, secret ? vault.digest(secretText(value)) : value, problems)
+      state(known.fields, object, path, secret ? digestOf(vault, value) : value, problems)
     }
   }
   return {
@@ -90,9 +91,10 @@ function merge(name: string, parts: readonly StatedRealm[], vault: Vault, proble
   }
 }
 
-/** What the digest of a secret is made of: most are texts. */
-function secretText(value: Json): string {
-  return typeof value === 'string' ? value : JSON.stringify(value)
+/** The digest of a secret: most are texts or lists of them. */
+function digestOf(vault: Vault, value: Json): Json {
+  const digest = changeTexts(value, (secret) => vault.digest(secret))
+  return digest === value ? vault.digest(JSON.stringify(value)) : digest
 }
 
 function state(

@@ -45,6 +45,7 @@ export function noteChanges(context: WriteContext, changes: readonly ObjectChang
   if (!keepsEvents(context)) return
   for (const { operation, object } of changes) {
     const kind = kinds[object.kind]
+    if (kind.silent) continue
     const id = { [kind.idField]: object.id }
     const representation =
       operation === 'delete'

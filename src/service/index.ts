@@ -1,16 +1,19 @@
 // The writers of all kinds. What is special about a kind is in the file that its line names; the others are plain.
+
+import { parentPath } from '../kinds/group.ts'
 import { kinds } from '../kinds/index.ts'
 import type { KindName } from '../kinds/kind.ts'
 import { authenticationFlows, authenticatorConfigs } from './authentication-flows.ts'
 import { authorizationPolicies, authorizationResources, authorizationScopes } from './authorization.ts'
 import { clientScopes } from './client-scopes.ts'
 import { clients } from './clients.ts'
-import { groups } from './groups.ts'
+import { components } from './components.ts'
 import { identityProviders } from './identity-providers.ts'
 import { plain, type Writers } from './objects.ts'
 import { organizations } from './organizations.ts'
 import { realms } from './realms.ts'
 import { roles } from './roles.ts'
+import { treeWriters } from './trees.ts'
 import { users } from './users.ts'
 import { workflows } from './workflows.ts'
 
@@ -22,8 +25,9 @@ const special: Readonly<Partial<Record<KindName, Writers>>> = {
   client: clients,
   organization: organizations,
   identityProvider: identityProviders,
-  group: groups,
   role: roles,
+  group: treeWriters('group', parentPath),
+  component: components,
   user: users,
   authorizationPolicy: authorizationPolicies,
   authorizationResource: authorizationResources,

@@ -1,16 +1,7 @@
 // What every kind does alike: create, update, delete, always lists; one object is a list of one. What is special about a
 // kind is in the file of its name.
 import { randomUUID } from 'node:crypto'
-import {
-  assemble,
-  creation,
-  differences,
-  type FlatFields,
-  flatten,
-  isSecret,
-  missing,
-  resolve,
-} from '../kinds/compare.ts'
+import { assemble, creation, differences, type FlatFields, flatten, missing, resolve } from '../kinds/compare.ts'
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import { type Key, type Kind, type KindName, type Representation, relationFields } from '../kinds/kind.ts'
@@ -193,8 +184,7 @@ function changeOf({ vault }: Context, kind: Kind, { live, set, relations = {} }:
   const next = Object.fromEntries(different.map(({ path, to }) => [path, to]))
   const flat: Record<string, Json> = { ...current, ...next }
   const before: Record<string, Json> = {}
-  for (const { path, from } of different)
-    before[path] = from !== null && isSecret(kind, path) ? vault.digest(String(from)) : from
+  for (const { path, from } of different) before[path] = from
   const moved = Object.entries(withExcluded(kind, relations)).map(([field, { add = [], remove = [] }]) => {
     const present = (current[field] ?? []) as unknown as Key[]
     return {
@@ -210,7 +200,14 @@ function changeOf({ vault }: Context, kind: Kind, { live, set, relations = {} }:
     flat[field] = [...missing(present, remove), ...add] as unknown as Json
   }
   const touched = different.length + real.length > 0
-  return { live, set: next, flat: sealed(vault, kind, flat), before, relations: real, touched }
+  return {
+    live,
+    set: next,
+    flat: sealed(vault, kind, flat),
+    before: mapSecrets(kind, before, (secret) => vault.digest(secret)),
+    relations: real,
+    touched,
+  }
 }
 
 /** Whatever comes into a relation leaves the one that excludes it. */

@@ -2,12 +2,15 @@
 import type { Json } from '../kinds/fields.ts'
 import type { Representation } from '../kinds/kind.ts'
 import { isMailAddress } from '../lib/mail-address.ts'
+import { checkPolicies, checkProfiles } from './client-policy-checks.ts'
 import { failure } from './errors.ts'
 
 /** Throws invalid when one of the named settings cannot be as it is. */
 export function checkSettings(realm: Representation, names: ReadonlySet<string>): void {
   if (names.has('passwordPolicy')) checkPasswordPolicy(realm)
   if (names.has('smtpServer')) checkMailServer(realm)
+  if (names.has('clientProfiles')) checkProfiles(realm)
+  if (names.has('clientPolicies')) checkPolicies(realm)
 }
 
 /** The policies for passwords that there are. */

@@ -1,5 +1,6 @@
 // The secrets of representations: sealed where they are kept, digests where they are compared, in the clear for who may.
 import { assemble, type FlatFields, flatten, isSecret } from '../kinds/compare.ts'
+import type { Json } from '../kinds/fields.ts'
 import type { Kind, Representation } from '../kinds/kind.ts'
 import type { Vault } from './vault.ts'
 
@@ -26,7 +27,14 @@ export function mapSecrets(kind: Kind, flat: FlatFields, change: (secret: string
   return Object.fromEntries(
     Object.entries(flat).map(([path, value]) => [
       path,
-      typeof value === 'string' && isSecret(kind, path) ? change(value) : value,
+      value !== null && isSecret(kind, path) ? changeTexts(value, change) : value,
     ]),
   )
+}
+
+/** A text, or each of a list of texts, whose order never matters; what is neither is no secret of this sort. */
+export function changeTexts(value: Json, change: (text: string) => string): Json {
+  if (typeof value === 'string') return change(value)
+  const isList = Array.isArray(value) && value.every((one) => typeof one === 'string')
+  return isList ? (value as string[]).map(change).sort() : value
 }

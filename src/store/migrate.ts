@@ -17,6 +17,8 @@ import { groups } from './migrations/0011-groups.ts'
 import { requiredActions } from './migrations/0011-required-actions.ts'
 import { adminEvents } from './migrations/0012-admin-events.ts'
 import { peopleSearch } from './migrations/0014-people-search.ts'
+import { components } from './migrations/0015-components.ts'
+import { localization } from './migrations/0016-localization.ts'
 import { organizations } from './migrations/0017-organizations.ts'
 import { workflows } from './migrations/0018-workflows.ts'
 import { authorization } from './migrations/0019-authorization.ts'
@@ -37,6 +39,8 @@ export const migrations: Readonly<Record<string, string>> = {
   '0011-required-actions': requiredActions,
   '0012-admin-events': adminEvents,
   '0014-people-search': peopleSearch,
+  '0015-components': components,
+  '0016-localization': localization,
   '0017-organizations': organizations,
   '0018-workflows': workflows,
   '0019-authorization': authorization,

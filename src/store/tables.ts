@@ -129,6 +129,8 @@ export const tables: Readonly<Record<KindName, Table>> = {
       clientRoles: { name: 'group_role', owner: 'realm_group', target: 'role' },
     },
   },
+  component: { ...none, name: 'component', key: 'path' },
+  localization: { ...none, name: 'localization', key: 'locale' },
   user: {
     ...none,
     name: 'user_account',

@@ -11,6 +11,11 @@ type Pair = readonly [Json, Json]
 
 /** What a field of a kind may be, where its type does not tell. */
 const special: Readonly<Record<string, Pair>> = {
+  'realm.clientProfiles': [[{ name: 'one' }], [{ name: 'one', description: 'One' }]],
+  'realm.clientPolicies': [
+    [{ name: 'one', enabled: false, conditions: [], profiles: [] }],
+    [{ name: 'one', enabled: true, conditions: [], profiles: [] }],
+  ],
   'realm.passwordPolicy': ['length(8)', 'digits(1) and length(9)'],
   'realm.smtpServer': [
     { from: 'a@example.org', host: 'one' },
@@ -109,6 +114,7 @@ function providerConfig(): Representation {
 
 /** What an object of a kind is called, by a label such as `a`. */
 export function nameOf(kind: KindName, label: string): string {
+  if (kind === 'component') return `org.example.Provider/${label}`
   return kind === 'group' ? `/${label}` : label
 }
 

@@ -5,11 +5,14 @@ import { authenticationFlowOperations } from './authentication-flows.ts'
 import { authenticationProviderOperations } from './authentication-providers.ts'
 import { authenticatorConfigOperations } from './authenticator-configs.ts'
 import { authorizationOperations } from './authorization.ts'
+import { clientPolicyOperations } from './client-policies.ts'
 import { clientScopeOperations } from './client-scopes.ts'
 import { clientOperations } from './clients.ts'
+import { componentOperations } from './components.ts'
 import { eventOperations } from './events.ts'
 import { groupOperations } from './groups.ts'
 import { identityProviderOperations } from './identity-providers.ts'
+import { localizationOperations } from './localization.ts'
 import { listedOperations, shapeOf } from './not-yet.ts'
 import { organizationOperations } from './organizations.ts'
 import { protocolMapperOperations } from './protocol-mappers.ts'
@@ -18,6 +21,7 @@ import { requiredActionOperations } from './required-actions.ts'
 import { roleMappingOperations } from './role-mappings.ts'
 import { roleOperations } from './roles.ts'
 import { scopeMappingOperations } from './scope-mappings.ts'
+import { userProfileOperations } from './user-profile.ts'
 import { userOperations } from './users.ts'
 import { workflowOperations } from './workflows.ts'
 
@@ -33,7 +37,11 @@ export const operations: readonly Operation[] = [
   ...scopeMappingOperations,
   ...eventOperations,
   ...groupOperations,
+  ...userProfileOperations,
   ...userOperations,
+  ...componentOperations,
+  ...localizationOperations,
+  ...clientPolicyOperations,
   ...identityProviderOperations,
   ...authenticationFlowOperations,
   ...authenticationExecutionOperations,

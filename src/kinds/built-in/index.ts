@@ -53,11 +53,12 @@ function instantiate(text: string, realm: string): TreeObject[] {
 }
 
 /** The template of a realm: what every realm has, and what this sort of realm has besides or instead. */
-function template(own: { settings: object; clients?: object[]; roles: object; authenticationFlows: object[] }): string {
-  const { settings, clients = [], roles, authenticationFlows } = own
+function template(own: Own): string {
+  const { settings, clients = [], components = [], roles, authenticationFlows } = own
   const common = everyRealm as unknown as Representation & {
     roles: Groups
     clients: object[]
+    components: object[]
     authenticationFlows: object[]
   }
   const special = roles as Groups
@@ -69,6 +70,7 @@ function template(own: { settings: object; clients?: object[]; roles: object; au
     defaultOptionalClientScopes: common.defaultOptionalClientScopes,
     clientScopes: common.clientScopes,
     clients: [...common.clients, ...clients],
+    components: [...common.components, ...components],
     roles: {
       realm: [...(common.roles.realm ?? []), ...(special.realm ?? [])],
       client: { ...common.roles.client, ...special.client },
@@ -78,6 +80,14 @@ function template(own: { settings: object; clients?: object[]; roles: object; au
     requiredActions: common.requiredActions,
   }
   return JSON.stringify(splitTree(tree as unknown as Representation))
+}
+
+interface Own {
+  settings: object
+  clients?: object[]
+  components?: object[]
+  roles: object
+  authenticationFlows: object[]
 }
 
 interface Groups {

@@ -1,5 +1,6 @@
 // What REST does with realms: how they show, and what is special about writing one.
 import { MASTER } from '../../kinds/built-in/index.ts'
+import { wrapClientPolicies } from '../../kinds/client-policies.ts'
 import { isSecret } from '../../kinds/compare.ts'
 import { isEmpty } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
@@ -104,13 +105,11 @@ const show: Present = (vault, live) => {
     name,
     isSecret(kinds.realm, `smtpServer.${name}`) ? MASK : value,
   ])
-  return {
+  return wrapClientPolicies({
     ...shown,
     smtpServer: Object.fromEntries(smtpServer),
     otpSupportedApplications: otpApplications(shown),
-    clientProfiles: { profiles: [] },
-    clientPolicies: { policies: [] },
-  }
+  })
 }
 
 function briefly({ id, representation: { realm, displayName, displayNameHtml, enabled } }: LiveObject): Representation {

@@ -1,0 +1,83 @@
+import * as z from 'zod'
+import { policiesDocument, profilesDocument } from '../../kinds/client-policies.ts'
+import type { Representation } from '../../kinds/kind.ts'
+import { getPolicies, getProfiles, replacePolicies, replaceProfiles } from '../../service/resources/client-policies.ts'
+import type { BodyForm } from '../body.ts'
+import { type Operation, reading, tagged, writing } from '../operation.ts'
+import { queryFlag } from '../query.ts'
+import { badRequest, components, done, refusals } from '../responses.ts'
+
+components.add(profilesDocument, { id: 'ClientProfilesRepresentation' })
+components.add(policiesDocument, { id: 'ClientPoliciesRepresentation' })
+
+const profiles: BodyForm = {
+  schema: profilesDocument,
+  description: 'The profiles, as they shall be.',
+  representation: nameAt('ClientProfilesRepresentation', 'ClientProfileRepresentation', {
+    executors: 'ClientPolicyExecutorRepresentation',
+  }),
+}
+const policies: BodyForm = {
+  schema: policiesDocument,
+  description: 'The policies, as they shall be.',
+  representation: nameAt('ClientPoliciesRepresentation', 'ClientPolicyRepresentation', {
+    conditions: 'ClientPolicyConditionRepresentation',
+  }),
+}
+
+/** Client profiles and client policies. */
+export const clientPolicyOperations: Operation[] = tagged('Realms Admin', [
+  {
+    operationId: 'getClientProfiles',
+    method: 'GET',
+    path: '/admin/realms/{realm}/client-policies/profiles',
+    summary: 'Get what clients can be held to',
+    permission: 'view-realm',
+    query: z.object({
+      'include-global-profiles': queryFlag.describe('Whether to show also the profiles that every realm has.'),
+    }),
+    responses: { 200: { description: 'The profiles.', schema: profilesDocument }, ...refusals },
+    handle: reading((context, call) => getProfiles(context, call.query['include-global-profiles'] === true)),
+  },
+  {
+    operationId: 'updateClientProfiles',
+    method: 'PUT',
+    path: '/admin/realms/{realm}/client-policies/profiles',
+    summary: 'Replace what clients can be held to',
+    permission: 'manage-realm',
+    event: false,
+    body: profiles,
+    responses: { ...done, ...refusals, ...badRequest },
+    handle: writing((context, call) => replaceProfiles(context, call.body as Representation)),
+  },
+  {
+    operationId: 'getClientPolicies',
+    method: 'GET',
+    path: '/admin/realms/{realm}/client-policies/policies',
+    summary: 'Get which clients are held to what',
+    permission: 'view-realm',
+    query: z.object({
+      'include-global-policies': queryFlag.describe('Whether to show also the policies that every realm has.'),
+    }),
+    responses: { 200: { description: 'The policies.', schema: policiesDocument }, ...refusals },
+    handle: reading((context, call) => getPolicies(context, call.query['include-global-policies'] === true)),
+  },
+  {
+    operationId: 'updateClientPolicies',
+    method: 'PUT',
+    path: '/admin/realms/{realm}/client-policies/policies',
+    summary: 'Replace which clients are held to what',
+    permission: 'manage-realm',
+    event: false,
+    body: policies,
+    responses: { ...done, ...refusals, ...badRequest },
+    handle: writing((context, call) => replacePolicies(context, call.body as Representation)),
+  },
+])
+
+/** What errors name the object at a path by: the document, an element of its list, or an element of a list in that. */
+function nameAt(document: string, element: string, inner: Readonly<Record<string, string>>): (path: Path) => string {
+  return ([, index, list]) => (index === undefined ? document : (inner[String(list)] ?? element))
+}
+
+type Path = readonly (string | number)[]

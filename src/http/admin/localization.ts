@@ -1,0 +1,114 @@
+import * as z from 'zod'
+import { textMap } from '../../kinds/fields.ts'
+import {
+  deleteText,
+  deleteTexts,
+  getText,
+  getTexts,
+  listLocales,
+  setTexts,
+  type Texts,
+} from '../../service/resources/localization.ts'
+import { type BodyForm, readBody } from '../body.ts'
+import { HttpError } from '../errors.ts'
+import { type Call, type Operation, param, reading, tagged, writing } from '../operation.ts'
+import { queryFlag } from '../query.ts'
+import { badRequest, done, refusals } from '../responses.ts'
+
+const texts = z.record(z.string(), z.string())
+const body: BodyForm = { schema: textMap('').schema, description: 'Texts by name.' }
+const common = { permission: 'manage-realm', event: false } as const
+
+const locale = (call: Call) => param(call, 'locale')
+
+/** Texts of pages and mails by language. */
+export const localizationOperations: Operation[] = tagged('Realms Admin', [
+  {
+    operationId: 'listLocales',
+    method: 'GET',
+    path: '/admin/realms/{realm}/localization',
+    summary: 'List the languages that have texts',
+    permission: 'view-realm',
+    responses: { 200: { description: 'The languages.', schema: z.array(z.string()) }, ...refusals },
+    handle: reading(listLocales),
+  },
+  {
+    operationId: 'getLocalizationTexts',
+    method: 'GET',
+    path: '/admin/realms/{realm}/localization/{locale}',
+    summary: 'Get the texts of a language',
+    permission: 'view-realm',
+    query: z.object({
+      useRealmDefaultLocaleFallback: queryFlag.describe(
+        'Whether texts of the default language stand in for missing ones.',
+      ),
+    }),
+    responses: { 200: { description: 'Texts by name.', schema: texts }, ...refusals },
+    handle: reading((context, call) =>
+      getTexts(context, locale(call), call.query.useRealmDefaultLocaleFallback === true),
+    ),
+  },
+  {
+    ...common,
+    operationId: 'setLocalizationTexts',
+    method: 'POST',
+    path: '/admin/realms/{realm}/localization/{locale}',
+    summary: 'Set texts of a language, sent as JSON or as the file of a form',
+    body,
+    responses: { ...done, ...refusals, ...badRequest },
+    handle: writing(async (context, call) => setTexts(context, locale(call), withoutNulls(await sentTexts(call)))),
+  },
+  {
+    ...common,
+    operationId: 'deleteLocalizationTexts',
+    method: 'DELETE',
+    path: '/admin/realms/{realm}/localization/{locale}',
+    summary: 'Delete the texts of a language',
+    responses: { ...done, ...refusals },
+    handle: writing((context, call) => deleteTexts(context, locale(call))),
+  },
+  {
+    operationId: 'getLocalizationText',
+    method: 'GET',
+    path: '/admin/realms/{realm}/localization/{locale}/{key}',
+    summary: 'Get one text',
+    permission: 'view-realm',
+    responses: { 200: { description: 'The text.', schema: z.string(), plain: true }, ...refusals },
+    handle: async (call) => {
+      const work = async (context: Parameters<typeof getText>[0]) => getText(context, locale(call), param(call, 'key'))
+      return { status: 200, body: await call.service.read(call.caller, param(call, 'realm'), work), plain: true }
+    },
+  },
+  {
+    ...common,
+    operationId: 'setLocalizationText',
+    method: 'PUT',
+    path: '/admin/realms/{realm}/localization/{locale}/{key}',
+    summary: 'Set one text',
+    body: { schema: z.string(), description: 'The text.', plain: true },
+    responses: { ...done, ...refusals, ...badRequest },
+    handle: writing((context, call) => setTexts(context, locale(call), { [param(call, 'key')]: call.body as string })),
+  },
+  {
+    ...common,
+    operationId: 'deleteLocalizationText',
+    method: 'DELETE',
+    path: '/admin/realms/{realm}/localization/{locale}/{key}',
+    summary: 'Delete one text',
+    responses: { ...done, ...refusals },
+    handle: writing((context, call) => deleteText(context, locale(call), param(call, 'key'))),
+  },
+])
+
+async function sentTexts(call: Call): Promise<Record<string, string | null>> {
+  const parts = await call.parts()
+  if (!parts) return call.body as Record<string, string | null>
+  const file = parts.get('file')
+  if (!(file instanceof File)) throw new HttpError(400, { error: 'HTTP 400 Bad Request' })
+  const unreadable = { ...body, refusal: 'Could not read file.' }
+  return readBody(Buffer.from(await file.arrayBuffer()), unreadable) as Record<string, string | null>
+}
+
+function withoutNulls(stated: Record<string, string | null>): Texts {
+  return Object.fromEntries(Object.entries(stated).flatMap(([name, text]) => (text === null ? [] : [[name, text]])))
+}

@@ -1,0 +1,83 @@
+import * as z from 'zod'
+import type { UserProfile } from '../../kinds/user-profile.ts'
+import { profileSchema } from '../../kinds/user-profile.ts'
+import { getProfile, getProfileMetadata, replaceProfile } from '../../service/resources/user-profile.ts'
+import type { BodyForm } from '../body.ts'
+import { recordEvent } from '../event.ts'
+import { type Operation, param, reading, tagged } from '../operation.ts'
+import { badRequest, components, refusals } from '../responses.ts'
+
+components.add(profileSchema, { id: 'UPConfig' })
+
+const NAMES: Readonly<Record<string, string>> = {
+  required: 'UPAttributeRequired',
+  permissions: 'UPAttributePermissions',
+  selector: 'UPAttributeSelector',
+}
+const body: BodyForm = {
+  schema: profileSchema.nullable(),
+  description: 'The profile, as it shall be; null: the usual one.',
+  representation: ([list, , part]) =>
+    NAMES[String(part)] ?? (list === undefined ? 'UPConfig' : list === 'groups' ? 'UPGroup' : 'UPAttribute'),
+}
+
+const metadata = z.object({
+  attributes: z
+    .array(
+      z.object({
+        name: z.string().describe('Name of the attribute.'),
+        displayName: z.string().describe('Name of the attribute as people see it.'),
+        required: z.boolean().describe('Whether there must be a value.'),
+        readOnly: z.boolean().describe('Whether the value cannot be changed.'),
+        annotations: z.record(z.string(), z.json()).optional().describe('What pages should know of the attribute.'),
+        validators: z.record(z.string(), z.record(z.string(), z.json())).describe('What a value must fulfil.'),
+        group: z.string().optional().describe('The group of attributes that it stands in.'),
+        multivalued: z.boolean().describe('Whether there may be several values.'),
+        defaultValue: z.string().optional().describe('Value of new people who state none.'),
+      }),
+    )
+    .describe('The attributes that the caller may see.'),
+  groups: z.array(z.record(z.string(), z.json())).describe('Groups of attributes on pages.'),
+})
+
+const answer = { 200: { description: 'The profile.', schema: profileSchema } }
+
+/** The user profile: what is known of the people of a realm. */
+export const userProfileOperations: Operation[] = tagged('Users', [
+  {
+    operationId: 'getUserProfile',
+    method: 'GET',
+    path: '/admin/realms/{realm}/users/profile',
+    summary: 'Get what is known of people',
+    permission: 'view-realm',
+    responses: { ...answer, ...refusals },
+    handle: reading(getProfile),
+  },
+  {
+    operationId: 'updateUserProfile',
+    method: 'PUT',
+    path: '/admin/realms/{realm}/users/profile',
+    summary: 'Replace what is known of people',
+    permission: 'manage-realm',
+    event: 'USER_PROFILE',
+    body,
+    responses: { ...answer, ...refusals, ...badRequest },
+    handle: async (call) => ({
+      status: 200,
+      body: await call.service.write(call.caller, param(call, 'realm'), async (context): Promise<UserProfile> => {
+        const profile = await replaceProfile(context, call.body as z.infer<typeof profileSchema> | null)
+        recordEvent(context, call)
+        return profile
+      }),
+    }),
+  },
+  {
+    operationId: 'getUserProfileMetadata',
+    method: 'GET',
+    path: '/admin/realms/{realm}/users/profile/metadata',
+    summary: 'Get what an administrator who makes a person is asked for',
+    permission: 'view-realm',
+    responses: { 200: { description: 'What is asked for.', schema: metadata }, ...refusals },
+    handle: reading(getProfileMetadata),
+  },
+])

@@ -1,0 +1,74 @@
+// Types of components: recorded facts.
+import recorded from './built-in/component-types.json' with { type: 'json' }
+import type { Json } from './fields.ts'
+
+/** What is known of a provider of components. */
+export interface ComponentType {
+  readonly helpText?: string
+  readonly metadata?: Readonly<Record<string, Json>>
+  /** The settings that show. Keycloak: others are kept, and neither shown nor refused. */
+  readonly properties: readonly ComponentProperty[]
+  /** Settings that the provider makes for itself and nobody is shown, less those that are no secret. */
+  readonly hiddenSecrets?: readonly string[]
+  /** Settings that creation gives where they are not stated. */
+  readonly given?: Readonly<Record<string, readonly string[]>>
+  /** What is checked, in the order in which the reference server looks. */
+  readonly checks?: readonly PropertyCheck[]
+}
+
+/** One setting, for the forms of the reference server's console. */
+export interface ComponentProperty {
+  readonly name: string
+  readonly label?: string
+  readonly type: string
+  readonly helpText?: string
+  readonly defaultValue?: Json
+  readonly options?: readonly string[]
+  readonly required?: boolean
+  readonly secret?: boolean
+}
+
+/** What a setting must fulfil. */
+export interface PropertyCheck {
+  readonly property: string
+  /** What messages call it. */
+  readonly label: string
+  readonly required?: boolean
+  readonly a?: 'number' | 'flag'
+  readonly among?: readonly string[]
+}
+
+/** Java names of the types of providers that operations know. */
+export const USER_STORAGE = 'org.keycloak.storage.UserStorageProvider'
+export const LDAP_MAPPER = 'org.keycloak.storage.ldap.mappers.LDAPStorageMapper'
+export const USER_PROFILE = 'org.keycloak.userprofile.UserProfileProvider'
+
+const types = recorded as unknown as Readonly<Record<string, Readonly<Record<string, ComponentType>>>>
+
+/** The providers of a type, by id; undefined when nothing is known of the type. */
+export function componentTypesOf(providerType: string): Readonly<Record<string, ComponentType>> | undefined {
+  return Object.hasOwn(types, providerType) ? types[providerType] : undefined
+}
+
+/** What is known of a provider; undefined for one that Regent does not have. */
+export function componentType(providerType: string, providerId: string): ComponentType | undefined {
+  const known = componentTypesOf(providerType)
+  return known && Object.hasOwn(known, providerId) ? known[providerId] : undefined
+}
+
+/** The settings that are secrets, of whatever provider. */
+export const secretSettings: readonly string[] = [
+  ...new Set(
+    Object.values(types)
+      .flatMap((providers) => Object.values(providers))
+      .flatMap(({ properties, hiddenSecrets = [] }) => [
+        ...properties.filter(({ secret }) => secret).map(({ name }) => name),
+        ...hiddenSecrets,
+      ]),
+  ),
+]
+
+/** The ids of all providers. */
+export const componentProviders: ReadonlySet<string> = new Set(
+  Object.values(types).flatMap((providers) => Object.keys(providers)),
+)

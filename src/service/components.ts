@@ -1,0 +1,46 @@
+// Components: a tree that is kept as paths, whose settings are checked where their provider is known.
+import { assemble, flatten } from '../kinds/compare.ts'
+import { componentName, parentComponentPath } from '../kinds/component.ts'
+import { canonicalSettings } from '../kinds/component-settings.ts'
+import { kinds } from '../kinds/index.ts'
+import type { Representation } from '../kinds/kind.ts'
+import { componentProblem } from './component-checks.ts'
+import { failure } from './errors.ts'
+import type { Writers } from './objects.ts'
+import { revealed } from './secrets.ts'
+import { treeWriters } from './trees.ts'
+
+const kind = kinds.component
+const writers = treeWriters(kind.name, parentComponentPath)
+
+/** The writers of components. */
+export const components: Writers = {
+  ...writers,
+  async create(context, objects) {
+    const canonical = objects.map((one) => ({ ...one, representation: inOneForm(one.representation) }))
+    for (const { representation } of canonical) check(representation)
+    return writers.create(context, canonical)
+  },
+  async update(context, updates) {
+    const whole = updates.map(({ live, set }) => {
+      const now = flatten(kind, revealed(context.vault, kind, live.representation))
+      const next = inOneForm(assemble(kind, { ...now, ...set }))
+      check(next)
+      const written = flatten(kind, next)
+      return Object.fromEntries(Object.entries(set).map(([path, value]) => [path, written[path] ?? value]))
+    })
+    return writers.update(
+      context,
+      updates.map((update, at) => ({ ...update, set: whole[at]! })),
+    )
+  },
+}
+
+function inOneForm({ config = {}, ...component }: Representation): Representation {
+  return { ...component, config: canonicalSettings(componentName(String(component.path)).providerType, config) }
+}
+
+function check(component: Representation): void {
+  const problem = componentProblem(component)
+  if (problem !== undefined) throw failure('invalid', problem)
+}

@@ -1,0 +1,144 @@
+// What a user profile must fulfil, and what the reference server says of one that does not.
+import type { Json } from '../kinds/fields.ts'
+import type { Representation } from '../kinds/kind.ts'
+import { type ProfileAttribute, profileSchema, type UserProfile, wholeProfile } from '../kinds/user-profile.ts'
+
+/** What is wrong with a profile that is kept as JSON; undefined when nothing is. */
+export function profileTextProblem(text: string): string | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return 'The user profile is no JSON'
+  }
+  const read = profileSchema.safeParse(value)
+  if (!read.success) {
+    const { path, message } = read.error.issues[0]!
+    return `The user profile cannot be read: ${path.join('.') || 'it'}: ${message}`
+  }
+  return profileProblem(wholeProfile(read.data))
+}
+
+/** What is wrong with a profile; undefined when nothing is. Keycloak: all of it, as a list. */
+export function profileProblem({ attributes, groups }: UserProfile): string | undefined {
+  if (!attributes) return undefined
+  const known = new Set(groups.map(({ name }) => name))
+  const nameless = groups.filter(({ name }) => !name).length
+  const problems = [
+    ...attributes.flatMap((one, at) => [
+      ...nameProblems(one, attributes.slice(0, at)),
+      ...validationProblems(one),
+      ...namedProblems(one),
+      ...(one.group !== undefined && !known.has(one.group)
+        ? [`Attribute '${one.name}' references unknown group '${one.group}'`]
+        : []),
+    ]),
+    ...(nameless ? [`Name is mandatory for groups, found ${nameless} group(s) without name.`] : []),
+    ...['username', 'email']
+      .filter((name) => !attributes.some((one) => one.name === name))
+      .map((name) => `The attribute '${name}' can not be removed`),
+  ]
+  return problems.length ? `[${problems.join(', ')}]` : undefined
+}
+
+function nameProblems({ name }: ProfileAttribute, before: readonly ProfileAttribute[]): string[] {
+  if (!name?.trim()) return ["Attribute configuration without 'name' is not allowed"]
+  if (before.some((one) => one.name === name)) return [`Attribute configuration already exists with 'name':'${name}'`]
+  if (/^[\w.-]+$/.test(name)) return []
+  return [`Invalid attribute name (only letters, numbers and '.' '_' '-' special characters allowed): ${name}'`]
+}
+
+/** Keycloak: these are all roles, and all scopes that come with the server or are asked for in the realm. */
+const ROLES = ['user', 'admin']
+
+function namedProblems({ name, permissions, required }: ProfileAttribute): string[] {
+  const named = {
+    'permissions.view': permissions?.view,
+    'permissions.edit': permissions?.edit,
+    'required.roles': required?.roles,
+  }
+  return Object.entries(named).flatMap(([where, roles = []]) =>
+    roles
+      .filter((role) => !ROLES.includes(role))
+      .map((role) => `'${where}' configuration for attribute '${name}' contains unsupported role '${role}'`),
+  )
+}
+
+/** What profiles name client scopes for. */
+export function scopeProblem({ attributes = [] }: UserProfile, known: ReadonlySet<string>): string | undefined {
+  for (const { name, required, selector } of attributes) {
+    for (const [where, scopes = []] of Object.entries({
+      'required.scopes': required?.scopes,
+      'selector.scopes': selector?.scopes,
+    })) {
+      const unknown = scopes.find((scope) => !known.has(scope))
+      if (unknown !== undefined)
+        return `['${where}' configuration for attribute '${name}' contains unsupported scope '${unknown}']`
+    }
+  }
+  return undefined
+}
+
+interface ValidatorProblem {
+  readonly hint: string
+  readonly says: 'missing-value' | 'invalid-number-value' | 'invalid-value'
+  readonly about?: Json
+}
+
+type Check = (config: Representation) => ValidatorProblem[]
+
+function validationProblems({ name, validations = {} }: ProfileAttribute): string[] {
+  return Object.entries(validations).flatMap(([id, config]) => {
+    if (!Object.hasOwn(validators, id)) return [`Validator '${id}' defined for attribute '${name}' doesn't exist`]
+    const problems = validators[id]!(config).map(
+      ({ hint, says, about }) =>
+        `ValidationError{validatorId='${id}', inputHint='${hint}', message='error-validator-config-${says}', messageParameters=[${about ?? ''}]}, `,
+    )
+    const all = problems.join('')
+    return all ? [`Validator '${id}' defined for attribute '${name}' has incorrect configuration: ${all}`] : []
+  })
+}
+
+const isNumber = (value: Json) => value !== '' && Number.isFinite(Number(value))
+const number =
+  (hint: string): Check =>
+  ({ [hint]: value = null }) =>
+    value === null || isNumber(value) ? [] : [{ hint, says: 'invalid-number-value', about: value }]
+const needs =
+  (hint: string): Check =>
+  ({ [hint]: value = null }) =>
+    value === null ? [{ hint, says: 'missing-value' }] : []
+const range: Check = (config) => {
+  const wrong = [...number('min')(config), ...number('max')(config)]
+  if (wrong.length) return wrong
+  const { min = null, max = null } = config
+  return min !== null && max !== null && Number(min) >= Number(max) ? [{ hint: 'max', says: 'invalid-value' }] : []
+}
+
+/** The validators that there are, with what their settings must fulfil. */
+const validators: Readonly<Record<string, Check>> = {
+  double: range,
+  integer: range,
+  length: (config) => {
+    const { min = null, max = null } = config
+    return min === null && max === null ? [...needs('min')(config), ...needs('max')(config)] : range(config)
+  },
+  multivalued: (config) => {
+    const wrong = [...number('min')(config), ...number('max')(config)].map(({ hint, says }) => ({ hint, says }))
+    return wrong.length ? wrong : needs('max')(config)
+  },
+  email: number('max-local-length'),
+  options: ({ options = null }) => {
+    if (options === null) return [{ hint: 'options', says: 'missing-value' }]
+    if (Array.isArray(options)) return []
+    return [{ hint: 'options', says: 'invalid-value', about: 'must be list of values' }]
+  },
+  // Keycloak: patterns are Java's, which nothing here reads.
+  pattern: needs('pattern'),
+  uri: () => [],
+  'iso-date': () => [],
+  'local-date': () => [],
+  'person-name-prohibited-characters': () => [],
+  'up-username-not-idn-homograph': () => [],
+  'username-prohibited-characters': () => [],
+}

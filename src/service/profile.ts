@@ -1,0 +1,22 @@
+// The user profile of a realm: kept in a component.
+import { componentPath } from '../kinds/component.ts'
+import { PROFILE_SETTING } from '../kinds/component-settings.ts'
+import { USER_PROFILE } from '../kinds/component-types.ts'
+import type { Representation } from '../kinds/kind.ts'
+import { profileSchema, type UserProfile, usualProfile, wholeProfile } from '../kinds/user-profile.ts'
+import type { Context } from './context.ts'
+import { type LiveObject, listObjects } from './live.ts'
+
+/** The component that holds the profile; undefined: the realm has the usual one. One statement. */
+export async function findProfile(context: Context): Promise<LiveObject | undefined> {
+  const type = componentPath('', { providerType: USER_PROFILE })
+  const found = await listObjects(context, 'component', { search: type })
+  return found.find(({ key }) => key[0]!.startsWith(type))
+}
+
+/** What is known of the people of the realm. One statement. */
+export async function profileOf(context: Context): Promise<UserProfile> {
+  const { config } = (await findProfile(context))?.representation ?? {}
+  const [text] = ((config as Representation | undefined)?.[PROFILE_SETTING] ?? []) as string[]
+  return text === undefined ? usualProfile : wholeProfile(profileSchema.parse(JSON.parse(text)))
+}

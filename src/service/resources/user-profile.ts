@@ -1,0 +1,99 @@
+// What REST does with the user profile of a realm.
+import type * as z from 'zod'
+import { componentPath } from '../../kinds/component.ts'
+import { PROFILE_SETTING, profileText } from '../../kinds/component-settings.ts'
+import { USER_PROFILE } from '../../kinds/component-types.ts'
+import type { Json } from '../../kinds/fields.ts'
+import type { Representation } from '../../kinds/kind.ts'
+import { type ProfileAttribute, type profileSchema, type UserProfile, wholeProfile } from '../../kinds/user-profile.ts'
+import { describeEvent } from '../admin-events.ts'
+import { demand } from '../administrators.ts'
+import type { Context, WriteContext } from '../context.ts'
+import { failure } from '../errors.ts'
+import { writers } from '../index.ts'
+import { listObjects } from '../live.ts'
+import { findProfile, profileOf } from '../profile.ts'
+import { profileProblem, scopeProblem } from '../profile-checks.ts'
+
+/** The profile, with what holds where it says nothing. */
+export async function getProfile(context: Context): Promise<UserProfile> {
+  demand(context, 'view-realm')
+  return profileOf(context)
+}
+
+/** Makes the profile what the body states; null: the usual one. Gives it as it is then. Throws invalid. */
+export async function replaceProfile(
+  context: WriteContext,
+  stated: z.infer<typeof profileSchema> | null,
+): Promise<UserProfile> {
+  demand(context, 'manage-realm')
+  const live = await findProfile(context)
+  if (stated === null) {
+    if (live) await writers.component.delete(context, [live])
+    return profileOf(context)
+  }
+  const profile = wholeProfile(stated)
+  const problem = profileProblem(profile) ?? scopeProblem(profile, await scopesOf(context))
+  if (problem !== undefined) throw failure('invalid', problem)
+  describeEvent(context, { representation: profile as unknown as Representation })
+  const texts = [profileText(profile as unknown as Json)]
+  const path = componentPath('', { providerType: USER_PROFILE })
+  const representation = { path, providerId: 'declarative-user-profile', config: { [PROFILE_SETTING]: texts } }
+  if (live) await writers.component.update(context, [{ live, set: { [`config.${PROFILE_SETTING}`]: texts } }])
+  else await writers.component.create(context, [{ representation }])
+  return profile
+}
+
+/** What an administrator who makes a person is to be asked for. */
+export async function getProfileMetadata(context: Context): Promise<Representation> {
+  demand(context, 'view-realm')
+  const { attributes = [], groups } = await profileOf(context)
+  const [realm] = await listObjects(context, 'realm', {})
+  const { internationalizationEnabled, registrationEmailAsUsername } = realm!.representation
+  const locale = {
+    name: 'locale',
+    displayName: 'locale',
+    required: false,
+    readOnly: false,
+    validators: {},
+    multivalued: false,
+  }
+  const shown = attributes.filter(isSeen).map((one) => {
+    const follows = one.name === 'username' && registrationEmailAsUsername === true
+    return { ...metadataOf(one), ...(follows && { required: false, readOnly: true }) }
+  })
+  return { attributes: [...(internationalizationEnabled === true ? [locale] : []), ...shown], groups: [...groups] }
+}
+
+/** Keycloak: everybody has these, whoever may see them. */
+const USUAL_NAMES: Readonly<Record<string, string>> = { username: '${username}', email: '${email}' }
+
+function isSeen({ name, permissions }: ProfileAttribute): boolean {
+  if (name in USUAL_NAMES) return true
+  return permissions !== undefined && [...permissions.view, ...permissions.edit].includes('admin')
+}
+
+function metadataOf(attribute: ProfileAttribute): Representation {
+  const { name, displayName, permissions, required, validations = {}, multivalued, ...rest } = attribute
+  const { annotations, group, defaultValue } = rest
+  const validators = Object.entries(validations).map(([id, config]) => [id, { ...config, 'ignore.empty.value': true }])
+  return {
+    name,
+    displayName: displayName ?? USUAL_NAMES[name] ?? name,
+    required: name === 'username' || (required !== undefined && isNeeded(required)),
+    readOnly: permissions !== undefined && !permissions.edit.includes('admin'),
+    ...(annotations && { annotations }),
+    validators: { ...Object.fromEntries(validators), ...(!multivalued && { multivalued: { max: '1' } }) },
+    ...(group !== undefined && { group }),
+    multivalued,
+    ...(defaultValue !== undefined && { defaultValue }),
+  }
+}
+
+function isNeeded({ roles = [], scopes = [] }: NonNullable<ProfileAttribute['required']>): boolean {
+  return roles.includes('admin') || (!roles.length && !scopes.length)
+}
+
+async function scopesOf(context: Context): Promise<ReadonlySet<string>> {
+  return new Set((await listObjects(context, 'clientScope', {})).map(({ key }) => key[0]!))
+}

@@ -1,0 +1,129 @@
+import { expect, test } from 'vitest'
+import { testServer } from '../support/server.ts'
+
+const { call, make, realm } = await testServer()
+
+const KEY = 'org.keycloak.keys.KeyProvider'
+const STORAGE = 'org.keycloak.storage.UserStorageProvider'
+const MAPPER = 'org.keycloak.storage.ldap.mappers.LDAPStorageMapper'
+const POLICY = 'org.keycloak.services.clientregistration.policy.ClientRegistrationPolicy'
+const idOf = (address: string) => address.split('/').at(-1)!
+const key = (name: string, config: object = {}) => ({ name, providerId: 'hmac-generated', providerType: KEY, config })
+const ldap = (name: string, config: object = {}) => ({
+  name,
+  providerId: 'ldap',
+  providerType: STORAGE,
+  config: { editMode: ['READ_ONLY'], bindCredential: ['hush'], ...config },
+})
+
+test('of two components of one name, the one that is meant is changed, deleted and given parts', async () => {
+  const components = `${await realm()}/components`
+  const [first, second] = [await make(components, ldap('people')), await make(components, ldap('people'))]
+  const phone = {
+    name: 'phone',
+    providerId: 'user-attribute-ldap-mapper',
+    providerType: MAPPER,
+    parentId: idOf(second),
+    config: { 'ldap.attribute': ['tel'], 'user.model.attribute': ['phone'] },
+  }
+  const part = await make(components, phone)
+  const partsOf = async (id: string) => (await call('GET', `${components}?parent=${id}`)).body.length
+  expect([await partsOf(idOf(first)), await partsOf(idOf(second))]).toEqual([7, 8])
+  await call('PUT', part, { body: { name: 'phone' } })
+  expect((await call('GET', part)).body.parentId).toBe(idOf(second))
+  await call('PUT', second, { body: { name: 'folk' } })
+  expect((await call('GET', first)).body.name).toBe('people')
+  expect((await call('GET', part)).body).toMatchObject(phone)
+  expect((await call('DELETE', second)).status).toBe(204)
+  expect((await call('GET', part)).status).toBe(404)
+  expect(await partsOf(idOf(first))).toBe(7)
+})
+
+test('secrets and what a provider keeps for itself do not show; a mask keeps the secret, a name in a vault is none', async () => {
+  const components = `${await realm()}/components`
+  const store = await make(components, ldap('people', { nonsense: ['x'] }))
+  const config = async () => (await call('GET', store)).body.config
+  expect(await config()).toMatchObject({ bindCredential: ['**********'] })
+  expect(await config()).not.toHaveProperty('nonsense')
+  await call('PUT', store, {
+    body: { config: { bindCredential: ['**********'], editMode: ['WRITABLE'], priority: [''] } },
+  })
+  expect(await config()).toMatchObject({ bindCredential: ['**********'], editMode: ['WRITABLE'] })
+  await call('PUT', store, { body: { config: { bindCredential: ['${vault.people}'] } } })
+  expect((await config()).bindCredential).toEqual(['${vault.people}'])
+})
+
+test.each([
+  [key('k', { priority: ['1', '2'] }), "'Priority' should be a single entry"],
+  [key('k', { secretSize: ['7'] }), "'Secret size' should be 16, 24, 32, 64, 128, 256 or 512"],
+  [{ ...key('k'), providerId: 'rsa' }, "'Private RSA Key' is required"],
+  [{ ...key('k', { privateKey: ['x'] }), providerId: 'rsa' }, 'Failed to decode private key'],
+  [
+    {
+      name: 'p',
+      providerId: 'trusted-hosts',
+      providerType: POLICY,
+      config: { 'client-uris-must-match': ['false'], 'host-sending-registration-request-must-match': ['false'] },
+    },
+    'At least one of hosts verification or client URIs validation must be enabled',
+  ],
+  [ldap('x', { editMode: [] }), 'Edit Mode is mandatory'],
+  [
+    ldap('x', { startTls: ['true'], connectionPooling: ['true'] }),
+    'Can not enable both StartTLS and connection pooling.',
+  ],
+  [
+    ldap('x', { customUserSearchFilter: ['uid=x'] }),
+    'Custom configured LDAP filter does not start with "(" or does not end with ")".',
+  ],
+])('settings that a provider cannot have are refused in its words: %#', async (body, errorMessage) => {
+  expect(await call('POST', `${await realm()}/components`, { body })).toMatchObject({
+    status: 400,
+    body: { errorMessage },
+  })
+})
+
+test('what workflows do is none of these operations, and a component stays out of itself', async () => {
+  const components = `${await realm()}/components`
+  const body = { name: 'w', providerId: 'default', providerType: 'org.keycloak.models.workflow.WorkflowProvider' }
+  expect((await call('POST', components, { body })).status).toBe(403)
+  const store = await make(components, ldap('people'))
+  const inside = { body: { parentId: idOf(store) } }
+  expect(await call('PUT', store, inside)).toMatchObject({
+    status: 400,
+    body: { errorMessage: expect.stringContaining('cannot be moved below itself') },
+  })
+  expect((await call('POST', components, { body: { ...key('k'), parentId: 'nowhere' } })).status).toBe(400)
+})
+
+test('a realm is made with components in components, texts, a profile and client policies, as documents have them', async () => {
+  const name = `content-${Date.now()}`
+  const body = {
+    realm: name,
+    components: {
+      [STORAGE]: [
+        {
+          name: 'people',
+          providerId: 'ldap',
+          config: { editMode: ['READ_ONLY'] },
+          subComponents: {
+            [MAPPER]: [
+              { name: 'none', providerId: 'kerberos-principal-attribute-mapper', subComponents: {}, config: {} },
+            ],
+          },
+        },
+      ],
+    },
+    localizationTexts: { de: { hello: 'Hallo' } },
+    userProfile: { attributes: [{ name: 'username' }, { name: 'email' }], unmanagedAttributePolicy: 'ENABLED' },
+    clientProfiles: { profiles: [{ name: 'own', executors: [] }] },
+  }
+  expect((await call('POST', '/admin/realms', { body })).status).toBe(201)
+  const read = async (path: string) => (await call('GET', `/admin/realms/${name}/${path}`)).body
+  const [{ id }] = await read('components?name=people')
+  expect(await read(`components?parent=${id}`)).toMatchObject([{ name: 'none', config: {} }])
+  expect(await read('localization/de')).toEqual({ hello: 'Hallo' })
+  expect(await read('users/profile')).toMatchObject({ unmanagedAttributePolicy: 'ENABLED' })
+  expect(await read('client-policies/profiles')).toMatchObject({ profiles: [{ name: 'own' }] })
+  expect((await call('GET', `/admin/realms/${name}`)).body.clientProfiles.profiles).toHaveLength(1)
+})

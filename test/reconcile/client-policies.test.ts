@@ -1,0 +1,54 @@
+// Client profiles and policies in documents: each list is one field of the realm.
+import { beforeEach, expect, test } from 'vitest'
+import { exportRealm } from '../../src/realm-file/render.ts'
+import { type Service, SYSTEM } from '../../src/service/service.ts'
+import { applyAs, planText, source } from '../support/reconcile.ts'
+import { newRealm, testService } from '../support/service.ts'
+
+let service: Service
+let realm: string
+const state = (document: object) => source([{ realm, ...document }], realm)
+const apply = (document: object) => applyAs(service, state(document))
+const plan = (document: object) => planText(service, state(document))
+const exported = () => service.read(SYSTEM, realm, (context) => exportRealm(context))
+
+beforeEach(async () => {
+  service = (await testService()).service
+  realm = await newRealm(service)
+})
+
+const profile = (executor = 'pkce-enforcer') => ({
+  name: 'strict',
+  executors: [{ executor, configuration: { 'auto-configure': true } }],
+})
+const policy = (profiles: string[]) => ({
+  name: 'all',
+  conditions: [{ condition: 'client-access-type', configuration: { type: ['confidential'] } }],
+  profiles,
+})
+const document = (executor?: string, profiles = ['strict', 'fapi-1-baseline']) => ({
+  clientProfiles: { profiles: [profile(executor)] },
+  clientPolicies: { policies: [policy(profiles)] },
+})
+
+test('apply, then plan, is empty; an export has them as documents do, and plans to nothing', async () => {
+  expect(await exported()).not.toHaveProperty('clientPolicies')
+  await apply(document())
+  expect(await plan(document())).toContain('Nothing to do.')
+  const shown = await exported()
+  expect(shown).toMatchObject({ ...document(), clientPolicies: { policies: [{ enabled: false }] } })
+  expect(await plan(shown)).toContain('Nothing to do.')
+  console.log(await plan({}))
+  await apply({})
+  expect(await exported()).not.toHaveProperty('clientPolicies')
+})
+
+test('an executor that Regent does not have is kept, and the plan says so; a profile must be there', async () => {
+  expect(await plan(document('acme-audit'))).toContain(
+    'Regent does not have the executor acme-audit; it demands nothing',
+  )
+  await apply(document('acme-audit'))
+  await expect(apply(document('acme-audit', ['strictest']))).rejects.toThrow(
+    'Policy all contains invalid profile strictest',
+  )
+})
