@@ -1,27 +1,44 @@
 // Laws: apply, then plan, is empty; export, then plan, is empty; an export makes the same realm again.
 import { existsSync, readFileSync } from 'node:fs'
 import { afterAll, describe, expect, test } from 'vitest'
+import type { Representation } from '../../src/kinds/kind.ts'
+import { type Document, restated } from '../../src/realm-file/document.ts'
 import { exportRealm } from '../../src/realm-file/render.ts'
+import { substitute } from '../../src/realm-file/substitute.ts'
 import { type Service, SYSTEM } from '../../src/service/service.ts'
 import { applyAs, planText, source } from '../support/reconcile.ts'
 import { freshService } from '../support/service.ts'
 
 const shared = new URL('../../../shared/data/realms/', import.meta.url)
 const own = new URL('../../examples/acme.yaml', import.meta.url)
-const files = [
-  own,
-  ...[
-    'master-export-26.5.5.json',
-    'benchmark.yaml',
-    'servlet-saml.json',
-    'rest-authz.json',
-    'servlet-authz-client.json',
-    'fgap-v2.json',
-    'moped.json',
-    'acme-internal.yaml',
-    'userprofile.yaml',
-  ].map((name) => new URL(name, shared)),
-]
+const real = [
+  'acme-apps.yaml',
+  'acme-internal.yaml',
+  'benchmark.yaml',
+  'fgap-v2.json',
+  'master-export-26.5.5.json',
+  'moped.json',
+  'rest-authz.json',
+  'servlet-authz-client.json',
+  'servlet-saml.json',
+  'userprofile.yaml',
+].map((name) => new URL(name, shared))
+const files = [own, ...real].map((file) => [file.pathname.split('/').at(-1)!, file] as const)
+
+/** The variables of the files that have no default. */
+const env = Object.fromEntries(
+  ['ACME_AZURE_AAD_TENANT_URL', 'APPS_FRONTEND_URL_GREETME', 'APPS_FRONTEND_URL_MINISPA', 'KEYCLOAK_FRONTEND_URL'].map(
+    (name) => [name, `https://${name.toLowerCase().replaceAll('_', '-')}.example.org`],
+  ),
+)
+
+/** The documents of a file, its realm under another name where one is given. */
+function documentsOf(file: URL, name?: string): Document[] {
+  return source([readFileSync(file, 'utf8')], file.pathname.split('/').at(-1)!).documents.map((document) => {
+    const known = substitute(document, { env, readFile: undefined, allowed: () => true })
+    return name === undefined ? known : restated(known, { ...(known.value as Representation), realm: name })
+  })
+}
 
 const first = await freshService()
 const second = await freshService()
@@ -32,15 +49,12 @@ afterAll(async () => {
   await second.close()
 })
 
-describe.each(files.map((file) => [file.pathname.split('/').at(-1)!, file] as const))('%s', (name, file) => {
+describe.each(files)('%s', (name, file) => {
   test.skipIf(!existsSync(file))(
     'plan, apply, plan is empty; export, plan is empty; the least that is exported makes the same realm',
     async () => {
-      const text = readFileSync(file, 'utf8')
-        .replaceAll(/\$\(env:\w+:-([^)]*)\)/g, '$1')
-        .replaceAll(/\$\(env:\w+\)/g, 'https://apps.example')
-      const state = source([text], name)
-      const realm = (state.documents[0]!.value as { realm: string }).realm
+      const realm = name === 'master-export-26.5.5.json' ? 'master' : name.replace(/\.\w+$/, '')
+      const state = { name, revision: 'file', documents: documentsOf(file, realm) }
       expect(await planText(first, state)).toMatch(/to create/)
       await applyAs(first, state)
       expect(await planText(first, state)).toContain('Nothing to do.')
@@ -58,3 +72,19 @@ describe.each(files.map((file) => [file.pathname.split('/').at(-1)!, file] as co
     },
   )
 })
+
+test.skipIf(!existsSync(shared))(
+  'all together, in any order, and the export of a master under another name',
+  async () => {
+    for (const order of [real, real.toReversed()]) {
+      const service = await freshService()
+      await service.create(SYSTEM, { representation: { realm: 'master' } }, async () => {})
+      const documents = order.flatMap((file) => documentsOf(file, `all-${file.pathname.split('/').at(-1)}`))
+      const state = { name: 'all', revision: 'files', documents }
+      await applyAs(service, state)
+      expect((await service.realms()).length).toBe(real.length + 1)
+      expect(await planText(service, { ...state, name: 'all once more' })).toContain('Nothing to do.')
+      await service.close()
+    }
+  },
+)
