@@ -25,6 +25,8 @@ export interface TestRequest {
 export interface TestServer {
   readonly app: FastifyInstance
   call(method: string, path: string, request?: TestRequest): Promise<TestAnswer>
+  /** The administrator's token. */
+  adminToken(): Promise<string>
   /** A new realm's address under /admin/realms. */
   realm(settings?: object): Promise<string>
   /** Makes an object and gives its address. Fails when it cannot be made. */
@@ -81,6 +83,7 @@ async function start(): Promise<TestServer> {
   return {
     app,
     call,
+    adminToken,
     make,
     realm: (settings = {}) =>
       make('/admin/realms', { realm: `test-${randomUUID().slice(0, 8)}`, enabled: true, ...settings }),

@@ -1,0 +1,83 @@
+// Nobody learns of a realm what they ask of another: an id or a name from elsewhere is one that does not exist.
+import { beforeAll, expect, test } from 'vitest'
+import { operations } from '../../src/http/admin/index.ts'
+import { type Operation, paramsOf } from '../../src/http/operation.ts'
+import { addressOf, bodyFor, type Filled, fillRealm, nowhere } from '../support/addresses.ts'
+import { testServer } from '../support/server.ts'
+
+const { app, adminToken } = await testServer()
+
+const MINE = 'alpha'
+const THEIRS = 'omega'
+let mine: Filled
+let theirs: Filled
+beforeAll(async () => {
+  mine = await fillRealm(MINE)
+  theirs = await fillRealm(THEIRS)
+})
+
+const addressed = operations.filter(({ path }) => paramsOf(path).length > 1)
+
+/** What objects do not have, although they are there. */
+const without: Readonly<Record<string, string>> = {
+  '/admin/realms/{realm}/authentication/required-actions/{alias}/config-description': 'an action without settings',
+}
+
+test.each(addressed)('$method $path', async (operation) => {
+  const { path } = operation
+  const others = paramsOf(path).slice(1)
+  for (const [at, parameter] of others.entries()) {
+    const absent = nowhere(path, parameter, THEIRS)
+    if (absent === undefined) continue
+    for (const owners of choices(others.length - 1)) {
+      const around = others
+        .toSpliced(at, 1)
+        .map((other, which): [string, string] => [other, owners[which]!.value(path, other)])
+      const values = (value: string) => new Map([['realm', mine.name], ...around, [parameter, value]])
+      const foreign = theirs.value(path, parameter)
+      const [one, none] = [
+        await answer(operation, values(foreign), foreign),
+        await answer(operation, values(absent), absent),
+      ]
+      expect(one, `${parameter} of another realm, ${owners.map(({ name }) => name)}`).toEqual(none)
+    }
+  }
+})
+
+test('what is asked for does exist in its own realm', async () => {
+  const missing: string[] = []
+  for (const { method, path } of addressed.filter(({ method }) => method === 'GET')) {
+    const address = addressOf(path, theirs)
+    const { statusCode } = await app.inject({
+      url: address,
+      headers: { authorization: `Bearer ${await adminToken()}` },
+    })
+    if (statusCode === 404 && !(path in without)) missing.push(`${method} ${path} ${statusCode}`)
+  }
+  expect(missing).toEqual([])
+})
+
+/** Every way to choose one of the two realms for each of so many parameters. */
+function choices(count: number): Filled[][] {
+  if (count === 0) return [[]]
+  return choices(count - 1).flatMap((rest) => [
+    [mine, ...rest],
+    [theirs, ...rest],
+  ])
+}
+
+/** The whole answer, as it is sent, less its date; for the value stands a placeholder. */
+async function answer(operation: Operation, values: ReadonlyMap<string, string>, value: string) {
+  const body = bodyFor(operation, 'fresh')
+  const { statusCode, headers, rawPayload } = await app.inject({
+    method: operation.method,
+    url: addressOf(operation.path, { value: (_path, one) => values.get(one)! }),
+    headers: {
+      authorization: `Bearer ${await adminToken()}`,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(body !== undefined && { payload: JSON.stringify(body) }),
+  })
+  const text = JSON.stringify({ ...headers, date: '' })
+  return `${statusCode} ${text} ${rawPayload.toString('latin1')}`.replaceAll(value, '{value}')
+}

@@ -1,0 +1,190 @@
+// Addresses of operations: a realm with one object of every kind, and what the parameters of paths name in it.
+import { randomUUID } from 'node:crypto'
+import { operations } from '../../src/http/admin/index.ts'
+import { type Operation, paramsOf } from '../../src/http/operation.ts'
+import { kinds } from '../../src/kinds/index.ts'
+import type { KindName, Representation } from '../../src/kinds/kind.ts'
+import type { TreeObject } from '../../src/kinds/tree.ts'
+import { writers } from '../../src/service/index.ts'
+import { SYSTEM } from '../../src/service/service.ts'
+import { applyAs, source } from './reconcile.ts'
+import { documentOf, nameOf, objectOf } from './samples.ts'
+import { testServer } from './server.ts'
+import { newName, testService } from './service.ts'
+
+/**
+ * What a parameter names: an object by its id or by its name; something that is no object, by the id that this list says
+ * first; or nothing of the realm, and this will do.
+ */
+type Meaning =
+  | { readonly by: 'id' | 'name'; readonly what: string }
+  | { readonly by: 'id'; readonly listed: string }
+  | { readonly fixed: string }
+
+const id = (what: string): Meaning => ({ by: 'id', what })
+const name = (what: string): Meaning => ({ by: 'name', what })
+
+/** By the step in front of the parameter and its name. */
+const meanings: Readonly<Record<string, Meaning>> = {
+  'client-scopes {client-scope-id}': id('clientScope'),
+  'client-templates {client-scope-id}': id('clientScope'),
+  'default-default-client-scopes {clientScopeId}': id('clientScope'),
+  'default-optional-client-scopes {clientScopeId}': id('clientScope'),
+  'default-client-scopes {clientScopeId}': id('clientScope'),
+  'optional-client-scopes {clientScopeId}': id('clientScope'),
+  'clients {client-uuid}': id('client'),
+  'clients {client-id}': id('client'),
+  'clients {client}': id('client'),
+  'clients {clientUuid}': id('client'),
+  'offline-sessions {clientUuid}': id('client'),
+  'consents {client}': name('client'),
+  'scope-mappings {roleContainerId}': name('client'),
+  'resource {resource-id}': id('authorizationResource'),
+  'scope {scope-id}': id('authorizationScope'),
+  'policy {policy-id}': id('authorizationPolicy'),
+  'policy {type}': { fixed: 'scope' },
+  '{type} {policy-id}': id('authorizationPolicy'),
+  'permission {type}': { fixed: 'scope' },
+  '{type} {permission-id}': id('authorizationPolicy'),
+  'models {id}': id('protocolMapper'),
+  'protocol {protocol}': { fixed: 'openid-connect' },
+  'roles {role-name}': name('role'),
+  'roles-by-id {role-id}': id('role'),
+  'users {user-id}': id('user'),
+  'users {userId}': id('user'),
+  'members {member-id}': id('user'),
+  'credentials {credentialId}': { by: 'id', listed: 'users/{user-id}/credentials' },
+  'moveAfter {newPreviousCredentialId}': { by: 'id', listed: 'users/{user-id}/credentials' },
+  'groups {group-id}': id('group'),
+  'groups {groupId}': id('group'),
+  'default-groups {groupId}': id('group'),
+  'group-by-path {path}': name('group'),
+  'instances {alias}': name('identityProvider'),
+  'identity-providers {alias}': name('identityProvider'),
+  'federated-identity {provider}': name('identityProvider'),
+  'mappers {id}': id('identityProviderMapper'),
+  'providers {provider_id}': { fixed: 'oidc' },
+  'providers {providerId}': { fixed: 'oidc-usermodel-attribute-mapper' },
+  'flows {id}': id('authenticationFlow'),
+  'flows {flowAlias}': name('authenticationFlow'),
+  'executions {executionId}': { by: 'id', listed: 'authentication/flows/{flowAlias}/executions' },
+  'config {id}': id('authenticatorConfig'),
+  'config-description {providerId}': { fixed: 'auth-cookie' },
+  'required-actions {alias}': name('requiredAction'),
+  'organizations {org-id}': id('organization'),
+  'components {id}': id('component'),
+  'workflows {id}': id('workflow'),
+}
+
+/** Lists of what is no object by itself; those that can be read. */
+const lists = [...new Set(Object.values(meanings).flatMap((one) => ('listed' in one ? [one.listed] : [])))].filter(
+  (list) => operations.some(({ method, path }) => method === 'GET' && path === `/admin/realms/{realm}/${list}`),
+)
+
+/** A realm with one object of every kind under each parent, all called by one label. */
+export interface Filled {
+  readonly name: string
+  /** What stands in a path for one of its parameters. */
+  value(path: string, parameter: string): string
+}
+
+/** Makes a realm whose objects have the label for their name, and these fields; and others beside them. */
+export async function fillRealm(
+  label: string,
+  fields: (kind: KindName) => Representation = () => ({}),
+  others: readonly TreeObject[] = [],
+): Promise<Filled> {
+  const { service } = await testService()
+  const { call } = await testServer()
+  const realm = newName()
+  await applyAs(
+    service,
+    source(
+      [
+        documentOf(realm, [...others, ...objectsCalled(label, fields)], {
+          organizationsEnabled: true,
+          ...fields('realm'),
+        }),
+      ],
+      realm,
+    ),
+  )
+  const own = await service.read(SYSTEM, realm, async (context) => {
+    const lists = await Promise.all((Object.keys(kinds) as KindName[]).map((kind) => writers[kind].list(context, {})))
+    return lists.flat().filter(({ kind, key }) => key.at(-1) === nameOf(kind, label))
+  })
+  const filled: Filled = {
+    name: realm,
+    value(path, parameter) {
+      const meaning = meaningOf(path, parameter)
+      if (parameter === 'realm') return realm
+      if ('fixed' in meaning) return meaning.fixed
+      if (meaning.by === 'name') return label
+      if ('listed' in meaning) return listed.get(meaning.listed)!
+      const through = paramsOf(path).map((one) => whatOf(path, one))
+      const owned = own.filter(({ kind }) => kind === meaning.what)
+      const found = owned.find(({ key }) => through.includes(key.length > 1 ? key[0] : 'realm')) ?? owned[0]
+      if (!found) throw new Error(`${realm} has no ${meaning.what}`)
+      return found.id
+    },
+  }
+  const listed = new Map<string, string>()
+  for (const list of lists) {
+    const { body } = await call('GET', addressOf(`/admin/realms/{realm}/${list}`, filled))
+    listed.set(list, body[0].id)
+  }
+  return filled
+}
+
+/** What stands in a path for a parameter where nothing is called so, anywhere: as long as the label. */
+export function nowhere(path: string, parameter: string, label: string): string | undefined {
+  const meaning = meaningOf(path, parameter)
+  if ('fixed' in meaning) return undefined
+  return meaning.by === 'id' ? randomUUID() : 'x'.repeat(label.length)
+}
+
+/** The address that a path is in the realm. */
+export function addressOf(path: string, { value }: Pick<Filled, 'value'>): string {
+  return path.replace(/\{([^}]+)\}/g, (_, parameter) => encodeURIComponent(value(path, parameter)))
+}
+
+/** A body that the operation can read: an object of its kind with that label and these fields, or an empty one. */
+export function bodyFor({ body }: Operation, label: string, fields: Representation = {}): unknown {
+  const kind = body?.kind?.name
+  const own = kind && { ...(kind === 'realm' ? {} : objectOf(kind, label).representation), ...fields }
+  return [...(own ? [own, [own]] : []), {}, []].find((one) => body?.schema.safeParse(one).success)
+}
+
+/** An object of every kind under each kind of parent, all with one label, and what they refer to. */
+export function objectsCalled(label: string, fields: (kind: KindName) => Representation): TreeObject[] {
+  const own = (Object.keys(kinds) as KindName[]).filter((kind) => kind !== 'realm')
+  return own.flatMap((kind) => {
+    const object = objectOf(kind, label, { ...linked(kind, label), ...fields(kind) })
+    const { parents, parentOptional } = kinds[kind]
+    const below = parents.map((parent) => ({ ...object, key: [parent, nameOf(parent, label), nameOf(kind, label)] }))
+    return parents.length && !parentOptional ? below : [{ ...object, key: [nameOf(kind, label)] }, ...below]
+  })
+}
+
+/** What an object has, so that there is something at the addresses that lead through it. */
+function linked(kind: KindName, label: string): Representation {
+  if (kind === 'organization') return { members: [{ username: label }], identityProviders: [{ alias: label }] }
+  if (kind !== 'authenticationFlow') return {}
+  return { authenticationExecutions: [{ authenticator: 'auth-cookie', requirement: 'REQUIRED', priority: 10 }] }
+}
+
+function whatOf(path: string, parameter: string): string | undefined {
+  const meaning = meaningOf(path, parameter)
+  return 'what' in meaning ? meaning.what : undefined
+}
+
+function meaningOf(path: string, parameter: string): Meaning {
+  if (parameter === 'realm') return name('realm')
+  const step = path
+    .slice(0, path.indexOf(`/{${parameter}}`))
+    .split('/')
+    .at(-1)
+  const meaning = meanings[`${step} {${parameter}}`]
+  if (!meaning) throw new Error(`${path}: what ${parameter} names is not known: add it to meanings`)
+  return meaning
+}
