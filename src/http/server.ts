@@ -20,6 +20,8 @@ export interface ServerOptions {
   /** Path of the earlier form of the admin API, such as `/v1`. */
   readonly basePath?: string | undefined
   readonly logLevel?: string | undefined
+  /** Where the log goes; absent: to standard output. */
+  readonly logTo?: { write(line: string): void }
   /** Whether the page at the server's own address names the realms: to anybody. */
   readonly showRealms?: boolean
   /** Whether requests are measured, for /metrics. */
@@ -45,9 +47,9 @@ const SECURITY_HEADERS = {
 
 /** Makes the server on a service. The caller starts and closes it; the service stays open. */
 export async function createServer(service: Service, options: ServerOptions = {}): Promise<FastifyInstance> {
-  const { hostname, basePath, logLevel = 'silent', showRealms = false, metrics = false, caller } = options
+  const { hostname, basePath, logLevel = 'silent', logTo, showRealms = false, metrics = false, caller } = options
   const app = fastify({
-    logger: { level: logLevel },
+    logger: { level: logLevel, ...(logTo && { stream: logTo }) },
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     bodyLimit: BODY_LIMIT,

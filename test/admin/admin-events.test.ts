@@ -1,13 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Field, Json } from '../../src/kinds/fields.ts'
-import { kinds } from '../../src/kinds/index.ts'
-import type { Kind, Representation } from '../../src/kinds/kind.ts'
-import { masked } from '../../src/kinds/masked.ts'
 import { applySource } from '../../src/reconcile/run.ts'
 import { removeExpiredEvents } from '../../src/service/admin-events.ts'
 import { SYSTEM } from '../../src/service/service.ts'
 import { ANN, source } from '../support/reconcile.ts'
-import { allRows } from '../support/rows.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
 
@@ -103,50 +98,6 @@ test('the beginning and the end of a realm are told in the realm of the administ
   expect(brief(found)).toEqual([`CREATE REALM ${name}`, `DELETE REALM ${name}`])
   expect(found[0]!.representation).toContain('"password":"**********"')
 })
-
-test('no secret of a body is in its event', async () => {
-  const path = await realm(KEPT)
-  const body = {
-    clientId: 'shop',
-    secret: CANARY,
-    registrationAccessToken: CANARY,
-    attributes: { 'saml.encryption.private.key': CANARY },
-  }
-  const client = await make(`${path}/clients`, body)
-  await call('PUT', client, { body })
-  await call('PUT', path, {
-    body: { smtpServer: { host: 'mail.example.org', password: CANARY }, users: [{ credentials: [{ value: CANARY }] }] },
-  })
-  const { admin_event: rows } = await allRows(service)
-  expect(rows!.join()).toContain('**********')
-  expect(rows!.join()).not.toContain(CANARY)
-})
-
-test.each(Object.values(kinds))('no secret that a $title can hold shows, nor those of what is in it', (kind) => {
-  const shown = JSON.stringify(masked(kind, withCanaries(kind)))
-  expect(shown).not.toContain(CANARY)
-})
-
-/** A representation with the canary in every secret, children included. */
-function withCanaries(kind: Kind): Representation {
-  const children = Object.entries(kind.children).map(([field, child]): [string, Json] => {
-    const list = [withCanaries(kinds[child])]
-    return [field, kinds[child].parentOptional ? { realm: list, client: { shop: list } } : list]
-  })
-  const later = Object.keys(kind.later).map((field): [string, Json] => [field, [{ secret: CANARY }]])
-  return { ...canaries(kind.fields), ...Object.fromEntries([...children, ...later]) }
-}
-
-function canaries(fields: Readonly<Record<string, Field>>): Representation {
-  return Object.fromEntries(
-    Object.entries(fields).flatMap(([name, { secret, type, members }]): [string, Json][] => {
-      if (members) return [[name, [canaries(members)]]]
-      if (!secret) return []
-      const keys = secret === true ? ['any'] : secret
-      return [[name, type === 'map' ? Object.fromEntries(keys.map((key) => [key, CANARY])) : CANARY]]
-    }),
-  )
-}
 
 test('events are found by type, operation, path and time, and are forgotten on demand', async () => {
   const path = await realm(KEPT)
