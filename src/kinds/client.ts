@@ -145,7 +145,10 @@ export const client = defineKind({
 
     access: opaque('What the caller may do with the client.', { computed: true }),
     origin: text('Where the client comes from, when that is not the realm itself.', { computed: true }),
-    defaultRoles: textSet('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),
+    defaultRoles: textSet('Keycloak: of an earlier form; in documents, roles of the client that everybody has.', {
+      computed: true,
+      earlier: true,
+    }),
     directGrantsOnly: flag('Keycloak: of an earlier form; counts only when the client is created.', {
       computed: true,
       earlier: true,

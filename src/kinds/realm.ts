@@ -9,7 +9,6 @@ const newRealm: Representation = recorded.settings
 
 const later = {
   federatedUsers: 'what the realm keeps about people of a user store',
-  defaultRoles: 'roles that everybody has, in an earlier form',
   privateKey: 'the signing key, in an earlier form',
   publicKey: 'the public signing key, in an earlier form',
   certificate: 'the certificate of the signing key, in an earlier form',
@@ -20,7 +19,6 @@ const later = {
   applications: 'clients, in an earlier form',
   applicationScopeMappings: 'client roles in the scope of clients, in an earlier form',
   oauthClients: 'clients of third parties, in an earlier form',
-  clientTemplates: 'client scopes, in an earlier form',
 }
 
 /** Keycloak: RealmRepresentation. A tenant: its settings, and everything that belongs to it. */
@@ -47,6 +45,8 @@ export const realm = defineKind({
     workflows: 'workflow',
   },
   forms: {
+    defaultRoles: 'Keycloak: of an earlier form; roles of the realm that everybody has.',
+    clientTemplates: 'Keycloak: of an earlier form; see clientScopes.',
     userProfile: 'Attributes of people, as keycloak-config-cli states them: a component is the same.',
     messageBundles: 'Texts by language, as keycloak-config-cli names them: localizationTexts are the same.',
     userFederationProviders: 'User stores as earlier versions list them: components are the same.',

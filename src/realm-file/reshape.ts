@@ -9,6 +9,7 @@ import { authentication } from './forms/authentication.ts'
 import { authorization } from './forms/authorization.ts'
 import { clientPolicies } from './forms/client-policies.ts'
 import { components } from './forms/components.ts'
+import { earlier } from './forms/earlier.ts'
 import { groups } from './forms/groups.ts'
 import { identityProviders } from './forms/identity-providers.ts'
 import { localization } from './forms/localization.ts'
@@ -40,6 +41,7 @@ export interface Notes {
 
 /** The forms in the order in which they are read; they are written the other way round. */
 const forms: readonly Form[] = [
+  earlier,
   groups,
   organizations,
   components,

@@ -1,0 +1,100 @@
+// What earlier versions called otherwise, as the reference server's import reads it.
+import type { Json } from '../../kinds/fields.ts'
+import type { Representation } from '../../kinds/kind.ts'
+import type { Path } from '../../lib/position.ts'
+import { isObject } from '../form.ts'
+import type { Form, Notes } from '../reshape.ts'
+import { found } from '../words.ts'
+
+/** Client templates read as client scopes, and roles that everybody has as what the default role contains. */
+export const earlier: Form = {
+  read: (realm, notes) => withDefaultRoles(withScopes(realm, notes), notes),
+  write: (realm) => realm,
+}
+
+/** Keycloak: of a template only what client scopes have counts. */
+function withScopes(realm: Representation, { moved }: Notes): Representation {
+  const { clientTemplates: templates = null, ...rest } = realm
+  const { clientScopes: scopes = [] } = rest
+  if (!Array.isArray(templates) || !Array.isArray(scopes)) return realm
+  const added = templates.map((template, at) => {
+    moved(['clientScopes', scopes.length + at], ['clientTemplates', at])
+    if (!isObject(template)) return template
+    return Object.fromEntries(Object.entries(template).filter(([name]) => ofScopes.includes(name)))
+  })
+  return { ...rest, clientScopes: [...scopes, ...added] }
+}
+
+const ofScopes = ['id', 'name', 'description', 'protocol', 'attributes', 'protocolMappers']
+
+/** Keycloak: default roles that no list of roles states are made, and the role that everybody has contains them. */
+function withDefaultRoles(realm: Representation, notes: Notes): Representation {
+  const { defaultRoles = null, ...rest } = realm
+  const everybody = [...namesOf(defaultRoles, ['defaultRoles'], notes)]
+  if (!Array.isArray(realm.clients)) return everybody.length ? containing(rest, everybody, notes) : rest
+  const clients = realm.clients.map((client, at) => {
+    if (!isObject(client) || client.defaultRoles === undefined) return client
+    const { defaultRoles: names, ...others } = client
+    everybody.push(...namesOf(names ?? null, ['clients', at, 'defaultRoles'], notes, String(client.clientId)))
+    return others
+  })
+  return everybody.length ? containing({ ...rest, clients }, everybody, notes) : { ...rest, clients }
+}
+
+/** A role that everybody has, of a client or of the realm, and where the document says so. */
+interface DefaultRole {
+  readonly name: string
+  readonly client: string | undefined
+  readonly from: Path
+}
+
+function namesOf(names: Json, from: Path, { report }: Notes, client?: string): DefaultRole[] {
+  if (names === null) return []
+  if (Array.isArray(names) && names.every((one) => typeof one === 'string'))
+    return names.map((name, at) => ({ name, client, from: [...from, at] }))
+  report(from, `defaultRoles must be a list of names of roles, not ${found(names)}`)
+  return []
+}
+
+/** The realm with the roles stated, and with the default role containing them. */
+function containing(realm: Representation, everybody: readonly DefaultRole[], { moved, named }: Notes): Representation {
+  const { realm: ofRealm = [], client: ofClients = {}, ...others } = (realm.roles ?? {}) as Representation
+  if (!isObject(realm.roles ?? {}) || !Array.isArray(ofRealm) || !isObject(ofClients)) return realm
+  const roles = { realm: [...ofRealm], client: { ...ofClients } }
+  const contained: { realm: string[]; client: Record<string, string[]> } = { realm: [], client: {} }
+  for (const { name, client, from } of everybody) {
+    const list = client === undefined ? roles.realm : [...((roles.client[client] ?? []) as Json[])]
+    if (!list.some((role) => isObject(role) && role.name === name)) {
+      moved(['roles', ...(client === undefined ? ['realm'] : ['client', client]), list.length], from)
+      list.push({ name })
+    }
+    if (client === undefined) contained.realm.push(name)
+    else {
+      roles.client[client] = list
+      contained.client[client] = [...(contained.client[client] ?? []), name]
+    }
+  }
+  const name = `default-roles-${realm.realm}`
+  const at = roles.realm.findIndex((role) => isObject(role) && role.name === name)
+  const place = ['roles', 'realm', at < 0 ? roles.realm.length : at]
+  const role = (roles.realm[at] ?? { name }) as Representation
+  if (at < 0) {
+    moved(place, everybody[0]!.from)
+    named(place)
+    roles.realm.push(role)
+  }
+  roles.realm[place[2] as number] = { ...role, composites: together(role.composites ?? {}, contained) }
+  return { ...realm, roles: { ...others, ...roles } }
+}
+
+/** Composites, and others that go with them. */
+function together(own: Json, more: { realm: string[]; client: Record<string, string[]> }): Json {
+  if (!isObject(own)) return own
+  const { realm = [], client = {} } = own as { realm?: string[]; client?: Record<string, string[]> }
+  const clients = new Set([...Object.keys(client), ...Object.keys(more.client)])
+  const union = (one: readonly string[] = [], other: readonly string[] = []) => [...new Set([...one, ...other])]
+  return {
+    realm: union(realm, more.realm),
+    client: Object.fromEntries([...clients].map((id) => [id, union(client[id], more.client[id])])),
+  }
+}

@@ -1,0 +1,56 @@
+// What earlier versions called otherwise is read as the reference server's import reads it.
+import { expect, test } from 'vitest'
+import { SYSTEM } from '../../src/service/service.ts'
+import { liveObject } from '../support/changes.ts'
+import { applyAs, planText, source } from '../support/reconcile.ts'
+import { testServer } from '../support/server.ts'
+import { newName, testService } from '../support/service.ts'
+
+const { service } = await testService()
+const { call, realm } = await testServer()
+
+test('default roles are made where no list states them, and everybody has them', async () => {
+  const name = newName()
+  const document = {
+    realm: name,
+    defaultRoles: ['stated', 'made', 'offline_access'],
+    roles: { realm: [{ name: 'stated', description: 'Stated' }], client: { shop: [{ name: 'own' }] } },
+    clients: [{ clientId: 'shop', defaultRoles: ['own', 'made'] }],
+  }
+  const state = source([document], name)
+  await applyAs(service, state)
+  const { representation } = await liveObject(service, SYSTEM, name, 'role', `default-roles-${name}`)
+  expect(representation.composites).toEqual({
+    realm: ['made', 'offline_access', 'stated', 'uma_authorization'],
+    client: { account: ['manage-account', 'view-profile'], shop: ['made', 'own'] },
+  })
+  expect((await liveObject(service, SYSTEM, name, 'role', 'stated')).representation.description).toBe('Stated')
+  expect(await planText(service, state)).toContain('Nothing to do.')
+  await applyAs(service, source([{ ...document, defaultRoles: ['stated'] }], name))
+  const { representation: now } = await liveObject(service, SYSTEM, name, 'role', `default-roles-${name}`)
+  expect(now.composites).toMatchObject({ realm: ['stated', 'uma_authorization'] })
+})
+
+test('a realm that is made over REST has its default roles too; an update says nothing of them', async () => {
+  const path = await realm({ defaultRoles: ['member'] })
+  expect((await call('GET', `${path}/roles/member`)).status).toBe(200)
+  expect((await call('PUT', path, { body: { defaultRoles: ['other'] } })).status).toBe(204)
+  expect((await call('GET', `${path}/roles/other`)).status).toBe(404)
+})
+
+test('a default role that is no name is refused with its place', async () => {
+  const name = newName()
+  await expect(applyAs(service, source([{ realm: name, defaultRoles: 'member' }], name))).rejects.toThrow(
+    /-1\.yaml:2:1: defaultRoles must be a list of names of roles, not a text|defaultRoles must be a list/,
+  )
+})
+
+test('a client template is a client scope', async () => {
+  const name = newName()
+  const clientTemplates = [
+    { name: 'shared', protocol: 'openid-connect', fullScopeAllowed: true, attributes: { a: 'b' } },
+  ]
+  await applyAs(service, source([{ realm: name, clientTemplates }], name))
+  const { representation } = await liveObject(service, SYSTEM, name, 'clientScope', 'shared')
+  expect(representation).toMatchObject({ protocol: 'openid-connect', attributes: { a: 'b' } })
+})
