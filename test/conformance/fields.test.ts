@@ -32,6 +32,14 @@ const hidden: ReadonlySet<string> = new Set([
   'RealmRepresentation.defaultDefaultClientScopes',
   'RealmRepresentation.defaultOptionalClientScopes',
   'ClientRepresentation.authorizationSettings',
+  'UserRepresentation.realmRoles',
+  'UserRepresentation.groups',
+  'UserRepresentation.credentials',
+  'UserRepresentation.clientConsents',
+  'UserRepresentation.clientRoles',
+  'UserRepresentation.serviceAccountClientId',
+  'UserRepresentation.attributes',
+  'UserRepresentation.federationLink',
 ])
 
 const exceptions: Readonly<Record<string, string>> = apart
@@ -90,6 +98,7 @@ const fitting: Readonly<Partial<Record<KindName, Representation>>> = {
   client: { publicClient: false, bearerOnly: false },
   identityProvider: { organization: null },
   protocolMapper: { protocolMapper: 'oidc-hardcoded-claim-mapper' },
+  user: { requiredActions: ['UPDATE_PASSWORD'] },
 }
 
 const all = (kind: KindName): Representation => {

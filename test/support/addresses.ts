@@ -34,6 +34,7 @@ const meanings: Readonly<Record<string, Meaning>> = {
   'optional-client-scopes {clientScopeId}': id('clientScope'),
   'clients {client-uuid}': id('client'),
   'clients {client-id}': id('client'),
+  'clients {part-client-uuid}': id('client'),
   'clients {client}': id('client'),
   'clients {clientUuid}': id('client'),
   'offline-sessions {clientUuid}': id('client'),
@@ -169,8 +170,15 @@ export function objectsCalled(label: string, fields: (kind: KindName) => Represe
 /** What an object has, so that there is something at the addresses that lead through it. */
 function linked(kind: KindName, label: string): Representation {
   if (kind === 'organization') return { members: [{ username: label }], identityProviders: [{ alias: label }] }
-  if (kind !== 'authenticationFlow') return {}
-  return { authenticationExecutions: [{ authenticator: 'auth-cookie', requirement: 'REQUIRED', priority: 10 }] }
+  if (kind === 'authenticationFlow')
+    return { authenticationExecutions: [{ authenticator: 'auth-cookie', requirement: 'REQUIRED', priority: 10 }] }
+  if (kind !== 'user') return {}
+  return {
+    credentials: [{ type: 'otp', secretData: '{"value":"x"}', credentialData: '{"subType":"totp"}' }],
+    federatedIdentities: [{ identityProvider: label, userId: label, userName: label }],
+    clientConsents: [{ clientId: label, grantedClientScopes: [label] }],
+    groups: [nameOf('group', label)],
+  }
 }
 
 function whatOf(path: string, parameter: string): string | undefined {
