@@ -14,7 +14,7 @@ import { addressOf, bodyFor, fillRealm, objectsCalled } from './support/addresse
 import { change } from './support/changes.ts'
 import { ANN, planText, source } from './support/reconcile.ts'
 import { allRows, failAt } from './support/rows.ts'
-import { documentOf, objectOf } from './support/samples.ts'
+import { documentOf, keyOf, objectOf } from './support/samples.ts'
 import { testServer } from './support/server.ts'
 import { freshService, newName, testService } from './support/service.ts'
 
@@ -62,14 +62,19 @@ async function ask(
 function secretsOf(kind: KindName, round: string): Representation {
   const own = kind === 'realm' ? {} : objectOf(kind, 'own').representation
   return Object.fromEntries(
-    Object.entries(kinds[kind].fields).flatMap(([name, { secret, type, members, computed }]): [string, Json][] => {
-      if (!secret || computed) return []
-      const canary = `${CANARY}.${kind}.${name}.${round}`
-      if (members) return [[name, credentials(canary)]]
-      if (type !== 'map' || secret === true) return [[name, canary]]
-      const settings = secret.map((key) => [key, `${canary}.${key}`])
-      return [[name, { ...(own[name] as Representation | undefined), ...mail(name), ...Object.fromEntries(settings) }]]
-    }),
+    Object.entries(kinds[kind].fields).flatMap(
+      ([name, { secret, type, members, computed, schema }]): [string, Json][] => {
+        if (!secret || computed) return []
+        const canary = `${CANARY}.${kind}.${name}.${round}`
+        if (members) return [[name, credentials(canary)]]
+        if (type !== 'map' || secret === true) return [[name, canary]]
+        const lists = !schema.safeParse({ key: canary }).success
+        const settings = secret.map((key) => [key, lists ? [`${canary}.${key}`] : `${canary}.${key}`])
+        return [
+          [name, { ...(own[name] as Representation | undefined), ...mail(name), ...Object.fromEntries(settings) }],
+        ]
+      },
+    ),
   )
 }
 
@@ -108,7 +113,7 @@ test('none is in what is said of documents', async () => {
     }
   }
   for (const kind of withSecrets) {
-    const key = kind === 'realm' ? [realm] : ['own']
+    const key = kind === 'realm' ? [realm] : keyOf(kind, 'own')
     const secrets = kind === 'user' ? {} : flatten(kinds[kind], secretsOf(kind, 'theirs'))
     await change(service, ANN, realm, kind, key, secrets)
   }
@@ -149,16 +154,11 @@ const spoilt: Readonly<Record<string, (secrets: Representation) => Representatio
 
 /** The object with every text in it changed. */
 function mapped(value: Representation, to: (text: Json) => Json): Representation {
-  return Object.fromEntries(
-    Object.entries(value).map(([name, one]) => [
-      name,
-      typeof one === 'string'
-        ? to(one)
-        : Array.isArray(one)
-          ? one.map((element) => mapped(element as Representation, to))
-          : mapped(one as Representation, to),
-    ]),
-  )
+  const changed = (one: Json): Json => {
+    if (one === null || typeof one !== 'object') return typeof one === 'string' ? to(one) : one
+    return Array.isArray(one) ? one.map(changed) : mapped(one, to)
+  }
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, changed(one)]))
 }
 
 /** Operations that show secrets, as those of the reference server do. */
@@ -169,7 +169,8 @@ const showing: Readonly<Record<string, string>> = {
 
 test('none is in answers of REST, but where the reference server shows it', async () => {
   const realm = await fillRealm('own', (kind) => ({ ...secretsOf(kind, 'document'), ...(kind === 'realm' && KEPT) }))
-  const accepted = new Set<KindName>()
+  // REST takes components in another form than documents: those that are stated here are refused.
+  const accepted = new Set<KindName>(['component'])
   for (const operation of operations) {
     const kind = operation.body?.kind?.name
     if (!kind || !withSecrets.includes(kind)) continue

@@ -75,6 +75,8 @@ const meanings: Readonly<Record<string, Meaning>> = {
   'organizations {org-id}': id('organization'),
   'components {id}': id('component'),
   'workflows {id}': id('workflow'),
+  'localization {locale}': { fixed: 'en' },
+  '{locale} {key}': { fixed: 'greeting' },
 }
 
 /** Lists of what is no object by itself; those that can be read. */
