@@ -71,7 +71,7 @@ export async function createRealm(
   const [tree, ...builtIn] = builtInObjects(name)
   checkSettings(stated, new Set(Object.keys(stated)))
   const there = new Set(builtIn.map(({ kind, key }) => address(kind, key)))
-  const full = { ...tree!.representation, ...settableNow(stated, there) }
+  const full = filledUp(settableNow(stated, there), tree!.representation)
   const id = options.id ?? randomUUID()
   const number = await naming(name, () => insertRealm(context.tx, { id, name, version: 1, body: {} }))
   const realm: RealmRow = {
@@ -170,6 +170,16 @@ function followingOf(live: LiveObject, stated: Representation): Update[] {
     stated[name] == null ? [] : [[name, { add: relationKeys(field, stated[name]) }]],
   )
   return relations.length ? [{ live, set: {}, relations: Object.fromEntries(relations) }] : []
+}
+
+/** The settings with what they leave out, maps key by key. */
+function filledUp(stated: Representation, defaults: Representation): Representation {
+  const full = { ...defaults, ...stated }
+  for (const [name, { type }] of Object.entries(kinds.realm.fields)) {
+    const [own, usual] = [stated[name], defaults[name]]
+    if (type === 'map' && own && usual) full[name] = { ...(usual as Representation), ...(own as Representation) }
+  }
+  return full
 }
 
 /** The settings without what refers to objects that the realm does not have yet: whoever makes these sets it with them. */
