@@ -146,8 +146,7 @@ function pick(value: unknown, path: readonly string[]): unknown {
 /** Replaces what differs from run to run: captured values by their names, then ids, times, tokens and secrets. */
 function normalised(value: unknown, run: Run): unknown {
   if (typeof value === 'string') return normalisedText(value, run)
-  if (typeof value === 'number')
-    return value >= 1.5e12 && value < 3e12 ? '<ms>' : value >= 1.5e9 && value < 3e9 ? '<s>' : value
+  if (typeof value === 'number') return placeholders(value)
   if (Array.isArray(value)) return value.map((one) => normalised(one, run))
   if (!isObject(value)) return value
   return Object.fromEntries(
@@ -165,7 +164,14 @@ function normalisedText(value: string, run: Run): string {
   for (const [name, one] of captured) {
     if (typeof one === 'string' && one.length >= 6) text = text.replaceAll(one, `{{${name}}}`)
   }
-  return text
+  return placeholders(text) as string
+}
+
+/** Ids, times, tokens and secrets are replaced by what they are. */
+export function placeholders(value: string | number): string | number {
+  if (typeof value === 'number')
+    return value >= 1.5e12 && value < 3e12 ? '<ms>' : value >= 1.5e9 && value < 3e9 ? '<s>' : value
+  return value
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi, '<uuid>')
     .replace(/eyJ[\w-]{10,}\.[\w-]+\.[\w-]*/g, '<jwt>')
     .replace(/\b1[5-9]\d{11}\b/g, '<ms>')
@@ -220,7 +226,8 @@ function differences(step: Step, got: Answer): string[] {
   }
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+/** Whether it is an object of JSON. */
+export function isObject(value: unknown): value is Record<string, unknown> {
   return value !== null && typeof value === 'object' && !Array.isArray(value)
 }
 

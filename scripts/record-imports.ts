@@ -1,0 +1,78 @@
+// Records what a server answers about a new realm, and about realms that are imported from files, for
+// test/conformance/imports.test.ts. It makes realms, reads them and deletes them again.
+import { randomUUID } from 'node:crypto'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { parseArgs } from 'node:util'
+import { compact, render } from '../test/support/answers.ts'
+import { importOf, imports } from '../test/support/imports.ts'
+import { type Answers, readRealm } from '../test/support/read-realm.ts'
+
+const usage = `Usage: node scripts/record-imports.ts --server URL --user NAME --password WORD --files FOLDER [IMPORT...]
+IMPORT: ${Object.keys(imports).join(', ')}`
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    server: { type: 'string' },
+    user: { type: 'string' },
+    password: { type: 'string' },
+    files: { type: 'string' },
+  },
+})
+const { server, user, password, files } = values
+if (!server || !user || !password || !files) throw new Error(usage)
+
+let token = { text: '', at: 0 }
+
+async function call(method: string, address: string, body?: object) {
+  // An administrator's token is valid for a minute.
+  if (Date.now() - token.at > 30_000) token = { text: await logIn(), at: Date.now() }
+  const answer = await fetch(server + address, {
+    method,
+    headers: {
+      authorization: `Bearer ${token.text}`,
+      accept: 'application/json',
+      'content-type': 'application/json',
+    },
+    body: body ? JSON.stringify(body) : null,
+  })
+  const text = await answer.text()
+  return { status: answer.status, body: text && JSON.parse(text) }
+}
+
+async function logIn(): Promise<string> {
+  const answer = await fetch(`${server}/realms/master/protocol/openid-connect/token`, {
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'password',
+      client_id: 'admin-cli',
+      username: user!,
+      password: password!,
+    }),
+  })
+  return ((await answer.json()) as { access_token: string }).access_token
+}
+
+async function record(name: string): Promise<Answers> {
+  const realm = `import-${randomUUID().slice(0, 8)}`
+  const content = importOf(name, realm, pathToFileURL(join(files!, '/')))
+  if (!content) throw new Error(`${name}: no file in ${files}`)
+  const made = await call('POST', '/admin/realms', content)
+  if (made.status !== 201) throw new Error(`${name}: ${made.status} ${JSON.stringify(made.body)}`)
+  try {
+    return await readRealm(realm, (address) => call('GET', address))
+  } finally {
+    await call('DELETE', `/admin/realms/${realm}`)
+  }
+}
+
+const folder = join(import.meta.dirname, '..', 'test', 'conformance', 'imports')
+mkdirSync(folder, { recursive: true })
+const fresh = await record('new-realm')
+for (const name of positionals.length ? positionals : Object.keys(imports)) {
+  const answers = name === 'new-realm' ? fresh : compact(fresh, await record(name))
+  writeFileSync(join(folder, `${name}.json`), render(answers))
+  console.log(`${name} recorded`)
+}

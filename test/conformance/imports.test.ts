@@ -1,0 +1,64 @@
+// A realm that is imported is read back as the reference server reads it back: so is a new realm. What the reference
+// server answers was recorded with scripts/record-imports.ts; what differs stands in imports/differences.json.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { operations } from '../../src/http/admin/index.ts'
+import { kinds } from '../../src/kinds/index.ts'
+import { type Difference, differences, expand, type Place } from '../support/answers.ts'
+import { importOf, imports } from '../support/imports.ts'
+import { type Answers, readRealm } from '../support/read-realm.ts'
+import { testServer } from '../support/server.ts'
+import { newName } from '../support/service.ts'
+
+/** What differs in some imports: at an operation; of one object or of any; at a field and below it, or anywhere. */
+interface Listed extends Partial<Place> {
+  readonly imports: readonly string[]
+  readonly operation: string
+  readonly reason: string
+}
+
+const recorded = <T>(name: string) =>
+  JSON.parse(readFileSync(join(import.meta.dirname, 'imports', `${name}.json`), 'utf8')) as T
+const listed = recorded<Listed[]>('differences')
+const fresh = recorded<Answers>('new-realm')
+const present = new Set(operations.map(({ method, path }) => `${method} ${path}`))
+const isThere = (path: string) => present.has(`GET /admin/realms/{realm}${path.replace(/^\/$/, '')}`)
+
+const covers = (one: Listed, { operation, object, field }: Difference) =>
+  one.operation === operation &&
+  (one.object ?? object) === object &&
+  (one.field === undefined || field === one.field || field.startsWith(`${one.field}.`))
+
+const text = ({ operation, object, field, expected, actual }: Difference) =>
+  `${operation} ${object} ${field}: ${short(expected)} expected, got ${short(actual)}`
+
+const short = (value: unknown) => (JSON.stringify(value) ?? 'nothing').slice(0, 200)
+
+test.for(Object.keys(imports))(
+  '%s is read back as from the reference server',
+  { timeout: 300_000 },
+  async (name, { skip }) => {
+    const realm = newName()
+    const content = importOf(name, realm)
+    if (!content) return skip()
+    // What Regent does not have yet it refuses.
+    for (const field of Object.keys(kinds.realm.later)) delete content[field]
+    const server = await testServer()
+    await server.make('/admin/realms', content)
+    const answers = await readRealm(realm, (address) => server.call('GET', address), isThere)
+    const found = differences(name === 'new-realm' ? fresh : expand(fresh, recorded(name)), answers)
+    const known = listed.filter(({ imports, operation }) => imports.includes(name) && answers[operation])
+    const unlisted = found.filter((one) => !known.some((listed) => covers(listed, one)))
+    expect(unlisted.map(text), 'differences that are not listed').toEqual([])
+    const gone = known.filter((listed) => !found.some((one) => covers(listed, one)))
+    expect(gone, 'listed, and there is no difference: take it off the list').toEqual([])
+  },
+)
+
+test('every listed difference has a reason, and names what is imported', () => {
+  const broken = listed.filter(
+    (one) => !one.reason || !one.imports.length || one.imports.some((name) => !imports[name]),
+  )
+  expect(broken).toEqual([])
+})

@@ -1,0 +1,42 @@
+// Realm files of others that are imported into both servers, and what is changed in them first.
+import { existsSync, readFileSync } from 'node:fs'
+import { load } from 'js-yaml'
+import type { Representation } from '../../src/kinds/kind.ts'
+
+type Flow = { builtIn?: boolean; authenticationExecutions: { authenticator?: string }[] }
+
+/** Where the files are, beside the repository; they are not part of it. */
+export const realmFiles = new URL('../../../shared/data/realms/', import.meta.url)
+
+/** The imports by name: of which file, and what is changed in it. A new realm is an import of nothing. */
+export const imports: Readonly<Record<string, { file?: string; change?: (realm: Representation) => void }>> = {
+  'new-realm': {},
+  benchmark: { file: 'benchmark.yaml', change: ordinaryFlows },
+  master: { file: 'master-export-26.5.5.json' },
+  'servlet-authz-client': { file: 'servlet-authz-client.json' },
+  'servlet-saml': { file: 'servlet-saml.json' },
+  'rest-authz': { file: 'rest-authz.json' },
+}
+
+/** What is imported, under that name. Undefined where the file is not there. */
+export function importOf(name: string, realm: string, folder = realmFiles): Representation | undefined {
+  const { file, change } = imports[name]!
+  if (!file) return { realm, enabled: true }
+  const url = new URL(file, folder)
+  if (!existsSync(url)) return undefined
+  const content = load(readFileSync(url, 'utf8')) as Representation
+  change?.(content)
+  return { ...content, realm }
+}
+
+/** Replaces two authenticators of extensions, and leaves out the flows that every realm has. */
+function ordinaryFlows(realm: Representation): void {
+  const replaced: Record<string, string> = {
+    'auth-username-password-form-ip-check': 'auth-username-password-form',
+    'custom-auth': 'direct-grant-validate-otp',
+  }
+  const flows = (realm.authenticationFlows as Flow[]).filter(({ builtIn }) => !builtIn)
+  for (const execution of flows.flatMap(({ authenticationExecutions }) => authenticationExecutions))
+    if (execution.authenticator) execution.authenticator = replaced[execution.authenticator] ?? execution.authenticator
+  realm.authenticationFlows = flows
+}
