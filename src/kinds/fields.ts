@@ -23,8 +23,11 @@ export interface Facts {
   readonly refersTo?: KindName
   /** How a reference is written on the wire; a document's form is always the natural key. */
   readonly wire?: 'id'
-  /** Set in a second pass, after everything else exists: breaks cycles between kinds. */
-  readonly late?: true
+  /**
+   * Set in a second pass, after everything else exists: breaks cycles between kinds. `soon`: as soon as what it refers to is
+   * made, since it counts for what is made after that.
+   */
+  readonly late?: true | 'soon'
   /** Owned element by element, kept in a table of its own. */
   readonly relation?: true
   /** Of a relation: its names are those of objects that belong to the same parent. */

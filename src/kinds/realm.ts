@@ -249,13 +249,13 @@ export const realm = defineKind({
       refersTo: 'clientScope',
       relation: true,
       excludes: 'defaultOptionalClientScopes',
-      late: true,
+      late: 'soon',
     }),
     defaultOptionalClientScopes: textSet('Client scopes that a new client may ask for.', {
       refersTo: 'clientScope',
       relation: true,
       excludes: 'defaultDefaultClientScopes',
-      late: true,
+      late: 'soon',
     }),
 
     defaultGroups: groupPaths('Groups that new people join, by path.', { late: true }),

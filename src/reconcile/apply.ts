@@ -1,6 +1,6 @@
 // Executes a plan, once, through the service: creations in dependency order, then changes, late fields, deletions.
 import { resolve } from '../kinds/compare.ts'
-import type { Json } from '../kinds/fields.ts'
+import type { Field, Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key, KindName, Representation } from '../kinds/kind.ts'
 import { creationOrder } from '../kinds/order.ts'
@@ -58,6 +58,14 @@ export async function apply(
   }
   const of = (operation: Action['operation'], kind: KindName) =>
     plan.actions.filter((one) => one.operation === operation && one.kind === kind)
+  const finish = async (which: (action: Action, change: Change) => boolean) => {
+    for (const kind of creationOrder) {
+      const due = [...of('create', kind), ...of('update', kind)].filter((action) =>
+        action.changes.some((one) => which(action, one)),
+      )
+      await run(due, (actions) => change(context, kind, actions, live, statement, which))
+    }
+  }
   for (const kind of creationOrder) {
     // A name that an object has by mistake may be wanted for a new one.
     const renamed = of('update', kind).filter((action) => action.changes.some((one) => isRename(action, one)))
@@ -70,13 +78,9 @@ export async function apply(
       for (const [at, object] of made.entries()) live.set(address(kind, actions[at]!.key), object)
     })
     await run(of('update', kind), (actions) => change(context, kind, actions, live, statement, isEarly))
+    await finish((action, one) => lateOf(action, one).late === 'soon' && lateOf(action, one).refersTo === kind)
   }
-  for (const kind of creationOrder) {
-    const late = [...of('create', kind), ...of('update', kind)].filter((action) =>
-      action.changes.some((one) => isLate(action, one)),
-    )
-    await run(late, (actions) => change(context, kind, actions, live, statement, isLate))
-  }
+  await finish((action, one) => lateOf(action, one).late === true)
   for (const kind of creationOrder.toReversed()) {
     await run(of('delete', kind), (actions) =>
       writers[kind].delete(
@@ -198,8 +202,8 @@ function addressOf({ kind, key }: Action): string {
   return address(kind, key)
 }
 
-function isLate({ kind }: Action, { path }: Change): boolean {
-  return resolve(kinds[kind], path).field.late === true
+function lateOf({ kind }: Action, { path }: Change): Pick<Field, 'late' | 'refersTo'> {
+  return resolve(kinds[kind], path).field
 }
 
 function isRename({ kind }: Action, { path }: Change): boolean {
@@ -207,5 +211,5 @@ function isRename({ kind }: Action, { path }: Change): boolean {
 }
 
 function isEarly(action: Action, change: Change): boolean {
-  return !isLate(action, change) && (action.operation === 'create' || !isRename(action, change))
+  return lateOf(action, change).late === undefined && (action.operation === 'create' || !isRename(action, change))
 }

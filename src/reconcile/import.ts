@@ -32,7 +32,7 @@ export async function withPreparedCredentials(realm: Representation): Promise<Re
 export async function importContent(context: WriteContext, realm: Representation): Promise<void> {
   const { children, fields, forms } = kinds.realm
   const isContent = (field: string) =>
-    field in children || field in forms || (fields[field]?.late === true && !fields[field].computed)
+    field in children || field in forms || (fields[field]?.late !== undefined && !fields[field].computed)
   const content = Object.entries(realm).filter(([field, value]) => isContent(field) && value !== null)
   if (!content.length) return
   const value = { realm: context.realm.name, ...Object.fromEntries(content) }

@@ -252,3 +252,13 @@ test('a client scope that a client has by default and is stated as optional is o
     'email is in defaultClientScopes and in optionalClientScopes: keep it in one of them',
   )
 })
+
+test('client scopes that a realm gives to new clients count for those that the same document makes', async () => {
+  const documents = {
+    clientScopes: [scope()],
+    defaultDefaultClientScopes: ['calendar'],
+    clients: [{ clientId: 'shop' }],
+  }
+  await applyAs(service, state(documents))
+  expect((await live('client', 'shop')).representation.defaultClientScopes).toContain('calendar')
+})
