@@ -4,7 +4,7 @@ import type { Kind, Representation } from './kind.ts'
 import { MASK } from './mask.ts'
 import { childrenInside } from './nested.ts'
 
-/** The representation without what is null or not managed yet; computed fields that are always the same show. */
+/** The representation without what is null or not on the wire; computed fields that are always the same show. */
 export function masked(kind: Kind, representation: Representation): Representation {
   const id = representation[kind.idField]
   return {
@@ -24,7 +24,7 @@ function maskedFields(fields: Readonly<Record<string, Field>>, stated: Represent
     Object.entries(fields).flatMap(([name, field]): [string, Json][] => {
       const value = stated[name] ?? (field.computed ? field.default : undefined)
       // Keycloak: of credentials not even the number shows.
-      const hidden = value === undefined || (field.secret === true && field.members)
+      const hidden = value === undefined || field.elsewhere || (field.secret === true && field.members)
       return hidden ? [] : [[name, maskedValue(field, value)]]
     }),
   )

@@ -13,10 +13,9 @@ export const workflow = defineKind({
   title: 'workflow',
   representation: 'WorkflowRepresentation',
   naturalKey: 'name',
-  // Keycloak: workflows leave no events.
   events: { type: 'REALM', paths: {} },
+  silent: true,
   lenient: true,
-  conflict: { create: 'Workflow name must be unique. A workflow with name {name} already exists.' },
   fields: {
     name: text('Name of the workflow; unique in the realm.'),
     enabled: flag('Whether the workflow runs.', { onPut: 'clear' }),

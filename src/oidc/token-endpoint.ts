@@ -47,7 +47,7 @@ export async function inRealm<T>(service: Service, realm: string, work: (context
 }
 
 /** Keycloak: what it says of a realm that does not exist, outside of administration. */
-export const noRealm = (): OAuthError => new OAuthError(404, 'Realm does not exist', '')
+const noRealm = (): OAuthError => new OAuthError(404, 'Realm does not exist', '')
 
 async function byPassword(context: Context, request: TokenRequest): Promise<Grant> {
   const { realm, client } = await start(context, request)

@@ -1,4 +1,5 @@
 // What all documents of a source say together about each realm.
+import { MASTER } from '../kinds/built-in/index.ts'
 import { isSecret } from '../kinds/compare.ts'
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
@@ -59,7 +60,7 @@ export function desiredRealms(
 
 /** The order of realms: by name, master last. */
 export function inOrder(a: string, b: string): number {
-  return Number(a === 'master') - Number(b === 'master') || (a < b ? -1 : 1)
+  return Number(a === MASTER) - Number(b === MASTER) || (a < b ? -1 : 1)
 }
 
 function merge(name: string, parts: readonly StatedRealm[], vault: Vault, problems: Problem[]): DesiredRealm {

@@ -1,14 +1,13 @@
 // Clients: secrets, the client scopes that a new one gets, service accounts, URIs.
 import { createHash, randomInt, randomUUID } from 'node:crypto'
 import { builtInObjects } from '../kinds/built-in/index.ts'
-import { assemble, flatten } from '../kinds/compare.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Representation } from '../kinds/kind.ts'
 import { clientProblem } from './client-uris.ts'
 import type { Context } from './context.ts'
 import { failure } from './errors.ts'
 import { type LiveObject, listObjects } from './live.ts'
-import { type NewObject, plain, type Update, type Writers } from './objects.ts'
+import { changed, type NewObject, plain, type Update, type Writers } from './objects.ts'
 import {
   accountRoles,
   addAuthorization,
@@ -196,9 +195,9 @@ function hasAccount(stated: Representation): boolean {
 }
 
 function prepareUpdate(update: Update): Update {
-  const { live, set } = update
-  const next = { ...flatten(kinds.client, live.representation), ...set }
-  refuse(assemble(kinds.client, next))
+  const { set } = update
+  const next = changed(update)
+  refuse(next)
   const needsSecret = set.publicClient === false && next.secret === undefined && !('secret' in set)
   if (!needsSecret) return update
   return { ...update, set: { ...set, secret: newSecret() } }

@@ -3,7 +3,11 @@ import type { Kind } from '../kinds/kind.ts'
 import { failure } from './errors.ts'
 
 /** SQLSTATE unique_violation, told in words: the natural key or the id is taken. */
-export async function naming(kind: Kind, operation: 'create' | 'update', write: () => Promise<void>): Promise<void> {
+export async function unlessTaken(
+  kind: Kind,
+  operation: 'create' | 'update',
+  write: () => Promise<void>,
+): Promise<void> {
   try {
     await write()
   } catch (error) {

@@ -1,5 +1,5 @@
 // Deletion, and what it takes along: child objects go, relations and references lose an element. All of it is journaled.
-import type { FlatFields } from '../kinds/compare.ts'
+import { type FlatFields, resolve } from '../kinds/compare.ts'
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import { type Key, type KindName, referenceFields, relationFields } from '../kinds/kind.ts'
@@ -79,7 +79,7 @@ function naming(
   }
   return Object.fromEntries(
     Object.entries(digested(context.vault, kind, owner.representation)).filter(
-      ([path, value]) => fields.includes(path.split('.')[0]!) && names(path, value),
+      ([path, value]) => fields.includes(resolve(kind, path).name) && names(path, value),
     ),
   )
 }

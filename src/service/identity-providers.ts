@@ -1,12 +1,11 @@
 // Identity providers: what their settings must fulfil.
-import { assemble, flatten } from '../kinds/compare.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Representation } from '../kinds/kind.ts'
 import type { Context } from './context.ts'
 import { failure } from './errors.ts'
 import { claimedIssuer, providerProblem } from './identity-provider-checks.ts'
 import { listObjects } from './live.ts'
-import { plain, type Writers } from './objects.ts'
+import { changed, plain, type Writers } from './objects.ts'
 
 const kind = kinds.identityProvider
 const writers = plain(kind.name)
@@ -24,7 +23,7 @@ export const identityProviders: Writers = {
     return writers.create(context, objects)
   },
   async update(context, updates) {
-    const whole = updates.map(({ live, set }) => assemble(kind, { ...flatten(kind, live.representation), ...set }))
+    const whole = updates.map(changed)
     await check(
       context,
       whole,

@@ -5,11 +5,11 @@ import { assemble, creation, differences, type FlatFields, flatten, missing, res
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import { type Key, type Kind, type KindName, type Representation, relationFields } from '../kinds/kind.ts'
-import { relationKeys, targetKey } from '../kinds/relations.ts'
+import { targetKey } from '../kinds/relations.ts'
 import { insertObjects, type ObjectFilter, type ObjectRow, updateObjects } from '../store/objects.ts'
 import { deleteRelation, insertRelation, type RelationElement } from '../store/relations.ts'
 import { columnsOf } from '../store/tables.ts'
-import { naming } from './conflicts.ts'
+import { unlessTaken } from './conflicts.ts'
 import { type Context, journal, type WriteContext } from './context.ts'
 import { deleteAll, journalReferrers } from './deletion.ts'
 import { type LiveObject, listObjects } from './live.ts'
@@ -63,18 +63,10 @@ export const plain = (kind: KindName): Writers => ({
   delete: (context, objects) => deleteAll(context, kind, objects),
 })
 
-/** An object that was to be made, as a change of the one that is there already. */
-export function asUpdate({ representation }: NewObject, live: LiveObject): Update {
+/** What an object says once it is changed, relations apart; secrets that stay are sealed. */
+export function changed({ live, set }: Update): Representation {
   const kind = kinds[live.kind]
-  const relations = relationFields(kind).filter(([name]) => representation[name] != null)
-  const flat = Object.entries(flatten(kind, representation))
-  return {
-    live,
-    set: Object.fromEntries(flat.filter(([path]) => !relations.some(([name]) => name === path))),
-    relations: Object.fromEntries(
-      relations.map(([name, field]) => [name, { add: relationKeys(field, representation[name]!) }]),
-    ),
-  }
+  return assemble(kind, { ...flatten(kind, live.representation), ...set })
 }
 
 /** Makes objects. Throws conflict where a natural key or an id is taken, invalid where a reference leads nowhere. */
@@ -100,7 +92,7 @@ export async function createObjects(
     ...toRow(kind, one.id, one.flat, referenceIds(kind, one.flat, ids)),
     ...(one.parent && { parent: one.parent }),
   }))
-  await naming(kind, 'create', () => insertObjects(context.tx, context.realm.number, name, context.version, rows))
+  await unlessTaken(kind, 'create', () => insertObjects(context.tx, context.realm.number, name, context.version, rows))
   for (const [field] of relationFields(kind)) {
     const elements = prepared.flatMap((one) =>
       elementsOf(kind, field, one, one.flat[field] as unknown as Key[] | undefined, targetIds(kind, field, ids)),
@@ -141,7 +133,7 @@ export async function updateAll(
   const rows = touched.map((change) => toRow(kind, change.live.id, change.flat, referencesThen(kind, change, ids)))
   const renamed = touched.filter(({ set }) => kind.naturalKey in set).map(({ live }) => live)
   if (renamed.length) await journalReferrers(context, name, renamed)
-  await naming(kind, 'update', () => updateObjects(context.tx, context.realm.number, name, context.version, rows))
+  await unlessTaken(kind, 'update', () => updateObjects(context.tx, context.realm.number, name, context.version, rows))
   await writeRelations(context, kind, touched, ids)
   for (const { live, before } of touched) journal(context, 'update', name, live, before)
   return changes.map((change) => (change.touched ? afterwards(context, kind, change, ids) : change.live))
@@ -179,10 +171,11 @@ interface Change {
 
 /** What an update changes: the whole new state, and the values before of what differs. */
 function changeOf({ vault }: Context, kind: Kind, { live, set, relations = {} }: Update): Change {
-  const current = mapSecrets(kind, flatten(kind, live.representation), (secret) => vault.open(secret))
+  const kept = flatten(kind, live.representation)
+  const current = mapSecrets(kind, kept, (secret) => vault.open(secret))
   const different = differences(kind, current, set)
   const next = Object.fromEntries(different.map(({ path, to }) => [path, to]))
-  const flat: Record<string, Json> = { ...current, ...next }
+  const flat: Record<string, Json> = { ...kept, ...sealed(vault, kind, next) }
   const before: Record<string, Json> = {}
   for (const { path, from } of different) before[path] = from
   const moved = Object.entries(withExcluded(kind, relations)).map(([field, { add = [], remove = [] }]) => {
@@ -203,7 +196,7 @@ function changeOf({ vault }: Context, kind: Kind, { live, set, relations = {} }:
   return {
     live,
     set: next,
-    flat: sealed(vault, kind, flat),
+    flat,
     before: mapSecrets(kind, before, (secret) => vault.digest(secret)),
     relations: real,
     touched,

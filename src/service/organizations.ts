@@ -1,5 +1,4 @@
 // Organizations: names and domains that are theirs alone, and what goes with them.
-import { assemble, flatten } from '../kinds/compare.ts'
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Representation } from '../kinds/kind.ts'
@@ -15,7 +14,7 @@ import {
 import type { Context, WriteContext } from './context.ts'
 import { failure } from './errors.ts'
 import type { LiveObject } from './live.ts'
-import { plain, type Writers } from './objects.ts'
+import { changed, plain, type Writers } from './objects.ts'
 import { organizationProblem } from './organization-checks.ts'
 import { users } from './users.ts'
 
@@ -38,7 +37,7 @@ export const organizations: Writers = {
     return made
   },
   async update(context, updates) {
-    const whole = updates.map(({ live, set }) => assemble(kind, { ...flatten(kind, live.representation), ...set }))
+    const whole = updates.map(changed)
     refuseProblems(whole)
     const ids = updates.map(({ live }) => live.id)
     await refuseTaken(context, whole, ids)

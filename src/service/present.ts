@@ -1,5 +1,5 @@
 // An object as it shows on the wire: references by id where their field says so, secrets in the clear, children inside.
-import { flatten } from '../kinds/compare.ts'
+import { flatten, resolve } from '../kinds/compare.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Kind, KindName, Representation } from '../kinds/kind.ts'
 import { childrenInside } from '../kinds/nested.ts'
@@ -56,9 +56,9 @@ function withIds(kind: Kind, representation: Representation, references: LiveObj
   const flat = flatten(kind, representation)
   const shown = { ...representation }
   for (const path of Object.keys(flat)) {
-    const [name, key] = path.split(/\.(.*)/s) as [string, string?]
+    const { name, key, field } = resolve(kind, path)
     const id = references[path]
-    if (kind.fields[name]?.wire !== 'id' || id === undefined) continue
+    if (field.wire !== 'id' || id === undefined) continue
     shown[name] = key === undefined ? id : { ...(shown[name] as Representation), [key]: id }
   }
   return shown

@@ -1,5 +1,5 @@
 // What the body of a PUT means for an object that exists. Relations and children in it do not matter.
-import { type FlatFields, flatten, isMasked } from '../kinds/compare.ts'
+import { type FlatFields, flatten, isMasked, resolve } from '../kinds/compare.ts'
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Kind, KindName, Representation } from '../kinds/kind.ts'
@@ -13,7 +13,7 @@ export function replacement({ kind: name, representation: live }: LiveObject, bo
   const stated = withoutNulls(body)
   const set: Record<string, Json> = { ...cleared(kind, live, stated) }
   for (const [path, value] of Object.entries(flatten(kind, stated))) {
-    const field = kind.fields[path.split('.')[0]!]!
+    const { field } = resolve(kind, path)
     if (field.relation) continue
     if (isMasked(kind, path, value)) delete set[path]
     else set[path] = value

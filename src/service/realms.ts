@@ -1,7 +1,7 @@
 // Realms: a new one with everything that every realm has, its administration client in master, renaming, the end of one.
 import { randomUUID } from 'node:crypto'
 import { adminClientObjects, adminClientOf, builtInObjects, MASTER } from '../kinds/built-in/index.ts'
-import { assemble, type FlatFields, flatten } from '../kinds/compare.ts'
+import { type FlatFields, flatten, resolve } from '../kinds/compare.ts'
 import type { Field, Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import { type KindName, type Representation, relationFields } from '../kinds/kind.ts'
@@ -17,7 +17,7 @@ import { type Context, flush, journal, type WriteContext, writable } from './con
 import { deleteAll } from './deletion.ts'
 import { failure } from './errors.ts'
 import { type LiveObject, listObjects } from './live.ts'
-import { createObjects, type NewObject, plain, type Update, updateAll, type Writers } from './objects.ts'
+import { changed, createObjects, type NewObject, plain, type Update, updateAll, type Writers } from './objects.ts'
 import { checkSettings } from './realm-checks.ts'
 import { idsOf } from './references.ts'
 import { digested } from './secrets.ts'
@@ -33,11 +33,11 @@ export const realms: Writers = {
     throw new Error('a realm is made by createRealm')
   },
   async update(context, updates) {
-    for (const { live, set } of updates) {
+    for (const update of updates) {
+      const { set } = update
       refuseLockout(context, set)
       if ('realm' in set) checkName(set.realm)
-      const next = assemble(kinds.realm, { ...flatten(kinds.realm, live.representation), ...set })
-      checkSettings(next, new Set(Object.keys(set).map((path) => path.split('.')[0]!)))
+      checkSettings(changed(update), new Set(Object.keys(set).map((path) => resolve(kinds.realm, path).name)))
     }
     const updated = await writers.update(context, updates)
     for (const { set } of updates) if ('realm' in set) await rename(context, String(set.realm))
@@ -73,7 +73,7 @@ export async function createRealm(
   const there = new Set(builtIn.map(({ kind, key }) => address(kind, key)))
   const full = filledUp(settableNow(stated, there), tree!.representation)
   const id = options.id ?? randomUUID()
-  const number = await naming(name, () => insertRealm(context.tx, { id, name, version: 1, body: {} }))
+  const number = await unlessTaken(name, () => insertRealm(context.tx, { id, name, version: 1, body: {} }))
   const realm: RealmRow = {
     number,
     id,
@@ -258,7 +258,7 @@ function checkName(name: unknown): string {
   return name
 }
 
-async function naming<T>(name: string, write: () => Promise<T>): Promise<T> {
+async function unlessTaken<T>(name: string, write: () => Promise<T>): Promise<T> {
   try {
     return await write()
   } catch (error) {

@@ -1,8 +1,9 @@
 // Roles: the one that comes with authorization services may be stated beside them.
 import type { Key } from '../kinds/kind.ts'
+import { createOrUpdate } from './already-there.ts'
 import type { WriteContext } from './context.ts'
 import { type LiveObject, listObjects } from './live.ts'
-import { asUpdate, type NewObject, plain, type Writers } from './objects.ts'
+import { type NewObject, plain, type Writers } from './objects.ts'
 import { UMA_PROTECTION } from './resource-servers.ts'
 
 const writers = plain('role')
@@ -11,18 +12,12 @@ const writers = plain('role')
 export const roles: Writers = {
   ...writers,
   async create(context, objects) {
-    const there = await madeBefore(context, objects)
-    if (!there.size) return writers.create(context, objects)
-    const updated = await writers.update(
-      context,
-      [...there].map(([one, live]) => asUpdate(one, live)),
+    return createOrUpdate(
+      objects,
+      await madeBefore(context, objects),
+      (fresh) => writers.create(context, fresh),
+      (updates) => writers.update(context, updates),
     )
-    const made = await writers.create(
-      context,
-      objects.filter((one) => !there.has(one)),
-    )
-    const known = [...there.keys()]
-    return objects.map((one) => (there.has(one) ? updated[known.indexOf(one)]! : made.shift()!))
   },
 }
 

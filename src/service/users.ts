@@ -3,6 +3,7 @@ import type { Json } from '../kinds/fields.ts'
 import type { Key, Representation } from '../kinds/kind.ts'
 import { insertDefaultRole } from '../store/role-mappings.ts'
 import { insertDefaultGroups, selectServiceAccounts, selectSharedMail } from '../store/users.ts'
+import { createOrUpdate } from './already-there.ts'
 import { deleteResourcesOf } from './authorization.ts'
 import { consentsOf, writeConsents } from './consents.ts'
 import type { WriteContext } from './context.ts'
@@ -10,7 +11,7 @@ import { actionsOf, writeCredentials } from './credentials.ts'
 import { failure } from './errors.ts'
 import { federatedIdentitiesOf, writeFederatedIdentities } from './federated-identities.ts'
 import { type LiveObject, listObjects } from './live.ts'
-import { asUpdate, type NewObject, plain, type Update, type Writers } from './objects.ts'
+import { type NewObject, plain, type Update, type Writers } from './objects.ts'
 import { idsOf } from './references.ts'
 
 const writers = plain('user')
@@ -25,16 +26,12 @@ export const users: Writers = {
     return found.map((live) => withApart(live, { clientConsents, federatedIdentities }))
   },
   async create(context, objects) {
-    const accounts = await accountsAlready(context, objects)
-    const fresh = objects.filter((one) => !accounts.has(one))
-    const updates = [...accounts].map(([one, live]) => asUpdate(one, live))
-    const updated = updates.length ? await users.update(context, updates) : []
-    const made = fresh.length ? await createUsers(context, fresh) : []
-    const byObject = new Map([
-      ...[...accounts.keys()].map((one, at) => [one, updated[at]!] as const),
-      ...fresh.map((one, at) => [one, made[at]!] as const),
-    ])
-    return objects.map((one) => byObject.get(one)!)
+    return createOrUpdate(
+      objects,
+      await accountsAlready(context, objects),
+      (fresh) => createUsers(context, fresh),
+      (updates) => users.update(context, updates),
+    )
   },
   additions:
     (realm) =>

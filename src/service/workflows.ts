@@ -1,10 +1,9 @@
 // Workflows: what they must fulfil. They are kept, and not carried out.
-import { assemble, flatten } from '../kinds/compare.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Representation } from '../kinds/kind.ts'
 import type { Context } from './context.ts'
 import { failure } from './errors.ts'
-import { plain, type Writers } from './objects.ts'
+import { changed, plain, type Writers } from './objects.ts'
 import { workflowProblem } from './workflow-checks.ts'
 
 const kind = kinds.workflow
@@ -19,7 +18,7 @@ export const workflows: Writers = {
     return writers.create(context, objects)
   },
   async update(context, updates) {
-    const whole = updates.map(({ live, set }) => assemble(kind, { ...flatten(kind, live.representation), ...set }))
+    const whole = updates.map(changed)
     await check(
       context,
       whole,

@@ -94,7 +94,7 @@ export async function getObject(context: Context, kind: KindName, id: string, no
 }
 
 /** Makes an object and the children that stand in its body. Statements: some per kind of children. */
-export async function createWithChildren(
+async function createWithChildren(
   context: WriteContext,
   { kind, nested = (child) => child }: ResourceDescription,
   body: Representation,
