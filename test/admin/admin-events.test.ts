@@ -145,6 +145,23 @@ test('an apply leaves an event for each action, which names the source', async (
   expect(JSON.stringify(found)).not.toContain(CANARY)
 })
 
+test('the events of an apply tell of an object what shows of it over REST, and nothing of kinds that leave none', async () => {
+  const path = await realm(KEPT)
+  const name = path.split('/').at(-1)!
+  await applySource(
+    service,
+    SYSTEM,
+    source([
+      { realm: name, users: [{ username: 'ann' }], workflows: [{ name: 'bye', steps: [{ uses: 'delete-user' }] }] },
+    ]),
+  )
+  const found = await events(path)
+  expect(brief(found)).toEqual([expect.stringMatching(/^CREATE USER users\//)])
+  const told = Object.keys(JSON.parse(found[0]!.representation!))
+  expect(told).toContain('username')
+  expect(told.filter((field) => kinds.user.fields[field]?.elsewhere)).toEqual([])
+})
+
 test('the events of an apply cost one statement, however many there are', async () => {
   const count = async (size: number) => {
     const name = newName()
