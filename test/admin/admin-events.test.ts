@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { kinds } from '../../src/kinds/index.ts'
 import { applySource } from '../../src/reconcile/run.ts'
 import { removeExpiredEvents } from '../../src/service/admin-events.ts'
 import { SYSTEM } from '../../src/service/service.ts'
