@@ -1,0 +1,140 @@
+// What the operations of Regent's own API take and answer.
+import * as z from 'zod'
+import type { BodyForm } from './body.ts'
+import { components } from './responses.ts'
+
+const source = z
+  .strictObject({
+    name: z.string().min(1).describe('Name of the source: what was named when it was read.'),
+    revision: z.string().describe('Revision of what is stated: a git commit, or a digest of the files.'),
+    unknownFields: z
+      .enum(['error', 'warn'])
+      .optional()
+      .describe('What becomes of fields that Regent does not know: an error, or a note.'),
+    files: z
+      .array(
+        z.strictObject({
+          file: z.string().describe('Name of the file, as messages shall show it.'),
+          text: z.string().describe('Its text, as it stands: YAML or JSON. Variables in it are not looked up.'),
+          values: z
+            .array(z.record(z.string(), z.string()))
+            .describe('Of each document: texts that stand in the place of texts with variables, by JSON pointer.'),
+        }),
+      )
+      .describe('The files of the source, in order.'),
+  })
+  .register(components, { id: 'SourceRepresentation' })
+
+/** The body of a plan or an apply. */
+export const sourceBody: BodyForm = { schema: source, description: 'what a source states' }
+
+const position = z
+  .object({
+    file: z.string().describe('Name of the file.'),
+    line: z.number().describe('Line, from 1.'),
+    column: z.number().describe('Column, from 1.'),
+  })
+  .describe('A place in a document.')
+
+const attribution = z
+  .object({
+    who: z.string().describe('User name, name of the source, or system.'),
+    client: z.string().optional().describe('Client through which it was done.'),
+    address: z.string().optional().describe('Network address from which it was done.'),
+    at: z.string().describe('When, as an ISO 8601 date and time.'),
+  })
+  .describe('Who changed something, and when.')
+
+const key = z.array(z.string()).describe('Natural key, from the realm down.')
+const operation = z.enum(['create', 'update', 'delete']).describe('What is done to the object.')
+
+const change = z
+  .object({
+    path: z.string().describe('The field; of a map field.key.'),
+    from: z.json().optional().describe('The live value; of a secret its keyed digest.'),
+    to: z.json().optional().describe('The value then; of a secret its keyed digest.'),
+    add: z.array(key).optional().describe('Of a relation: elements that are added.'),
+    remove: z.array(key).optional().describe('Of a relation: elements that are removed.'),
+    why: z
+      .enum(['stated', 'drift', 'released'])
+      .describe('Why: a document says so, somebody changed it, or no document says it any more.'),
+    by: attribution.optional(),
+    position: position.optional(),
+  })
+  .describe('One field of an action.')
+
+const action = z
+  .object({
+    operation,
+    kind: z.string().describe('Kind of the object.'),
+    key,
+    id: z.string().optional().describe('Id of the live object, or the one that is wished.'),
+    version: z.number().optional().describe('Version of the live object.'),
+    changes: z.array(change).describe('What changes.'),
+    lost: attribution.optional(),
+    position: position.optional(),
+  })
+  .describe('What is done to one object.')
+
+const note = z
+  .object({ message: z.string().describe('What a person should know.'), position: position.optional() })
+  .describe('Something that is no change.')
+
+/** What a plan or an apply answers. */
+export const outcome = z
+  .object({
+    source: z.string().describe('Name of the source.'),
+    revision: z.string().describe('Its revision.'),
+    realms: z
+      .array(
+        z.object({
+          plan: z
+            .object({
+              realm: z.string().describe('Name of the realm.'),
+              creates: z.boolean().describe('Whether the realm is new.'),
+              actions: z.array(action).describe('What is done, in the order of the documents.'),
+              notes: z.array(note).describe('What a person should know.'),
+              knows: z
+                .array(
+                  z.object({
+                    kind: z.string().describe('Kind of the object.'),
+                    id: z.string().describe('Its id.'),
+                    version: z.number().describe('Its version.'),
+                  }),
+                )
+                .describe('Live objects that the plan counts on: it is refused when one of them has changed.'),
+            })
+            .describe('The comparison of one realm.'),
+          consequences: z
+            .array(
+              z.object({
+                operation,
+                kind: z.string().describe('Kind of the object.'),
+                object: z.string().describe('Its id.'),
+                key,
+                fields: z.record(z.string(), z.json()).describe('The values before.'),
+              }),
+            )
+            .describe('What follows without being stated.'),
+        }),
+      )
+      .describe('Of each realm that the source states.'),
+    notes: z.array(note).describe('What a person should know about the source.'),
+  })
+  .register(components, { id: 'OutcomeRepresentation' })
+
+/** A field or an object that is not as it was applied. */
+export const drift = z
+  .object({
+    realm: z.string().describe('Name of the realm.'),
+    source: z.string().describe('Source that states it.'),
+    kind: z.string().describe('Kind of the object.'),
+    key,
+    path: z.string().optional().describe('The field; absent when the object is gone.'),
+    applied: z.json().optional().describe('The value that was applied; absent for secrets.'),
+    live: z.json().optional().describe('The live value; absent for secrets.'),
+    by: attribution.optional(),
+    file: z.string().describe('File that states it.'),
+    line: z.number().describe('Line in that file.'),
+  })
+  .register(components, { id: 'DriftRepresentation' })
