@@ -1,9 +1,17 @@
-// What the settings of a realm must fulfil besides their types, whoever states them.
+// What the name and the settings of a realm must fulfil besides their types, whoever states them.
 import type { Json } from '../kinds/fields.ts'
 import type { Representation } from '../kinds/kind.ts'
 import { isMailAddress } from '../lib/mail-address.ts'
 import { checkPolicies, checkProfiles } from './client-policy-checks.ts'
 import { failure } from './errors.ts'
+
+/** A realm's name is part of its address. Keycloak: these characters are refused. */
+export function checkRealmName(name: unknown): string {
+  if (typeof name !== 'string' || name === '') throw failure('invalid', 'Realm name cannot be empty')
+  const reserved = /[:/?#[\]@!$&'()*+,;=%\s"<>\\^`{|}]/.exec(name)
+  if (reserved) throw failure('malformed', `Character '${reserved[0]}' not allowed.`)
+  return name
+}
 
 /** Throws invalid when one of the named settings cannot be as it is. */
 export function checkSettings(realm: Representation, names: ReadonlySet<string>): void {

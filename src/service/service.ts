@@ -13,7 +13,7 @@ import { keepSetting, ping } from '../store/settings.ts'
 import { demandIn, everything, type Permission, type Power, powerOf } from './administrators.ts'
 import { type Actor, type Context, flush, type WriteContext, writable } from './context.ts'
 import { failure } from './errors.ts'
-import { createRealm } from './realms.ts'
+import { createRealm } from './new-realm.ts'
 import { openVault, type Vault } from './vault.ts'
 
 export { Rollback, type StatementListener, type StoreLocation } from '../store/database.ts'

@@ -1,0 +1,126 @@
+// A new realm, with everything that every realm has.
+import { randomUUID } from 'node:crypto'
+import { adminClientObjects, builtInObjects, MASTER } from '../kinds/built-in/index.ts'
+import { flatten } from '../kinds/compare.ts'
+import type { Json } from '../kinds/fields.ts'
+import { kinds } from '../kinds/index.ts'
+import { type KindName, type Representation, relationFields } from '../kinds/kind.ts'
+import { masked } from '../kinds/masked.ts'
+import { relationKeys } from '../kinds/relations.ts'
+import { address } from '../kinds/tree.ts'
+import { insertRealm, type RealmRow } from '../store/realms.ts'
+import { setDefaultRole } from '../store/role-mappings.ts'
+import { tellOwnRealm } from './admin-events.ts'
+import { type Context, journal, type WriteContext } from './context.ts'
+import { createTree } from './create-tree.ts'
+import { failure } from './errors.ts'
+import type { LiveObject } from './live.ts'
+import { inMaster } from './master.ts'
+import { updateAll } from './objects.ts'
+import { checkRealmName, checkSettings } from './realm-checks.ts'
+import { idsOf } from './references.ts'
+
+/**
+ * Makes a realm with everything that every realm has, and its administration client in master; `ids` wishes ids for
+ * built-in objects, by address. The number of statements is constant. Throws conflict when the name or the id is taken.
+ */
+export async function createRealm(
+  context: Context,
+  stated: Representation,
+  options: { readonly id?: string | undefined; readonly ids?: ReadonlyMap<string, string> } = {},
+): Promise<WriteContext> {
+  const name = checkRealmName(stated.realm)
+  const [tree, ...builtIn] = builtInObjects(name)
+  checkSettings(stated, new Set(Object.keys(stated)))
+  const there = new Set(builtIn.map(({ kind, key }) => address(kind, key)))
+  const full = filledUp(settableNow(stated, there), tree!.representation)
+  const id = options.id ?? randomUUID()
+  const number = await unlessTaken(name, () => insertRealm(context.tx, { id, name, version: 1, body: {} }))
+  const realm: RealmRow = {
+    number,
+    id,
+    name,
+    enabled: full.enabled === true,
+    notBefore: Number(full.notBefore ?? 0),
+    adminEventsEnabled: full.adminEventsEnabled === true,
+  }
+  const fresh: WriteContext = {
+    ...context,
+    realm,
+    version: 1,
+    entries: [],
+    people: [],
+    events: [],
+    event: {},
+    flushed: 0,
+  }
+  // The creation of the realm is one entry of the journal: what it contains follows from the product's version.
+  const quiet: WriteContext = { ...fresh, entries: [] }
+  await createTree(quiet, builtIn, options.ids ?? new Map())
+  await updateAll(quiet, 'realm', [settingsOf(fresh, full)])
+  const byDefault = await idsOf(quiet, 'role', [[`default-roles-${name}`]])
+  for (const role of byDefault.values()) await setDefaultRole(context.tx, number, role)
+  if (name !== MASTER) await inMaster(context, (master) => createTree(master, adminClientObjects(name), new Map()))
+  journal(fresh, 'create', 'realm', { id, key: [name] }, {})
+  await tellOwnRealm(context, {
+    operationType: 'CREATE',
+    resourceType: 'REALM',
+    resourcePath: name,
+    representation: masked(kinds.realm, { ...full, id }),
+  })
+  return fresh
+}
+
+/** The settings with what they leave out, maps key by key. */
+function filledUp(stated: Representation, defaults: Representation): Representation {
+  const full = { ...defaults, ...stated }
+  for (const [name, { type }] of Object.entries(kinds.realm.fields)) {
+    const [own, usual] = [stated[name], defaults[name]]
+    if (type === 'map' && own && usual) full[name] = { ...(usual as Representation), ...(own as Representation) }
+  }
+  return full
+}
+
+/** The settings without what refers to objects that the realm does not have yet: whoever makes these sets it with them. */
+function settableNow(stated: Representation, there: ReadonlySet<string>): Representation {
+  const exists = (to: KindName, name: Json) => there.has(address(to, [String(name)]))
+  return Object.fromEntries(
+    Object.entries(stated).flatMap(([name, value]): [string, Json][] => {
+      const { refersTo, relation, computed } = kinds.realm.fields[name] ?? {}
+      if (!refersTo || computed) return [[name, value]]
+      if (relation) return [[name, ((value ?? []) as string[]).filter((one) => exists(refersTo, one))]]
+      return exists(refersTo, value) ? [[name, value]] : []
+    }),
+  )
+}
+
+function settingsOf(context: WriteContext, full: Representation) {
+  const live: LiveObject = {
+    kind: 'realm',
+    id: context.realm.id,
+    version: 1,
+    key: [context.realm.name],
+    representation: { realm: context.realm.name },
+    references: {},
+  }
+  const flat = flatten(kinds.realm, full)
+  const relations = Object.fromEntries(
+    relationFields(kinds.realm).map(([name, field]) => [name, { add: relationKeys(field, full[name] ?? []) }]),
+  )
+  const set = Object.fromEntries(Object.entries(flat).filter(([path]) => !(path in relations)))
+  return { live, set, relations }
+}
+
+async function unlessTaken<T>(name: string, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
+  } catch (error) {
+    const { code, constraint } = error as { code?: string; constraint?: string }
+    if (code !== '23505') throw error
+    throw failure(
+      'conflict',
+      constraint === 'realm_id_key' ? 'Duplicate resource error' : `Realm ${name} already exists`,
+      { cause: error },
+    )
+  }
+}
