@@ -96,18 +96,24 @@ describe('resources', () => {
     })
   })
 
-  test('a group with what belongs to it, and a person', async () => {
+  test('a group with what belongs to it, a person, and a component', async () => {
     const realm = newName()
     await apply({
       'a.yaml': [
         resource('Realm', ['enabled: true'], realm),
         resource('RealmGroup', [`realm: ${realm}`, 'subGroups: [{name: night, description: Late}]'], 'staff'),
         resource('RealmUser', [`realm: ${realm}`, 'groups: [/staff/night]'], 'ann'),
+        resource(
+          'RealmComponent',
+          [`realm: ${realm}`, 'providerType: org.keycloak.keys.KeyProvider', 'providerId: hmac-generated'],
+          'ours',
+        ),
       ].join('\n---\n'),
     })
     expect(await exported(realm)).toMatchObject({
       groups: [{ name: 'staff', subGroups: [{ name: 'night', description: 'Late' }] }],
       users: [{ username: 'ann', groups: ['/staff/night'] }],
+      components: { 'org.keycloak.keys.KeyProvider': [{ name: 'ours', providerId: 'hmac-generated' }] },
     })
   })
 
