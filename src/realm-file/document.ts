@@ -17,6 +17,7 @@ import type { Path, Position } from '../lib/position.ts'
 import { writtenOut } from './aliases.ts'
 import { rootsOf, type Source } from './events.ts'
 import { maxAliases, maxDepth, maxLength, maxMergedKeys, megabyte } from './limits.ts'
+import { packed } from './packed-events.ts'
 import { placeIn } from './places.ts'
 import { DocumentError } from './problem.ts'
 import { explained } from './syntax-problems.ts'
@@ -75,8 +76,7 @@ export function parseDocuments(file: string, text: string): Document[] {
     const message = `this file is larger than ${maxLength / megabyte} MB: split it into several files`
     throw new DocumentError([{ position: { file, line: 1, column: 1 }, message }])
   }
-  const source = readEvents(file, text.replace(/^\uFEFF/, ''))
-  const values = readValues(source)
+  const { source, values } = read(file, text.replace(/^\uFEFF/, ''))
   const place = once(() => placeIn(source))
   return rootsOf(source.events).flatMap((root, index) => {
     const locate = (path: Path) => place()(root, path)
@@ -115,19 +115,21 @@ function documentOf({ file }: Source, value: unknown, prefix: Path, locate: (pat
   }
 }
 
-function readEvents(file: string, text: string): Source {
+/** The values of the documents, and what places are found with. The events themselves are large, and are not kept. */
+function read(file: string, text: string): { source: Source; values: unknown[] } {
   // JSON may begin on an indented line; YAML would then want every line indented like the first.
   const input = text.replace(/^\s+(?=[[{])/, (space) => ' '.repeat(space.length))
-  return explained({ file, text, events: [] }, () => ({ file, text, events: parseEvents(input, { maxDepth }) }))
-}
-
-function readValues(source: Source): unknown[] {
-  const { text, events } = source
-  const values = explained(source, () =>
-    constructFromEvents(events, { source: text, schema, maxAliases, maxTotalMergeKeys: maxMergedKeys }),
+  const events = explained(
+    () => ({ file, text, events: packed([]) }),
+    () => parseEvents(input, { maxDepth }),
   )
-  if (!events.some((event) => event.type === EVENT_ID.ALIAS)) return values
-  return rootsOf(events).map((root, index) => writtenOut(source, root, values[index]))
+  const values = explained(
+    () => ({ file, text, events: packed(events) }),
+    () => constructFromEvents(events, { source: text, schema, maxAliases, maxTotalMergeKeys: maxMergedKeys }),
+  )
+  const source = { file, text, events: packed(events) }
+  if (!events.some((event) => event.type === EVENT_ID.ALIAS)) return { source, values }
+  return { source, values: rootsOf(source.events).map((root, index) => writtenOut(source, root, values[index])) }
 }
 
 function once<T>(make: () => T): () => T {

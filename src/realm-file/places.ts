@@ -9,15 +9,15 @@ interface Child {
   readonly node: number
 }
 
-/** Finds the position of a path from a root; what it learns of the file on the way, it keeps. */
+/** Finds the position of a path from a root; what it learns of long collections on the way, it keeps. */
 export function placeIn(source: Source): (root: number, path: Path) => Position {
   const positionOf = positionsIn(source)
-  const childrenOf = childrenIn(source)
+  const childOf = childrenIn(source)
   return (root, path) => {
     let node = root
-    let offset = offsetOf(source.events[root]!)
+    let offset = offsetOf(source.events.at(root))
     for (const step of path) {
-      const child = childrenOf(node)?.get(String(step))
+      const child = childOf(node, String(step))
       if (!child) break
       if (child.offset >= 0) offset = child.offset
       node = child.node
@@ -26,46 +26,58 @@ export function placeIn(source: Source): (root: number, path: Path) => Position 
   }
 }
 
-/** The children of a collection by key or index, followed through aliases and merge keys; undefined for a scalar. */
-function childrenIn({ text, events }: Source): (node: number) => Map<string, Child> | undefined {
+/** Of so many keys a mapping is looked through anew each time: most are short, and there are many of them. */
+const SHORT = 64
+
+/** The child of a collection by key or index, followed through aliases and merge keys; undefined where there is none. */
+function childrenIn({ text, events }: Source): (node: number, step: string) => Child | undefined {
   const { ends, targets } = linksOf(text, events)
-  const known = new Map<number, Map<string, Child>>()
+  const lists = new Map<number, Int32Array>()
+  const mappings = new Map<number, Map<string, Child>>()
 
   function keyOf(node: number): string {
-    const event = events[targets.get(node) ?? node]!
+    const event = events.at(targets.get(node) ?? node)
     return event.type === EVENT_ID.SCALAR ? getScalarValue(text, event) : ''
   }
 
-  function childrenOf(at: number): Map<string, Child> | undefined {
+  function childOf(at: number, step: string): Child | undefined {
     const node = targets.get(at) ?? at
-    const type = events[node]!.type
-    if (type !== EVENT_ID.MAPPING && type !== EVENT_ID.SEQUENCE) return undefined
-    const before = known.get(node)
-    if (before) return before
-    const children = new Map<string, Child>()
-    known.set(node, children)
-    if (type === EVENT_ID.SEQUENCE) {
-      elementsOf(events, ends, node).forEach((element, index) => {
-        children.set(String(index), { offset: offsetOf(events[element]!), node: element })
-      })
-      return children
-    }
+    const type = events.typeOf(node)
+    if (type === EVENT_ID.SEQUENCE) return elementOf(node, Number(step))
+    if (type !== EVENT_ID.MAPPING) return undefined
+    const known = mappings.get(node)
+    if (known) return known.get(step)
+    if ((ends[node]! - node) / 2 > SHORT) mappings.set(node, new Map(childrenOf(node)))
+    return mappings.has(node) ? mappings.get(node)!.get(step) : childrenOf(node).find(([key]) => key === step)?.[1]
+  }
+
+  function elementOf(list: number, index: number): Child | undefined {
+    if (!lists.has(list)) lists.set(list, Int32Array.from(elementsOf(events, ends, list)))
+    const node = lists.get(list)![index]
+    return node === undefined ? undefined : { offset: offsetOf(events.at(node)), node }
+  }
+
+  /** The children of a mapping; its own before those that merge keys bring, each key once. */
+  function childrenOf(node: number, above: readonly number[] = []): [key: string, child: Child][] {
     const merged: number[] = []
+    const children = new Map<string, Child>()
     for (const [key, value] of pairsOf(events, ends, node)) {
-      if (isMergeKey(text, events[key]!)) merged.push(value)
-      else children.set(keyOf(key), { offset: offsetOf(events[key]!), node: value })
+      if (isMergeKey(text, events.at(key))) merged.push(value)
+      else children.set(keyOf(key), { offset: offsetOf(events.at(key)), node: value })
     }
-    for (const child of merged.flatMap(mergedChildren)) if (!children.has(child[0])) children.set(...child)
-    return children
+    for (const [key, child] of merged.flatMap((value) => mergedChildren(value, [...above, node])))
+      if (!children.has(key)) children.set(key, child)
+    return [...children]
   }
 
-  function mergedChildren(value: number): [string, Child][] {
+  function mergedChildren(value: number, above: readonly number[]): [string, Child][] {
     const node = targets.get(value) ?? value
-    if (events[node]!.type === EVENT_ID.SEQUENCE) return elementsOf(events, ends, node).flatMap(mergedChildren)
-    return [...(childrenOf(node) ?? [])]
+    if (events.typeOf(node) === EVENT_ID.SEQUENCE)
+      return elementsOf(events, ends, node).flatMap((element) => mergedChildren(element, above))
+    return events.typeOf(node) === EVENT_ID.MAPPING && !above.includes(node) ? childrenOf(node, above) : []
   }
 
-  return childrenOf
+  return childOf
 }
 
 /** Turns offsets into positions. The tables make a look-up cheap even where the file is one long line. */

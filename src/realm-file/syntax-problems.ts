@@ -6,12 +6,12 @@ import { positionsIn } from './places.ts'
 import { DocumentError, type Problem } from './problem.ts'
 
 /** Runs a step of the reader; what it refuses becomes a DocumentError in our words. */
-export function explained<T>(source: Source, read: () => T): T {
+export function explained<T>(source: () => Source, read: () => T): T {
   try {
     return read()
   } catch (error) {
     if (error instanceof YAMLException && error.mark)
-      throw new DocumentError(explain(source, error.reason, error.mark.position))
+      throw new DocumentError(explain(source(), error.reason, error.mark.position))
     throw error
   }
 }
@@ -34,7 +34,7 @@ function faultyKeys(source: Source): Problem[] {
   const positionOf = positionsIn(source)
 
   function faultOf(node: number, seen: Map<string, number>): string | undefined {
-    const key = events[targets.get(node) ?? node]!
+    const key = events.at(targets.get(node) ?? node)
     if (key.type !== EVENT_ID.SCALAR)
       return 'a key must be a text, not a list or an object: put it in quotes if the brackets belong to it'
     if (isMergeKey(text, key)) return undefined
@@ -47,18 +47,19 @@ function faultyKeys(source: Source): Problem[] {
       return 'a key is missing before this ":": write one (a key that is called null needs quotes)'
     }
     const before = seen.get(name)
-    seen.set(name, before ?? offsetOf(events[node]!))
+    seen.set(name, before ?? offsetOf(events.at(node)))
     if (before === undefined) return undefined
     const { line, column } = positionOf(before)
     return `the key ${JSON.stringify(name)} stands twice, first at ${line}:${column}: keep one of them`
   }
 
-  const faults = events.flatMap((event, mapping) => {
-    if (event.type !== EVENT_ID.MAPPING) return []
+  const all = Array.from({ length: events.length }, (_, index) => index)
+  const faults = all.flatMap((mapping) => {
+    if (events.typeOf(mapping) !== EVENT_ID.MAPPING) return []
     const seen = new Map<string, number>()
     return pairsOf(events, ends, mapping).flatMap(([key, value]) => {
       const message = faultOf(key, seen)
-      const written = [key, value, mapping].map((node) => offsetOf(events[node]!)).find((offset) => offset >= 0)!
+      const written = [key, value, mapping].map((node) => offsetOf(events.at(node))).find((offset) => offset >= 0)!
       return message === undefined ? [] : [{ offset: written, message }]
     })
   })
