@@ -1,5 +1,7 @@
 // js-yaml's events in a few numbers each: as objects, those of a file of many people take ten times the room of its text.
-import { EVENT_ID, type Event } from 'js-yaml'
+import { EVENT_ID, type Event, getScalarValue } from 'js-yaml'
+
+type ScalarEvent = Extract<Event, { type: typeof EVENT_ID.SCALAR }>
 
 /** The events of a file, for places and messages. */
 export interface Events {
@@ -9,6 +11,8 @@ export interface Events {
   anchorOf(index: number): readonly [start: number, end: number] | undefined
   /** The event, made anew each time. */
   at(index: number): Event
+  /** The text of a scalar; undefined for any other node. */
+  textOf(text: string, index: number): string | undefined
 }
 
 /** What is kept of each: type and form in one number, where it begins, where its value ends. */
@@ -33,6 +37,13 @@ export function packed(events: readonly Event[]): Events {
     length: events.length,
     typeOf,
     anchorOf: (index) => anchors.get(index),
+    textOf(text, index) {
+      if (typeOf(index) !== EVENT_ID.SCALAR) return undefined
+      const at = index * WIDTH
+      // Most need no reading: what stands there is what it says.
+      if ((numbers[at]! >> FORM.fast) & 1) return text.slice(numbers[at + 1], numbers[at + 2])
+      return getScalarValue(text, this.at(index) as ScalarEvent)
+    },
     at(index) {
       const [form, start, end] = numbers.subarray(index * WIDTH, (index + 1) * WIDTH) as unknown as [
         number,

@@ -1,5 +1,5 @@
 // Positions: of a path in a document, and of an offset in a file.
-import { EVENT_ID, getScalarValue } from 'js-yaml'
+import { EVENT_ID } from 'js-yaml'
 import type { Path, Position } from '../lib/position.ts'
 import { elementsOf, isMergeKey, linksOf, offsetOf, pairsOf, type Source } from './events.ts'
 
@@ -36,8 +36,7 @@ function childrenIn({ text, events }: Source): (node: number, step: string) => C
   const mappings = new Map<number, Map<string, Child>>()
 
   function keyOf(node: number): string {
-    const event = events.at(targets.get(node) ?? node)
-    return event.type === EVENT_ID.SCALAR ? getScalarValue(text, event) : ''
+    return events.textOf(text, targets.get(node) ?? node) ?? ''
   }
 
   function childOf(at: number, step: string): Child | undefined {
@@ -48,7 +47,17 @@ function childrenIn({ text, events }: Source): (node: number, step: string) => C
     const known = mappings.get(node)
     if (known) return known.get(step)
     if ((ends[node]! - node) / 2 > SHORT) mappings.set(node, new Map(childrenOf(node)))
-    return mappings.has(node) ? mappings.get(node)!.get(step) : childrenOf(node).find(([key]) => key === step)?.[1]
+    return mappings.has(node) ? mappings.get(node)!.get(step) : found(node, step)
+  }
+
+  function found(mapping: number, step: string): Child | undefined {
+    let merges = false
+    for (let key = mapping + 1; events.typeOf(key) !== EVENT_ID.POP; key = ends[ends[key]!]!) {
+      const name = keyOf(key)
+      if (name === '<<' && isMergeKey(text, events.at(key))) merges = true
+      else if (name === step) return { offset: offsetOf(events.at(key)), node: ends[key]! }
+    }
+    return merges ? childrenOf(mapping).find(([key]) => key === step)?.[1] : undefined
   }
 
   function elementOf(list: number, index: number): Child | undefined {

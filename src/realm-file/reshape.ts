@@ -67,14 +67,17 @@ export interface Reshaped {
 /** Reads every form. What cannot be read is reported by its place in the document. */
 export function reshape(document: Document, realm: Representation, report: Report): Reshaped {
   const named = new Set<string>()
-  let origins: Origins = new Map()
+  let origins: Origins = { moved: new Map(), fields: new Set() }
   let shape = realm
   for (const { read } of forms) {
     const before = origins
-    const after = new Map(before)
+    const after = { moved: new Map(before.moved), fields: new Set(before.fields) }
     shape = read(shape, {
       report: (path, message) => report(originIn(before, path), message),
-      moved: (to, from) => after.set(pointerOf(to), originIn(before, from)),
+      moved: (to, from) => {
+        after.moved.set(pointerOf(to), originIn(before, from))
+        after.fields.add(String(to[0]))
+      },
       named: (path) => named.add(pointerOf(path)),
     })
     origins = after
@@ -98,13 +101,16 @@ export function shapedForExport(realm: Representation): Representation {
   return forms.toReversed().reduce((shape, { write }) => write(shape), realm)
 }
 
-/** By pointer, the path in the document. */
-type Origins = ReadonlyMap<string, Path>
+/** Where parts of the realm stood in the document: paths by pointer, and the fields of the realm in which any moved. */
+interface Origins {
+  readonly moved: ReadonlyMap<string, Path>
+  readonly fields: ReadonlySet<string>
+}
 
-function originIn(origins: Origins, path: Path): Path {
-  if (!origins.size) return path
+function originIn({ moved, fields }: Origins, path: Path): Path {
+  if (!fields.has(String(path[0]))) return path
   for (let length = path.length; length > 0; length--) {
-    const origin = origins.get(pointerOf(path.slice(0, length)))
+    const origin = moved.get(pointerOf(path.slice(0, length)))
     if (origin) return [...origin, ...path.slice(length)]
   }
   return path
