@@ -167,14 +167,23 @@ async function time(work: Work): Promise<number> {
   return performance.now() - start
 }
 
-/** A bulk statement that was full goes on in the next of the same text, to the same end: both together count as one. */
+/**
+ * A bulk statement that was full goes on in the next: one of the same text, to the same end, or one that writes to a table
+ * that the full one wrote to with others. Both together count as one.
+ */
 function withoutChunks(executed: readonly CompiledQuery[]): number {
   const rest = (statement: CompiledQuery) => JSON.stringify(statement.parameters.filter((one) => !elements(one)))
   return executed.filter((statement, at) => {
     const previous = executed[at - 1]
-    if (previous?.sql !== statement.sql || !previous.parameters.some((one) => elements(one) === CHUNK)) return true
-    return rest(previous) !== rest(statement)
+    if (!previous?.parameters.some((one) => elements(one) === CHUNK)) return true
+    if (previous.sql === statement.sql) return rest(previous) !== rest(statement)
+    const [into, ...others] = targets(statement)
+    return into === undefined || others.length > 0 || targets(previous).length < 2 || !targets(previous).includes(into)
   }).length
+}
+
+function targets({ sql }: CompiledQuery): string[] {
+  return [...sql.matchAll(/insert into "?(\w+)/g)].map(([, table]) => table!)
 }
 
 function elements(parameter: unknown): number {

@@ -1,6 +1,6 @@
 // A new realm, with everything that every realm has.
 import { randomUUID } from 'node:crypto'
-import { adminClientObjects, builtInObjects, MASTER } from '../kinds/built-in/index.ts'
+import { adminClientObjects, builtInObjects, defaultRoleOf, MASTER } from '../kinds/built-in/index.ts'
 import { flatten } from '../kinds/compare.ts'
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
@@ -58,7 +58,7 @@ export async function createRealm(
   const quiet: WriteContext = { ...fresh, entries: [] }
   await createTree(quiet, builtIn, options.ids ?? new Map())
   await updateAll(quiet, 'realm', [settingsOf(fresh, full)])
-  const byDefault = await idsOf(quiet, 'role', [[`default-roles-${name}`]])
+  const byDefault = await idsOf(quiet, 'role', [[defaultRoleOf(name)]])
   for (const role of byDefault.values()) await setDefaultRole(context.tx, number, role)
   if (name !== MASTER) await inMaster(context, (master) => createTree(master, adminClientObjects(name), new Map()))
   journal(fresh, 'create', 'realm', { id, key: [name] }, {})

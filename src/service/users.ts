@@ -1,4 +1,5 @@
 // People and the accounts of clients: what each new one gets, credentials, consents, accounts at identity providers.
+import { defaultRoleOf } from '../kinds/built-in/index.ts'
 import type { Json } from '../kinds/fields.ts'
 import type { Key, Representation } from '../kinds/kind.ts'
 import { insertDefaultRole } from '../store/role-mappings.ts'
@@ -35,7 +36,7 @@ export const users: Writers = {
   },
   additions:
     (realm) =>
-    ({ realmRoles }) => ({ realmRoles: together(realmRoles, [`default-roles-${realm.key[0]}`]) }),
+    ({ realmRoles }) => ({ realmRoles: together(realmRoles, [defaultRoleOf(realm.key[0]!)]) }),
   async update(context, updates) {
     const updated = await writers.update(context, updates.map(withActions).map(withMemberships))
     await refuseSharedMail(context, updates)

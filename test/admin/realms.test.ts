@@ -133,3 +133,10 @@ test('the master realm cannot be deleted', async () => {
     body: { errorMessage: "Can't remove master realm" },
   })
 })
+
+test('the role that everybody has is called after the realm, in lower case', async () => {
+  const name = `Capital-${newName()}`
+  await make('/admin/realms', { realm: name })
+  const { body } = await call('GET', `/admin/realms/${name}`)
+  expect(body.defaultRole.name).toBe(`default-roles-${name.toLowerCase()}`)
+})

@@ -48,8 +48,13 @@ function builtInKeys(realm: string): ReadonlySet<string> {
   return own
 }
 
+/** The role that everybody in a new realm has. Keycloak: in lower case, whatever the realm is called. */
+export const defaultRoleOf = (realm: string): string => `default-roles-${realm.toLowerCase()}`
+
 function instantiate(text: string, realm: string): TreeObject[] {
-  return JSON.parse(text.replaceAll('{realm}', JSON.stringify(realm).slice(1, -1))) as TreeObject[]
+  const quoted = (name: string) => JSON.stringify(name).slice(1, -1)
+  const named = text.replaceAll('default-roles-{realm}', quoted(defaultRoleOf(realm)))
+  return JSON.parse(named.replaceAll('{realm}', quoted(realm))) as TreeObject[]
 }
 
 /** The template of a realm: what every realm has, and what this sort of realm has besides or instead. */

@@ -1,4 +1,5 @@
 // What earlier versions called otherwise, as the reference server's import reads it.
+import { defaultRoleOf } from '../../kinds/built-in/index.ts'
 import type { Json } from '../../kinds/fields.ts'
 import type { Representation } from '../../kinds/kind.ts'
 import type { Path } from '../../lib/position.ts'
@@ -74,7 +75,7 @@ function containing(realm: Representation, everybody: readonly DefaultRole[], { 
       contained.client[client] = [...(contained.client[client] ?? []), name]
     }
   }
-  const name = `default-roles-${realm.realm}`
+  const name = defaultRoleOf(String(realm.realm))
   const at = roles.realm.findIndex((role) => isObject(role) && role.name === name)
   const place = ['roles', 'realm', at < 0 ? roles.realm.length : at]
   const role = (roles.realm[at] ?? { name }) as Representation
