@@ -29,6 +29,8 @@ export interface Context {
   readonly vault: Vault
   /** What the actor may administer. */
   readonly power: Power
+  /** Ids of objects that this transaction has made, by address, where the work keeps them: they need not be looked up. */
+  readonly made?: ReadonlyMap<string, string>
 }
 
 /** What an actor may administer: every realm, some realms whole, or nothing. */

@@ -12,14 +12,16 @@ import { createObjects, type NewObject, type Update, updateAll } from './objects
 
 /**
  * Makes objects of a tree as they are stated, without what the kinds' services add to a new object of a person. Relations
- * to what comes later in the order follow when everything is there.
+ * to what comes later in the order follow when everything is there. Gives the ids of what it made, by address.
  */
 export async function createTree(
   context: WriteContext,
   objects: readonly TreeObject[],
   ids: ReadonlyMap<string, string>,
-): Promise<void> {
+): Promise<ReadonlyMap<string, string>> {
   const made = new Map<string, LiveObject>()
+  const known = new Map<string, string>()
+  const knowing: WriteContext = { ...context, made: known }
   const follows: Update[] = []
   const byKind = Map.groupBy(objects, ({ kind }) => kind)
   for (const kind of creationOrder) {
@@ -37,13 +39,15 @@ export async function createTree(
         ? authenticationFlows.create
         : (c: WriteContext, o: readonly NewObject[]) => createObjects(c, kind, o)
     const stated = new Map((byKind.get(kind) ?? []).map((one) => [address(kind, one.key), one.representation]))
-    for (const live of await create(context, wanted)) {
+    for (const live of await create(knowing, wanted)) {
       const id = address(kind, live.key)
       made.set(id, live)
+      known.set(id, live.id)
       follows.push(...followingOf(live, stated.get(id)!))
     }
   }
-  for (const [kind, updates] of Map.groupBy(follows, ({ live }) => live.kind)) await updateAll(context, kind, updates)
+  for (const [kind, updates] of Map.groupBy(follows, ({ live }) => live.kind)) await updateAll(knowing, kind, updates)
+  return known
 }
 
 /** The relations of a kind that name what comes later in the order of kinds. */

@@ -56,11 +56,14 @@ export async function createRealm(
   }
   // The creation of the realm is one entry of the journal: what it contains follows from the product's version.
   const quiet: WriteContext = { ...fresh, entries: [] }
-  await createTree(quiet, builtIn, options.ids ?? new Map())
-  await updateAll(quiet, 'realm', [settingsOf(fresh, full)])
-  const byDefault = await idsOf(quiet, 'role', [[defaultRoleOf(name)]])
+  const knowing = { ...quiet, made: await createTree(quiet, builtIn, options.ids ?? new Map()) }
+  await updateAll(knowing, 'realm', [settingsOf(fresh, full)])
+  const byDefault = await idsOf(knowing, 'role', [[defaultRoleOf(name)]])
   for (const role of byDefault.values()) await setDefaultRole(context.tx, number, role)
-  if (name !== MASTER) await inMaster(context, (master) => createTree(master, adminClientObjects(name), new Map()))
+  if (name !== MASTER)
+    await inMaster(context, async (master) => {
+      await createTree(master, adminClientObjects(name), new Map())
+    })
   journal(fresh, 'create', 'realm', { id, key: [name] }, {})
   await tellOwnRealm(context, {
     operationType: 'CREATE',

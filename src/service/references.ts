@@ -3,6 +3,7 @@ import { type FlatFields, resolve } from '../kinds/compare.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key, Kind, KindName } from '../kinds/kind.ts'
 import { targetKey } from '../kinds/relations.ts'
+import { address } from '../kinds/tree.ts'
 import { selectKeys } from '../store/objects.ts'
 import type { Context } from './context.ts'
 import { failure } from './errors.ts'
@@ -53,14 +54,20 @@ export async function resolveReferences(
   return ids
 }
 
-/** The ids of the natural keys. Throws invalid when one does not exist. One statement. */
+/** The ids of the natural keys. Throws invalid when one does not exist. One statement, or none where the transaction knows them. */
 export async function idsOf(
   context: Context,
   kind: KindName,
   keys: readonly Key[],
 ): Promise<ReadonlyMap<string, string>> {
-  const found = keys.length ? await selectKeys(context.tx, context.realm.number, kind, { keys }) : []
-  const ids = new Map(found.map(({ id, key }) => [JSON.stringify(key), id]))
+  const made = keys.flatMap((key): [string, string][] => {
+    const id = context.made?.get(address(kind, key))
+    return id === undefined ? [] : [[JSON.stringify(key), id]]
+  })
+  const ids = new Map(made)
+  const others = keys.filter((key) => !ids.has(JSON.stringify(key)))
+  const found = others.length ? await selectKeys(context.tx, context.realm.number, kind, { keys: others }) : []
+  for (const { id, key } of found) ids.set(JSON.stringify(key), id)
   for (const key of keys) {
     if (!ids.has(JSON.stringify(key))) throw failure('invalid', `There is no ${kinds[kind].title} ${key.at(-1)}`)
   }
