@@ -1,45 +1,57 @@
-// The profile of a realm's people: what is known of a person, and what each value must look like.
-import profile from '../kinds/built-in/user-profile.json' with { type: 'json' }
+// What the profile of a realm says of its people: what administrators see and change, and what each value must look like.
 import type { Json } from '../kinds/fields.ts'
 import type { Representation } from '../kinds/kind.ts'
-import { isMailAddress } from '../lib/mail-address.ts'
+import type { ProfileAttribute, UserProfile } from '../kinds/user-profile.ts'
 import { failure, type ServiceError } from './errors.ts'
+import { type Finding, validate } from './user-validators.ts'
 
-/** What is said of a value: nothing, or a key of a text and what it is about besides the field. */
-type Validator = (
-  value: string,
-  config: Representation,
-) => { says: string; about?: (string | number | null)[] } | undefined
+/** Keycloak: everybody has these, whoever may see them. */
+const USUAL_NAMES: Readonly<Record<string, string>> = { username: '${username}', email: '${email}' }
 
-const NO_USERNAME = /[\s\p{Cc}!"#$%&'()*,/:;<=>?[\\\]^`{|}~§]/u
-const NO_NAME = /[\p{Cc}\u2028\u2029!"#$%&()*/;<=>?[\\\]^{|}~§]/u
-const LATIN = /^[\p{Script=Latin}\p{Script=Common}]+$/u
+/** What holds for accounts of clients: everything goes. */
+export const openProfile: UserProfile = { groups: [], unmanagedAttributePolicy: 'ENABLED' }
 
-/** Keycloak: the validators that profiles name. */
-const validators: Readonly<Record<string, Validator>> = {
-  length(value, { min = null, max = null }) {
-    if (value.length >= Number(min ?? 0) && value.length <= Number(max ?? Number.POSITIVE_INFINITY)) return undefined
-    const side = min === null ? '-too-long' : max === null ? '-too-short' : ''
-    return { says: `error-invalid-length${side}`, about: [min as number | null, max as number | null] }
-  },
-  email: (value) => (isMailAddress(value, true) ? undefined : { says: 'error-invalid-email', about: [value] }),
-  'username-prohibited-characters': (value) => refuse(NO_USERNAME.test(value), 'error-username-invalid-character'),
-  'up-username-not-idn-homograph': (value) => refuse(!LATIN.test(value), 'error-username-invalid-character'),
-  'person-name-prohibited-characters': (value) => refuse(NO_NAME.test(value), 'error-person-name-invalid-character'),
+/** Whether the profile knows an attribute. */
+export function isManaged(profile: UserProfile, name: string): boolean {
+  return isUsual(name) || findAttribute(profile, name) !== undefined
 }
 
-const attributes = profile.attributes as readonly { name: string; validations: Record<string, Representation> }[]
+/** Whether administrators see what people have under that name. */
+export function isSeen(profile: UserProfile, name: string): boolean {
+  if (!isManaged(profile, name)) return profile.unmanagedAttributePolicy !== undefined
+  const { view = [], edit = [] } = findAttribute(profile, name)?.permissions ?? {}
+  return isUsual(name) || [...view, ...edit].includes('admin')
+}
+
+/** Whether administrators change what people have under that name. */
+export function isChangeable(profile: UserProfile, name: string): boolean {
+  if (!isManaged(profile, name)) return ['ENABLED', 'ADMIN_EDIT'].includes(profile.unmanagedAttributePolicy ?? '')
+  const permissions = findAttribute(profile, name)?.permissions
+  return permissions ? permissions.edit.includes('admin') : isUsual(name)
+}
 
 /** What is wrong with the stated values, by field; null: there is none. */
-export function problemsOf(values: Readonly<Record<string, Json>>): ServiceError[] {
-  return attributes.flatMap(({ name, validations }) => {
-    const value = values[name] ?? null
-    if (value === null) return []
-    return Object.entries(validations).flatMap(([id, config]) => {
-      const found = validators[id]?.(String(value), config)
-      return found ? [problem(name, found.says, found.about)] : []
-    })
+export function problemsOf(profile: UserProfile, values: Readonly<Record<string, Json>>): ServiceError[] {
+  return (profile.attributes ?? []).flatMap((attribute) => {
+    const { name, validations = {} } = attribute
+    if (!Object.hasOwn(values, name) || !isChangeable(profile, name)) return []
+    const stated = [values[name]!].flat().filter((one) => one !== null && String(one).trim() !== '')
+    const needed = attribute.required !== undefined && isNeeded(attribute.required)
+    if (!stated.length) return needed ? [problem(name, 'error-user-attribute-required')] : []
+    const found = Object.entries(validations).flatMap(([id, config]) =>
+      stated.flatMap((one) => validate(id, String(one), config) ?? []),
+    )
+    return [...sizeProblems(attribute, stated.length, needed), ...found].map(({ says, about }) =>
+      problem(name, says, about),
+    )
   })
+}
+
+/** What administrators may not change, among values that differ from what a person has. */
+export function readOnlyProblems(profile: UserProfile, changed: Readonly<Record<string, Json>>): ServiceError[] {
+  return Object.keys(changed)
+    .filter((name) => isManaged(profile, name) && !isChangeable(profile, name))
+    .map((name) => problem(name, 'error-user-attribute-read-only'))
 }
 
 /** A field that is wrong, in the words of the reference server's validators. */
@@ -55,26 +67,45 @@ export function refuseAll(problems: readonly ServiceError[]): void {
   throw failure('invalid', problems.map(({ message }) => message).join(', '), { all: problems })
 }
 
-/** Keycloak: with the profile, as far as the caller may see it: what each value must look like, and whether it can be changed. */
-export function profileMetadata(readOnly: readonly string[]): Representation {
+/** Keycloak: the profile, as far as administrators see it; what cannot be changed besides is named. */
+export function profileMetadata(profile: UserProfile, readOnly: readonly string[]) {
+  const seen = (profile.attributes ?? []).filter(({ name }) => isSeen(profile, name))
   return {
-    attributes: profile.attributes.map(({ name, displayName, multivalued, validations }) => ({
-      name,
-      displayName,
-      required: name === 'username',
-      readOnly: readOnly.includes(name),
-      validators: { ...withEmptyAllowed(validations), multivalued: { max: '1' } },
-      multivalued,
-    })),
-    groups: profile.groups,
+    attributes: seen.map((one) => metadataOf(one, readOnly.includes(one.name) || !isChangeable(profile, one.name))),
+    groups: [...profile.groups],
   }
 }
 
-function withEmptyAllowed(validations: object): Representation {
-  const all = Object.entries(validations) as [string, Representation][]
-  return Object.fromEntries(all.map(([id, config]) => [id, { ...config, 'ignore.empty.value': true }]))
+function metadataOf(attribute: ProfileAttribute, readOnly: boolean): Representation {
+  const { name, displayName, required, validations = {}, multivalued, annotations, group, defaultValue } = attribute
+  const validators = Object.entries(validations).map(([id, config]) => [id, { ...config, 'ignore.empty.value': true }])
+  return {
+    name,
+    displayName: displayName ?? (isUsual(name) ? USUAL_NAMES[name]! : name),
+    required: name === 'username' || (required !== undefined && isNeeded(required)),
+    readOnly,
+    ...(annotations && { annotations }),
+    validators: { ...Object.fromEntries(validators), ...(!multivalued && { multivalued: { max: '1' } }) },
+    ...(group !== undefined && { group }),
+    multivalued,
+    ...(defaultValue !== undefined && { defaultValue }),
+  }
 }
 
-function refuse(wrong: boolean, says: string): { says: string } | undefined {
-  return wrong ? { says } : undefined
+function isNeeded({ roles = [], scopes = [] }: NonNullable<ProfileAttribute['required']>): boolean {
+  return roles.includes('admin') || (!roles.length && !scopes.length)
+}
+
+function sizeProblems({ multivalued, validations }: ProfileAttribute, size: number, needed: boolean): Finding[] {
+  const { min = needed ? 1 : 0, max = null } = multivalued ? (validations?.multivalued ?? {}) : { max: 1 }
+  if (size >= Number(min) && (max === null || size <= Number(max))) return []
+  return [{ says: 'error-invalid-multivalued-size', about: [Number(min), max === null ? null : Number(max)] }]
+}
+
+function isUsual(name: string): boolean {
+  return Object.hasOwn(USUAL_NAMES, name)
+}
+
+function findAttribute({ attributes }: UserProfile, name: string): ProfileAttribute | undefined {
+  return attributes?.find((one) => one.name === name)
 }

@@ -29,6 +29,63 @@ test('who states attributes states names with them, and unknown attributes are l
   for (const gone of ['lastName', 'email', 'attributes']) expect(body).not.toHaveProperty(gone)
 })
 
+test('people are held to the profile of their realm', async () => {
+  const permissions = { view: ['admin'], edit: ['admin'] }
+  const path = await realm()
+  const attributes = [
+    { name: 'username' },
+    { name: 'email' },
+    { name: 'dept', permissions, required: {}, validations: { options: { options: ['lab', 'shop'] } } },
+    { name: 'size', permissions, validations: { integer: { min: 20, max: 55 } } },
+    { name: 'tags', permissions, multivalued: true, validations: { multivalued: { max: 2 } } },
+    { name: 'site', permissions, defaultValue: 'north' },
+    { name: 'own', permissions: { view: ['user'], edit: ['user'] } },
+    { name: 'fixed', permissions: { view: ['admin'], edit: ['user'] } },
+  ]
+  await call('PUT', `${path}/users/profile`, { body: { attributes } })
+  const wrong = { size: ['x'], tags: ['a', 'b', 'c'] }
+  expect((await call('POST', `${path}/users`, { body: { username: 'ann', attributes: wrong } })).body.errors).toEqual([
+    { field: 'dept', errorMessage: 'error-user-attribute-required', params: ['dept'] },
+    { field: 'size', errorMessage: 'error-invalid-number', params: ['size'] },
+    { field: 'tags', errorMessage: 'error-invalid-multivalued-size', params: ['tags', 0, 2] },
+  ])
+  const stated = { dept: ['lab'], size: ['42'], colour: ['red'], own: ['x'] }
+  const user = await make(`${path}/users`, { username: 'ann', firstName: 'Ann', attributes: stated })
+  const { body } = await call('GET', user)
+  expect(body.attributes).toEqual({ dept: ['lab'], size: ['42'], site: ['north'] })
+  expect(body).not.toHaveProperty('firstName')
+  expect((await call('PUT', user, { body: { attributes: { dept: ['lab'], fixed: ['x'] } } })).body).toEqual({
+    field: 'fixed',
+    errorMessage: 'error-user-attribute-read-only',
+    params: ['fixed'],
+  })
+  expect((await call('PUT', user, { body: { attributes: {} } })).body).toMatchObject({ field: 'dept' })
+})
+
+test('whoever a document made can be changed, and attributes that the profile does not know are kept', async () => {
+  const permissions = { view: ['admin'], edit: ['admin'] }
+  const attributes = [
+    { name: 'username', validations: { length: { min: 5 } } },
+    { name: 'email' },
+    { name: 'dept', permissions, required: {} },
+  ]
+  const path = await realm({ users: [{ username: 'ann', attributes: { colour: ['red'] } }] })
+  await call('PUT', `${path}/users/profile`, { body: { attributes } })
+  const user = `${path}/users/${(await call('GET', `${path}/users`)).body[0].id}`
+  const shown = async () => (await call('GET', user)).body.attributes
+  expect((await call('PUT', user, { body: { username: 'ann', attributes: { colour: ['blue'] } } })).status).toBe(204)
+  expect(await shown()).toBeUndefined()
+  expect((await call('GET', `${user}/unmanagedAttributes`)).body).toEqual({ colour: ['red'] })
+  for (const [unmanagedAttributePolicy, colour] of [
+    ['ADMIN_VIEW', 'red'],
+    ['ADMIN_EDIT', 'blue'],
+  ]) {
+    await call('PUT', `${path}/users/profile`, { body: { attributes, unmanagedAttributePolicy } })
+    await call('PUT', user, { body: { attributes: { colour: ['blue'] } } })
+    expect(await shown()).toEqual({ colour: [colour] })
+  }
+})
+
 test('where addresses are names, the name follows the address', async () => {
   const path = `${await realm({ registrationEmailAsUsername: true })}/users`
   const user = await make(path, { username: 'any', email: 'ann@example.org' })

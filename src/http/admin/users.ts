@@ -6,7 +6,7 @@ import { prepareCredentials } from '../../service/credentials.ts'
 import { listConsents, revokeConsent } from '../../service/resources/consents.ts'
 import { addIdentity, listIdentities, removeIdentity } from '../../service/resources/federated-identities.ts'
 import { countGroupsOf, listGroupsOf, listMembers, setMembership } from '../../service/resources/user-groups.ts'
-import { countAll, getUser, users } from '../../service/resources/users.ts'
+import { countAll, getUser, listUnmanagedAttributes, users } from '../../service/resources/users.ts'
 import type { BodyForm } from '../body.ts'
 import { bodyBehind, type Call, creating, type Operation, param, reading, tagged, writing } from '../operation.ts'
 import { page, queryFlag } from '../query.ts'
@@ -94,6 +94,15 @@ export const userOperations: Operation[] = [
       },
     },
     remove!,
+    {
+      operationId: 'listUnmanagedAttributes',
+      method: 'GET',
+      path: '/admin/realms/{realm}/users/{user-id}/unmanagedAttributes',
+      summary: 'List the attributes of a user that the profile does not know',
+      permission: view,
+      responses: { 200: { description: 'The attributes.', schema: kind.fields.attributes!.schema }, ...refusals },
+      handle: reading((context, call) => listUnmanagedAttributes(context, user(call))),
+    },
     ...credentialOperations,
     {
       operationId: 'listUserGroups',

@@ -5,7 +5,7 @@ import { PROFILE_SETTING, profileText } from '../../kinds/component-settings.ts'
 import { USER_PROFILE } from '../../kinds/component-types.ts'
 import type { Json } from '../../kinds/fields.ts'
 import type { Representation } from '../../kinds/kind.ts'
-import { type ProfileAttribute, type profileSchema, type UserProfile, wholeProfile } from '../../kinds/user-profile.ts'
+import { type profileSchema, type UserProfile, wholeProfile } from '../../kinds/user-profile.ts'
 import { describeEvent } from '../admin-events.ts'
 import { demand } from '../administrators.ts'
 import type { Context, WriteContext } from '../context.ts'
@@ -14,6 +14,7 @@ import { writers } from '../index.ts'
 import { listObjects } from '../live.ts'
 import { findProfile, profileOf } from '../profile.ts'
 import { profileProblem, scopeProblem } from '../profile-checks.ts'
+import { profileMetadata } from '../user-profile.ts'
 
 /** The profile, with what holds where it says nothing. */
 export async function getProfile(context: Context): Promise<UserProfile> {
@@ -47,7 +48,7 @@ export async function replaceProfile(
 /** What an administrator who makes a person is to be asked for. */
 export async function getProfileMetadata(context: Context): Promise<Representation> {
   demand(context, 'view-realm')
-  const { attributes = [], groups } = await profileOf(context)
+  const profile = await profileOf(context)
   const [realm] = await listObjects(context, 'realm', {})
   const { internationalizationEnabled, registrationEmailAsUsername } = realm!.representation
   const locale = {
@@ -58,40 +59,10 @@ export async function getProfileMetadata(context: Context): Promise<Representati
     validators: {},
     multivalued: false,
   }
-  const shown = attributes.filter(isSeen).map((one) => {
-    const follows = one.name === 'username' && registrationEmailAsUsername === true
-    return { ...metadataOf(one), ...(follows && { required: false, readOnly: true }) }
-  })
-  return { attributes: [...(internationalizationEnabled === true ? [locale] : []), ...shown], groups: [...groups] }
-}
-
-/** Keycloak: everybody has these, whoever may see them. */
-const USUAL_NAMES: Readonly<Record<string, string>> = { username: '${username}', email: '${email}' }
-
-function isSeen({ name, permissions }: ProfileAttribute): boolean {
-  if (name in USUAL_NAMES) return true
-  return permissions !== undefined && [...permissions.view, ...permissions.edit].includes('admin')
-}
-
-function metadataOf(attribute: ProfileAttribute): Representation {
-  const { name, displayName, permissions, required, validations = {}, multivalued, ...rest } = attribute
-  const { annotations, group, defaultValue } = rest
-  const validators = Object.entries(validations).map(([id, config]) => [id, { ...config, 'ignore.empty.value': true }])
-  return {
-    name,
-    displayName: displayName ?? USUAL_NAMES[name] ?? name,
-    required: name === 'username' || (required !== undefined && isNeeded(required)),
-    readOnly: permissions !== undefined && !permissions.edit.includes('admin'),
-    ...(annotations && { annotations }),
-    validators: { ...Object.fromEntries(validators), ...(!multivalued && { multivalued: { max: '1' } }) },
-    ...(group !== undefined && { group }),
-    multivalued,
-    ...(defaultValue !== undefined && { defaultValue }),
-  }
-}
-
-function isNeeded({ roles = [], scopes = [] }: NonNullable<ProfileAttribute['required']>): boolean {
-  return roles.includes('admin') || (!roles.length && !scopes.length)
+  const follows = registrationEmailAsUsername === true
+  const { attributes, groups } = profileMetadata(profile, follows ? ['username'] : [])
+  const shown = attributes.map((one) => (follows && one.name === 'username' ? { ...one, required: false } : one))
+  return { attributes: [...(internationalizationEnabled === true ? [locale] : []), ...shown], groups }
 }
 
 async function scopesOf(context: Context): Promise<ReadonlySet<string>> {

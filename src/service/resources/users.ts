@@ -9,12 +9,23 @@ import { placedAfter } from '../credentials.ts'
 import { failure } from '../errors.ts'
 import { writers } from '../index.ts'
 import type { LiveObject } from '../live.ts'
+import { profileOf } from '../profile.ts'
 import { replacement, withoutNulls } from '../put.ts'
-import { problem, problemsOf, profileMetadata, refuseAll } from '../user-profile.ts'
+import {
+  isManaged,
+  openProfile,
+  problem,
+  problemsOf,
+  profileMetadata,
+  readOnlyProblems,
+  refuseAll,
+} from '../user-profile.ts'
 import { pageOf } from './lists.ts'
 import { getObject, type Place, type Query, type Resource } from './resource.ts'
 import {
+  attributesAfter,
   attributesIn,
+  changeable,
   changedIn,
   clearedBy,
   isAccountOfClient,
@@ -53,13 +64,17 @@ export const users: Resource = {
     const username = nameIsMail ? (values.email ?? null) : (values.username ?? null)
     if (username === null && (values.username ?? null) === null) throw failure('invalid', 'User name is missing')
     if (username === null) throw problem('email', 'error-user-attribute-required')
-    refuseAll(problemsOf({ ...values, username }))
+    const profile = await profileOf(context)
+    const nothing = Object.fromEntries((profile.attributes ?? []).map(({ name }) => [name, null]))
+    const names = { ...changeable(profile, values), username }
+    const attributes = attributesAfter(profile, {}, attributesIn(body))
+    refuseAll(problemsOf(profile, { ...nothing, ...attributes, ...names }))
     const { createdTimestamp, groups } = withoutNulls(body)
     const federatedIdentities = await knownIdentities(context, body.federatedIdentities)
     const representation = withoutNulls({
       ...stateIn(body),
-      ...values,
-      username,
+      ...names,
+      ...(Object.keys(attributes).length && { attributes }),
       ...(createdTimestamp !== undefined && { createdTimestamp }),
       ...(groups !== undefined && { groups }),
       ...(federatedIdentities.length && { federatedIdentities }),
@@ -71,16 +86,21 @@ export const users: Resource = {
     const live = await findUser(context, id)
     demand(context, MANAGE)
     const rules = await findNameRules(context.tx, context.realm.number)
-    const values = { ...clearedBy(body), ...valuesIn(body) }
     const ofClient = isAccountOfClient(live)
+    const profile = ofClient ? openProfile : await profileOf(context)
+    const values = changeable(profile, { ...clearedBy(body), ...valuesIn(body) })
     const mail = values.email === undefined ? live.representation.email : values.email
     if (rules.nameIsMail && !ofClient && mail !== undefined) values.username = mail
     if (values.username === null) throw failure('invalid', 'User name is missing')
-    const changed = changedIn(live, values)
+    const has = (live.representation.attributes ?? {}) as Representation
+    const attributes = body.attributes == null ? has : attributesAfter(profile, has, attributesIn(body))
+    const gone = Object.fromEntries(Object.keys(has).map((name) => [name, null]))
+    const changed = changedIn(live, { ...gone, ...attributes, ...values })
     const mayRename = !ofClient && (rules.nameIsMail || rules.nameMayChange)
     const fixed = changed.username && !mayRename ? [problem('username', 'error-user-attribute-read-only')] : []
-    refuseAll([...fixed, ...(ofClient ? [] : problemsOf(changed))])
-    const stated = { ...stateIn(body), ...attributesIn(live, body) }
+    const closed = readOnlyProblems(profile, changedIn(live, { ...attributesIn(body), ...valuesIn(body) }))
+    refuseAll([...fixed, ...closed, ...problemsOf(profile, changed)])
+    const stated: Representation = { ...stateIn(body), ...(body.attributes != null && { attributes }) }
     if (stated.credentials) stated.credentials = await placedAfter(context, id, stated.credentials as Representation[])
     const set = { ...replacement(live, stated), ...values }
     await writers.user.update(context, [{ live, set }])
@@ -104,13 +124,23 @@ export async function getUser(context: Context, { id }: Place, withProfile: bool
   const live = await findUser(context, id)
   demand(context, VIEW)
   const { nameMayChange, nameIsMail, providers } = await findNameRules(context.tx, context.realm.number)
+  const profile = await profileOf(context)
   const readOnly = nameMayChange && !nameIsMail ? [] : ['username']
   return {
-    ...(await showUser(context, live)),
+    ...(await showUser(context, live, profile)),
     ...(providers && { federatedIdentities: live.representation.federatedIdentities ?? [] }),
-    ...(withProfile && { userProfileMetadata: profileMetadata(readOnly) }),
+    ...(withProfile && { userProfileMetadata: profileMetadata(profile, readOnly) }),
     access: accessOf(context),
   }
+}
+
+/** The attributes of a user that the profile does not know, whoever may see them. */
+export async function listUnmanagedAttributes(context: Context, id: string): Promise<Representation> {
+  const { representation } = await findUser(context, id)
+  demand(context, VIEW)
+  const profile = await profileOf(context)
+  const attributes = Object.entries((representation.attributes ?? {}) as Representation)
+  return Object.fromEntries(attributes.filter(([name]) => !isManaged(profile, name)))
 }
 
 /** The user with that id. Throws not_found. */
