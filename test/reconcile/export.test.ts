@@ -158,9 +158,10 @@ test('secrets are shown where that is asked for, and made up ones are left out w
 })
 
 test('what other realms bring into master comes with them', async () => {
-  await newRealm(service)
-  expect((await exported('master')).clients).toBeUndefined()
-  expect((await exported('master')).roles).toBeUndefined()
+  const realm = await newRealm(service)
+  // Other tests may have made something of their own in master.
+  const { clients = [], roles = {} } = await exported('master')
+  expect(JSON.stringify([clients, roles])).not.toContain(realm)
 })
 
 test('with ids, every object is shown', async () => {
