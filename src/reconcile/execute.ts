@@ -145,17 +145,17 @@ async function withCredentials(
   hash: typeof hashPassword,
 ): Promise<DesiredRealm> {
   const wanted = actions.filter(({ changes }) => changes.some(({ path }) => path === CREDENTIALS))
-  const prepared = new Map<string, Json>()
-  for (const action of wanted) {
+  const ready = wanted.map(async (action): Promise<[string, Json]> => {
     const id = address(action.kind, action.key)
     const stated = (desired.secret(id, CREDENTIALS) ?? []) as Representation[]
-    const ready = prepareCredentials(stated, hash).catch((error: unknown) => {
+    const credentials = prepareCredentials(stated, hash).catch((error: unknown) => {
       throw new ActionError(action, error)
     })
-    prepared.set(id, await ready)
-  }
+    return [id, await credentials]
+  })
+  const prepared = new Map(await Promise.all(ready))
   const secret: DesiredRealm['secret'] = (id, path) =>
-    path === CREDENTIALS && prepared.has(id) ? prepared.get(id) : desired.secret(id, path)
+    (path === CREDENTIALS ? prepared.get(id) : undefined) ?? desired.secret(id, path)
   return { ...desired, secret }
 }
 
