@@ -3,15 +3,15 @@ import { existsSync } from 'node:fs'
 import { readSettings, type Settings } from '../config.ts'
 import { createServer } from '../http/server.ts'
 import { watchFileSource } from '../reconcile/sources/watch.ts'
-import { removeExpiredEvents } from '../service/admin-events.ts'
 import { bootstrap, hasAdministrator } from '../service/bootstrap.ts'
 import { openService, type Service } from '../service/service.ts'
+import { sweep } from '../service/sweeper.ts'
 import { follow } from './follow.ts'
 import { readKey } from './key.ts'
 import { report } from './report.ts'
 
-/** How often events go that their realm keeps no longer. */
-const FORGET_EVERY = 15 * 60 * 1000
+/** How often goes what is over. */
+const SWEEP_EVERY = 15 * 60 * 1000
 
 /** `regent serve`. Returns when the server has stopped. */
 export async function serve(flags: Record<string, unknown>): Promise<void> {
@@ -44,8 +44,10 @@ async function run(service: Service, settings: Settings, started: number): Promi
     metrics: true,
   })
   const stopped = untilStopped()
-  const forget = () => removeExpiredEvents(service, new Date()).catch((error: unknown) => app.log.error(error))
-  const forgetting = setInterval(forget, FORGET_EVERY)
+  const sweeping = setInterval(
+    () => sweep(service, new Date()).catch((error: unknown) => app.log.error(error)),
+    SWEEP_EVERY,
+  )
   try {
     const address = await app.listen({ host: settings.host, port: settings.port })
     await service.announce(address)
@@ -61,7 +63,7 @@ async function run(service: Service, settings: Settings, started: number): Promi
     await stopped
     for (const close of watchers) await close()
   } finally {
-    clearInterval(forgetting)
+    clearInterval(sweeping)
     await app.close()
   }
 }

@@ -2,11 +2,10 @@
 import { kinds } from '../kinds/index.ts'
 import type { Kind, KindName } from '../kinds/kind.ts'
 import { masked } from '../kinds/masked.ts'
-import { type AdminEvent, deleteExpiredAdminEvents, type EventRealm, insertAdminEvents } from '../store/admin-events.ts'
+import { type AdminEvent, type EventRealm, insertAdminEvents } from '../store/admin-events.ts'
 import type { JournalEntry } from '../store/journal.ts'
 import type { Context, WriteContext } from './context.ts'
 import type { LiveObject } from './live.ts'
-import type { Service } from './service.ts'
 
 export type { AdminEvent } from '../store/admin-events.ts'
 
@@ -92,9 +91,4 @@ export async function writeEvents(
   const { source } = actor
   const told = source ? events.map((event) => ({ ...event, details: { source, ...event.details } })) : events
   await insertAdminEvents(tx, where, now, actor, told)
-}
-
-/** Deletes the events of all realms that are older than their realm keeps them. One statement. */
-export function removeExpiredEvents(service: Service, now: Date): Promise<void> {
-  return service.look((tx) => deleteExpiredAdminEvents(tx, now))
 }

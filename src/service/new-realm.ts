@@ -8,7 +8,7 @@ import { type KindName, type Representation, relationFields } from '../kinds/kin
 import { masked } from '../kinds/masked.ts'
 import { relationKeys } from '../kinds/relations.ts'
 import { address } from '../kinds/tree.ts'
-import { insertRealm, type RealmRow } from '../store/realms.ts'
+import { insertRealm, rowOf } from '../store/realms.ts'
 import { setDefaultRole } from '../store/role-mappings.ts'
 import { tellOwnRealm } from './admin-events.ts'
 import { type Context, journal, type WriteContext } from './context.ts'
@@ -36,14 +36,7 @@ export async function createRealm(
   const full = filledUp(settableNow(stated, there), tree!.representation)
   const id = options.id ?? randomUUID()
   const number = await unlessTaken(name, () => insertRealm(context.tx, { id, name, version: 1, body: {} }))
-  const realm: RealmRow = {
-    number,
-    id,
-    name,
-    enabled: full.enabled === true,
-    notBefore: Number(full.notBefore ?? 0),
-    adminEventsEnabled: full.adminEventsEnabled === true,
-  }
+  const realm = rowOf({ number, id, name }, full)
   const fresh: WriteContext = {
     ...context,
     realm,

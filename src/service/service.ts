@@ -8,7 +8,7 @@ import {
   type StoreLocation,
   type Transaction,
 } from '../store/database.ts'
-import { findRealm, listRealms, lockRealms, type RealmRow } from '../store/realms.ts'
+import { findRealm, listRealms, lockRealms, type RealmRow, rowOf } from '../store/realms.ts'
 import { keepSetting, ping } from '../store/settings.ts'
 import { demandIn, everything, type Permission, type Power, powerOf } from './administrators.ts'
 import { type Actor, type Context, flush, type WriteContext, writable } from './context.ts'
@@ -131,11 +131,7 @@ export async function openService({
       store.transaction(async (tx) => {
         const [master] = await lockRealms(tx, [MASTER])
         // The first realm of a store is master itself, which nobody but Regent makes.
-        const context = await contextFor(
-          tx,
-          caller,
-          master ?? { number: 0, id: '', name: '', enabled: false, notBefore: 0, adminEventsEnabled: false },
-        )
+        const context = await contextFor(tx, caller, master ?? rowOf({ number: 0, id: '', name: '' }, {}))
         return finish(await createRealm(context, realm.representation, realm), work)
       }),
     async demand(caller, permission, realms) {

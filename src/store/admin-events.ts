@@ -110,13 +110,19 @@ export async function deleteAdminEvents(tx: Transaction, realm: number): Promise
   await sql`delete from admin_event where realm = ${realm}`.execute(tx)
 }
 
-/** Deletes the events of all realms that are older than their realm keeps them. One statement. */
-export async function deleteExpiredAdminEvents(tx: Transaction, now: Date): Promise<void> {
-  await sql`
-    delete from admin_event e using realm r
-    where e.realm = r.number and e.at < ${now}::timestamptz - make_interval(secs =>
-      case when r.body -> 'attributes' ->> 'adminEventsExpiration' ~ '^[1-9][0-9]{0,9}$'
-        then (r.body -> 'attributes' ->> 'adminEventsExpiration')::double precision end)`.execute(tx)
+/** Deletes events that are older than their realm keeps them, at most so many; gives how many. One statement. */
+export async function deleteExpiredAdminEvents(tx: Transaction, now: Date, limit: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from admin_event e using (
+      select old.realm, old.number
+      from realm r
+      join admin_event old on old.realm = r.number and old.at < ${now}::timestamptz - make_interval(secs =>
+        case when r.body -> 'attributes' ->> 'adminEventsExpiration' ~ '^[1-9][0-9]{0,9}$'
+          then (r.body -> 'attributes' ->> 'adminEventsExpiration')::double precision end)
+      limit ${limit} for update of old skip locked
+    ) gone
+    where e.realm = gone.realm and e.number = gone.number`.execute(tx)
+  return Number(numAffectedRows)
 }
 
 function conditions(filter: EventFilter): RawBuilder<unknown>[] {

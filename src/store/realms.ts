@@ -13,11 +13,31 @@ export interface RealmRow {
   readonly notBefore: number
   /** Whether what administrators do is kept as events. */
   readonly adminEventsEnabled: boolean
+  /** Whether events of people are kept, of which types (none: the usual ones), and who else is told of them. */
+  readonly eventsEnabled: boolean
+  readonly enabledEventTypes: readonly string[]
+  readonly eventsListeners: readonly string[]
 }
 
 const columns = sql`number, id, name, coalesce((body ->> 'enabled')::boolean, false) as enabled,
   coalesce((body ->> 'notBefore')::integer, 0) as "notBefore",
-  coalesce((body ->> 'adminEventsEnabled')::boolean, false) as "adminEventsEnabled"`
+  coalesce((body ->> 'adminEventsEnabled')::boolean, false) as "adminEventsEnabled",
+  coalesce((body ->> 'eventsEnabled')::boolean, false) as "eventsEnabled",
+  coalesce(body -> 'enabledEventTypes', '[]') as "enabledEventTypes",
+  coalesce(body -> 'eventsListeners', '[]') as "eventsListeners"`
+
+/** The row of a realm with these settings, before it is kept. */
+export function rowOf(at: Pick<RealmRow, 'number' | 'id' | 'name'>, settings: Representation): RealmRow {
+  return {
+    ...at,
+    enabled: settings.enabled === true,
+    notBefore: Number(settings.notBefore ?? 0),
+    adminEventsEnabled: settings.adminEventsEnabled === true,
+    eventsEnabled: settings.eventsEnabled === true,
+    enabledEventTypes: (settings.enabledEventTypes ?? []) as string[],
+    eventsListeners: (settings.eventsListeners ?? []) as string[],
+  }
+}
 
 /** The realm of that name. One statement. */
 export async function findRealm(tx: Transaction, name: string): Promise<RealmRow | undefined> {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { kinds } from '../../src/kinds/index.ts'
 import { applySource } from '../../src/reconcile/run.ts'
-import { removeExpiredEvents } from '../../src/service/admin-events.ts'
 import { SYSTEM } from '../../src/service/service.ts'
+import { sweep } from '../../src/service/sweeper.ts'
 import { ANN, source } from '../support/reconcile.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
@@ -178,9 +178,9 @@ test('events go when their realm keeps them no longer', async () => {
   const kept = await realm(KEPT)
   const short = await realm({ ...KEPT, attributes: { adminEventsExpiration: '60' } })
   for (const path of [kept, short]) await make(`${path}/roles`, { name: 'reader' })
-  await removeExpiredEvents(service, new Date(Date.now() + 30_000))
+  await sweep(service, new Date(Date.now() + 30_000))
   expect(await events(short)).toHaveLength(1)
-  await removeExpiredEvents(service, new Date(Date.now() + 90_000))
+  await sweep(service, new Date(Date.now() + 90_000))
   expect(await events(short)).toEqual([])
   expect(await events(kept)).toHaveLength(1)
 })

@@ -2,8 +2,10 @@ import * as z from 'zod'
 import { EVENT_OPERATIONS, EVENT_TYPES } from '../../kinds/admin-events.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/kind.ts'
+import { USER_EVENT_TYPES } from '../../kinds/user-events.ts'
 import { forgetAdminEvents, listAdminEvents } from '../../service/resources/admin-events.ts'
 import { getEventsConfig, replaceEventsConfig } from '../../service/resources/events-config.ts'
+import { forgetUserEvents, listUserEvents } from '../../service/resources/user-events.ts'
 import type { BodyForm } from '../body.ts'
 import { type Operation, reading, tagged, writing } from '../operation.ts'
 import { page, queryTexts } from '../query.ts'
@@ -37,6 +39,21 @@ const adminEvent = z
   })
   .register(components, { id: 'AdminEventRepresentation' })
 
+const userEvent = z
+  .object({
+    id: z.string().describe('Id of the event.'),
+    time: z.number().describe('When it was, in milliseconds since 1970.'),
+    type: z.enum(USER_EVENT_TYPES).describe('What happened; _ERROR: what was tried and failed.'),
+    realmId: z.string().describe('Id of the realm.'),
+    clientId: z.string().optional().describe('The client through which it happened, as it called itself.'),
+    userId: z.string().optional().describe('Id of the person.'),
+    sessionId: z.string().optional().describe('Id of the session.'),
+    ipAddress: z.string().optional().describe('Network address from which it came.'),
+    error: z.string().optional().describe('Why it failed.'),
+    details: z.record(z.string(), z.string()).optional().describe('More about it, such as the name that was typed in.'),
+  })
+  .register(components, { id: 'EventRepresentation' })
+
 const { eventsEnabled, eventsExpiration, eventsListeners, enabledEventTypes, ...others } = kinds.realm.schema.shape
 const { adminEventsEnabled, adminEventsDetailsEnabled } = others
 const fields = {
@@ -55,6 +72,19 @@ const configBody: BodyForm = {
 }
 
 const date = 'a day (yyyy-MM-dd) or a time in milliseconds since 1970'
+const stretch = {
+  dateFrom: z.string().optional().describe(`Not before: ${date}.`),
+  dateTo: z.string().optional().describe(`Not after: ${date}.`),
+  direction: z.string().optional().describe('asc: the oldest first; desc or absent: the newest first.'),
+  ...page,
+}
+const userQuery = z.object({
+  type: queryTexts.describe('What happened.'),
+  client: z.string().optional().describe('The client through which it happened.'),
+  user: z.string().optional().describe('Id of the person.'),
+  ipAddress: z.string().optional().describe('Network address from which it came.'),
+  ...stretch,
+})
 const query = z.object({
   operationTypes: queryTexts.describe('What was done.'),
   resourceTypes: queryTexts.describe('What it was done to.'),
@@ -63,13 +93,10 @@ const query = z.object({
   authClient: z.string().optional().describe('Id of the client through which it was done.'),
   authUser: z.string().optional().describe('Id of the person.'),
   authIpAddress: z.string().optional().describe('Network address from which it was done.'),
-  dateFrom: z.string().optional().describe(`Not before: ${date}.`),
-  dateTo: z.string().optional().describe(`Not after: ${date}.`),
-  direction: z.string().optional().describe('asc: the oldest first; desc or absent: the newest first.'),
-  ...page,
+  ...stretch,
 })
 
-/** Admin events, and the settings of all events of a realm. */
+/** Events of people, admin events, and the settings of all events of a realm. */
 export const eventOperations: Operation[] = tagged('Realms Admin', [
   {
     operationId: 'listAdminEvents',
@@ -90,6 +117,26 @@ export const eventOperations: Operation[] = tagged('Realms Admin', [
     event: false,
     responses: { ...done, ...refusals },
     handle: writing(forgetAdminEvents),
+  },
+  {
+    operationId: 'listEvents',
+    method: 'GET',
+    path: '/admin/realms/{realm}/events',
+    summary: 'List what people and clients did at log-in and afterwards; 100 at most unless the query says otherwise',
+    permission: 'view-events',
+    query: userQuery,
+    responses: { 200: { description: 'The events.', schema: z.array(userEvent) }, ...refusals },
+    handle: reading((context, call) => listUserEvents(context, call.query)),
+  },
+  {
+    operationId: 'deleteEvents',
+    method: 'DELETE',
+    path: '/admin/realms/{realm}/events',
+    summary: 'Delete all events of people and clients',
+    permission: 'manage-events',
+    event: false,
+    responses: { ...done, ...refusals },
+    handle: writing(forgetUserEvents),
   },
   {
     operationId: 'getEventsConfig',

@@ -1,7 +1,7 @@
 // What REST does with the settings of a realm that are about events.
-import userEventTypes from '../../kinds/built-in/user-event-types.json' with { type: 'json' }
 import type { FlatFields } from '../../kinds/compare.ts'
 import type { Representation } from '../../kinds/kind.ts'
+import { USUAL_EVENT_TYPES } from '../../kinds/user-events.ts'
 import { describeEvent } from '../admin-events.ts'
 import { demand } from '../administrators.ts'
 import type { Context, WriteContext } from '../context.ts'
@@ -23,7 +23,7 @@ export async function getEventsConfig(context: Context): Promise<Representation>
     eventsEnabled: eventsEnabled === true,
     ...(eventsExpiration && { eventsExpiration }),
     eventsListeners: eventsListeners ?? [],
-    enabledEventTypes: types.length ? types : userEventTypes,
+    enabledEventTypes: types.length ? types : [...USUAL_EVENT_TYPES],
     adminEventsEnabled: adminEventsEnabled === true,
     adminEventsDetailsEnabled: adminEventsDetailsEnabled === true,
   }

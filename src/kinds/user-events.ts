@@ -1,0 +1,96 @@
+// Keycloak: the words of events of people. What can happen can fail: each type has one of the same name that ends in _ERROR.
+
+/** What realms keep that name no types. */
+const USUAL = [
+  'AUTHREQID_TO_TOKEN',
+  'CLIENT_DELETE',
+  'CLIENT_INITIATED_ACCOUNT_LINKING',
+  'CLIENT_LOGIN',
+  'CLIENT_REGISTER',
+  'CLIENT_UPDATE',
+  'CODE_TO_TOKEN',
+  'CUSTOM_REQUIRED_ACTION',
+  'DELETE_ACCOUNT',
+  'EXECUTE_ACTIONS',
+  'EXECUTE_ACTION_TOKEN',
+  'FEDERATED_IDENTITY_LINK',
+  'FEDERATED_IDENTITY_OVERRIDE_LINK',
+  'GRANT_CONSENT',
+  'IDENTITY_PROVIDER_FIRST_LOGIN',
+  'IDENTITY_PROVIDER_LINK_ACCOUNT',
+  'IDENTITY_PROVIDER_LOGIN',
+  'IDENTITY_PROVIDER_POST_LOGIN',
+  'IMPERSONATE',
+  'INVITE_ORG',
+  'JWT_AUTHORIZATION_GRANT',
+  'LOGIN',
+  'LOGOUT',
+  'OAUTH2_DEVICE_AUTH',
+  'OAUTH2_DEVICE_CODE_TO_TOKEN',
+  'OAUTH2_DEVICE_VERIFY_USER_CODE',
+  'OAUTH2_EXTENSION_GRANT',
+  'PERMISSION_TOKEN',
+  'REGISTER',
+  'REMOVE_CREDENTIAL',
+  'REMOVE_FEDERATED_IDENTITY',
+  'REMOVE_TOTP',
+  'RESET_PASSWORD',
+  'RESTART_AUTHENTICATION',
+  'REVOKE_GRANT',
+  'SEND_IDENTITY_PROVIDER_LINK',
+  'SEND_RESET_PASSWORD',
+  'SEND_VERIFY_EMAIL',
+  'TOKEN_EXCHANGE',
+  'UPDATE_CONSENT',
+  'UPDATE_CREDENTIAL',
+  'UPDATE_EMAIL',
+  'UPDATE_PASSWORD',
+  'UPDATE_PROFILE',
+  'UPDATE_TOTP',
+  'USER_DISABLED_BY_PERMANENT_LOCKOUT',
+  'USER_DISABLED_BY_TEMPORARY_LOCKOUT',
+  'VERIFIABLE_CREDENTIAL_CREATE_OFFER',
+  'VERIFIABLE_CREDENTIAL_OFFER_REQUEST',
+  'VERIFIABLE_CREDENTIAL_PRE_AUTHORIZED_GRANT',
+  'VERIFIABLE_CREDENTIAL_REQUEST',
+  'VERIFY_EMAIL',
+  'VERIFY_PROFILE',
+] as const
+
+/** What realms keep that name it. */
+const UNUSUAL = [
+  'CLIENT_INFO',
+  'IDENTITY_PROVIDER_RESPONSE',
+  'IDENTITY_PROVIDER_RETRIEVE_TOKEN',
+  'INTROSPECT_TOKEN',
+  'INVALID_SIGNATURE',
+  'PUSHED_AUTHORIZATION_REQUEST',
+  'REFRESH_TOKEN',
+  'REGISTER_NODE',
+  'UNREGISTER_NODE',
+  'USER_INFO_REQUEST',
+  'USER_SESSION_DELETED',
+  'VALIDATE_ACCESS_TOKEN',
+  'VERIFIABLE_CREDENTIAL_NONCE_REQUEST',
+] as const
+
+/** Keycloak: of these, only that they happened is usual. */
+const FAILURES_UNUSUAL: readonly string[] = [
+  'PERMISSION_TOKEN',
+  'USER_DISABLED_BY_PERMANENT_LOCKOUT',
+  'USER_DISABLED_BY_TEMPORARY_LOCKOUT',
+]
+
+/** What happened, or was tried. */
+export type UserEventType = (typeof USUAL)[number] | (typeof UNUSUAL)[number]
+
+/** The type of an event that tells of a failure. */
+export const failed = (type: string): string => `${type}_ERROR`
+
+/** The types that are kept where a realm names none. */
+export const USUAL_EVENT_TYPES: readonly string[] = USUAL.flatMap((type) =>
+  FAILURES_UNUSUAL.includes(type) ? [type] : [type, failed(type)],
+)
+
+/** All types. */
+export const USER_EVENT_TYPES: readonly string[] = [...USUAL, ...UNUSUAL].flatMap((type) => [type, failed(type)])

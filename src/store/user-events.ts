@@ -1,0 +1,102 @@
+// Events of people and clients: what happened at log-in and afterwards, as event viewers read it.
+import { type RawBuilder, sql } from 'kysely'
+import type { Transaction } from './database.ts'
+
+/** An event to write. */
+export interface NewUserEvent {
+  readonly type: string
+  readonly client?: string | undefined
+  readonly user?: string | undefined
+  readonly session?: string | undefined
+  readonly address?: string | undefined
+  readonly error?: string | undefined
+  readonly details?: Readonly<Record<string, string | undefined>>
+}
+
+/** An event as it is kept. */
+export interface StoredUserEvent {
+  readonly id: string
+  readonly at: Date
+  readonly type: string
+  readonly client: string | null
+  readonly user: string | null
+  readonly session: string | null
+  readonly address: string | null
+  readonly error: string | null
+  readonly details: Record<string, string> | null
+}
+
+/** Which events of a realm, in which order. */
+export interface UserEventFilter {
+  readonly types?: readonly string[]
+  readonly client?: string
+  readonly user?: string
+  readonly address?: string
+  readonly from?: Date
+  /** Before that moment. */
+  readonly until?: Date
+  readonly oldestFirst?: boolean
+  readonly first: number
+  readonly max: number
+}
+
+/** Writes events. One statement. */
+export async function insertUserEvents(
+  tx: Transaction,
+  realm: number,
+  at: Date,
+  events: readonly NewUserEvent[],
+): Promise<void> {
+  await sql`
+    insert into user_event (realm, id, at, type, client, user_id, session, address, error, details)
+    select ${realm}, gen_random_uuid()::text, ${at}::timestamptz, x.event ->> 'type', x.event ->> 'client',
+      x.event ->> 'user', x.event ->> 'session', x.event ->> 'address', x.event ->> 'error', x.event -> 'details'
+    from jsonb_array_elements(${JSON.stringify(events)}::jsonb) with ordinality as x(event, place)
+    order by x.place`.execute(tx)
+}
+
+/** The events of a realm, the newest first unless the filter says otherwise. One statement. */
+export async function selectUserEvents(
+  tx: Transaction,
+  realm: number,
+  filter: UserEventFilter,
+): Promise<StoredUserEvent[]> {
+  const direction = filter.oldestFirst ? sql`asc` : sql`desc`
+  const { rows } = await sql<StoredUserEvent>`
+    select e.id, e.at, e.type, e.client, e.user_id as "user", e.session, e.address, e.error, e.details
+    from user_event e
+    where e.realm = ${realm} and ${sql.join(conditions(filter), sql` and `)}
+    order by e.number ${direction} offset ${filter.first} limit ${filter.max}`.execute(tx)
+  return rows
+}
+
+/** Deletes all events of a realm. One statement. */
+export async function deleteUserEvents(tx: Transaction, realm: number): Promise<void> {
+  await sql`delete from user_event where realm = ${realm}`.execute(tx)
+}
+
+/** Deletes events that are older than their realm keeps them, at most so many; gives how many. One statement. */
+export async function deleteExpiredUserEvents(tx: Transaction, now: Date, limit: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from user_event e using (
+      select old.realm, old.number
+      from realm r
+      join user_event old on old.realm = r.number
+        and old.at < ${now}::timestamptz - make_interval(secs => (r.body ->> 'eventsExpiration')::double precision)
+      where (r.body ->> 'eventsExpiration')::bigint > 0
+      limit ${limit} for update of old skip locked
+    ) gone
+    where e.realm = gone.realm and e.number = gone.number`.execute(tx)
+  return Number(numAffectedRows)
+}
+
+function conditions({ types, from, until, ...filter }: UserEventFilter): RawBuilder<unknown>[] {
+  const equal = { client: filter.client, user_id: filter.user, address: filter.address }
+  return [
+    sql`true`,
+    ...(types ? [sql`e.type = any(${types})`] : []),
+    ...Object.entries(equal).flatMap(([column, value]) => (value ? [sql`e.${sql.ref(column)} = ${value}`] : [])),
+    ...(from ? [sql`e.at >= ${from}::timestamptz`] : []),
+    ...(until ? [sql`e.at < ${until}::timestamptz`] : []),
+  ]
+}
