@@ -16,10 +16,17 @@ if (!existsSync(installed) || statSync(installed).mtimeMs < statSync(lock).mtime
   const pinned = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).devDependencies.node
   const underPinned = ['exec', '--yes', `--package=node@${pinned}`, '--', 'npm']
   const old = major < 20 || (major === 20 && minor < 19)
-  const { status } = spawnSync('npm', old ? [...underPinned, ...install] : install, {
-    cwd: root,
-    stdio: 'inherit',
-    shell: process.platform === 'win32',
-  })
+  const npm = () =>
+    spawnSync('npm', old ? [...underPinned, ...install] : install, {
+      cwd: root,
+      stdio: 'inherit',
+      shell: process.platform === 'win32',
+    }).status
+  // npm repeats its own requests, but not the nested run that fetches Node.
+  let status = npm()
+  for (let attempt = 2; status !== 0 && attempt <= 3; attempt++) {
+    console.log(`The installation failed (exit status ${status}); attempt ${attempt} of 3 …`)
+    status = npm()
+  }
   if (status !== 0) process.exit(status ?? 1)
 }

@@ -34,6 +34,7 @@ export async function oidcRoutes(
     return issueTokens(service, baseOf(request), realmOf(request), {
       form: formOf(request.body),
       authorization: request.headers.authorization,
+      address: request.ip,
     })
   })
 }

@@ -6,10 +6,11 @@ import { writers } from '../service/index.ts'
 import type { LiveObject } from '../service/live.ts'
 import { OAuthError } from './oauth-error.ts'
 
-/** What a request to the token endpoint says: its form, and its Authorization header. */
+/** What a request of a client says: its form, its Authorization header, and where it comes from. */
 export interface TokenRequest {
   readonly form: Readonly<Record<string, string>>
   readonly authorization?: string | undefined
+  readonly address?: string | undefined
 }
 
 const WRONG = 'Invalid client or Invalid client credentials'

@@ -2,8 +2,8 @@
 import { exportSPKI } from 'jose'
 import type { Service } from '../service/service.ts'
 import { ALGORITHM, keysOf } from './keys.ts'
-import { issuerOf, realmOf, type TokenRealm } from './realm.ts'
-import { grantTypes, inRealm } from './token-endpoint.ts'
+import { findTokenRealm as find, issuerOf } from './realm.ts'
+import { grantTypes } from './token-endpoint.ts'
 
 /** The document of OpenID Connect Discovery. Throws OAuthError. */
 export async function discoveryDocument(
@@ -55,8 +55,4 @@ export async function publicRealm(service: Service, base: string, name: string):
     'account-service': `${issuerOf(base, realm.name)}/account`,
     'tokens-not-before': realm.settings.notBefore ?? 0,
   }
-}
-
-function find(service: Service, name: string): Promise<TokenRealm> {
-  return inRealm(service, name, realmOf)
 }

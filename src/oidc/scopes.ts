@@ -4,9 +4,8 @@ import { writers } from '../service/index.ts'
 import type { LiveObject } from '../service/live.ts'
 import { OAuthError } from './oauth-error.ts'
 
-/** Words of the scope parameter that are no client scopes. Those that need sessions are not among them yet. */
+/** Words of the scope parameter that are no client scopes. */
 const PROTOCOL_SCOPES = ['openid']
-const NEEDS_SESSIONS = 'offline_access'
 
 /** The names that a token's scope shows. Throws invalid_scope. One statement. */
 export async function grantedScopes(
@@ -16,7 +15,7 @@ export async function grantedScopes(
 ): Promise<readonly string[]> {
   const words = requested.split(' ').filter(Boolean)
   const byDefault = (representation.defaultClientScopes ?? []) as string[]
-  const optional = ((representation.optionalClientScopes ?? []) as string[]).filter((name) => name !== NEEDS_SESSIONS)
+  const optional = (representation.optionalClientScopes ?? []) as string[]
   const unknown = words.filter((word) => ![...PROTOCOL_SCOPES, ...byDefault, ...optional].includes(word))
   if (unknown.length) throw new OAuthError(400, 'invalid_scope', `Invalid scopes: ${words.join(' ')}`)
   const names = [...byDefault, ...optional.filter((name) => words.includes(name))]

@@ -8,7 +8,7 @@ import { ALGORITHM, keysOf, keyWithId } from './keys.ts'
 import type { TokenRealm } from './realm.ts'
 
 /** What a token is for. */
-export type TokenType = 'Bearer' | 'Refresh' | 'ID'
+export type TokenType = 'Bearer' | 'Refresh' | 'Offline' | 'ID'
 
 /** A token that was verified. */
 export interface Verified {
@@ -18,9 +18,6 @@ export interface Verified {
     readonly azp?: string
     readonly scope?: string
     readonly sid?: string
-    /** Of a refresh token: when its user logged in, and with which credential. */
-    readonly auth_time?: number
-    readonly credential?: string
   }
 }
 
@@ -31,13 +28,13 @@ export async function signToken(service: Service, realm: TokenRealm, claims: JWT
 }
 
 /**
- * The claims of a token of that type, if its realm exists and is enabled, signed it, and neither its time nor the
+ * The claims of a token of one of these types, if its realm exists and is enabled, signed it, and neither its time nor the
  * realm's not-before is over. Undefined otherwise: whoever shows it need not know why. One statement.
  */
 export async function verifyToken(
   service: Service,
   token: string,
-  type: TokenType,
+  types: readonly TokenType[],
   issuerBase?: string,
 ): Promise<Verified | undefined> {
   try {
@@ -49,10 +46,11 @@ export async function verifyToken(
     if (!key || !realm.enabled) return undefined
     const { payload } = await jwtVerify(token, key.publicKey, {
       algorithms: [ALGORITHM],
-      requiredClaims: ['exp', 'iat'],
+      // Tokens of offline sessions may have no end: their session has one.
+      requiredClaims: types.includes('Offline') ? ['iat'] : ['exp', 'iat'],
       currentDate: now,
     })
-    if (payload.typ !== type || payload.iat! < realm.notBefore) return undefined
+    if (!types.includes(payload.typ as TokenType) || payload.iat! < realm.notBefore) return undefined
     return { realm, claims: payload }
   } catch (error) {
     if (error instanceof ServiceError ? error.code === 'not_found' : isTokenError(error)) return undefined
@@ -66,10 +64,16 @@ export async function verifyBearer(
   token: string,
   issuerBase?: string,
 ): Promise<(Verified & { readonly power: boolean }) | undefined> {
-  const verified = await verifyToken(service, token, 'Bearer', issuerBase)
+  const verified = await verifyToken(service, token, ['Bearer'], issuerBase)
   if (!verified) return undefined
   const { realm, claims } = verified
-  const { counts, power } = await standingOf(service, realm, claims.azp ?? '', claims.iat!)
+  const { counts, power } = await standingOf(service, realm, {
+    client: claims.azp ?? '',
+    issuedAt: claims.iat!,
+    user: claims.sub ?? '',
+    session: claims.sid,
+    id: claims.jti ?? '',
+  })
   return counts ? { ...verified, power } : undefined
 }
 

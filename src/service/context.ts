@@ -36,6 +36,11 @@ export interface Context {
 /** What an actor may administer: every realm, some realms whole, or nothing. */
 export type Power = { readonly all: true } | { readonly all: false; readonly realms: ReadonlySet<string> }
 
+/** A context that may write what is neither configuration nor people: log-ins, sessions. The realm is not locked. */
+export interface RuntimeContext extends Context {
+  readonly runtime: true
+}
+
 /** A context under the realm's lock, which may write. What it journals is written by `flush`, before the commit. */
 export interface WriteContext extends Context {
   /** Number of the first journal entry of this transaction: the version of everything that it writes. */

@@ -52,3 +52,9 @@ export class ServiceError extends Error {
 /** Makes an error: `throw failure('not_found', 'Could not find client')`. */
 export const failure = (code: ErrorCode, message: string, options?: ErrorOptions): ServiceError =>
   new ServiceError(code, message, options)
+
+/**
+ * A runtime call that is refused: what was written before, such as a count of failures, is kept. See `Service.runtime`.
+ * Any other error undoes everything.
+ */
+export class Refusal extends Error {}

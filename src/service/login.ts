@@ -1,5 +1,5 @@
 // Who logs in: users by name, address or id, and whether a password is theirs.
-import { findUser, findUserForLogin, type StoredUser } from '../store/users.ts'
+import { findServiceAccount, findUser, findUserForLogin, type StoredUser } from '../store/users.ts'
 import type { Context } from './context.ts'
 import { verifyNothing, verifyPassword } from './passwords.ts'
 
@@ -26,4 +26,9 @@ export async function authenticate(
 /** The user with that id. */
 export function findById(context: Context, id: string): Promise<StoredUser | undefined> {
   return findUser(context.tx, context.realm.number, id)
+}
+
+/** The account of a client with that id. */
+export function findAccountOf(context: Context, client: string): Promise<StoredUser | undefined> {
+  return findServiceAccount(context.tx, context.realm.number, client)
 }

@@ -11,8 +11,8 @@ import {
 import { findRealm, listRealms, lockRealms, type RealmRow, rowOf } from '../store/realms.ts'
 import { keepSetting, ping } from '../store/settings.ts'
 import { demandIn, everything, type Permission, type Power, powerOf } from './administrators.ts'
-import { type Actor, type Context, flush, type WriteContext, writable } from './context.ts'
-import { failure } from './errors.ts'
+import { type Actor, type Context, flush, type RuntimeContext, type WriteContext, writable } from './context.ts'
+import { failure, Refusal } from './errors.ts'
 import { createRealm } from './new-realm.ts'
 import { openVault, type Vault } from './vault.ts'
 
@@ -46,6 +46,8 @@ export interface Service {
     work: (context: WriteContext) => Promise<T>,
     options?: { master?: boolean },
   ): Promise<T>
+  /** Writes log-ins, sessions and the like, without the realm's lock; a `Refusal` is thrown after what was written is committed. */
+  runtime<T>(caller: Caller, realm: string, work: (context: RuntimeContext) => Promise<T>): Promise<T>
   /** Makes a realm and goes on in it; all or nothing. */
   create<T>(caller: Caller, realm: NewRealm, work: (context: WriteContext) => Promise<T>): Promise<T>
   /** Throws forbidden unless the caller may do this in every one of the realms, whether they exist or not. */
@@ -127,6 +129,20 @@ export async function openService({
         const realm = found(locked.find((one) => one.name === name))
         return finish(await writable(await contextFor(tx, caller, realm)), work)
       }),
+    async runtime(caller, name, work) {
+      const { refusal, value } = await store.transaction(async (tx) => {
+        const context = { ...(await contextFor(tx, caller, found(await findRealm(tx, name)))), runtime: true as const }
+        return work(context).then(
+          (value) => ({ value, refusal: undefined }),
+          (error) => {
+            if (error instanceof Refusal) return { value: undefined as never, refusal: error }
+            throw error
+          },
+        )
+      })
+      if (refusal) throw refusal
+      return value
+    },
     create: (caller, realm, work) =>
       store.transaction(async (tx) => {
         const [master] = await lockRealms(tx, [MASTER])

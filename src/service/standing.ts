@@ -1,5 +1,5 @@
-// What a token stands on, as it is now: the client that got it, and the credential that its user logged in with.
-import { findTokenClient, hasCredential } from '../store/standing.ts'
+// What a token stands on, as it is now: its client, its user, its session, and the credential that its user logged in with.
+import { findStanding, hasCredential, type TokenNames } from '../store/standing.ts'
 import type { Context } from './context.ts'
 import type { Service } from './service.ts'
 
@@ -9,16 +9,31 @@ import type { Service } from './service.ts'
  */
 const ADMIN_CLIENTS = ['admin-cli', 'security-admin-console']
 
-/** Whether tokens that the client got at that time (seconds since 1970) count, and with them its user's power. One statement. */
+/** What there is to say of a token now. */
+export interface TokenStanding {
+  /** Whether the token counts. */
+  readonly counts: boolean
+  /** Whether its user's administrative power goes with it. */
+  readonly power: boolean
+  /** Why it does not count, where that may be told. */
+  readonly why?: 'user_disabled'
+}
+
+/**
+ * Whether a token that was issued at that time (seconds since 1970) counts: its client and its user are enabled, neither
+ * has ended what was issued until then, nobody revoked it, and the session that it names is there. One statement.
+ */
 export async function standingOf(
   service: Service,
   realm: { readonly number: number },
-  clientId: string,
-  issuedAt: number,
-): Promise<{ counts: boolean; power: boolean }> {
-  const client = await service.look((tx) => findTokenClient(tx, realm.number, clientId))
-  if (!client?.enabled || issuedAt < client.notBefore) return { counts: false, power: false }
-  return { counts: true, power: client.fullScope || ADMIN_CLIENTS.includes(clientId) }
+  names: TokenNames & { readonly issuedAt: number },
+): Promise<TokenStanding> {
+  const found = await service.look((tx) => findStanding(tx, realm.number, names))
+  const nothing = { counts: false, power: false }
+  if (!found?.enabled || names.issuedAt < found.notBefore || found.revoked) return nothing
+  if (!found.userEnabled) return { ...nothing, why: 'user_disabled' }
+  if (names.session !== undefined && !found.session) return nothing
+  return { counts: true, power: found.fullScope || ADMIN_CLIENTS.includes(names.client) }
 }
 
 /** Whether the user still has the credential that they logged in with. One statement. */

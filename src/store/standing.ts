@@ -2,25 +2,44 @@
 import { sql } from 'kysely'
 import type { Transaction } from './database.ts'
 
-/** A client that tokens name. */
-export interface TokenClient {
+/** What a token names, as it is now. */
+export interface Standing {
   readonly enabled: boolean
   readonly fullScope: boolean
-  /** Tokens from before are void: seconds since 1970. */
+  /** Tokens of the client, or of the user, from before are void: seconds since 1970. */
   readonly notBefore: number
+  readonly userEnabled: boolean
+  /** Whether the user has a session with the id that the token names. */
+  readonly session: boolean
+  readonly revoked: boolean
 }
 
-/** The client of that name. One statement. */
-export async function findTokenClient(
+/** What a token names. */
+export interface TokenNames {
+  /** The client's name, not its id. */
+  readonly client: string
+  readonly user: string
+  readonly session: string | undefined
+  /** The token's own id. */
+  readonly id: string
+}
+
+/** What the token stands on; undefined when its client or its user is gone. One statement. */
+export async function findStanding(
   tx: Transaction,
   realm: number,
-  clientId: string,
-): Promise<TokenClient | undefined> {
-  const { rows } = await sql<TokenClient>`
-    select coalesce((body ->> 'enabled')::boolean, false) as enabled,
-      coalesce((body ->> 'fullScopeAllowed')::boolean, false) as "fullScope",
-      coalesce((body ->> 'notBefore')::integer, 0) as "notBefore"
-    from client where realm = ${realm} and client_id = ${clientId}`.execute(tx)
+  { client, user, session, id }: TokenNames,
+): Promise<Standing | undefined> {
+  const { rows } = await sql<Standing>`
+    select coalesce((c.body ->> 'enabled')::boolean, false) as enabled,
+      coalesce((c.body ->> 'fullScopeAllowed')::boolean, false) as "fullScope",
+      greatest((c.body ->> 'notBefore')::integer, (u.body ->> 'notBefore')::integer, 0) as "notBefore",
+      coalesce((u.body ->> 'enabled')::boolean, false) as "userEnabled",
+      exists (select from user_session s
+        where s.realm = c.realm and s.id = ${session ?? null} and s.user_account = u.id) as session,
+      exists (select from single_use k where k.realm = c.realm and k.key = ${`revoked ${id}`}) as revoked
+    from client c join user_account u on u.realm = c.realm and u.id = ${user}
+    where c.realm = ${realm} and c.client_id = ${client}`.execute(tx)
   return rows[0]
 }
 

@@ -43,6 +43,18 @@ export async function findUser(tx: Transaction, realm: number, id: string): Prom
   return rows[0]
 }
 
+/** The account of the client with that id. One statement. */
+export async function findServiceAccount(
+  tx: Transaction,
+  realm: number,
+  client: string,
+): Promise<StoredUser | undefined> {
+  const { rows } = await sql<StoredUser>`
+    select id, username, email, service_account_client as "serviceAccountClient", body
+    from user_account where realm = ${realm} and service_account_client = ${client}`.execute(tx)
+  return rows[0]
+}
+
 /** Whether the realm has people; service accounts are none. One statement. */
 export async function hasPeople(tx: Transaction, realm: number): Promise<boolean> {
   const { rows } = await sql<{ found: boolean }>`

@@ -1,0 +1,85 @@
+// Authorization codes, with PKCE. RFC 6749, section 4.1; RFC 7636.
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { Representation } from '../../kinds/kind.ts'
+import type { RuntimeContext } from '../../service/context.ts'
+import { findById } from '../../service/login.ts'
+import { SYSTEM } from '../../service/service.ts'
+import { findGoingOn, leaveSessions } from '../../service/sessions.ts'
+import { keepForOneUse, useOnce } from '../../service/single-use.ts'
+import { OAuthError } from '../oauth-error.ts'
+import { grantedScopes } from '../scopes.ts'
+import type { Grant } from './grant.ts'
+
+/** What a code stands for: a client's part of a session, and what the request to the authorization endpoint said. */
+export interface CodeGrant {
+  readonly session: string
+  readonly offline: boolean
+  /** The client's id. */
+  readonly client: string
+  readonly scope: string
+  /** As the request named it; absent where it named none. */
+  readonly redirectUri?: string
+  readonly nonce?: string
+  readonly codeChallenge?: string
+  readonly codeChallengeMethod?: 'S256' | 'plain'
+}
+
+/** Keeps what a new code stands for, for as long as the realm lets codes live, and gives the code. One statement. */
+export async function issueCode(context: RuntimeContext, settings: Representation, grant: CodeGrant): Promise<string> {
+  const code = randomBytes(32).toString('base64url')
+  const expiresAt = new Date(context.now.getTime() + Number(settings.accessCodeLifespan ?? 60) * 1000)
+  await keepForOneUse(context, { key: keyOf(code), expiresAt, body: { ...grant } })
+  return code
+}
+
+/** A code goes on with the log-in that it came from. A code that is used again ends what the first use gave. */
+export const byAuthorizationCode: Grant = async ({ service, realm, client, form }) => {
+  const { code, redirect_uri: redirectUri, code_verifier: verifier } = form
+  if (client.representation.standardFlowEnabled !== true) {
+    throw new OAuthError(400, 'unauthorized_client', 'Client not allowed for direct access grants')
+  }
+  if (!code) throw new OAuthError(400, 'invalid_request', 'Missing parameter: code')
+  return service.runtime(SYSTEM, realm.name, async (context) => {
+    const used = await useOnce(context, keyOf(code))
+    if (!used) throw refuse('Code not valid')
+    const kept = used.body as unknown as CodeGrant
+    if (!used.first) {
+      await leaveSessions(context, kept.client, { id: kept.session, offline: kept.offline })
+      throw refuse('Code not valid')
+    }
+    if (kept.client !== client.id) throw refuse('Auth error')
+    if (kept.redirectUri !== undefined && kept.redirectUri !== redirectUri) throw refuse('Incorrect redirect_uri')
+    verify(kept, verifier)
+    const found = await findGoingOn(context, realm.settings, {
+      id: kept.session,
+      offline: kept.offline,
+      client: client.id,
+      lock: true,
+    })
+    const user = found && (await findById(context, found.user))
+    if (!found?.part || !user) throw refuse('User session not found')
+    if (user.body.enabled !== true) throw refuse('User disabled')
+    const { part, ...session } = found
+    const scopes = await grantedScopes(context, client, kept.scope)
+    return { user, scopes, session, part, ...(kept.nonce !== undefined && { nonce: kept.nonce }) }
+  })
+}
+
+/** A code is kept as its digest: who reads the store cannot use it. */
+const keyOf = (code: string) => `code ${createHash('sha256').update(code).digest('base64url')}`
+
+const refuse = (why: string) => new OAuthError(400, 'invalid_grant', why)
+
+function verify({ codeChallenge, codeChallengeMethod }: CodeGrant, verifier: string | undefined): void {
+  // RFC 9700, section 4.8.2: a verifier where none was announced is a downgrade.
+  if (codeChallenge === undefined) {
+    if (verifier !== undefined) throw refuse('PKCE code verifier specified but challenge not present in authorization')
+    return
+  }
+  if (verifier === undefined) throw refuse('PKCE code verifier not specified')
+  if (!/^[\w.~-]{43,128}$/.test(verifier)) throw refuse('PKCE invalid code verifier')
+  const shown = codeChallengeMethod === 'S256' ? createHash('sha256').update(verifier).digest('base64url') : verifier
+  const [expected, given] = [codeChallenge, shown].map((text) => Buffer.from(text))
+  if (expected!.length !== given!.length || !timingSafeEqual(expected!, given!))
+    throw refuse('PKCE verification failed: Code mismatch')
+}

@@ -1,0 +1,19 @@
+// Client credentials: a client's token for itself. RFC 6749, section 4.4.
+import { findAccountOf } from '../../service/login.ts'
+import { SYSTEM } from '../../service/service.ts'
+import { OAuthError } from '../oauth-error.ts'
+import { grantedScopes } from '../scopes.ts'
+import type { Grant } from './grant.ts'
+
+/** The client's own account; nothing is kept of it. */
+export const byClientCredentials: Grant = async ({ service, realm, client, form }) => {
+  const refuse = (why: string) => new OAuthError(401, 'unauthorized_client', why)
+  if (client.representation.publicClient === true) throw refuse('Public client not allowed to retrieve service account')
+  if (client.representation.serviceAccountsEnabled !== true)
+    throw refuse('Client not enabled to retrieve service account')
+  return service.read(SYSTEM, realm.name, async (context) => {
+    const user = await findAccountOf(context, client.id)
+    if (user?.body.enabled !== true) throw new OAuthError(401, 'invalid_request', 'User is disabled')
+    return { user, scopes: await grantedScopes(context, client, form.scope) }
+  })
+}

@@ -1,0 +1,37 @@
+// What grants have in common: what they are given, and what they give.
+import type { LiveObject } from '../../service/live.ts'
+import type { StoredUser } from '../../service/login.ts'
+import type { Service } from '../../service/service.ts'
+import type { ClientSession, UserSession } from '../../service/sessions.ts'
+import type { TokenRealm } from '../realm.ts'
+
+/** A token request of a client that has proved itself. */
+export interface GrantCall {
+  readonly service: Service
+  readonly realm: TokenRealm
+  readonly client: LiveObject
+  readonly form: Readonly<Record<string, string>>
+  /** Where the request comes from. */
+  readonly address?: string | undefined
+}
+
+/** What a grant gives: whose tokens, and what they stand on. */
+export interface Granted {
+  readonly user: StoredUser
+  readonly scopes: readonly string[]
+  /** Absent: nothing is kept of it, and no refresh token is given. */
+  readonly session?: UserSession
+  /** What the client has of the session. */
+  readonly part?: ClientSession
+  /** Where the ID token must name it. */
+  readonly nonce?: string
+}
+
+/** One grant. Throws OAuthError. */
+export type Grant = (call: GrantCall) => Promise<Granted>
+
+/** The words of a scope parameter. */
+export const wordsOf = (scope: unknown): string[] => (typeof scope === 'string' ? scope.split(' ').filter(Boolean) : [])
+
+/** Keycloak: the scope that makes a session an offline one. */
+export const OFFLINE = 'offline_access'

@@ -1,0 +1,57 @@
+// Refresh tokens, with rotation and detection of reuse. RFC 6749, section 6; RFC 9700, section 4.14.
+import type { Representation } from '../../kinds/kind.ts'
+import { findById, type StoredUser } from '../../service/login.ts'
+import { SYSTEM } from '../../service/service.ts'
+import { findGoingOn, leaveSessions, refreshSession } from '../../service/sessions.ts'
+import { timesUsed } from '../../service/single-use.ts'
+import { stillHas } from '../../service/standing.ts'
+import { OAuthError } from '../oauth-error.ts'
+import { grantedScopes } from '../scopes.ts'
+import { partEnd } from '../token-response.ts'
+import { verifyToken } from '../tokens.ts'
+import { type Grant, OFFLINE, wordsOf } from './grant.ts'
+
+const refuse = (why: string) => new OAuthError(400, 'invalid_grant', why)
+
+/** A refresh token goes on with its session. */
+export const byRefreshToken: Grant = async ({ service, realm, client, form }) => {
+  if (!form.refresh_token) throw new OAuthError(400, 'invalid_request', 'No refresh token')
+  const verified = await verifyToken(service, form.refresh_token, ['Refresh', 'Offline'])
+  if (verified?.realm.number !== realm.number) throw refuse('Invalid refresh token')
+  const { sub, azp, sid = '', iat = 0, jti = '', exp, typ, scope } = verified.claims
+  if (azp !== client.key[0]) throw refuse("Invalid refresh token. Token client and authorized client don't match")
+  const offline = typ === 'Offline'
+  const words = wordsOf(scope)
+  const foreign = wordsOf(form.scope).filter((word) => !words.includes(word))
+  if (foreign.length) throw new OAuthError(400, 'invalid_scope', `Invalid scopes: ${form.scope}`)
+
+  return service.runtime(SYSTEM, realm.name, async (context) => {
+    const user = await findById(context, String(sub))
+    if (!user) throw refuse('Invalid refresh token')
+    if (user.body.enabled !== true) throw refuse('User disabled')
+    if (iat < notBefore(client.representation, user)) throw refuse('Stale token')
+    const found = await findGoingOn(context, realm.settings, { id: sid, offline, client: client.id, lock: true })
+    const over = refuse(offline ? 'Offline user session not found' : 'Session not active')
+    if (!found?.part || found.user !== user.id) throw over
+    const { part, ...session } = found
+    const { credential } = session.body as { credential?: string }
+    if (context.now >= partEnd(realm.settings, client, session, part)) throw over
+    // A new password ends what began with the old one.
+    if (credential !== undefined && !(await stillHas(context, user.id, credential))) throw over
+    if (realm.settings.revokeRefreshToken === true) {
+      const uses = await timesUsed(context, `refresh ${jti}`, new Date((exp ?? 4e9) * 1000))
+      if (uses > 1 + Number(realm.settings.refreshTokenMaxReuse ?? 0)) {
+        await leaveSessions(context, client.id, { id: sid, offline })
+        throw refuse('Maximum allowed refresh token reuse exceeded')
+      }
+    }
+    await refreshSession(context, session, part)
+    const granted = await grantedScopes(context, client, (form.scope ? wordsOf(form.scope) : words).join(' '))
+    const scopes = offline && !granted.includes(OFFLINE) ? [...granted, OFFLINE] : granted
+    return { user, scopes, session: { ...session, refreshedAt: context.now }, part }
+  })
+}
+
+function notBefore(client: Representation, { body }: StoredUser): number {
+  return Math.max(Number(client.notBefore ?? 0), Number(body.notBefore ?? 0))
+}

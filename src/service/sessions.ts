@@ -1,0 +1,126 @@
+// Sessions: how long they go on, and how they begin, go on and end.
+import { randomUUID } from 'node:crypto'
+import type { Representation } from '../kinds/kind.ts'
+import {
+  type ClientSession,
+  deleteParts,
+  deleteSessions,
+  type EndedPart,
+  findSession,
+  insertSession,
+  putClientSession,
+  type SessionFilter,
+  type SessionLimits,
+  touchSession,
+  type UserSession,
+} from '../store/sessions.ts'
+import type { Context } from './context.ts'
+
+export type { ClientSession, EndedPart, UserSession } from '../store/sessions.ts'
+
+/** How long something goes on at most, and how long without being used; in seconds, `Infinity` where there is no end. */
+export interface Lifespan {
+  readonly max: number
+  readonly idle: number
+}
+
+/** What realms say of the life of sessions. Keycloak: SessionExpirationUtils. */
+export function lifespanOf(
+  settings: Representation,
+  { offline, rememberMe }: Pick<UserSession, 'offline' | 'rememberMe'>,
+): Lifespan {
+  const seconds = (...names: string[]) =>
+    names.map((name) => Number(settings[name] ?? 0)).find((value) => value > 0) ?? Number.POSITIVE_INFINITY
+  if (offline) {
+    const limited = settings.offlineSessionMaxLifespanEnabled === true
+    return {
+      max: limited ? seconds('offlineSessionMaxLifespan') : Number.POSITIVE_INFINITY,
+      idle: seconds('offlineSessionIdleTimeout'),
+    }
+  }
+  const of = (name: string) => (rememberMe ? seconds(`${name}RememberMe`, name) : seconds(name))
+  return { max: of('ssoSessionMaxLifespan'), idle: of('ssoSessionIdleTimeout') }
+}
+
+/** When a session ends, unless it is used meanwhile. */
+export function endOf(settings: Representation, session: UserSession): Date {
+  const { max, idle } = lifespanOf(settings, session)
+  return new Date(Math.min(after(session.startedAt, max), after(session.refreshedAt, idle)))
+}
+
+/** The limits that sessions of the realm must keep to go on. */
+export function limitsOf(settings: Representation, offline: boolean, now: Date): SessionLimits {
+  const [plain, remembered] = [false, true].map((rememberMe) => lifespanOf(settings, { offline, rememberMe }))
+  return {
+    started: before(now, plain!.max),
+    refreshed: before(now, plain!.idle),
+    rememberedStarted: before(now, remembered!.max),
+    rememberedRefreshed: before(now, remembered!.idle),
+  }
+}
+
+/** The latest time that a Date can hold: what has no end ends then. */
+const NEVER = 8.64e15
+const after = (time: Date, seconds: number): number => Math.min(time.getTime() + seconds * 1000, NEVER)
+const before = (time: Date, seconds: number): Date => new Date(Math.max(time.getTime() - seconds * 1000, 0))
+
+/** What a new session begins with. */
+export interface NewSession {
+  readonly id?: string
+  readonly offline?: boolean
+  readonly user: string
+  readonly rememberMe?: boolean
+  readonly address?: string | undefined
+  /** `authTime` in seconds since 1970, `credential` the id of what the user logged in with, `notes` for mappers. */
+  readonly body: Representation
+}
+
+/** Begins a session. One statement. */
+export async function startSession({ tx, realm, now }: Context, session: NewSession): Promise<UserSession> {
+  const { id = randomUUID(), offline = false, rememberMe = false, address = null, user, body } = session
+  const started = { id, offline, user, startedAt: now, refreshedAt: now, rememberMe, address, body }
+  await insertSession(tx, realm.number, started)
+  return started
+}
+
+/** Gives a client its part of a session, in the place of the part that it had. One statement. */
+export async function joinSession(
+  { tx, realm, now }: Context,
+  session: UserSession,
+  client: string,
+  body: Representation,
+): Promise<ClientSession> {
+  const part = { client, startedAt: now, refreshedAt: now, body }
+  await putClientSession(tx, realm.number, session, part)
+  return part
+}
+
+/** The session, with the part of that client, if it goes on by the realm's settings. One statement. */
+export async function findGoingOn(
+  context: Context,
+  settings: Representation,
+  which: { readonly id: string; readonly offline: boolean; readonly client?: string; readonly lock?: true },
+): Promise<(UserSession & { readonly part?: ClientSession }) | undefined> {
+  const found = await findSession(context.tx, context.realm.number, which)
+  return found && context.now < endOf(settings, found) ? found : undefined
+}
+
+/** Notes that a client used a session. Two statements. */
+export async function refreshSession(
+  { tx, realm, now }: Context,
+  session: UserSession,
+  part: ClientSession,
+): Promise<void> {
+  await touchSession(tx, realm.number, session, now)
+  await putClientSession(tx, realm.number, session, { ...part, refreshedAt: now })
+}
+
+/** Ends sessions and tells what clients had of them. One statement. */
+export function endSessions({ tx, realm }: Context, which: SessionFilter): Promise<EndedPart[]> {
+  return deleteSessions(tx, realm.number, which)
+}
+
+/** Ends a client's parts of sessions, and the sessions of which nobody has a part then: how many parts. One statement. */
+export function leaveSessions({ tx, realm }: Context, client: string, which: SessionFilter): Promise<number> {
+  return deleteParts(tx, realm.number, client, which)
+}

@@ -1,0 +1,51 @@
+// What may be used once only: authorization codes, ids of assertions, tokens that were revoked or that are an errand's.
+import { sql } from 'kysely'
+import type { Representation } from '../kinds/kind.ts'
+import type { Transaction } from './database.ts'
+
+/** What is kept of something that may be used once. */
+export interface SingleUse {
+  readonly key: string
+  readonly expiresAt: Date
+  readonly body: Representation
+}
+
+/** Keeps something for its one use. One statement. */
+export async function insertSingleUse(
+  tx: Transaction,
+  realm: number,
+  { key, expiresAt, body }: SingleUse,
+): Promise<void> {
+  await sql`
+    insert into single_use (realm, key, uses, expires_at, body)
+    values (${realm}, ${key}, 0, ${expiresAt}, ${JSON.stringify(body)}::jsonb)`.execute(tx)
+}
+
+/** Uses what is kept and is not over, and says how often it has been used with that: exact, whoever else uses it. One statement. */
+export async function useKept(
+  tx: Transaction,
+  realm: number,
+  key: string,
+  now: Date,
+): Promise<{ uses: number; body: Representation } | undefined> {
+  const { rows } = await sql<{ uses: number; body: Representation }>`
+    update single_use set uses = uses + 1
+    where realm = ${realm} and key = ${key} and expires_at > ${now}
+    returning uses, body`.execute(tx)
+  return rows[0]
+}
+
+/** Uses a key that nobody kept before, and says how often it has been used with that. One statement. */
+export async function useKey(tx: Transaction, realm: number, { key, expiresAt, body }: SingleUse): Promise<number> {
+  const { rows } = await sql<{ uses: number }>`
+    insert into single_use as kept (realm, key, uses, expires_at, body)
+    values (${realm}, ${key}, 1, ${expiresAt}, ${JSON.stringify(body)}::jsonb)
+    on conflict (realm, key) do update set uses = kept.uses + 1
+    returning uses`.execute(tx)
+  return rows[0]!.uses
+}
+
+/** Forgets what is over. One statement. */
+export async function deleteExpiredSingleUses(tx: Transaction, realm: number, now: Date): Promise<void> {
+  await sql`delete from single_use where realm = ${realm} and expires_at <= ${now}`.execute(tx)
+}
