@@ -15,6 +15,7 @@ import {
 } from '../store/journal.ts'
 import type { RealmRow } from '../store/realms.ts'
 import { writeEvents } from './admin-events.ts'
+import type { UserEvent } from './user-events.ts'
 import type { Vault } from './vault.ts'
 
 export type { InventoryRow } from '../store/inventory.ts'
@@ -38,7 +39,8 @@ export type Power = { readonly all: true } | { readonly all: false; readonly rea
 
 /** A context that may write what is neither configuration nor people: log-ins, sessions. The realm is not locked. */
 export interface RuntimeContext extends Context {
-  readonly runtime: true
+  /** What happened: see user-events.ts. */
+  readonly userEvents: UserEvent[]
 }
 
 /** A context under the realm's lock, which may write. What it journals is written by `flush`, before the commit. */

@@ -14,6 +14,7 @@ import { demandIn, everything, type Permission, type Power, powerOf } from './ad
 import { type Actor, type Context, flush, type RuntimeContext, type WriteContext, writable } from './context.ts'
 import { failure, Refusal } from './errors.ts'
 import { createRealm } from './new-realm.ts'
+import { writeUserEvents } from './user-events.ts'
 import { openVault, type Vault } from './vault.ts'
 
 export { Rollback, type StatementListener, type StoreLocation } from '../store/database.ts'
@@ -131,14 +132,16 @@ export async function openService({
       }),
     async runtime(caller, name, work) {
       const { refusal, value } = await store.transaction(async (tx) => {
-        const context = { ...(await contextFor(tx, caller, found(await findRealm(tx, name)))), runtime: true as const }
-        return work(context).then(
+        const context = { ...(await contextFor(tx, caller, found(await findRealm(tx, name)))), userEvents: [] }
+        const outcome = await work(context).then(
           (value) => ({ value, refusal: undefined }),
           (error) => {
             if (error instanceof Refusal) return { value: undefined as never, refusal: error }
             throw error
           },
         )
+        await writeUserEvents(context, context.userEvents)
+        return outcome
       })
       if (refusal) throw refusal
       return value

@@ -22,8 +22,8 @@ import { localization } from './migrations/0016-localization.ts'
 import { organizations } from './migrations/0017-organizations.ts'
 import { workflows } from './migrations/0018-workflows.ts'
 import { authorization } from './migrations/0019-authorization.ts'
-import { userEvents } from './migrations/0021-user-events.ts'
 import { sessions } from './migrations/0020-sessions.ts'
+import { userEvents } from './migrations/0021-user-events.ts'
 
 /** The migrations in order: name → SQL. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -46,8 +46,8 @@ export const migrations: Readonly<Record<string, string>> = {
   '0017-organizations': organizations,
   '0018-workflows': workflows,
   '0019-authorization': authorization,
-  '0021-user-events': userEvents,
   '0020-sessions': sessions,
+  '0021-user-events': userEvents,
 }
 
 /** Applies what is missing. Two processes at once: the second waits. Throws what the database says. */
