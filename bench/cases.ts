@@ -29,6 +29,18 @@ export async function creation(bench: Bench): Promise<Case> {
   }
 }
 
+/** How many realms a second come into being, with so many callers at once. */
+export async function realmsPerSecond({ service }: Bench, callers: number): Promise<number> {
+  const start = performance.now()
+  const realms = 100
+  const caller = async () => {
+    for (let made = 0; made < realms / callers; made++)
+      await service.create(SYSTEM, { representation: { realm: newName(), enabled: true } }, async () => {})
+  }
+  await Promise.all(Array.from({ length: callers }, caller))
+  return (realms * 1_000) / (performance.now() - start)
+}
+
 /** Reading a realm file of some megabytes, with the place of each client; the floor reads values only. */
 export function reading(size: number): Case {
   const text = dump(realmOf('read', size), { noRefs: true })

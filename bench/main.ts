@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { startPostgres } from '../test/support/postgres.ts'
-import { creation, peopled, reading, sized } from './cases.ts'
+import { creation, peopled, reading, realmsPerSecond, sized } from './cases.ts'
 import { type Bench, type Case, inexact, measure, openBench, quantile, type Result } from './measure.ts'
 import { pointReads } from './point-read.ts'
 
@@ -60,8 +60,10 @@ async function run(bench: Bench): Promise<Result[]> {
   const reads = await pointReads(bench, largest)
   await add(reads.cases)
   await reads.close()
+  const [one, four] = [await realmsPerSecond(bench, 1), await realmsPerSecond(bench, 4)]
+  console.log(`\n${one.toFixed(0)} realms a second one after the other, ${four.toFixed(0)} with 4 callers at once`)
   const { operation, floor } = results[1]!
-  console.log(`\nrealms 91-100 took ${flatness(operation)} times as long as realms 1-10 (floor: ${flatness(floor)})`)
+  console.log(`realms 91-100 took ${flatness(operation)} times as long as realms 1-10 (floor: ${flatness(floor)})`)
   return results
 }
 

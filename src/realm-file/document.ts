@@ -13,6 +13,7 @@ import {
   type ScalarTagDefinition,
 } from 'js-yaml'
 import type { Json } from '../kinds/fields.ts'
+import { once } from '../lib/once.ts'
 import type { Path, Position } from '../lib/position.ts'
 import { writtenOut } from './aliases.ts'
 import { rootsOf, type Source } from './events.ts'
@@ -130,12 +131,4 @@ function read(file: string, text: string): { source: Source; values: unknown[] }
   const source = { file, text, events: packed(events) }
   if (!events.some((event) => event.type === EVENT_ID.ALIAS)) return { source, values }
   return { source, values: rootsOf(source.events).map((root, index) => writtenOut(source, root, values[index])) }
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { value: T } | undefined
-  return () => {
-    made ??= { value: make() }
-    return made.value
-  }
 }

@@ -26,7 +26,7 @@ export interface Flow {
 
 /** What an update makes of the executions of a flow. */
 export interface Edit {
-  readonly flow: LiveObject
+  readonly flow: Pick<LiveObject, 'id' | 'key'>
   /** Steps as documents state them. A step may have an id: of the execution that it is, or the wish of a new one. */
   readonly stated: readonly Representation[]
   readonly live: readonly StoredExecution[]
@@ -71,10 +71,25 @@ export function stepOf({ authenticator, subFlow, config, body }: StoredExecution
 export async function writeExecutions(context: WriteContext, edits: readonly Edit[]): Promise<void> {
   const { tx, realm } = context
   const steps = edits.flatMap(({ stated }) => stated)
-  for (const { flow, stated } of edits) for (const step of stated) checkStep(flow, step)
   const flows = await idsOf(context, 'authenticationFlow', named(steps, 'flowAlias'))
   const configs = await idsOf(context, 'authenticatorConfig', named(steps, 'authenticatorConfig'))
-  const rows = edits.flatMap(({ flow, stated, live }) => {
+  const rows = executionRows(edits, flows, configs)
+  const kept = new Set(rows.map(({ id }) => id))
+  const gone = edits.flatMap(({ live }) => live.map(({ id }) => id).filter((id) => !kept.has(id)))
+  if (gone.length) await deleteExecutions(tx, realm.number, gone)
+  if (rows.length) await upsertExecutions(tx, realm.number, rows)
+  const cycle = flows.size ? await findCycle(tx, realm.number, [...flows.values()]) : undefined
+  if (cycle !== undefined) throw failure('invalid', `authentication flow ${cycle} would be a part of itself`)
+}
+
+/** The executions of flows; ids of flows and settings by natural key. Throws invalid where a step cannot be one. Pure. */
+export function executionRows(
+  edits: readonly Edit[],
+  flows: ReadonlyMap<string, string>,
+  configs: ReadonlyMap<string, string>,
+): ExecutionRow[] {
+  for (const { flow, stated } of edits) for (const step of stated) checkStep(flow, step)
+  return edits.flatMap(({ flow, stated, live }) => {
     const ids = identify(stated, live)
     return ordered(stated).map(([step, priority], place): ExecutionRow => {
       const { id: _, authenticator = null, flowAlias = null, authenticatorConfig = null, ...rest } = step
@@ -89,12 +104,6 @@ export async function writeExecutions(context: WriteContext, edits: readonly Edi
       }
     })
   })
-  const kept = new Set(rows.map(({ id }) => id))
-  const gone = edits.flatMap(({ live }) => live.map(({ id }) => id).filter((id) => !kept.has(id)))
-  if (gone.length) await deleteExecutions(tx, realm.number, gone)
-  if (rows.length) await upsertExecutions(tx, realm.number, rows)
-  const cycle = flows.size ? await findCycle(tx, realm.number, [...flows.values()]) : undefined
-  if (cycle !== undefined) throw failure('invalid', `authentication flow ${cycle} would be a part of itself`)
 }
 
 /** Steps with what they have that state nothing of it. */
@@ -102,7 +111,7 @@ export function completed(steps: readonly Representation[]): Representation[] {
   return ordered(steps).map(([step, priority]) => ({ userSetupAllowed: false, ...step, priority }))
 }
 
-function checkStep({ key: [alias] }: LiveObject, { authenticator, flowAlias }: Representation): void {
+function checkStep({ key: [alias] }: Pick<LiveObject, 'key'>, { authenticator, flowAlias }: Representation): void {
   if (authenticator || flowAlias) return
   throw failure('invalid', `a step of authentication flow ${alias} names neither an authenticator nor a flow`)
 }

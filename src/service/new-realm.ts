@@ -1,6 +1,13 @@
 // A new realm, with everything that every realm has.
 import { randomUUID } from 'node:crypto'
-import { adminClientObjects, builtInObjects, defaultRoleOf, MASTER } from '../kinds/built-in/index.ts'
+import {
+  ANY_REALM,
+  adminClientObjects,
+  builtInObjects,
+  defaultRoleOf,
+  filled,
+  MASTER,
+} from '../kinds/built-in/index.ts'
 import { flatten } from '../kinds/compare.ts'
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
@@ -8,17 +15,21 @@ import { type KindName, type Representation, relationFields } from '../kinds/kin
 import { masked } from '../kinds/masked.ts'
 import { relationKeys } from '../kinds/relations.ts'
 import { address } from '../kinds/tree.ts'
+import { once } from '../lib/once.ts'
 import { insertRealm, rowOf } from '../store/realms.ts'
 import { setDefaultRole } from '../store/role-mappings.ts'
 import { tellOwnRealm } from './admin-events.ts'
 import { type Context, journal, type WriteContext } from './context.ts'
-import { createTree } from './create-tree.ts'
 import { failure } from './errors.ts'
 import type { LiveObject } from './live.ts'
 import { inMaster } from './master.ts'
 import { updateAll } from './objects.ts'
 import { checkRealmName, checkSettings } from './realm-checks.ts'
-import { idsOf } from './references.ts'
+import { createInstance, instance, type Template, templateOf } from './template.ts'
+
+const masterContent = once(() => contentOf(MASTER))
+const otherContent = once(() => contentOf(ANY_REALM))
+const adminClient = once(() => templateOf(adminClientObjects(ANY_REALM)))
 
 /**
  * Makes a realm with everything that every realm has, and its administration client in master; `ids` wishes ids for
@@ -30,10 +41,11 @@ export async function createRealm(
   options: { readonly id?: string | undefined; readonly ids?: ReadonlyMap<string, string> } = {},
 ): Promise<WriteContext> {
   const name = checkRealmName(stated.realm)
-  const [tree, ...builtIn] = builtInObjects(name)
   checkSettings(stated, new Set(Object.keys(stated)))
-  const there = new Set(builtIn.map(({ kind, key }) => address(kind, key)))
-  const full = filledUp(settableNow(stated, there), tree!.representation)
+  const { settings, objects } = name === MASTER ? masterContent() : otherContent()
+  const content = instance(objects, name, options.ids)
+  const made = new Map(content.made.map(({ kind, key, id }) => [address(kind, key), id]))
+  const full = filledUp(settableNow(stated, made), JSON.parse(filled(settings, name)) as Representation)
   const id = options.id ?? randomUUID()
   const number = await unlessTaken(name, () => insertRealm(context.tx, { id, name, version: 1, body: {} }))
   const realm = rowOf({ number, id, name }, full)
@@ -47,15 +59,15 @@ export async function createRealm(
     event: {},
     flushed: 0,
   }
+  await createInstance(fresh, content)
   // The creation of the realm is one entry of the journal: what it contains follows from the product's version.
-  const quiet: WriteContext = { ...fresh, entries: [] }
-  const knowing = { ...quiet, made: await createTree(quiet, builtIn, options.ids ?? new Map()) }
-  await updateAll(knowing, 'realm', [settingsOf(fresh, full)])
-  const byDefault = await idsOf(knowing, 'role', [[defaultRoleOf(name)]])
-  for (const role of byDefault.values()) await setDefaultRole(context.tx, number, role)
+  await updateAll({ ...fresh, entries: [], made }, 'realm', [settingsOf(fresh, full)])
+  await setDefaultRole(context.tx, number, made.get(address('role', [defaultRoleOf(name)]))!)
   if (name !== MASTER)
     await inMaster(context, async (master) => {
-      await createTree(master, adminClientObjects(name), new Map())
+      const client = instance(adminClient(), name)
+      await createInstance(master, client)
+      for (const one of client.made) journal(master, 'create', one.kind, one, {})
     })
   journal(fresh, 'create', 'realm', { id, key: [name] }, {})
   await tellOwnRealm(context, {
@@ -65,6 +77,12 @@ export async function createRealm(
     representation: masked(kinds.realm, { ...full, id }),
   })
   return fresh
+}
+
+/** What a new realm has: its settings, as a text to fill in, and its objects. */
+function contentOf(realm: string): { settings: string; objects: Template } {
+  const [own, ...objects] = builtInObjects(realm)
+  return { settings: JSON.stringify(own!.representation), objects: templateOf(objects) }
 }
 
 /** The settings with what they leave out, maps key by key. */
@@ -78,7 +96,7 @@ function filledUp(stated: Representation, defaults: Representation): Representat
 }
 
 /** The settings without what refers to objects that the realm does not have yet: whoever makes these sets it with them. */
-function settableNow(stated: Representation, there: ReadonlySet<string>): Representation {
+function settableNow(stated: Representation, there: Pick<ReadonlyMap<string, string>, 'has'>): Representation {
   const exists = (to: KindName, name: Json) => there.has(address(to, [String(name)]))
   return Object.fromEntries(
     Object.entries(stated).flatMap(([name, value]): [string, Json][] => {

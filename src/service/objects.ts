@@ -1,19 +1,19 @@
 // What every kind does alike: create, update, delete, always lists; one object is a list of one. What is special about a
 // kind is in the file of its name.
 import { randomUUID } from 'node:crypto'
-import { assemble, creation, differences, type FlatFields, flatten, missing, resolve } from '../kinds/compare.ts'
+import { assemble, creation, differences, type FlatFields, flatten, missing } from '../kinds/compare.ts'
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import { type Key, type Kind, type KindName, type Representation, relationFields } from '../kinds/kind.ts'
 import { targetKey } from '../kinds/relations.ts'
-import { insertObjects, type ObjectFilter, type ObjectRow, updateObjects } from '../store/objects.ts'
-import { deleteRelation, insertRelation, type RelationElement } from '../store/relations.ts'
-import { columnsOf } from '../store/tables.ts'
+import { insertObjects, type ObjectFilter, updateObjects } from '../store/objects.ts'
+import { deleteRelation, insertRelation } from '../store/relations.ts'
 import { unlessTaken } from './conflicts.ts'
 import { type Context, journal, type WriteContext } from './context.ts'
 import { deleteAll, journalReferrers } from './deletion.ts'
 import { type LiveObject, listObjects } from './live.ts'
 import { idsOf, type ReferenceIds, referenceIds, resolveReferences } from './references.ts'
+import { elementsOf, relationElements, rowOf, targetIds } from './rows.ts'
 import { mapSecrets, sealed } from './secrets.ts'
 
 /** An object to make. */
@@ -89,16 +89,12 @@ export async function createObjects(
     new Map(prepared.map(({ id, key }) => [JSON.stringify(key), id])),
   )
   const rows = prepared.map((one) => ({
-    ...toRow(kind, one.id, one.flat, referenceIds(kind, one.flat, ids)),
+    ...rowOf(kind, one.id, one.flat, referenceIds(kind, one.flat, ids)),
     ...(one.parent && { parent: one.parent }),
   }))
   await unlessTaken(kind, 'create', () => insertObjects(context.tx, context.realm.number, name, context.version, rows))
-  for (const [field] of relationFields(kind)) {
-    const elements = prepared.flatMap((one) =>
-      elementsOf(kind, field, one, one.flat[field] as unknown as Key[] | undefined, targetIds(kind, field, ids)),
-    )
-    if (elements.length) await insertRelation(context.tx, context.realm.number, name, field, elements)
-  }
+  for (const { field, elements } of relationElements(kind, prepared, ids))
+    await insertRelation(context.tx, context.realm.number, name, field, elements)
   for (const one of prepared) journal(context, 'create', name, one, {})
   return prepared.map(({ id, key, parent, flat }) => ({
     kind: name,
@@ -130,32 +126,13 @@ export async function updateAll(
       ...relations.map(({ field, add }) => ({ key, flat: { [field]: add as unknown as Json } })),
     ]),
   )
-  const rows = touched.map((change) => toRow(kind, change.live.id, change.flat, referencesThen(kind, change, ids)))
+  const rows = touched.map((change) => rowOf(kind, change.live.id, change.flat, referencesThen(kind, change, ids)))
   const renamed = touched.filter(({ set }) => kind.naturalKey in set).map(({ live }) => live)
   if (renamed.length) await journalReferrers(context, name, renamed)
   await unlessTaken(kind, 'update', () => updateObjects(context.tx, context.realm.number, name, context.version, rows))
   await writeRelations(context, kind, touched, ids)
   for (const { live, before } of touched) journal(context, 'update', name, live, before)
   return changes.map((change) => (change.touched ? afterwards(context, kind, change, ids) : change.live))
-}
-
-function toRow(kind: Kind, id: string, flat: FlatFields, references: ObjectRow['references']): ObjectRow {
-  const columns = Object.fromEntries(
-    columnsOf(kind.name).map((field) => [field, flat[field] == null ? null : String(flat[field])]),
-  )
-  const body = Object.fromEntries(
-    Object.entries(flat).filter(([path, value]) => {
-      const { field } = resolve(kind, path)
-      return value !== null && path !== kind.naturalKey && !(path in columns) && !field.refersTo && !field.apart
-    }),
-  )
-  return {
-    id,
-    name: String(flat[kind.naturalKey]),
-    body: assemble(kind, body),
-    columns,
-    references,
-  }
 }
 
 interface Change {
@@ -247,19 +224,4 @@ async function writeRelations(
     if (remove.length) await deleteRelation(context.tx, context.realm.number, kind.name, name, remove)
     if (add.length) await insertRelation(context.tx, context.realm.number, kind.name, name, add)
   }
-}
-
-function targetIds(kind: Kind, field: string, ids: ReferenceIds): ReadonlyMap<string, string> {
-  return ids.get(kind.fields[field]!.refersTo!) ?? new Map()
-}
-
-function elementsOf(
-  kind: Kind,
-  field: string,
-  owner: { readonly id: string; readonly key: Key },
-  keys: readonly Key[] | undefined,
-  ids: ReadonlyMap<string, string>,
-): RelationElement[] {
-  const idOf = (key: Key) => ids.get(JSON.stringify(targetKey(kind.fields[field]!, owner.key, key)))!
-  return (keys ?? []).map((key) => ({ owner: owner.id, target: idOf(key) }))
 }

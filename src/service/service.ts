@@ -148,7 +148,8 @@ export async function openService({
     },
     create: (caller, realm, work) =>
       store.transaction(async (tx) => {
-        const [master] = await lockRealms(tx, [MASTER])
+        // Locked is master only when its own part is written: what is new, nobody else waits for.
+        const master = await findRealm(tx, MASTER)
         // The first realm of a store is master itself, which nobody but Regent makes.
         const context = await contextFor(tx, caller, master ?? rowOf({ number: 0, id: '', name: '' }, {}))
         return finish(await createRealm(context, realm.representation, realm), work)

@@ -1,5 +1,5 @@
 // The executions of authentication flows: an ordered list per flow, whose elements keep their ids.
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Representation } from '../kinds/kind.ts'
 import type { Transaction } from './database.ts'
 
@@ -57,14 +57,19 @@ export async function selectFlowsNaming(
 
 /** Writes executions, new ones and those that exist. One statement. */
 export async function upsertExecutions(tx: Transaction, realm: number, rows: readonly ExecutionRow[]): Promise<void> {
-  await sql`
+  await executionUpsert(realm, JSON.stringify(rows)).execute(tx)
+}
+
+/** The statement that writes executions, of the text of their rows. */
+export function executionUpsert(realm: number, rows: string): RawBuilder<unknown> {
+  return sql`
     insert into authentication_execution (realm, id, flow, place, authenticator, sub_flow, config, body)
     select ${realm}::integer, x.id, x.flow, x.place, x.authenticator, x.sub_flow, x.config, x.body
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+    from jsonb_to_recordset(${rows}::jsonb)
       as x(id text, flow text, place integer, authenticator text, sub_flow text, config text, body jsonb)
     on conflict (realm, id) do update set place = excluded.place, authenticator = excluded.authenticator,
       sub_flow = excluded.sub_flow, config = excluded.config, body = excluded.body
-    where authentication_execution.realm = ${realm}`.execute(tx)
+    where authentication_execution.realm = ${realm}`
 }
 
 /** Deletes executions. One statement. */

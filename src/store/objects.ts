@@ -114,15 +114,18 @@ export async function insertObjects(
   version: number,
   rows: readonly ObjectRow[],
 ): Promise<void> {
+  for (const chunk of chunks(rows, CHUNK)) await insertion(realm, kind, version, recordset(kind, chunk)).execute(tx)
+}
+
+/** The statement that writes new objects, of the text of their rows. */
+export function insertion(realm: number, kind: KindName, version: number, rows: string): RawBuilder<unknown> {
   const table = tables[kind]
   const columns = [table.parents, table.columns, table.folded, table.references].flatMap((some) => Object.values(some))
-  for (const chunk of chunks(rows, CHUNK)) {
-    await sql`
-      insert into ${sql.table(table.name)} (realm, id, ${sql.ref(table.key)}, version, body${each(columns, (c) => sql`, ${sql.ref(c)}`)})
-      select ${realm}::integer, x.id, x.name, ${version}::bigint, x.body${each(columns, (c) => sql`, x.${sql.ref(c)}`)}
-      from jsonb_to_recordset(${recordset(kind, chunk)}::jsonb)
-        as x(id text, name text, body jsonb${each(columns, (c) => sql`, ${sql.ref(c)} text`)})`.execute(tx)
-  }
+  return sql`
+    insert into ${sql.table(table.name)} (realm, id, ${sql.ref(table.key)}, version, body${each(columns, (c) => sql`, ${sql.ref(c)}`)})
+    select ${realm}::integer, x.id, x.name, ${version}::bigint, x.body${each(columns, (c) => sql`, x.${sql.ref(c)}`)}
+    from jsonb_to_recordset(${rows}::jsonb)
+      as x(id text, name text, body jsonb${each(columns, (c) => sql`, ${sql.ref(c)} text`)})`
 }
 
 /** Replaces natural key, body and references of objects that exist. One statement per chunk. */
@@ -177,7 +180,8 @@ export async function touchObjects(
 
 type StoredRow = Omit<StoredObject, 'parent'> & { parent: StoredObject['parent'] | null }
 
-function recordset(kind: KindName, rows: readonly ObjectRow[]): string {
+/** Rows as the text that a statement takes. */
+export function recordset(kind: KindName, rows: readonly ObjectRow[]): string {
   const table = tables[kind]
   return JSON.stringify(
     rows.map(({ id, name, body, parent, columns, references }) => ({

@@ -1,5 +1,5 @@
 // Relations: who names whom, kept a row per element.
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { KindName } from '../kinds/kind.ts'
 import { chunks } from '../lib/chunks.ts'
 import type { Transaction } from './database.ts'
@@ -36,6 +36,12 @@ export async function insertRelation(
   field: string,
   elements: readonly RelationElement[],
 ): Promise<void> {
+  for (const chunk of chunks(elements, CHUNK))
+    await relationInsertion(realm, kind, field, JSON.stringify(chunk)).execute(tx)
+}
+
+/** The statement that adds elements to a relation, of their text. */
+export function relationInsertion(realm: number, kind: KindName, field: string, elements: string): RawBuilder<unknown> {
   const relation = relationTable(kind, field)
   const columns = relationColumns(relation)
   const key = each(columns, ([c]) => sql`, ${sql.ref(c)}`)
@@ -43,13 +49,11 @@ export async function insertRelation(
     relation.optional === undefined
       ? sql`on conflict do nothing`
       : sql`on conflict (realm${key}) do update set optional = excluded.optional`
-  for (const chunk of chunks(elements, CHUNK)) {
-    await sql`
-      insert into ${sql.table(relation.name)} (realm${key}${shared(relation, sql`, optional`)})
-      select ${realm}::integer${each(columns, ([, member]) => sql`, x.${sql.ref(member)}`)}${shared(relation, sql`, ${relation.optional}::boolean`)}
-      from jsonb_to_recordset(${JSON.stringify(chunk)}::jsonb) as x(owner text, target text)
-      ${moved}`.execute(tx)
-  }
+  return sql`
+    insert into ${sql.table(relation.name)} (realm${key}${shared(relation, sql`, optional`)})
+    select ${realm}::integer${each(columns, ([, member]) => sql`, x.${sql.ref(member)}`)}${shared(relation, sql`, ${relation.optional}::boolean`)}
+    from jsonb_to_recordset(${elements}::jsonb) as x(owner text, target text)
+    ${moved}`
 }
 
 /** Removes elements from a relation. One statement per chunk. */

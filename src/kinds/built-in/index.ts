@@ -9,6 +9,9 @@ import otherRealm from './realm.json' with { type: 'json' }
 /** Keycloak: the realm whose administrators administer every realm. */
 export const MASTER = 'master'
 
+/** A realm's name in a template, which is text of JSON: no realm can be called so. */
+export const ANY_REALM = '{realm}'
+
 /** The client in master whose roles administer a realm. */
 export const adminClientOf = (realm: string): string => `${realm}-realm`
 
@@ -51,10 +54,21 @@ function builtInKeys(realm: string): ReadonlySet<string> {
 /** The role that everybody in a new realm has. Keycloak: in lower case, whatever the realm is called. */
 export const defaultRoleOf = (realm: string): string => `default-roles-${realm.toLowerCase()}`
 
+/** What stands for an id in a template: `filled` puts the id of that number in its place. */
+export const idPlace = (number: number): string => `{id:${number}}`
+
+/** The text of a template with the name of a realm, and with ids by their numbers. */
+export function filled(template: string, realm: string, ids: readonly string[] = []): string {
+  const quoted = (text: string) => JSON.stringify(text).slice(1, -1)
+  const [name, role] = [quoted(realm), quoted(defaultRoleOf(realm))]
+  return template.replaceAll(/(default-roles-)?\{realm\}|\{id:(\d+)\}/g, (_, ofRole, number) => {
+    if (number !== undefined) return quoted(ids[number]!)
+    return ofRole === undefined ? name : role
+  })
+}
+
 function instantiate(text: string, realm: string): TreeObject[] {
-  const quoted = (name: string) => JSON.stringify(name).slice(1, -1)
-  const named = text.replaceAll('default-roles-{realm}', quoted(defaultRoleOf(realm)))
-  return JSON.parse(named.replaceAll('{realm}', quoted(realm))) as TreeObject[]
+  return JSON.parse(filled(text, realm)) as TreeObject[]
 }
 
 /** The template of a realm: what every realm has, and what this sort of realm has besides or instead. */
@@ -68,7 +82,7 @@ function template(own: Own): string {
   }
   const special = roles as Groups
   const tree = {
-    realm: '{realm}',
+    realm: ANY_REALM,
     ...otherRealm.settings,
     ...settings,
     defaultDefaultClientScopes: common.defaultDefaultClientScopes,
