@@ -1,19 +1,19 @@
 // Who calls: a bearer token becomes a caller. What the caller may do is decided anew, by the service, for each call.
 import type { FastifyRequest } from 'fastify'
-import { verifyBearer } from '../oidc/tokens.ts'
+import { verifyStanding } from '../oidc/tokens.ts'
 import { failure } from '../service/errors.ts'
 import type { Caller, Service } from '../service/service.ts'
 
 /** The caller of an admin request. Throws unauthorized. `base`: where tokens must come from; absent: from any of our names. */
 export async function authenticate(service: Service, request: FastifyRequest, base?: string): Promise<Caller> {
   const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
-  const verified = token ? await verifyBearer(service, token, base) : undefined
+  const verified = token ? await verifyStanding(service, token, ['Bearer'], base) : undefined
   const user = verified?.claims.sub
-  if (!verified || !user) throw failure('unauthorized', 'HTTP 401 Unauthorized')
-  const { realm, claims, power } = verified
+  if (!verified?.standing.counts || !user) throw failure('unauthorized', 'HTTP 401 Unauthorized')
+  const { realm, claims, standing } = verified
   return {
     user: { realm: realm.name, id: user },
-    ...(!power && { powerless: true as const }),
+    ...(!standing.power && { powerless: true as const }),
     actor: {
       kind: 'administrator',
       realm: realm.name,

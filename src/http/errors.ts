@@ -1,7 +1,7 @@
 // The only place that knows statuses and Keycloak's forms of error bodies.
 
 import { describe } from '../kinds/tree.ts'
-import { OAuthError } from '../oidc/oauth-error.ts'
+import { BearerError, OAuthError } from '../oidc/oauth-error.ts'
 import { DocumentError } from '../realm-file/problem.ts'
 import { ActionError } from '../reconcile/apply.ts'
 import { type ErrorCode, ServiceError } from '../service/errors.ts'
@@ -20,7 +20,10 @@ export class HttpError extends Error {
 /** An answer that says no. */
 export interface ErrorAnswer {
   readonly status: number
-  readonly body: object
+  /** Absent: the header says it all. */
+  readonly body?: object
+  /** The WWW-Authenticate header. */
+  readonly challenge?: string
   /** Belongs into the log: it is nothing that the caller did. */
   readonly fault?: true
 }
@@ -49,6 +52,7 @@ export function errorAnswer(error: unknown, id: string): ErrorAnswer {
   }
   if (error instanceof HttpError) return { status: error.status, body: error.body }
   if (error instanceof OAuthError) return { status: error.status, body: oauthBody(error) }
+  if (error instanceof BearerError) return { status: error.status, challenge: error.challenge }
   if (error instanceof ActionError) return actionAnswer(error, id)
   if (error instanceof DocumentError) return { status: 400, body: documentBody(error) }
   const { statusCode = 500, code } = error as { statusCode?: number; code?: string }

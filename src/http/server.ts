@@ -66,8 +66,11 @@ export async function createServer(service: Service, options: ServerOptions = {}
   // A command that asks once does not wait for what measures.
   if (metrics) (await import('./metrics.ts')).serveMetrics(app, service)
   app.setErrorHandler((error, request, reply) => {
-    const { status, body, fault } = errorAnswer(error, request.id)
+    const { status, body, challenge, fault } = errorAnswer(error, request.id)
     if (fault) request.log.error(error)
+    if (challenge !== undefined) reply.header('www-authenticate', challenge)
+    // Keycloak: what has no body is of a type all the same.
+    if (!body) return reply.code(status).type('text/plain').send()
     return reply.code(status).type('application/json').send(JSON.stringify(body))
   })
   app.setNotFoundHandler(async () => Promise.reject(notFound()))

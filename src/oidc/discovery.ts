@@ -16,6 +16,9 @@ export async function discoveryDocument(
   return {
     issuer,
     token_endpoint: `${issuer}/protocol/openid-connect/token`,
+    introspection_endpoint: `${issuer}/protocol/openid-connect/token/introspect`,
+    userinfo_endpoint: `${issuer}/protocol/openid-connect/userinfo`,
+    revocation_endpoint: `${issuer}/protocol/openid-connect/revoke`,
     jwks_uri: `${issuer}/protocol/openid-connect/certs`,
     grant_types_supported: grantTypes,
     response_types_supported: [],

@@ -99,7 +99,8 @@ function givesRefresh({ representation }: LiveObject): boolean {
   return attributes['use.refresh.tokens'] !== 'false'
 }
 
-function profile({ username, email, body }: StoredUser): Record<string, unknown> {
+/** What a token says of its user. */
+export function profile({ username, email, body }: StoredUser): Record<string, unknown> {
   const { firstName, lastName, emailVerified = false } = body
   const name = [firstName, lastName].filter((part) => typeof part === 'string').join(' ')
   return {

@@ -3,7 +3,7 @@ import { decodeJwt, decodeProtectedHeader, type JWTPayload, jwtVerify, SignJWT }
 import { isStorable } from '../kinds/fields.ts'
 import { ServiceError } from '../service/errors.ts'
 import { type RealmRow, type Service, SYSTEM } from '../service/service.ts'
-import { standingOf } from '../service/standing.ts'
+import { standingOf, type TokenStanding } from '../service/standing.ts'
 import { ALGORITHM, keysOf, keyWithId } from './keys.ts'
 import type { TokenRealm } from './realm.ts'
 
@@ -58,23 +58,24 @@ export async function verifyToken(
   }
 }
 
-/** An access token that was verified, and whether its user's administrative power goes with it. Two statements. */
-export async function verifyBearer(
+/** A token of one of these types that was verified, and what there is to say of it now. Two statements. */
+export async function verifyStanding(
   service: Service,
   token: string,
+  types: readonly TokenType[],
   issuerBase?: string,
-): Promise<(Verified & { readonly power: boolean }) | undefined> {
-  const verified = await verifyToken(service, token, ['Bearer'], issuerBase)
+): Promise<(Verified & { readonly standing: TokenStanding }) | undefined> {
+  const verified = await verifyToken(service, token, types, issuerBase)
   if (!verified) return undefined
   const { realm, claims } = verified
-  const { counts, power } = await standingOf(service, realm, {
+  const standing = await standingOf(service, realm, {
     client: claims.azp ?? '',
     issuedAt: claims.iat!,
     user: claims.sub ?? '',
     session: claims.sid,
     id: claims.jti ?? '',
   })
-  return counts ? { ...verified, power } : undefined
+  return { ...verified, standing }
 }
 
 function splitIssuer(issuer: string | undefined): { base: string; name: string } {

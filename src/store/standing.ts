@@ -20,15 +20,15 @@ export interface TokenNames {
   readonly client: string
   readonly user: string
   readonly session: string | undefined
-  /** The token's own id. */
-  readonly id: string
+  /** The key under which its revocation would be kept: see single-use.ts. */
+  readonly revoked: string
 }
 
 /** What the token stands on; undefined when its client or its user is gone. One statement. */
 export async function findStanding(
   tx: Transaction,
   realm: number,
-  { client, user, session, id }: TokenNames,
+  { client, user, session, revoked }: TokenNames,
 ): Promise<Standing | undefined> {
   const { rows } = await sql<Standing>`
     select coalesce((c.body ->> 'enabled')::boolean, false) as enabled,
@@ -37,7 +37,7 @@ export async function findStanding(
       coalesce((u.body ->> 'enabled')::boolean, false) as "userEnabled",
       exists (select from user_session s
         where s.realm = c.realm and s.id = ${session ?? null} and s.user_account = u.id) as session,
-      exists (select from single_use k where k.realm = c.realm and k.key = ${`revoked ${id}`}) as revoked
+      exists (select from single_use k where k.realm = c.realm and k.key = ${revoked}) as revoked
     from client c join user_account u on u.realm = c.realm and u.id = ${user}
     where c.realm = ${realm} and c.client_id = ${client}`.execute(tx)
   return rows[0]
