@@ -38,6 +38,7 @@ const rules: [rule: string, forbids: (from: string, to: string, typeOnly: boolea
       isPackage(to, 'kysely', 'pg', '@electric-sql/pglite') &&
       !(at(from, 'store') || (typeOnly && at(from, 'service'))),
   ],
+  ['only service imports it', (from, to) => isPackage(to, 'nodemailer') && !at(from, 'service')],
   ['only http imports it', (from, to) => isPackage(to, 'fastify', '@fastify') && !at(from, 'http')],
   ['only operator imports it', (from, to) => isPackage(to, '@kubernetes') && !at(from, 'operator')],
   [

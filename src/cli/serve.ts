@@ -2,8 +2,10 @@
 import { existsSync } from 'node:fs'
 import { readSettings, type Settings } from '../config.ts'
 import { createServer } from '../http/server.ts'
+import { deliverers } from '../oidc/deliver.ts'
 import { watchFileSource } from '../reconcile/sources/watch.ts'
 import { bootstrap, hasAdministrator } from '../service/bootstrap.ts'
+import { startOutbox } from '../service/outbox.ts'
 import { openService, type Service } from '../service/service.ts'
 import { sweep } from '../service/sweeper.ts'
 import { follow } from './follow.ts'
@@ -44,6 +46,7 @@ async function run(service: Service, settings: Settings, started: number): Promi
     metrics: true,
   })
   const stopped = untilStopped()
+  const outbox = startOutbox(service, deliverers, (error) => app.log.error(error))
   const sweeping = setInterval(
     () => sweep(service, new Date()).catch((error: unknown) => app.log.error(error)),
     SWEEP_EVERY,
@@ -65,6 +68,7 @@ async function run(service: Service, settings: Settings, started: number): Promi
   } finally {
     clearInterval(sweeping)
     await app.close()
+    await outbox.close()
   }
 }
 

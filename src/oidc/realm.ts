@@ -35,7 +35,8 @@ export async function findTokenRealm(service: Service, name: string): Promise<To
   }
 }
 
-async function realmOf(context: Context): Promise<TokenRealm> {
+/** The realm of the context. */
+export async function realmOf(context: Context): Promise<TokenRealm> {
   const [live] = await writers.realm.list(context, {})
   return {
     number: context.realm.number,

@@ -32,6 +32,8 @@ export interface Context {
   readonly power: Power
   /** Ids of objects that this transaction has made, by address, where the work keeps them: they need not be looked up. */
   readonly made?: ReadonlyMap<string, string>
+  /** Whether there is something in the outbox for which whoever delivers it is to be woken after the commit. */
+  readonly outbox: { filled: boolean }
 }
 
 /** What an actor may administer: every realm, some realms whole, or nothing. */

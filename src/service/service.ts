@@ -14,6 +14,7 @@ import { demandIn, everything, type Permission, type Power, powerOf } from './ad
 import { type Actor, type Context, flush, type RuntimeContext, type WriteContext, writable } from './context.ts'
 import { failure, Refusal } from './errors.ts'
 import { createRealm } from './new-realm.ts'
+import type { Outbox } from './outbox.ts'
 import { writeUserEvents } from './user-events.ts'
 import { openVault, type Vault } from './vault.ts'
 
@@ -34,6 +35,9 @@ export interface Caller {
 export interface Service {
   readonly engine: Store['engine']
   readonly vault: Vault
+  readonly clock: () => Date
+  /** Who delivers what transactions leave in the outbox. Absent: another process. */
+  outbox: Outbox | undefined
   /** How applies of sources ended since the service was opened. */
   readonly applies: Record<'changed' | 'unchanged' | 'failed', number>
   /** Reads a realm. Throws not_found. */
@@ -97,12 +101,24 @@ export async function openService({
     throw error
   })
 
-  const contextFor = async (tx: Transaction, caller: Caller, realm: RealmRow): Promise<Context> => {
-    return { tx, realm, actor: caller.actor, now: clock(), vault, power: await powerFor(tx, caller) }
+  const contextFor = async (
+    tx: Transaction,
+    caller: Caller,
+    realm: RealmRow,
+    outbox = { filled: false },
+  ): Promise<Context> => {
+    return { tx, realm, actor: caller.actor, now: clock(), vault, power: await powerFor(tx, caller), outbox }
   }
   const found = (realm: RealmRow | undefined): RealmRow => {
     if (!realm) throw failure('not_found', 'Realm not found.')
     return realm
+  }
+  /** One transaction, after whose commit leaves what it has put into the outbox. */
+  const committed = async <T>(work: (tx: Transaction, outbox: Context['outbox']) => Promise<T>): Promise<T> => {
+    const outbox = { filled: false }
+    const result = await store.transaction((tx) => work(tx, outbox))
+    if (outbox.filled) service.outbox?.wake()
+    return result
   }
   const finish = async <T>(context: WriteContext, work: (context: WriteContext) => Promise<T>): Promise<T> => {
     const result = await work(context)
@@ -110,9 +126,11 @@ export async function openService({
     return result
   }
 
-  return {
+  const service: Service = {
     engine: store.engine,
     vault,
+    clock,
+    outbox: undefined,
     applies: { changed: 0, unchanged: 0, failed: 0 },
     read: (caller, name, work) =>
       store.read(async (tx) => work(await contextFor(tx, caller, found(await findRealm(tx, name))))),
@@ -125,14 +143,15 @@ export async function openService({
         { snapshot: true },
       ),
     write: (caller, name, work, { master } = {}) =>
-      store.transaction(async (tx) => {
+      committed(async (tx, outbox) => {
         const locked = await lockRealms(tx, master ? [name, MASTER] : [name])
         const realm = found(locked.find((one) => one.name === name))
-        return finish(await writable(await contextFor(tx, caller, realm)), work)
+        return finish(await writable(await contextFor(tx, caller, realm, outbox)), work)
       }),
     async runtime(caller, name, work) {
-      const { refusal, value } = await store.transaction(async (tx) => {
-        const context = { ...(await contextFor(tx, caller, found(await findRealm(tx, name)))), userEvents: [] }
+      const { refusal, value } = await committed(async (tx, outbox) => {
+        const realm = found(await findRealm(tx, name))
+        const context = { ...(await contextFor(tx, caller, realm, outbox)), userEvents: [] }
         const outcome = await work(context).then(
           (value) => ({ value, refusal: undefined }),
           (error) => {
@@ -147,11 +166,11 @@ export async function openService({
       return value
     },
     create: (caller, realm, work) =>
-      store.transaction(async (tx) => {
+      committed(async (tx, outbox) => {
         // Locked is master only when its own part is written: what is new, nobody else waits for.
         const master = await findRealm(tx, MASTER)
         // The first realm of a store is master itself, which nobody but Regent makes.
-        const context = await contextFor(tx, caller, master ?? rowOf({ number: 0, id: '', name: '' }, {}))
+        const context = await contextFor(tx, caller, master ?? rowOf({ number: 0, id: '', name: '' }, {}), outbox)
         return finish(await createRealm(context, realm.representation, realm), work)
       }),
     async demand(caller, permission, realms) {
@@ -166,8 +185,12 @@ export async function openService({
     realms: () => store.read(listRealms),
     ping: () => store.read(ping),
     announce: (url) => store.announce(url),
-    close: () => store.close(),
+    async close() {
+      await service.outbox?.close()
+      await store.close()
+    },
   }
+  return service
 }
 
 async function powerFor(tx: Transaction, { user, powerless }: Caller): Promise<Power> {

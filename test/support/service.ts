@@ -47,8 +47,8 @@ export function testService(): Promise<TestService> {
 }
 
 /** A service on an empty database of its own, which the caller closes. */
-export async function freshService(): Promise<Service> {
-  return openService({ location: await newDatabase(), key: new Uint8Array(32), onStatement: look })
+export async function freshService(options: { clock?: () => Date } = {}): Promise<Service> {
+  return openService({ location: await newDatabase(), key: new Uint8Array(32), onStatement: look, ...options })
 }
 
 /** Where an empty database is: in memory on PGlite, newly created on PostgreSQL. */

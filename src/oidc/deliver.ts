@@ -1,0 +1,53 @@
+// How what is in the outbox leaves: mails by the mail server of their realm, notices by HTTP.
+import type { ActionLink } from '../service/action-tokens.ts'
+import { type Mail, textsIn } from '../service/mail/mail.ts'
+import { renderMail } from '../service/mail/render.ts'
+import { mailServerOf, post } from '../service/mail/server.ts'
+import { type Deliverers, type Delivery, type Notice, Undeliverable } from '../service/outbox.ts'
+import { type Service, SYSTEM } from '../service/service.ts'
+import { issuerOf, realmOf, type TokenRealm } from './realm.ts'
+import { signToken } from './tokens.ts'
+
+/** How long an application may take to answer a notice, in milliseconds. */
+const PATIENCE = 10_000
+
+/** How messages of each kind are delivered. */
+export const deliverers: Deliverers = { mail: deliverMail, notice: deliverNotice }
+
+async function deliverMail({ service, realm: name, message: mail, id }: Delivery<Mail>): Promise<void> {
+  const { realm, texts } = await service.read(SYSTEM, name, async (context) => ({
+    realm: await realmOf(context),
+    texts: await textsIn(context, mail.locale),
+  }))
+  const server = mailServerOf(service.vault, realm.settings)
+  if (!server) throw new Error('the realm has no mail server')
+  const link = mail.link && (await addressOf(service, realm, mail.link))
+  const called = String(realm.settings.displayName || realm.name)
+  await post(server, { to: mail.to, id, ...renderMail(mail, { texts, realm: called, ...(link && { link }) }) })
+}
+
+/** The address of a link, its token signed. */
+async function addressOf(service: Service, realm: TokenRealm, { base, token, query }: ActionLink): Promise<string> {
+  const issuer = issuerOf(base, realm.name)
+  const key = await signToken(service, realm, {
+    ...token,
+    rqac: token.rqac && [...token.rqac],
+    iss: issuer,
+    aud: issuer,
+  })
+  return `${issuer}/login-actions/action-token?${new URLSearchParams({ key, ...query })}`
+}
+
+async function deliverNotice({ message: { url, form } }: Delivery<Notice>): Promise<void> {
+  const answer = await fetch(url, {
+    method: 'POST',
+    body: new URLSearchParams(form),
+    redirect: 'manual',
+    signal: AbortSignal.timeout(PATIENCE),
+  })
+  await answer.body?.cancel()
+  if (answer.ok) return
+  const said = `${new URL(url).origin} answered ${answer.status}`
+  // What the application has understood and refused it will refuse again.
+  throw answer.status < 500 ? new Undeliverable(said) : new Error(said)
+}

@@ -1,0 +1,109 @@
+// The mail servers of realms: what their settings mean, and sending by them.
+import type { Representation } from '../../kinds/kind.ts'
+import { Undeliverable } from '../outbox.ts'
+import type { Vault } from '../vault.ts'
+import type { Letter } from './render.ts'
+
+/** The settings of a mail server, secrets in the clear. Keycloak: all of them are texts. */
+export type MailServer = Readonly<Record<string, string>>
+
+/** A letter to somebody. `id`: whoever gets it twice can know it by that. */
+export interface Posted extends Letter {
+  readonly to: string
+  readonly id: string
+}
+
+/** How long each step of talking to a mail server may take, in milliseconds: together less than the lease of a message. */
+const PATIENCE = 15_000
+
+/** The mail server of a realm; undefined when it has none. */
+export function mailServerOf(vault: Vault, { smtpServer }: Representation): MailServer | undefined {
+  const settings = Object.entries((smtpServer ?? {}) as Representation)
+  return settings.length
+    ? Object.fromEntries(settings.map(([name, value]) => [name, vault.open(String(value))]))
+    : undefined
+}
+
+/** Gives a letter to the mail server. Throws, in words for administrators, what keeps it from being taken. */
+export async function post(server: MailServer, { to, id, subject, text, html }: Posted): Promise<void> {
+  // What only sends mail now and then does not load what sends it.
+  const { createTransport } = await import('nodemailer')
+  const transport = createTransport({
+    host: server.host || 'localhost',
+    port: Number(server.port || (server.ssl === 'true' ? 465 : 25)),
+    secure: server.ssl === 'true',
+    requireTLS: server.starttls === 'true',
+    ignoreTLS: server.starttls !== 'true',
+    dnsTimeout: PATIENCE,
+    connectionTimeout: PATIENCE,
+    greetingTimeout: PATIENCE,
+    socketTimeout: PATIENCE,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+    ...(server.auth === 'true' && { auth: await authenticationOf(server) }),
+  })
+  const { from = '', fromDisplayName, replyTo, replyToDisplayName, envelopeFrom } = server
+  try {
+    await transport.sendMail({
+      from: addressOf(from, fromDisplayName),
+      to: addressOf(to),
+      ...(replyTo && { replyTo: addressOf(replyTo, replyToDisplayName) }),
+      envelope: { from: envelopeFrom || from, to },
+      messageId: `<${id}@${from.split('@').at(-1)}>`,
+      subject,
+      text,
+      html,
+    })
+  } catch (error) {
+    throw explained(error as SmtpError)
+  }
+}
+
+const addressOf = (address: string, name = '') => ({ address, name })
+
+/** Keycloak: `basic` is a password, `token` an access token that another server gives for it. */
+async function authenticationOf(server: MailServer) {
+  const { authType = 'basic', user = '', password = '' } = server
+  if (authType === 'basic') return { user, pass: password }
+  if (authType === 'token') return { type: 'OAuth2', user, accessToken: await accessToken(server) }
+  throw new Error(`the mail server is to be asked with ${authType}, which Regent does not know`)
+}
+
+async function accessToken(server: MailServer): Promise<string> {
+  const { authTokenUrl = '', authTokenScope, authTokenClientId = '', authTokenClientSecret = '' } = server
+  const failed = (cause?: unknown) => new Error('there is no access token for the mail server', { cause })
+  const form = {
+    grant_type: 'client_credentials',
+    client_id: authTokenClientId,
+    client_secret: authTokenClientSecret,
+    ...(authTokenScope && { scope: authTokenScope }),
+  }
+  const answer = await fetch(authTokenUrl, {
+    method: 'POST',
+    body: new URLSearchParams(form),
+    redirect: 'error',
+    signal: AbortSignal.timeout(PATIENCE),
+  }).catch((error: unknown) => Promise.reject(failed(error)))
+  const { access_token: token } = (await answer.json().catch(() => ({}))) as { access_token?: unknown }
+  if (!answer.ok || typeof token !== 'string') throw failed(`the answer was ${answer.status}`)
+  return token
+}
+
+/** What nodemailer throws: its own code, and what the server answered. */
+interface SmtpError extends Error {
+  readonly code?: string
+  readonly responseCode?: number
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EAUTH: 'the mail server does not accept the user and the password',
+  ETLS: 'there is no secure connection to the mail server',
+  EENVELOPE: 'the mail server refuses the sender or the recipient',
+  EMESSAGE: 'the mail server refuses the mail',
+}
+
+function explained(error: SmtpError): Error {
+  const reason = reasons[error.code ?? ''] ?? 'the mail server does not answer'
+  const forGood = (error.code === 'EENVELOPE' || error.code === 'EMESSAGE') && (error.responseCode ?? 0) >= 500
+  return new (forGood ? Undeliverable : Error)(reason, { cause: error })
+}

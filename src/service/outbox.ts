@@ -1,0 +1,139 @@
+// The outbox: mails and notices are kept by the transaction that causes them, and leave after its commit, at least once.
+import { type Claimed, claimMessage, deleteMessage, insertMessages, postponeMessage } from '../store/outbox.ts'
+import type { Context } from './context.ts'
+import type { Mail } from './mail/mail.ts'
+import type { Service } from './service.ts'
+
+/** What is posted as a form to an application, such as that a session is over. */
+export interface Notice {
+  readonly kind: 'notice'
+  readonly url: string
+  readonly form: Readonly<Record<string, string>>
+  /** Seconds since 1970: nobody needs it later. */
+  readonly until?: number
+}
+
+/** What leaves the server. */
+export type Message = Mail | Notice
+
+/** How messages of each kind are delivered. What these throw is reported, and tried again unless it is Undeliverable. */
+export type Deliverers = {
+  readonly [K in Message['kind']]: (delivery: Delivery<Extract<Message, { kind: K }>>) => Promise<void>
+}
+
+/** One attempt to deliver a message. */
+export interface Delivery<M extends Message = Message> {
+  readonly service: Service
+  readonly realm: string
+  readonly message: M
+  /** The same for each attempt: who gets a message twice can know it. */
+  readonly id: string
+}
+
+/** Thrown by who delivers: another attempt would end as this one did. */
+export class Undeliverable extends Error {}
+
+/** Who delivers the outbox in a process. */
+export interface Outbox {
+  /** Looks for what is due. */
+  wake(): void
+  /** Resolves when everything that was due has been tried. */
+  settled(): Promise<void>
+  /** Lets what is being delivered end, and takes nothing more. */
+  close(): Promise<void>
+}
+
+/** How many messages leave at a time: a server that answers slowly does not hold back the others. */
+const LANES = 8
+/** How often to look for what other processes have left, and for what is due again, in milliseconds. */
+const POLL = 5_000
+/** For how long nobody else tries what one has taken: longer than any attempt, whose steps all have limits. */
+const LEASE = 5 * 60_000
+/** After how long to try again; then not any more. */
+const DELAYS = [10, 60, 5 * 60, 30 * 60, 2 * 3600, 6 * 3600, 12 * 3600].map((seconds) => seconds * 1000)
+
+/** Puts messages into the outbox: they leave when the context's transaction is committed. One statement per chunk. */
+export async function send(context: Context, ...messages: readonly Message[]): Promise<void> {
+  const { tx, realm, vault, now, outbox } = context
+  const sealed = messages.map((message) => ({ kind: message.kind, body: vault.seal(JSON.stringify(message)) }))
+  await insertMessages(tx, realm.number, now, sealed)
+  outbox.filled = true
+}
+
+/** Begins to deliver the outbox of the service, which it belongs to from then on. */
+export function startOutbox(service: Service, deliver: Deliverers, report: (error: Error) => void): Outbox {
+  const lanes = new Set<Promise<void>>()
+  let missed = false
+  let closed = false
+
+  const lane = async () => {
+    while (!closed) {
+      const now = service.clock()
+      const claimed = await service.look((tx) => claimMessage(tx, now, new Date(now.getTime() + LEASE)))
+      if (!claimed) return
+      // Another lane looks for the next one meanwhile.
+      wake()
+      await attempt(service, deliver, claimed, report)
+    }
+  }
+  const wake = () => {
+    if (closed) return
+    if (lanes.size === LANES) {
+      missed = true
+      return
+    }
+    const running = lane()
+      .catch((error: unknown) => report(new Error('the outbox cannot be read', { cause: error })))
+      .finally(() => {
+        lanes.delete(running)
+        if (missed) {
+          missed = false
+          wake()
+        }
+      })
+    lanes.add(running)
+  }
+  const settled = async () => {
+    while (lanes.size) await Promise.all(lanes)
+  }
+
+  const polling = setInterval(wake, POLL).unref()
+  const outbox: Outbox = {
+    wake,
+    settled,
+    async close() {
+      closed = true
+      clearInterval(polling)
+      if (service.outbox === outbox) service.outbox = undefined
+      await settled()
+    },
+  }
+  service.outbox = outbox
+  wake()
+  return outbox
+}
+
+async function attempt(
+  service: Service,
+  deliver: Deliverers,
+  claimed: Claimed,
+  report: (error: Error) => void,
+): Promise<void> {
+  const now = service.clock()
+  try {
+    const message = JSON.parse(service.vault.open(claimed.body)) as Message
+    if (message.until !== undefined && message.until * 1000 < now.getTime()) throw new Undeliverable('it is too late')
+    const delivery = { service, realm: claimed.realmName, message, id: claimed.id }
+    await (deliver[message.kind] as (delivery: Delivery) => Promise<void>)(delivery)
+  } catch (error) {
+    const delay = error instanceof Undeliverable ? undefined : DELAYS[claimed.attempts - 1]
+    const next = delay === undefined ? 'it will not be' : `next attempt in ${delay / 1000} s`
+    const what = `a ${claimed.kind} of the realm ${claimed.realmName} was not delivered`
+    report(new Error(`${what} (attempt ${claimed.attempts}; ${next})`, { cause: error }))
+    if (delay !== undefined) {
+      await service.look((tx) => postponeMessage(tx, claimed, new Date(now.getTime() + delay)))
+      return
+    }
+  }
+  await service.look((tx) => deleteMessage(tx, claimed))
+}
