@@ -20,7 +20,7 @@ export class HttpError extends Error {
 /** An answer that says no. */
 export interface ErrorAnswer {
   readonly status: number
-  /** Absent: the header says it all. */
+  /** Absent: status and header say it all. */
   readonly body?: object
   /** The WWW-Authenticate header. */
   readonly challenge?: string
@@ -30,6 +30,7 @@ export interface ErrorAnswer {
 
 const forms: Readonly<Record<ErrorCode, (message: string) => ErrorAnswer>> = {
   not_found: (error) => ({ status: 404, body: { error } }),
+  silent: () => ({ status: 404 }),
   absent: (errorMessage) => ({ status: 404, body: { errorMessage } }),
   conflict: (errorMessage) => ({ status: 409, body: { errorMessage } }),
   duplicate: (error_description) => ({ status: 409, body: { error: 'conflict', error_description } }),

@@ -69,9 +69,9 @@ export async function createServer(service: Service, options: ServerOptions = {}
     const { status, body, challenge, fault } = errorAnswer(error, request.id)
     if (fault) request.log.error(error)
     if (challenge !== undefined) reply.header('www-authenticate', challenge)
-    // Keycloak: what has no body is of a type all the same.
-    if (!body) return reply.code(status).type('text/plain').send()
-    return reply.code(status).type('application/json').send(JSON.stringify(body))
+    if (body) return reply.code(status).type('application/json').send(JSON.stringify(body))
+    // Keycloak: a challenge that has no body is of a type all the same.
+    return (challenge === undefined ? reply : reply.type('text/plain')).code(status).send()
   })
   app.setNotFoundHandler(async () => Promise.reject(notFound()))
 

@@ -16,7 +16,7 @@ export const authenticatorConfig = defineKind({
   fields: {
     alias: text('Name of the settings; unique in their realm.'),
     config: textMap('Settings of the step, by name.', {
-      onPut: 'replace',
+      onPut: 'clear',
       default: {},
       secret: secretSettings,
       emptyIsAbsent: true,

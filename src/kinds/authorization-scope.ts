@@ -1,4 +1,4 @@
-import { text } from './fields.ts'
+import { opaque, text } from './fields.ts'
 import { defineKind } from './kind.ts'
 
 /** Keycloak: ScopeRepresentation. Something that can be done with the resources of a client, such as viewing them. */
@@ -17,5 +17,7 @@ export const authorizationScope = defineKind({
     name: text('Name of the scope; unique in its client.'),
     displayName: text('Name of the scope as people see it.', { onPut: 'clear' }),
     iconUri: text('Address of an icon.', { onPut: 'clear' }),
+    policies: opaque('Keycloak: without effect; policies name the scope.', { computed: true }),
+    resources: opaque('Keycloak: without effect; resources name the scope.', { computed: true }),
   },
 })

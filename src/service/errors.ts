@@ -6,6 +6,8 @@ export type ErrorCode =
   | 'not_found'
   /** Keycloak: as `not_found`, in the form of `invalid`. */
   | 'absent'
+  /** Keycloak: as `not_found`, without a word. */
+  | 'silent'
   /** The name is taken. */
   | 'conflict'
   /** Keycloak: as `conflict`, where its database noticed. */

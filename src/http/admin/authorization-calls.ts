@@ -5,9 +5,7 @@ import { ServiceError } from '../../service/errors.ts'
 import { getServer } from '../../service/resources/resource-servers.ts'
 import { HttpError } from '../errors.ts'
 import { recordEvent } from '../event.ts'
-import { type Answer, bodyBehind, type Call, type Operation, operationId, param, type Untagged } from '../operation.ts'
-import { refusals } from '../responses.ts'
-import { silently } from './authorization-schemas.ts'
+import { type Answer, bodyBehind, type Call, type Operation, param } from '../operation.ts'
 
 /** The path of what a client decides permissions by. */
 export const BASE = '/admin/realms/{realm}/clients/{client-uuid}/authz/resource-server'
@@ -26,14 +24,11 @@ export type Reach = (context: Context, call: Call) => Promise<unknown>
 const toServer: Reach = (context, call) => getServer(context, clientOf(call), 'manage-authorization')
 
 /** Reads; where there is nothing, the status says so without a word. */
-export function readingOr(
-  absent: 204 | 404,
-  work: (context: Context, call: Call) => Promise<unknown>,
-): Operation['handle'] {
+export function readingOrNothing(work: (context: Context, call: Call) => Promise<unknown>): Operation['handle'] {
   return (call) =>
     call.service.read(call.caller, param(call, 'realm'), async (context) => {
       const body = await work(context, call)
-      return body === undefined ? { status: absent } : { status: 200, body }
+      return body === undefined ? { status: 204 } : { status: 200, body }
     })
 }
 
@@ -71,37 +66,4 @@ export function making(
         throw new HttpError(409, taken(error.message))
       }
     })
-}
-
-/** Changes something. Where it is not there, nothing but the status says so. */
-export function changing(
-  work: (context: WriteContext, call: Call) => Promise<unknown>,
-  status = 204,
-): Operation['handle'] {
-  return (call) =>
-    call.service.write(call.caller, param(call, 'realm'), async (context): Promise<Answer> => {
-      if ((await work(context, call)) === false) return { status: 404 }
-      recordEvent(context, call)
-      return { status }
-    })
-}
-
-/** What belongs to one object. */
-export function part(
-  item: string,
-  field: string,
-  answer: Untagged['responses'][number],
-  summary: string,
-  parameter: string,
-  read: (context: Context, client: string, id: string) => Promise<unknown>,
-): Untagged {
-  return {
-    permission: 'view-authorization',
-    operationId: operationId('list', `${item}/${field}`),
-    method: 'GET',
-    path: `${item}/${field}`,
-    summary,
-    responses: { 200: answer, ...refusals, ...silently.missing },
-    handle: readingOr(404, (context, call) => read(context, clientOf(call), param(call, parameter))),
-  }
 }

@@ -10,10 +10,10 @@ import {
   replacePolicy,
 } from '../../service/resources/authorization-policies.ts'
 import { getServer } from '../../service/resources/resource-servers.ts'
-import { operationId, param, reading, type Untagged } from '../operation.ts'
+import { operationId, param, reading, type Untagged, writing } from '../operation.ts'
 import { page, queryFlag } from '../query.ts'
 import { badRequest, done, refusals } from '../responses.ts'
-import { BASE, bodyOf, changing, clientOf, making, readingOr, searching } from './authorization-calls.ts'
+import { BASE, bodyOf, clientOf, making, readingOrNothing, searching } from './authorization-calls.ts'
 import { answers, bodies, silently } from './authorization-schemas.ts'
 
 const view = { permission: 'view-authorization' } as const
@@ -53,7 +53,7 @@ function operationsOn(path: string, form: PolicyForm, permissions: boolean): Unt
       summary: `List each ${word} of a client`,
       query,
       responses: { 200: answers.policies, 204: answers.absent, ...refusals },
-      handle: readingOr(204, (context, call) =>
+      handle: readingOrNothing((context, call) =>
         policies.list(context, clientOf(call), { ...call.query, ...(permissions && { permission: true }) }),
       ),
     },
@@ -123,10 +123,12 @@ function operationsOn(path: string, form: PolicyForm, permissions: boolean): Unt
       event: { type: 'AUTHORIZATION_POLICY', operation: 'UPDATE', asCalled: true },
       // Keycloak: it says that something was made.
       responses: { 201: answers.replaced, ...refusals, ...badRequest },
-      handle: changing(
-        async (context, call) => replacePolicy(context, clientOf(call), param(call, id!), await bodyOf(context, call)),
-        201,
-      ),
+      handle: async (call) => {
+        const change = writing(async (context) =>
+          replacePolicy(context, clientOf(call), param(call, id!), await bodyOf(context, call)),
+        )
+        return { ...(await change(call)), status: 201 }
+      },
     },
     {
       ...manage,
@@ -135,7 +137,7 @@ function operationsOn(path: string, form: PolicyForm, permissions: boolean): Unt
       path: item,
       summary: `Delete a ${word}`,
       responses: { ...done, ...refusals },
-      handle: changing((context, call) => typed.delete(context, clientOf(call), param(call, id!))),
+      handle: writing((context, call) => typed.delete(context, clientOf(call), param(call, id!))),
     },
   ]
 }
@@ -180,7 +182,7 @@ export const policyOperations: Untagged[] = [
     path: POLICY,
     summary: 'Delete a policy',
     responses: { ...done, ...refusals },
-    handle: changing((context, call) => generic.delete(context, clientOf(call), param(call, 'policy-id'))),
+    handle: writing((context, call) => generic.delete(context, clientOf(call), param(call, 'policy-id'))),
   },
   ...operationsOn(`${BASE}/permission`, 'typed', true),
 ]

@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import { authorizationResources as resources } from '../../service/resources/authorization-resources.ts'
-import { operationId, param, reading, type Untagged } from '../operation.ts'
+import { operationId, param, reading, type Untagged, writing } from '../operation.ts'
 import { page, queryFlag } from '../query.ts'
 import { badRequest, done, refusals } from '../responses.ts'
-import { BASE, bodyOf, changing, clientOf, making, part, searching } from './authorization-calls.ts'
+import { BASE, bodyOf, clientOf, making, searching } from './authorization-calls.ts'
 import { answers, bodies, byName, silently } from './authorization-schemas.ts'
 
 const view = { permission: 'view-authorization' } as const
@@ -77,7 +77,7 @@ export const resourceOperations: Untagged[] = [
     event: 'AUTHORIZATION_RESOURCE',
     body: bodies.resource,
     responses: { ...done, ...refusals, ...badRequest },
-    handle: changing(async (context, call) =>
+    handle: writing(async (context, call) =>
       resources.replace(context, clientOf(call), param(call, 'resource-id'), await bodyOf(context, call)),
     ),
   },
@@ -89,23 +89,25 @@ export const resourceOperations: Untagged[] = [
     summary: 'Delete a resource, and the permissions that are for nothing else',
     event: 'AUTHORIZATION_RESOURCE',
     responses: { ...done, ...refusals },
-    handle: changing((context, call) => resources.delete(context, clientOf(call), param(call, 'resource-id'))),
+    handle: writing((context, call) => resources.delete(context, clientOf(call), param(call, 'resource-id'))),
   },
-  part(
-    RESOURCE,
-    'attributes',
-    answers.attributes,
-    'Get the attributes of a resource',
-    'resource-id',
-    resources.attributes,
-  ),
-  part(RESOURCE, 'scopes', answers.scopes, 'List the scopes of a resource', 'resource-id', resources.scopes),
-  part(
-    RESOURCE,
-    'permissions',
-    answers.policies,
-    'List the permissions on a resource',
-    'resource-id',
-    resources.permissions,
-  ),
+  part('attributes', answers.attributes, 'Get the attributes of a resource'),
+  part('scopes', answers.scopes, 'List the scopes of a resource'),
+  part('permissions', answers.policies, 'List the permissions on a resource'),
 ]
+
+function part(
+  field: 'attributes' | 'scopes' | 'permissions',
+  answer: Untagged['responses'][number],
+  summary: string,
+): Untagged {
+  return {
+    ...view,
+    operationId: operationId('list', `${RESOURCE}/${field}`),
+    method: 'GET',
+    path: `${RESOURCE}/${field}`,
+    summary,
+    responses: { 200: answer, ...refusals, ...silently.missing },
+    handle: reading((context, call) => resources[field](context, clientOf(call), param(call, 'resource-id'))),
+  }
+}

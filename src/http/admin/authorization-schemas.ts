@@ -6,7 +6,7 @@ import { client } from '../../kinds/client.ts'
 import { type Field, objectOf } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Kind } from '../../kinds/kind.ts'
-import type { BodyForm } from '../body.ts'
+import { type BodyForm, bodySchema } from '../body.ts'
 import type { Response } from '../operation.ts'
 import { errorSchema } from '../responses.ts'
 
@@ -48,13 +48,7 @@ const policy = z.strictObject({
   scopesData: z.array(z.json()).nullish().describe('Keycloak: the scopes in full; without effect.'),
 })
 
-const scope = z.strictObject({
-  id: text('Id of the scope; on creation a wish, otherwise without effect.'),
-  ...own(kinds.authorizationScope, ['name', 'displayName', 'iconUri']),
-  policies: z.array(z.json()).nullish().describe('Keycloak: without effect.'),
-  resources: z.array(z.json()).nullish().describe('Keycloak: without effect.'),
-})
-
+const scope = bodySchema(kinds.authorizationScope)
 const owner = z.looseObject({ id: text('Id of the owner.'), name: text('Name of the owner.') })
 const scopes = z
   .array(z.union([z.string(), scope]))
@@ -97,7 +91,6 @@ export const bodies = {
     representation: 'ResourceServerRepresentation',
   },
   resource: { schema: resource, description: 'the resource, as it shall be', representation: 'ResourceRepresentation' },
-  scope: { schema: scope, description: 'the scope, as it shall be', representation: 'ScopeRepresentation' },
   policy: { schema: policy, description: 'the policy, as it shall be', representation: 'PolicyRepresentation' },
 } satisfies Record<string, BodyForm>
 
@@ -112,7 +105,6 @@ export const answers = {
   server: { description: 'The settings.', schema: server },
   resource: { description: 'The resource.', schema: resource },
   resources: { description: 'The resources.', schema: z.array(resource) },
-  scope: { description: 'The scope.', schema: scope },
   scopes: { description: 'The scopes.', schema: z.array(scope) },
   policy: { description: 'The policy.', schema: policy },
   policies: { description: 'The policies.', schema: z.array(policy) },

@@ -1,87 +1,75 @@
 import * as z from 'zod'
-import { authorizationScopes as scopes } from '../../service/resources/authorization-scopes.ts'
-import { operationId, param, reading, type Untagged } from '../operation.ts'
+import { kinds } from '../../kinds/index.ts'
+import {
+  findScope,
+  permissionsOn,
+  resourcesOf,
+  authorizationScopes as scopes,
+} from '../../service/resources/authorization-scopes.ts'
+import { type Call, operationId, param, reading, type Untagged } from '../operation.ts'
 import { page } from '../query.ts'
-import { badRequest, done, refusals } from '../responses.ts'
-import { BASE, bodyOf, changing, clientOf, making, part, readingOr, searching } from './authorization-calls.ts'
-import { answers, bodies, byName, silently } from './authorization-schemas.ts'
-
-const view = { permission: 'view-authorization' } as const
-const manage = { permission: 'manage-authorization' } as const
-const scopeQuery = z.object({
-  scopeId: z.string().optional().describe('Id of the scope.'),
-  name: z.string().optional().describe('Part of the name, in any case.'),
-  ...page,
-})
+import { one, refusals } from '../responses.ts'
+import { collection } from '../shapes/collection.ts'
+import { BASE, clientOf, making, searching } from './authorization-calls.ts'
+import { answers, byName, silently } from './authorization-schemas.ts'
 
 const SCOPES = `${BASE}/scope`
 const SCOPE = `${SCOPES}/{scope-id}`
 
+const [list, create, get, update, remove] = collection(scopes, SCOPES, '{scope-id}').map((operation) => ({
+  ...operation,
+  responses: { ...operation.responses, ...silently.missing },
+}))
+const { 200: answer } = one(kinds.authorizationScope)
+
+const placeOf = (call: Call) => ({ owner: clientOf(call), id: param(call, 'scope-id') })
+
 /** Scopes of clients. */
 export const scopeOperations: Untagged[] = [
   {
-    ...view,
-    operationId: operationId('list', SCOPES),
-    method: 'GET',
-    path: SCOPES,
-    summary: 'List the scopes of a client',
-    query: scopeQuery,
-    responses: { 200: answers.scopes, ...refusals },
-    handle: reading((context, call) => scopes.list(context, clientOf(call), call.query)),
+    ...list!,
+    query: z.object({
+      scopeId: z.string().optional().describe('Id of the scope.'),
+      name: z.string().optional().describe('Part of the name, in any case.'),
+      ...page,
+    }),
   },
   {
-    ...manage,
-    operationId: operationId('create', SCOPES),
-    method: 'POST',
-    path: SCOPES,
+    ...create!,
     summary: 'Create a scope, or replace the one of that name',
-    event: 'AUTHORIZATION_SCOPE',
-    body: bodies.scope,
-    responses: { 201: answers.scope, ...refusals, ...badRequest },
-    handle: making('id', (context, call, body) => scopes.create(context, clientOf(call), body)),
+    responses: { ...create!.responses, 201: answer! },
+    handle: making('id', async (context, call, body) => {
+      const owner = clientOf(call)
+      return scopes.get(context, { owner, id: await scopes.create(context, { owner }, body) })
+    }),
   },
   {
-    ...view,
+    permission: scopes.view,
     operationId: operationId('find', `${SCOPES}/search`),
     method: 'GET',
     path: `${SCOPES}/search`,
     summary: 'Get the scope of that name',
     query: byName,
-    responses: { 200: answers.scope, 204: answers.absent, ...refusals, ...silently.unnamed },
-    handle: searching(scopes.find),
+    responses: { 200: answer!, 204: answers.absent, ...refusals, ...silently.unnamed },
+    handle: searching(findScope),
+  },
+  get!,
+  update!,
+  remove!,
+  {
+    ...get!,
+    operationId: operationId('list', `${SCOPE}/permissions`),
+    path: `${SCOPE}/permissions`,
+    summary: 'List the permissions on a scope',
+    responses: { ...get!.responses, 200: answers.policies },
+    handle: reading((context, call) => permissionsOn(context, placeOf(call))),
   },
   {
-    ...view,
-    operationId: operationId('get', SCOPE),
-    method: 'GET',
-    path: SCOPE,
-    summary: 'Get a scope',
-    responses: { 200: answers.scope, ...refusals, ...silently.missing },
-    handle: readingOr(404, (context, call) => scopes.get(context, clientOf(call), param(call, 'scope-id'))),
+    ...get!,
+    operationId: operationId('list', `${SCOPE}/resources`),
+    path: `${SCOPE}/resources`,
+    summary: 'List the resources that have a scope',
+    responses: { ...get!.responses, 200: answers.resources },
+    handle: reading((context, call) => resourcesOf(context, placeOf(call))),
   },
-  {
-    ...manage,
-    operationId: operationId('update', SCOPE),
-    method: 'PUT',
-    path: SCOPE,
-    summary: 'Update a scope',
-    event: 'AUTHORIZATION_SCOPE',
-    body: bodies.scope,
-    responses: { ...done, ...refusals, ...badRequest, ...silently.missing },
-    handle: changing(async (context, call) =>
-      scopes.replace(context, clientOf(call), param(call, 'scope-id'), await bodyOf(context, call)),
-    ),
-  },
-  {
-    ...manage,
-    operationId: operationId('delete', SCOPE),
-    method: 'DELETE',
-    path: SCOPE,
-    summary: 'Delete a scope that no resource has, and the permissions that are for nothing else',
-    event: 'AUTHORIZATION_SCOPE',
-    responses: { ...done, ...refusals, ...silently.missing },
-    handle: changing((context, call) => scopes.delete(context, clientOf(call), param(call, 'scope-id'))),
-  },
-  part(SCOPE, 'permissions', answers.policies, 'List the permissions on a scope', 'scope-id', scopes.permissions),
-  part(SCOPE, 'resources', answers.resources, 'List the resources that have a scope', 'scope-id', scopes.resources),
 ]

@@ -8,9 +8,9 @@ import {
   replaceServer,
   showServer,
 } from '../../service/resources/resource-servers.ts'
-import { type Operation, operationId, reading, tagged, type Untagged } from '../operation.ts'
+import { type Operation, operationId, reading, tagged, type Untagged, writing } from '../operation.ts'
 import { badRequest, done, refusals } from '../responses.ts'
-import { BASE, bodyOf, changing, clientOf } from './authorization-calls.ts'
+import { BASE, bodyOf, clientOf } from './authorization-calls.ts'
 import { policyOperations } from './authorization-policies.ts'
 import { resourceOperations } from './authorization-resources.ts'
 import { answers, bodies } from './authorization-schemas.ts'
@@ -38,7 +38,7 @@ const serverOperations: Untagged[] = [
     event: 'AUTHORIZATION_RESOURCE_SERVER',
     body: bodies.server,
     responses: { ...done, ...refusals, ...badRequest },
-    handle: changing(async (context, call) => replaceServer(context, clientOf(call), await bodyOf(context, call))),
+    handle: writing(async (context, call) => replaceServer(context, clientOf(call), await bodyOf(context, call))),
   },
   {
     ...view,
@@ -58,7 +58,7 @@ const serverOperations: Untagged[] = [
     event: { type: 'AUTHORIZATION_RESOURCE_SERVER', operation: 'UPDATE' },
     body: bodies.server,
     responses: { ...done, ...refusals, ...badRequest },
-    handle: changing(async (context, call) => {
+    handle: writing(async (context, call) => {
       const authorizationSettings = await bodyOf(context, call)
       const server = await getServer(context, clientOf(call), 'manage-authorization')
       await importContent(context, { clients: [{ clientId: server.key[0]!, authorizationSettings }] })

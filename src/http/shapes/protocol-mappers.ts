@@ -1,7 +1,7 @@
 // The operations on the protocol mappers of a client or of a client scope.
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/kind.ts'
-import type { ProtocolMappers } from '../../service/resources/protocol-mappers.ts'
+import type { protocolMappersOf } from '../../service/resources/protocol-mappers.ts'
 import { listBody } from '../body.ts'
 import { bodyBehind, operationId, param, paramsOf, reading, type Untagged, writing } from '../operation.ts'
 import { badRequest, done, many, refusals } from '../responses.ts'
@@ -10,7 +10,7 @@ import { collection } from './collection.ts'
 const kind = kinds.protocolMapper
 
 /** The operations on protocol mappers under `path`, which ends in `/protocol-mappers`. */
-export function protocolMappers(mappers: ProtocolMappers, path: string): Untagged[] {
+export function protocolMappers(mappers: ReturnType<typeof protocolMappersOf>, path: string): Untagged[] {
   const owner = paramsOf(path).at(-1)!
   return [
     ...collection(mappers, `${path}/models`, '{id}'),
@@ -25,7 +25,7 @@ export function protocolMappers(mappers: ProtocolMappers, path: string): Untagge
       responses: { ...done, ...refusals, ...badRequest },
       handle: writing(async (context, call) => {
         const id = param(call, owner)
-        const bodies = await bodyBehind(call, () => mappers.reach(context, { owner: id }))
+        const bodies = await bodyBehind(call, async () => mappers.reach?.(context, { owner: id }))
         await mappers.createAll(context, id, bodies as Representation[])
       }),
     },
@@ -36,7 +36,10 @@ export function protocolMappers(mappers: ProtocolMappers, path: string): Untagge
       summary: 'List the protocol mappers of a protocol',
       permission: mappers.view,
       responses: { ...many(kind), ...refusals },
-      handle: reading((context, call) => mappers.listOf(context, param(call, owner), param(call, 'protocol'))),
+      handle: reading(async (context, call) => {
+        const all = await mappers.list(context, { owner: param(call, owner) }, {})
+        return all.filter(({ protocol }) => protocol === param(call, 'protocol'))
+      }),
     },
   ]
 }

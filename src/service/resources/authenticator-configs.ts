@@ -8,71 +8,63 @@ import { describeEvent } from '../admin-events.ts'
 import { demand } from '../administrators.ts'
 import type { Context, WriteContext } from '../context.ts'
 import { failure } from '../errors.ts'
-import { writers } from '../index.ts'
-import { present } from '../present.ts'
-import { replacement, withoutNulls } from '../put.ts'
 import { executionIn, providerOf } from './authentication-executions.ts'
 import { deleteConfigs, type Flows, readFlows } from './authentication-flows.ts'
 import { nameConfig } from './authentication-steps.ts'
-import { getObject, newObject } from './resource.ts'
+import { byId, plainResource, type Resource } from './resource.ts'
 
 const kind = kinds.authenticatorConfig
-const find = (context: Context, id: string) => getObject(context, kind.name, id, 'Could not find authenticator config')
 
-/** The settings with that id. */
-export async function getConfig(context: Context, id: string): Promise<Representation> {
-  demand(context, 'view-realm')
-  const shown = present(context.vault, await find(context, id))
-  return withMask(shown, settingsOf(stepsWith(await readFlows(context), id)))
-}
+// Keycloak: a body is read before anything is looked up.
+const { reach: _, ...plain } = plainResource({
+  kind: kind.name,
+  view: 'view-realm',
+  manage: 'manage-realm',
+  find: byId(kind.name, 'Could not find authenticator config'),
+})
 
-/** Makes settings that no step has yet; gives their id. */
-export async function createConfig(context: WriteContext, body: Representation): Promise<string> {
-  demand(context, 'manage-realm')
-  const id = await make(context, body)
-  describeEvent(context, { representation: withMask({ ...body, id }, NONE) })
-  return id
+/** The settings of steps. Keycloak: they are not listed. */
+export const authenticatorConfigs: Resource = {
+  ...plain,
+  async get(context, place) {
+    const shown = await plain.get(context, place)
+    return withMask(shown, await stepsOf(context, place.id))
+  },
+  async create(context, place, body) {
+    const id = await make(context, place, body)
+    describeEvent(context, { representation: withMask({ ...body, id }, []) })
+    return id
+  },
+  async replace(context, place, body) {
+    describeEvent(context, { representation: withMask(body, await stepsOf(context, place.id)) })
+    await plain.replace(context, place, body)
+  },
 }
 
 /** Makes settings of an execution, instead of those that it has; gives their id. */
 export async function addConfig(context: WriteContext, execution: string, body: Representation): Promise<string> {
-  demand(context, 'manage-realm')
+  demand(context, plain.manage)
   const flows = await readFlows(context)
   const found = executionIn(flows, execution)
   const { config: before } = found.execution
   if (before && stepsWith(flows, before.id).length === 1) await deleteConfigs(context, [before.id])
-  const id = await make(context, body)
+  const id = await make(context, {}, body)
   await nameConfig(context, found, String(body.alias))
-  describeEvent(context, { representation: withMask({ ...body, id }, settingsOf([found.execution])) })
+  describeEvent(context, { representation: withMask({ ...body, id }, [found.execution]) })
   return id
 }
 
-/** Changes settings: what is not stated is gone, and what is masked stays. */
-export async function replaceConfig(context: WriteContext, id: string, body: Representation): Promise<void> {
-  demand(context, 'manage-realm')
-  const live = await find(context, id)
-  describeEvent(context, { representation: withMask(body, settingsOf(stepsWith(await readFlows(context), id))) })
-  const set = replacement(live, { config: {}, ...withoutNulls(body) })
-  await writers.authenticatorConfig.update(context, [{ live, set }])
-}
-
-/** Deletes settings; the steps that had them stay. */
-export async function deleteConfig(context: WriteContext, id: string): Promise<void> {
-  demand(context, 'manage-realm')
-  await writers.authenticatorConfig.delete(context, [await find(context, id)])
-}
-
-async function make(context: WriteContext, body: Representation): Promise<string> {
-  const stated = withoutNulls(body)
+const make: Resource['create'] = async (context, place, body) => {
+  demand(context, plain.manage)
   // Keycloak: it says that nothing is a conflict.
-  if (!stated.alias)
+  if (!body.alias)
     throw failure('conflict', 'Failed to create authentication execution configuration with empty alias name')
-  const [made] = await writers.authenticatorConfig.create(context, [newObject(stated)])
-  return made!.id
+  return plain.create(context, place, body)
 }
 
-/** The settings as they may be seen: those that are described and no secret. */
-function withMask(shown: Representation, described: ReadonlySet<string>): Representation {
+/** The settings as they may be seen: those that the providers of their steps describe, and that are no secret. */
+function withMask(shown: Representation, steps: readonly StoredExecution[]): Representation {
+  const described = new Set(steps.flatMap((step) => providerOf(step)?.config.map(({ name }) => name) ?? []))
   const values = Object.entries((shown.config ?? {}) as Representation).map(([name, value]) => {
     const open = described.has(name) && !isSecret(kind, `config.${name}`)
     return [name, open ? value : MASK]
@@ -80,13 +72,10 @@ function withMask(shown: Representation, described: ReadonlySet<string>): Repres
   return { ...shown, config: Object.fromEntries(values) }
 }
 
+async function stepsOf(context: Context, config: string): Promise<StoredExecution[]> {
+  return stepsWith(await readFlows(context), config)
+}
+
 function stepsWith({ byId }: Flows, config: string): StoredExecution[] {
   return [...byId.values()].flatMap(({ executions }) => executions).filter((step) => step.config?.id === config)
 }
-
-/** The settings that the providers of the steps describe. */
-function settingsOf(steps: readonly StoredExecution[]): ReadonlySet<string> {
-  return new Set(steps.flatMap((step) => providerOf(step)?.config.map(({ name }) => name) ?? []))
-}
-
-const NONE: ReadonlySet<string> = new Set()

@@ -23,8 +23,8 @@ import {
 } from './authorization-policy-wire.ts'
 import { briefScope } from './authorization-scopes.ts'
 import { filterPolicies, namesIn } from './policy-filter.ts'
-import { newObject, type Query } from './resource.ts'
-import { demandName, findIn, findNamed, getServer, listOf, NOT_FOUND, paged, parentOf } from './resource-servers.ts'
+import { findIn, newObject, parentOf, type Query } from './resource.ts'
+import { demandName, findNamed, getServer, listOf, NOT_FOUND, paged } from './resource-servers.ts'
 
 const KIND = 'authorizationPolicy'
 

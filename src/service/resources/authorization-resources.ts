@@ -12,9 +12,9 @@ import { present } from '../present.ts'
 import { replacement, withoutNulls } from '../put.ts'
 import { briefPolicy } from './authorization-policy-wire.ts'
 import { briefScope } from './authorization-scopes.ts'
-import { newObject, type Query } from './resource.ts'
+import { findIn, newObject, parentOf, type Query } from './resource.ts'
 import { filterResources } from './resource-filter.ts'
-import { demandName, findIn, findNamed, getServer, listOf, NOT_FOUND, paged, parentOf } from './resource-servers.ts'
+import { demandName, findNamed, getServer, listOf, NOT_FOUND, paged } from './resource-servers.ts'
 
 const KIND = 'authorizationResource'
 
@@ -74,22 +74,20 @@ export const authorizationResources = {
     await writers[KIND].delete(context, [live])
     describeEvent(context, { representation: representation! })
   },
-  async attributes(context: Context, client: string, id: string): Promise<Json | undefined> {
-    const live = await findIn(context, await getServer(context, client, 'view-authorization'), KIND, id)
-    return live && present(context.vault, live).attributes
-  },
-  async scopes(context: Context, client: string, id: string): Promise<Representation[] | undefined> {
+  async attributes(context: Context, client: string, id: string): Promise<Json> {
     const server = await getServer(context, client, 'view-authorization')
-    const live = await findIn(context, server, KIND, id)
-    if (!live) return undefined
+    return present(context.vault, await find(context, server, id)).attributes!
+  },
+  async scopes(context: Context, client: string, id: string): Promise<Representation[]> {
+    const server = await getServer(context, client, 'view-authorization')
+    const live = await find(context, server, id)
     const all = await listOf(context, server, 'authorizationScope')
     return all.filter(({ key }) => (live.representation.scopes as string[]).includes(key.at(-1)!)).map(briefScope)
   },
   /** Those that name the resource, are for its type, or for one of its scopes wherever it is. */
-  async permissions(context: Context, client: string, id: string): Promise<Representation[] | undefined> {
+  async permissions(context: Context, client: string, id: string): Promise<Representation[]> {
     const server = await getServer(context, client, 'view-authorization')
-    const live = await findIn(context, server, KIND, id)
-    if (!live) return undefined
+    const live = await find(context, server, id)
     const naming = new Set((await namingAny(context, 'resources', [live])).map((one) => one.id))
     const { type, scopes } = live.representation
     const all = await listOf(context, server, 'authorizationPolicy')
@@ -110,6 +108,13 @@ export const authorizationResources = {
 async function getIn(context: Context, server: LiveObject, id: string): Promise<LiveObject> {
   const live = await findIn(context, server, KIND, id)
   if (!live) throw failure('not_found', NOT_FOUND)
+  return live
+}
+
+/** Keycloak: what belongs to a resource says nothing where there is none. */
+async function find(context: Context, server: LiveObject, id: string): Promise<LiveObject> {
+  const live = await findIn(context, server, KIND, id)
+  if (!live) throw failure('silent', 'There is no such resource')
   return live
 }
 

@@ -1,5 +1,5 @@
-import { nestedMapper } from './protocol-mappers.ts'
-import { plainResource } from './resource.ts'
+import { nestedMapper } from './nested-mappers.ts'
+import { byId, plainResource } from './resource.ts'
 
 /** What is said of a client scope that does not exist. */
 export const CLIENT_SCOPE_NOT_FOUND = 'Could not find client scope'
@@ -9,6 +9,6 @@ export const clientScopes = plainResource({
   kind: 'clientScope',
   view: 'view-clients',
   manage: 'manage-clients',
-  notFound: CLIENT_SCOPE_NOT_FOUND,
+  find: byId('clientScope', CLIENT_SCOPE_NOT_FOUND),
   nested: nestedMapper,
 })

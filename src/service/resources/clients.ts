@@ -13,19 +13,11 @@ import type { LiveObject } from '../live.ts'
 import { type Present, present, presentAll } from '../present.ts'
 import { named, replacement, withoutNulls } from '../put.ts'
 import { attributesOf, pageOf } from './lists.ts'
-import { nestedMapper, replaceMappers } from './protocol-mappers.ts'
-import { getObject, plainResource, type Query, type Resource, type ResourceDescription } from './resource.ts'
+import { nestedMapper, replaceMappers } from './nested-mappers.ts'
+import { byId, plainResource, type Query, type Resource } from './resource.ts'
 
 /** What is said of a client that does not exist. */
 export const CLIENT_NOT_FOUND = 'Could not find client'
-
-const description: ResourceDescription = {
-  kind: 'client',
-  view: 'view-clients',
-  manage: 'manage-clients',
-  notFound: CLIENT_NOT_FOUND,
-  nested: nestedMapper,
-}
 
 /** Keycloak: the attributes that clients can be looked up by. */
 const SEARCHABLE = [
@@ -35,9 +27,15 @@ const SEARCHABLE = [
   'jwt.credential.sub',
 ]
 
-const find = (context: Context, id: string) => getObject(context, 'client', id, CLIENT_NOT_FOUND)
+const find = byId('client', CLIENT_NOT_FOUND)
 
-const plain = plainResource(description)
+const plain = plainResource({
+  kind: 'client',
+  view: 'view-clients',
+  manage: 'manage-clients',
+  find,
+  nested: nestedMapper,
+})
 
 /** Keycloak: ClientsResource, ClientResource. */
 export const clients: Resource = {
@@ -50,16 +48,16 @@ export const clients: Resource = {
     })
     return presentAll(context, 'client', found, showTo(context))
   },
-  async get(context, { id }) {
+  async get(context, place) {
     demand(context, 'view-clients')
-    return (await presentAll(context, 'client', [await find(context, id)], showTo(context)))[0]!
+    return (await presentAll(context, 'client', [await find(context, place)], showTo(context)))[0]!
   },
   create(context, place, body) {
     return plain.create(context, place, withProtocolDefaults(withSecret(context, withoutSettings(body))))
   },
-  async replace(context, { id }, body) {
+  async replace(context, place, body) {
     demand(context, 'manage-clients')
-    const live = await find(context, id)
+    const live = await find(context, place)
     refuseAdministration(context, live)
     await writers.client.update(context, [
       { live, set: update(live, await named(context, 'client', withoutSettings(body))) },
@@ -67,13 +65,13 @@ export const clients: Resource = {
     const { protocolMappers } = body
     if (Array.isArray(protocolMappers)) await replaceMappers(context, live, protocolMappers as Representation[])
   },
-  async delete(context, { id }) {
+  async delete(context, place) {
     demand(context, 'manage-clients')
-    const live = await find(context, id)
+    const live = await find(context, place)
     refuseAdministration(context, live)
     if (isBuiltIn(context.realm.name, 'client', live.key)) throw failure('bad_request', 'Could not delete client')
     await writers.client.delete(context, [live])
-    describeEvent(context, { representation: { id, clientId: live.key[0]! } })
+    describeEvent(context, { representation: { id: live.id, clientId: live.key[0]! } })
   },
 }
 

@@ -21,7 +21,7 @@ import { type Present, present } from '../present.ts'
 import { replacement, withoutNulls } from '../put.ts'
 import { reservedIn } from '../reserved.ts'
 import { searchOf } from './identity-provider-search.ts'
-import type { Resource } from './resource.ts'
+import { plainResource, type Resource } from './resource.ts'
 
 const VIEW = 'view-identity-providers'
 const MANAGE = 'manage-identity-providers'
@@ -29,23 +29,19 @@ const NOT_FOUND = 'HTTP 404 Not Found'
 
 /** Keycloak: IdentityProvidersResource, IdentityProviderResource. */
 export const identityProviders: Resource = {
-  kind: 'identityProvider',
-  view: VIEW,
-  manage: MANAGE,
-  async reach(context, { id }) {
-    demand(context, MANAGE)
-    if (id !== undefined) await findProvider(context, id)
-  },
+  ...plainResource({
+    kind: 'identityProvider',
+    view: VIEW,
+    manage: MANAGE,
+    find: (context, { id }) => findProvider(context, id),
+    present: (vault, live) => showProvider(vault, live),
+  }),
   async list(context, _place, query) {
     demand(context, VIEW)
     const search = { ...searchOf(query), visible: visibleTo(context, VIEW) }
     const ids = await searchProviders(context.tx, context.realm.number, search)
     const found = await writers.identityProvider.list(context, { ids })
     return found.map((live) => (query.briefRepresentation === true ? briefly(live) : showProvider(context.vault, live)))
-  },
-  async get(context, { id }) {
-    demand(context, VIEW)
-    return showProvider(context.vault, await findProvider(context, id))
   },
   async create(context, _place, body) {
     demand(context, MANAGE)
@@ -73,10 +69,6 @@ export const identityProviders: Resource = {
     const set = replacement(live, { ...stated, providerId: providerId! })
     await writers.identityProvider.update(context, [{ live, set }])
     tell(context, live, stated)
-  },
-  async delete(context, { id }) {
-    demand(context, MANAGE)
-    await writers.identityProvider.delete(context, [await findProvider(context, id)])
   },
 }
 

@@ -1,7 +1,7 @@
 // What REST does with the settings of clients that decide permissions.
 import { newAuthorizationSettings } from '../../kinds/client.ts'
 import { kinds } from '../../kinds/index.ts'
-import type { Key, KindName, Representation } from '../../kinds/kind.ts'
+import type { KindName, Representation } from '../../kinds/kind.ts'
 import { describeEvent } from '../admin-events.ts'
 import { demand, type Permission } from '../administrators.ts'
 import type { Context, WriteContext } from '../context.ts'
@@ -18,6 +18,11 @@ export const NOT_FOUND = 'HTTP 404 Not Found'
 /** The client that decides permissions. Throws not_found where there is none, or where it does not. */
 export async function getServer(context: Context, id: string, permission: Permission): Promise<LiveObject> {
   demand(context, permission)
+  return findServer(context, id)
+}
+
+/** The client that decides permissions, for who may know. Throws not_found as `getServer` does. */
+export async function findServer(context: Context, id: string): Promise<LiveObject> {
   const client = await getObject(context, 'client', id, CLIENT_NOT_FOUND)
   if (client.representation.authorizationServicesEnabled !== true) throw failure('not_found', NOT_FOUND)
   return client
@@ -75,19 +80,13 @@ function stated(context: Context, live: LiveObject): Representation {
 }
 
 /** The objects of a kind that the client has, by name. */
-export function listOf(context: Context, { id }: LiveObject, kind: KindName, search = ''): Promise<LiveObject[]> {
-  return writers[kind].list(context, { parents: { kind: 'client', ids: [id] }, ...(search && { search }) })
-}
-
-/** One object of a client, by id; undefined where it has no such one. */
-export async function findIn(
+export function listOf(
   context: Context,
-  server: LiveObject,
+  { id }: Pick<LiveObject, 'id'>,
   kind: KindName,
-  id: string,
-): Promise<LiveObject | undefined> {
-  const [found] = await writers[kind].list(context, { ids: [id] })
-  return found?.parent?.id === server.id ? found : undefined
+  search = '',
+): Promise<LiveObject[]> {
+  return writers[kind].list(context, { parents: { kind: 'client', ids: [id] }, ...(search && { search }) })
 }
 
 /** One object of a client, by name; undefined where it has no such one. */
@@ -98,11 +97,6 @@ export async function findNamed(
   name: string,
 ): Promise<LiveObject | undefined> {
   return (await writers[kind].list(context, { keys: [['client', ...key, name]] }))[0]
-}
-
-/** The client as the parent of something new in it. */
-export function parentOf({ id, key }: LiveObject): { kind: 'client'; id: string; key: Key } {
-  return { kind: 'client', id, key }
 }
 
 /** Keycloak: a page has 100 elements where nothing else is said. */

@@ -43,47 +43,60 @@ export interface ResourceDescription {
   readonly kind: KindName
   readonly view: Permission
   readonly manage: Permission
-  /** What is said of an object that does not exist. */
-  readonly notFound: string
+  /** The object that an address names. Throws where there is none. */
+  readonly find: (context: Context, place: Place) => Promise<LiveObject>
+  /** What the objects under an address belong to. Throws where that is not there. Absent: the realm. */
+  readonly owner?: (context: Context, name: string) => Promise<LiveObject>
+  /** What a body states. Throws where it cannot be. Absent: all but its nulls. */
+  readonly read?: (body: Representation) => Representation
   readonly present?: Present
   /** What is made of the children in the body of a new object. */
   readonly nested?: (child: Representation) => Representation
 }
 
-/** The resource of a kind that belongs to the realm and is addressed by id, with nothing special about it. */
+/** The resource of a kind, with nothing special about it: its objects belong to the realm, or to what the address says. */
 export function plainResource(description: ResourceDescription): Resource {
-  const { kind, view, manage, notFound, present: show = present } = description
-  const find = (context: Context, { id }: Place) => getObject(context, kind, id, notFound)
+  const { kind, view, manage, find, read = withoutNulls, present: show = present } = description
+  const ownerOf = async (context: Context, { owner }: Way) => description.owner?.(context, owner!)
   return {
     kind,
     view,
     manage,
-    async reach(context, { id }) {
+    async reach(context, { owner, id }) {
       demand(context, manage)
-      if (id !== undefined) await find(context, { id })
+      if (owner !== undefined) await ownerOf(context, { owner })
+      else if (id !== undefined) await find(context, { id })
     },
-    async list(context) {
+    async list(context, place) {
       demand(context, view)
-      return presentAll(context, kind, await writers[kind].list(context, {}), show)
+      const owner = await ownerOf(context, place)
+      const filter = owner ? { parents: { kind: owner.kind, ids: [owner.id] } } : {}
+      return presentAll(context, kind, await writers[kind].list(context, filter), show)
     },
     async get(context, place) {
       demand(context, view)
       return (await presentAll(context, kind, [await find(context, place)], show))[0]!
     },
-    async create(context, _place, body) {
+    async create(context, place, body) {
       demand(context, manage)
-      return (await createWithChildren(context, description, body)).id
+      const owner = await ownerOf(context, place)
+      return (await createWithChildren(context, description, read(body), owner)).id
     },
     async replace(context, place, body) {
       demand(context, manage)
       const live = await find(context, place)
-      await writers[kind].update(context, [{ live, set: replacement(live, await named(context, kind, body)) }])
+      await writers[kind].update(context, [{ live, set: replacement(live, await named(context, kind, read(body))) }])
     },
     async delete(context, place) {
       demand(context, manage)
       await writers[kind].delete(context, [await find(context, place)])
     },
   }
+}
+
+/** Finds an object of the realm by its id. */
+export function byId(kind: KindName, notFound: string) {
+  return (context: Context, { id }: Place): Promise<LiveObject> => getObject(context, kind, id, notFound)
 }
 
 /** The object with that id. Throws not_found. */
@@ -98,12 +111,15 @@ async function createWithChildren(
   context: WriteContext,
   { kind, nested = (child) => child }: ResourceDescription,
   body: Representation,
+  owner: LiveObject | undefined,
 ): Promise<LiveObject> {
   const children = childrenInside(kinds[kind])
   const isChildren = (field: string) => children.some(([name]) => name === field)
-  const own = withoutNulls(Object.fromEntries(Object.entries(body).filter(([field]) => !isChildren(field))))
-  const [made] = await writers[kind].create(context, [newObject(await named(context, kind, own))])
-  const parent = { kind, id: made!.id, key: made!.key }
+  const own = Object.fromEntries(Object.entries(body).filter(([field]) => !isChildren(field)))
+  const [made] = await writers[kind].create(context, [
+    { ...newObject(await named(context, kind, own)), parent: owner && parentOf(owner) },
+  ])
+  const parent = parentOf(made!)
   for (const [field, child] of children) {
     const stated = (body[field] ?? []) as Representation[]
     if (!stated.length) continue
@@ -113,6 +129,22 @@ async function createWithChildren(
     )
   }
   return made!
+}
+
+/** An object as the parent of something new in it. */
+export function parentOf({ kind, id, key }: LiveObject): NonNullable<NewObject['parent']> {
+  return { kind, id, key }
+}
+
+/** The object with that id that belongs to another; undefined where that has no such one. */
+export async function findIn(
+  context: Context,
+  owner: LiveObject,
+  kind: KindName,
+  id: string,
+): Promise<LiveObject | undefined> {
+  const [found] = await writers[kind].list(context, { ids: [id] })
+  return found?.parent?.id === owner.id ? found : undefined
 }
 
 /** A body as an object to make: an id in it is a wish. */

@@ -7,9 +7,10 @@ import { failure } from '../errors.ts'
 import { writers } from '../index.ts'
 import type { LiveObject } from '../live.ts'
 import { present } from '../present.ts'
-import { replacement, withoutNulls } from '../put.ts'
+import { replacement } from '../put.ts'
+import type { Vault } from '../vault.ts'
 import { pageOf } from './lists.ts'
-import { newObject, type Resource } from './resource.ts'
+import { type Place, plainResource, type Resource } from './resource.ts'
 
 const VIEW = 'view-realm'
 const MANAGE = 'manage-realm'
@@ -19,13 +20,7 @@ const PAGE = 10
 
 /** Keycloak: WorkflowsResource, WorkflowResource. */
 export const workflows: Resource = {
-  kind: 'workflow',
-  view: VIEW,
-  manage: MANAGE,
-  async reach(context, { id }) {
-    demand(context, MANAGE)
-    if (id !== undefined) await find(context, id)
-  },
+  ...plainResource({ kind: 'workflow', view: VIEW, manage: MANAGE, find, present: show }),
   async list(context, _place, query) {
     demand(context, VIEW)
     const text = query.search ? String(query.search) : undefined
@@ -34,26 +29,14 @@ export const workflows: Resource = {
       ...pageOf(query, PAGE),
       visible: visibleTo(context, VIEW),
     })
-    return found.map((live) => show(context, live))
+    return found.map((live) => show(context.vault, live))
   },
-  async get(context, { id }) {
-    demand(context, VIEW)
-    return show(context, await find(context, id))
-  },
-  async create(context, _place, body) {
+  async replace(context, place, body) {
     demand(context, MANAGE)
-    return (await writers.workflow.create(context, [newObject(withoutNulls(body))]))[0]!.id
-  },
-  async replace(context, { id }, body) {
-    demand(context, MANAGE)
-    const live = await find(context, id)
+    const live = await find(context, place)
     // Keycloak: the name of a workflow must be stated, also where it stays.
     const set = { name: null, ...replacement(live, body) }
     await writers.workflow.update(context, [{ live, set }])
-  },
-  async delete(context, { id }) {
-    demand(context, MANAGE)
-    await writers.workflow.delete(context, [await find(context, id)])
   },
 }
 
@@ -62,13 +45,13 @@ export function withoutIds({ id: _, steps, ...shown }: Representation): Represen
   return { ...shown, steps: ((steps ?? []) as Representation[]).map(({ id: __, ...step }) => step) }
 }
 
-async function find(context: Context, id: string): Promise<LiveObject> {
+async function find(context: Context, { id }: Place): Promise<LiveObject> {
   const [found] = await writers.workflow.list(context, { ids: [id] })
   if (!found) throw failure('malformed', `Not a valid workflow resource: ${id}`)
   return found
 }
 
-function show({ vault }: Context, live: LiveObject): Representation {
+function show(vault: Vault, live: LiveObject): Representation {
   const { steps, ...shown } = present(vault, live)
   const withIds = ((steps ?? []) as Representation[]).map((step, at) => ({ ...step, id: idOf(live.id, at) }))
   return { ...shown, steps: withIds }
