@@ -110,10 +110,11 @@ function isAmong(fact: true | readonly string[] | undefined, key: string | undef
   return fact === true || (key !== undefined && fact?.includes(key) === true)
 }
 
-/** Whether the value of the path is made up when none is stated. */
-export function isGenerated(kind: Kind, path: string): boolean {
+/** Whether the value of the path is made up for an object that states none. */
+export function isGenerated(kind: Kind, path: string, object: Representation): boolean {
   const { key, field } = resolve(kind, path)
-  return isAmong(field.generated, key)
+  const { generated } = field
+  return isAmong(typeof generated === 'function' ? generated(object) : generated, key)
 }
 
 /**

@@ -68,7 +68,12 @@ export const secretSettings: readonly string[] = [
   ),
 ]
 
-/** The ids of all providers. */
+/** Keycloak: reads keys from files in a format of Java. */
+export const JAVA_KEYSTORE = 'java-keystore'
+
+/** The ids of the providers that do something. */
 export const componentProviders: ReadonlySet<string> = new Set(
-  Object.values(types).flatMap((providers) => Object.keys(providers)),
+  Object.values(types)
+    .flatMap((providers) => Object.keys(providers))
+    .filter((id) => id !== JAVA_KEYSTORE),
 )

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { componentProviders, secretSettings } from './component-types.ts'
 import { text, textList, textListMap } from './fields.ts'
+import { generatedSettings } from './key-providers.ts'
 import { defineKind } from './kind.ts'
 
 /**
@@ -35,6 +36,7 @@ export const component = defineKind({
       ...textListMap('Lists of texts by name of the setting; their order does not matter.', {
         secret: secretSettings,
         setValues: true,
+        generated: ({ providerId }) => generatedSettings(String(providerId)),
         default: {},
       }),
       schema: z.record(z.string(), textList('').schema.nullable()),

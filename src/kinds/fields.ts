@@ -13,8 +13,8 @@ export interface Facts {
   readonly earlier?: true
   /** Never shown in plans, logs, events and exports: the whole value, or these keys of a map. */
   readonly secret?: true | readonly string[]
-  /** Made up when an object is made that states none: the whole value, or these keys of a map. */
-  readonly generated?: true | readonly string[]
+  /** Made up for an object that states none: the whole value, or these keys of a map, which may depend on the object. */
+  readonly generated?: true | readonly string[] | ((object: Readonly<Record<string, Json>>) => readonly string[])
   /** What PUT does with what the body does not state; in a map also per key. Absent: `keep`. */
   readonly onPut?: 'clear' | 'replace'
   /** What creation gives where nothing is stated; absent means that the field stays absent. */

@@ -5,6 +5,7 @@ import { renderMail } from '../service/mail/render.ts'
 import { mailServerOf, post } from '../service/mail/server.ts'
 import { type Deliverers, type Delivery, type Notice, Undeliverable } from '../service/outbox.ts'
 import { type Service, SYSTEM } from '../service/service.ts'
+import { INTERNAL_ALGORITHM } from './algorithms.ts'
 import { issuerOf, realmOf, type TokenRealm } from './realm.ts'
 import { signToken } from './tokens.ts'
 
@@ -29,12 +30,8 @@ async function deliverMail({ service, realm: name, message: mail, id }: Delivery
 /** The address of a link, its token signed. */
 async function addressOf(service: Service, realm: TokenRealm, { base, token, query }: ActionLink): Promise<string> {
   const issuer = issuerOf(base, realm.name)
-  const key = await signToken(service, realm, {
-    ...token,
-    rqac: token.rqac && [...token.rqac],
-    iss: issuer,
-    aud: issuer,
-  })
+  const claims = { ...token, rqac: token.rqac && [...token.rqac], iss: issuer, aud: issuer }
+  const key = await signToken(service, realm, claims, INTERNAL_ALGORITHM)
   return `${issuer}/login-actions/action-token?${new URLSearchParams({ key, ...query })}`
 }
 

@@ -1,7 +1,8 @@
 // What a realm says of itself to everybody. Only what works is advertised.
-import { exportSPKI } from 'jose'
 import type { Service } from '../service/service.ts'
-import { ALGORITHM, keysOf } from './keys.ts'
+import { SIGNING_ALGORITHMS } from './algorithms.ts'
+import { publicJwks } from './jwks.ts'
+import { keysOf, signingKey } from './keys.ts'
 import { findTokenRealm as find, issuerOf } from './realm.ts'
 import { grantTypes } from './token-endpoint.ts'
 
@@ -23,7 +24,7 @@ export async function discoveryDocument(
     grant_types_supported: grantTypes,
     response_types_supported: [],
     subject_types_supported: ['public'],
-    id_token_signing_alg_values_supported: [ALGORITHM],
+    id_token_signing_alg_values_supported: SIGNING_ALGORITHMS,
     token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
     claims_supported: [
       'iss',
@@ -42,18 +43,16 @@ export async function discoveryDocument(
 
 /** The public keys of the realm, as a JWK set. Throws OAuthError. */
 export async function publicKeys(service: Service, name: string): Promise<Record<string, unknown>> {
-  const keys = await keysOf(service, await find(service, name))
-  return { keys: keys.map(({ publicJwk }) => publicJwk) }
+  return { keys: publicJwks(await keysOf(service, await find(service, name))) }
 }
 
 /** Keycloak: PublicRealmResource. Throws OAuthError. */
 export async function publicRealm(service: Service, base: string, name: string): Promise<Record<string, unknown>> {
   const realm = await find(service, name)
-  const [{ publicKey }] = await keysOf(service, realm)
-  const pem = await exportSPKI(publicKey)
+  const { verifies } = await signingKey(service, realm, 'RS256')
   return {
     realm: realm.name,
-    public_key: pem.replace(/-----[A-Z ]+-----|\s/g, ''),
+    public_key: verifies.export({ type: 'spki', format: 'der' }).toString('base64'),
     'token-service': `${issuerOf(base, realm.name)}/protocol/openid-connect`,
     'account-service': `${issuerOf(base, realm.name)}/account`,
     'tokens-not-before': realm.settings.notBefore ?? 0,

@@ -9,6 +9,7 @@ import { OAuthError } from './oauth-error.ts'
 /** A realm as the token endpoint sees it. */
 export interface TokenRealm {
   readonly number: number
+  readonly revision: number
   readonly id: string
   readonly name: string
   readonly settings: Representation
@@ -40,6 +41,7 @@ export async function realmOf(context: Context): Promise<TokenRealm> {
   const [live] = await writers.realm.list(context, {})
   return {
     number: context.realm.number,
+    revision: context.realm.revision,
     id: live!.id,
     name: live!.key[0]!,
     settings: live!.representation,

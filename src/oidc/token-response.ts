@@ -6,6 +6,7 @@ import type { LiveObject } from '../service/live.ts'
 import type { StoredUser } from '../service/login.ts'
 import type { Service } from '../service/service.ts'
 import { type ClientSession, endOf, lifespanOf, type UserSession } from '../service/sessions.ts'
+import { algorithmFor, INTERNAL_ALGORITHM } from './algorithms.ts'
 import type { Granted } from './grants/grant.ts'
 import { issuerOf, secondsOf, type TokenRealm } from './realm.ts'
 import { signToken } from './tokens.ts'
@@ -34,17 +35,23 @@ export async function tokenResponse(
     scope: scopes.join(' '),
   })
   const exp = now + lifespan
+  const algorithm = (what: 'access' | 'id') => algorithmFor(realm.settings, client.representation, what)
   const identity = { ...common('ID'), exp, aud: client.key[0], ...(nonce && { nonce }), ...profile(user) } as JWTPayload
   const refresh = session && part && givesRefresh(client) ? refreshToken(realm, client, session, part) : undefined
   return {
-    access_token: await signToken(service, realm, { ...common('Bearer'), exp, ...profile(user) }),
+    access_token: await signToken(service, realm, { ...common('Bearer'), exp, ...profile(user) }, algorithm('access')),
     expires_in: lifespan,
     refresh_expires_in: refresh?.exp === undefined ? 0 : refresh.exp - now,
     ...(refresh && {
-      refresh_token: await signToken(service, realm, { ...common(refresh.typ), ...refresh, aud: issuer }),
+      refresh_token: await signToken(
+        service,
+        realm,
+        { ...common(refresh.typ), ...refresh, aud: issuer },
+        INTERNAL_ALGORITHM,
+      ),
     }),
     token_type: 'Bearer',
-    ...(scopes.includes('openid') && { id_token: await signToken(service, realm, identity) }),
+    ...(scopes.includes('openid') && { id_token: await signToken(service, realm, identity, algorithm('id')) }),
     'not-before-policy': Math.max(Number(realm.settings.notBefore ?? 0), Number(user.body.notBefore ?? 0)),
     ...(session && { session_state: session.id }),
     scope: scopes.join(' '),

@@ -4,7 +4,7 @@ import { isStorable } from '../kinds/fields.ts'
 import { ServiceError } from '../service/errors.ts'
 import { type RealmRow, type Service, SYSTEM } from '../service/service.ts'
 import { standingOf, type TokenStanding } from '../service/standing.ts'
-import { ALGORITHM, keysOf, keyWithId } from './keys.ts'
+import { signingKey, verifyingKey } from './keys.ts'
 import type { TokenRealm } from './realm.ts'
 
 /** What a token is for. */
@@ -21,10 +21,15 @@ export interface Verified {
   }
 }
 
-/** Signs a token with the realm's key. */
-export async function signToken(service: Service, realm: TokenRealm, claims: JWTPayload): Promise<string> {
-  const [{ kid, privateKey }] = await keysOf(service, realm)
-  return new SignJWT(claims).setProtectedHeader({ alg: ALGORITHM, typ: 'JWT', kid }).sign(privateKey)
+/** Signs a token with the key that the realm has for the algorithm. */
+export async function signToken(
+  service: Service,
+  realm: TokenRealm,
+  claims: JWTPayload,
+  algorithm: string,
+): Promise<string> {
+  const { kid, secret } = await signingKey(service, realm, algorithm)
+  return new SignJWT(claims).setProtectedHeader({ alg: algorithm, typ: 'JWT', kid }).sign(secret)
 }
 
 /**
@@ -42,10 +47,10 @@ export async function verifyToken(
     const { base, name } = splitIssuer(decodeJwt(token).iss)
     if (!kid || (issuerBase !== undefined && base !== issuerBase)) return undefined
     const { realm, now } = await service.read(SYSTEM, name, async (context) => context)
-    const key = await keyWithId(service, realm, kid)
+    const key = await verifyingKey(service, realm, kid)
     if (!key || !realm.enabled) return undefined
-    const { payload } = await jwtVerify(token, key.publicKey, {
-      algorithms: [ALGORITHM],
+    const { payload } = await jwtVerify(token, key.verifies, {
+      algorithms: [key.algorithm],
       // Tokens of offline sessions may have no end: their session has one.
       requiredClaims: types.includes('Offline') ? ['iat'] : ['exp', 'iat'],
       currentDate: now,

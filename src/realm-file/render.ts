@@ -75,7 +75,8 @@ function writtenOf(context: Context, { kind: name, key, id, representation }: Li
     return [path, changeTexts(value, (secret) => (options.secrets ? context.vault.open(secret) : MASK))]
   })
   // What is made up comes by itself wherever the object is made.
-  const left = options.full || options.secrets ? flat : flat.filter(([path]) => !isGenerated(kind, path))
+  const left =
+    options.full || options.secrets ? flat : flat.filter(([path]) => !isGenerated(kind, path, representation))
   return { kind: name, key, id: options.ids ? id : undefined, fields: Object.fromEntries(left) }
 }
 

@@ -1,9 +1,9 @@
 // What the settings of a component must fulfil, and what the reference server says of those that do not.
-import { createPrivateKey } from 'node:crypto'
 import { componentName } from '../kinds/component.ts'
 import { PROFILE_SETTING } from '../kinds/component-settings.ts'
 import { type ComponentType, componentType, type PropertyCheck } from '../kinds/component-types.ts'
 import type { Representation } from '../kinds/kind.ts'
+import { readCertificate, readPrivateKey } from './key-reading.ts'
 import { profileTextProblem } from './profile-checks.ts'
 
 /** What is wrong with a whole component; undefined when nothing is, or when nothing is known of its provider. */
@@ -56,16 +56,13 @@ const filter =
 const isOn = (read: Read, setting: string) => read(setting)?.toLowerCase() === 'true'
 
 const privateKey: Check = (read) => {
-  const text = read('privateKey')!
-  const key = Buffer.from(text.replace(/-----[^-]+-----|\s/g, ''), 'base64')
-  const readable = (['pkcs1', 'pkcs8'] as const).some((type) => {
-    try {
-      return createPrivateKey({ key, type, format: 'der' }).asymmetricKeyType === 'rsa'
-    } catch {
-      return false
-    }
-  })
-  return readable ? undefined : 'Failed to decode private key'
+  const text = read('privateKey')
+  const key = text === undefined ? undefined : readPrivateKey(text)
+  if (text !== undefined && key?.asymmetricKeyType !== 'rsa') return 'Failed to decode private key'
+  const stated = read('certificate')
+  const certificate = stated === undefined ? undefined : readCertificate(stated)
+  if (stated !== undefined && !certificate) return 'Failed to decode certificate'
+  return key && certificate && !certificate.checkPrivateKey(key) ? 'Certificate does not match private key' : undefined
 }
 
 const profile: Check = (read) => {
@@ -87,6 +84,8 @@ const special: Readonly<Record<string, readonly Check[]>> = {
   rsa: [privateKey],
   'declarative-user-profile': [profile],
   'rsa-enc': [privateKey],
+  'rsa-generated': [privateKey],
+  'rsa-enc-generated': [privateKey],
   'trusted-hosts': [
     (read) =>
       isOn(read, 'host-sending-registration-request-must-match') || isOn(read, 'client-uris-must-match')

@@ -1,11 +1,13 @@
 // Components: a tree that is kept as paths, whose settings are checked where their provider is known.
-import { assemble, flatten } from '../kinds/compare.ts'
+import { assemble, type FlatFields, flatten } from '../kinds/compare.ts'
 import { componentName, parentComponentPath } from '../kinds/component.ts'
 import { canonicalSettings } from '../kinds/component-settings.ts'
 import { kinds } from '../kinds/index.ts'
+import { keyProvider } from '../kinds/key-providers.ts'
 import type { Representation } from '../kinds/kind.ts'
 import { componentProblem } from './component-checks.ts'
 import { failure } from './errors.ts'
+import { first, readKey, type Settings, shapeOf } from './key-reading.ts'
 import type { Writers } from './objects.ts'
 import { revealed } from './secrets.ts'
 import { treeWriters } from './trees.ts'
@@ -27,7 +29,8 @@ export const components: Writers = {
       const next = inOneForm(assemble(kind, { ...now, ...set }))
       check(next)
       const written = flatten(kind, next)
-      return Object.fromEntries(Object.entries(set).map(([path, value]) => [path, written[path] ?? value]))
+      const stated = Object.entries(set).map(([path, value]) => [path, written[path] ?? value])
+      return { ...Object.fromEntries(stated), ...outgrown(next, set) }
     })
     return writers.update(
       context,
@@ -38,6 +41,18 @@ export const components: Writers = {
 
 function inOneForm({ config = {}, ...component }: Representation): Representation {
   return { ...component, config: canonicalSettings(componentName(String(component.path)).providerType, config) }
+}
+
+/** A key that the settings do not want any more goes, and another one is made where it is needed. */
+function outgrown({ providerId, config = {} }: Representation, set: FlatFields): FlatFields {
+  const provider = keyProvider(String(providerId))
+  const settings = config as Settings
+  const wanted = provider?.shape && first(settings, provider.shape.setting)
+  if (!provider || wanted === undefined || `config.${provider.secret}` in set) return {}
+  const key = readKey({ id: '', version: 0, providerId: String(providerId), settings })
+  return !key || shapeOf(key) === wanted
+    ? {}
+    : Object.fromEntries(provider.made.map((name) => [`config.${name}`, null]))
 }
 
 function check(component: Representation): void {

@@ -1,18 +1,54 @@
-// The key pairs that realms sign with, kept with their private half sealed. They are not configuration: nobody states them.
-import { insertRealmKey, type StoredKey, selectRealmKeys } from '../store/keys.ts'
+// The components that hold keys of a realm, and what they make for themselves: kept in their settings, sealed, as Keycloak
+// keeps it, so that an export with secrets takes the keys along.
+import { componentPath } from '../kinds/component.ts'
+import { kinds } from '../kinds/index.ts'
+import { fallbackFor, KEY_PROVIDER } from '../kinds/key-providers.ts'
 import type { Context, WriteContext } from './context.ts'
+import { writers } from './index.ts'
+import type { KeyComponent, Settings } from './key-reading.ts'
+import type { LiveObject } from './live.ts'
+import { revealed } from './secrets.ts'
 
-export type { StoredKey } from '../store/keys.ts'
-
-/** The keys of the context's realm with their private halves opened, active ones first. One statement. */
-export async function findKeys({ tx, realm, vault }: Context): Promise<StoredKey[]> {
-  const stored = await selectRealmKeys(tx, realm.number)
-  return stored.map((key) => ({ ...key, privateKey: vault.open(key.privateKey) }))
+/** What a component has made for itself. */
+export interface MadeUp {
+  readonly component: KeyComponent
+  readonly settings: Readonly<Record<string, string[]>>
 }
 
-/** Keeps a key and gives the keys that the realm has then: where another process was faster, its key and not this one. */
-export async function keepKey(context: WriteContext, key: StoredKey): Promise<StoredKey[]> {
-  const { tx, realm, vault, now } = context
-  await insertRealmKey(tx, realm.number, now, { ...key, privateKey: vault.seal(key.privateKey) })
-  return findKeys(context)
+/** The components that hold keys of the realm, settings in the clear. One statement. */
+export async function keyComponents(context: Context): Promise<KeyComponent[]> {
+  return (await listKeyComponents(context)).map((live) => opened(context, live))
+}
+
+/**
+ * Keeps what components have made for themselves. Of one that has changed meanwhile nothing is kept: another process was
+ * faster, or another key is wanted by now.
+ */
+export async function keepMade(context: WriteContext, made: readonly MadeUp[]): Promise<void> {
+  const byId = new Map(made.map((one) => [one.component.id, one]))
+  const updates = (await listKeyComponents(context)).flatMap((live) => {
+    const { component, settings = {} } = byId.get(live.id) ?? {}
+    if (component?.version !== live.version) return []
+    return [
+      { live, set: Object.fromEntries(Object.entries(settings).map(([name, value]) => [`config.${name}`, value])) },
+    ]
+  })
+  await writers.component.update(context, updates)
+}
+
+/** Makes a component for an algorithm that no active key of the realm is for, unless it is there. Keycloak: called so. */
+export async function addFallback(context: WriteContext, algorithm: string): Promise<void> {
+  const path = componentPath('', { providerType: KEY_PROVIDER, name: `fallback-${algorithm}` })
+  if ((await writers.component.list(context, { keys: [[path]] })).length) return
+  await writers.component.create(context, [{ representation: { path, ...fallbackFor(algorithm)! } }])
+}
+
+async function listKeyComponents(context: Context): Promise<LiveObject[]> {
+  const found = await writers.component.list(context, { search: `${KEY_PROVIDER}/` })
+  return found.filter(({ key }) => key[0]!.startsWith(`${KEY_PROVIDER}/`) && key[0]!.split('/').length === 2)
+}
+
+function opened({ vault }: Context, { id, version, representation }: LiveObject): KeyComponent {
+  const { providerId, config = {} } = revealed(vault, kinds.component, representation)
+  return { id, version, providerId: String(providerId), settings: config as Settings }
 }

@@ -17,6 +17,8 @@ export interface RealmRow {
   readonly eventsEnabled: boolean
   readonly enabledEventTypes: readonly string[]
   readonly eventsListeners: readonly string[]
+  /** Number of the last entry of its journal of configuration: what was read at an earlier one may have changed. */
+  readonly revision: number
 }
 
 const columns = sql`number, id, name, coalesce((body ->> 'enabled')::boolean, false) as enabled,
@@ -24,12 +26,14 @@ const columns = sql`number, id, name, coalesce((body ->> 'enabled')::boolean, fa
   coalesce((body ->> 'adminEventsEnabled')::boolean, false) as "adminEventsEnabled",
   coalesce((body ->> 'eventsEnabled')::boolean, false) as "eventsEnabled",
   coalesce(body -> 'enabledEventTypes', '[]') as "enabledEventTypes",
-  coalesce(body -> 'eventsListeners', '[]') as "eventsListeners"`
+  coalesce(body -> 'eventsListeners', '[]') as "eventsListeners",
+  coalesce((select max(j.number) from journal j where j.realm = realm.number), 0) as revision`
 
 /** The row of a realm with these settings, before it is kept. */
 export function rowOf(at: Pick<RealmRow, 'number' | 'id' | 'name'>, settings: Representation): RealmRow {
   return {
     ...at,
+    revision: 0,
     enabled: settings.enabled === true,
     notBefore: Number(settings.notBefore ?? 0),
     adminEventsEnabled: settings.adminEventsEnabled === true,

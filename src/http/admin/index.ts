@@ -12,6 +12,7 @@ import { componentOperations } from './components.ts'
 import { eventOperations } from './events.ts'
 import { groupOperations } from './groups.ts'
 import { identityProviderOperations } from './identity-providers.ts'
+import { keyOperations } from './keys.ts'
 import { localizationOperations } from './localization.ts'
 import { listedOperations, shapeOf } from './not-yet.ts'
 import { organizationOperations } from './organizations.ts'
@@ -40,6 +41,7 @@ export const operations: readonly Operation[] = [
   ...userProfileOperations,
   ...userOperations,
   ...componentOperations,
+  ...keyOperations,
   ...localizationOperations,
   ...clientPolicyOperations,
   ...identityProviderOperations,

@@ -4,6 +4,7 @@ import {
   type ComponentType,
   componentType,
   componentTypesOf,
+  JAVA_KEYSTORE,
   LDAP_MAPPER,
   secretSettings,
 } from '../../kinds/component-types.ts'
@@ -195,6 +196,8 @@ function demandProvider({ path, providerId }: Representation): ComponentType {
     )
   const known = componentType(providerType, String(providerId))
   if (!known) throw failure('malformed', UNKNOWN)
+  if (providerId === JAVA_KEYSTORE)
+    throw failure('invalid', 'Regent reads no key stores of Java: state the key in a component of the provider rsa')
   return known
 }
 

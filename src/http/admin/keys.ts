@@ -1,0 +1,64 @@
+import * as z from 'zod'
+import { keysOf } from '../../oidc/keys.ts'
+import { demand } from '../../service/administrators.ts'
+import type { RealmKey } from '../../service/key-reading.ts'
+import { type Operation, param, tagged } from '../operation.ts'
+import { components, refusals } from '../responses.ts'
+
+const key = z.object({
+  providerId: z.string().describe('Id of the component that holds the key.'),
+  providerPriority: z.number().describe('Of several active keys for an algorithm, the highest one signs.'),
+  kid: z.string().describe('Id of the key, as tokens name it.'),
+  status: z.enum(['ACTIVE', 'PASSIVE', 'DISABLED']).describe('Whether the key signs, only verifies, or neither.'),
+  type: z.enum(['RSA', 'EC', 'OKP', 'OCT']).describe('Sort of the key; OCT is a secret.'),
+  algorithm: z.string().describe('What the key is used with.'),
+  publicKey: z.string().optional().describe('The public half, in base64.'),
+  certificate: z.string().optional().describe('The certificate, in base64.'),
+  use: z.enum(['SIG', 'ENC']).describe('Whether the key signs or encrypts.'),
+  validTo: z.number().optional().describe('When the certificate ends; milliseconds since 1970.'),
+})
+const metadata = z
+  .object({
+    active: z.record(z.string(), z.string()).describe('Id of the key that is used, by algorithm.'),
+    keys: z.array(key).describe('All keys, highest priority first.'),
+  })
+  .register(components, { id: 'KeysMetadataRepresentation' })
+
+/** The keys of a realm. */
+export const keyOperations: Operation[] = tagged('Realms Admin', [
+  {
+    operationId: 'getKeys',
+    method: 'GET',
+    path: '/admin/realms/{realm}/keys',
+    summary: 'List the keys of a realm, without what is secret of them',
+    permission: 'view-realm',
+    responses: { 200: { description: 'The keys.', schema: metadata }, ...refusals },
+    async handle(call) {
+      const realm = await call.service.read(call.caller, param(call, 'realm'), async (context) => {
+        demand(context, 'view-realm')
+        return context.realm
+      })
+      // Keys that are still to be made are made outside of the transaction.
+      return { status: 200, body: show(await keysOf(call.service, realm)) }
+    },
+  },
+])
+
+function show(keys: readonly RealmKey[]): z.infer<typeof metadata> {
+  const active = keys.filter(({ status }) => status === 'ACTIVE').reverse()
+  return {
+    active: Object.fromEntries(active.map(({ algorithm, kid }) => [algorithm, kid])),
+    keys: keys.map(({ component, priority, kid, status, type, algorithm, use, verifies, certificate }) => ({
+      providerId: component,
+      providerPriority: priority,
+      kid,
+      status,
+      type,
+      algorithm,
+      ...(type !== 'OCT' && { publicKey: verifies.export({ type: 'spki', format: 'der' }).toString('base64') }),
+      ...(certificate && { certificate: certificate.raw.toString('base64') }),
+      use: use === 'sig' ? 'SIG' : 'ENC',
+      ...(certificate && { validTo: certificate.validToDate.getTime() }),
+    })),
+  }
+}

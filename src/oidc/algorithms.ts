@@ -1,0 +1,40 @@
+// Which algorithm signs what.
+import type { Representation } from '../kinds/kind.ts'
+
+/** The algorithms that tokens are signed with. */
+export const SIGNING_ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'HS256',
+  'HS384',
+  'HS512',
+] as const
+
+/** Keycloak: tokens that only the realm itself reads are signed with a secret of it. */
+export const INTERNAL_ALGORITHM = 'HS512'
+
+/** The attribute of a client that says how tokens of a sort are signed for it. */
+const attributes = {
+  access: 'access.token.signed.response.alg',
+  id: 'id.token.signed.response.alg',
+  userInfo: 'user.info.response.signature.alg',
+} as const
+
+/** The algorithm that the client asks for; undefined: none. */
+export function statedAlgorithm(client: Representation, what: keyof typeof attributes): string | undefined {
+  const stated = (client.attributes as Representation | undefined)?.[attributes[what]]
+  return stated ? String(stated) : undefined
+}
+
+/** The algorithm that signs a token for the client: what it asks for, or what its realm does. */
+export function algorithmFor(realm: Representation, client: Representation, what: 'access' | 'id'): string {
+  return statedAlgorithm(client, what) ?? String(realm.defaultSignatureAlgorithm || 'RS256')
+}
