@@ -77,6 +77,12 @@ export const settings = {
     description:
       'File with the key that protects secrets at rest, the same for all replicas; by default that of the embedded store, `key` in its folder.',
   }),
+  passwordLists: setting('password-lists', {
+    placeholder: 'folder',
+    schema: text,
+    description:
+      'Folder of lists that the policy `passwordBlacklist` names: text files with a password a line that nobody may choose.',
+  }),
   source: setting('source', {
     placeholder: 'file or folder',
     schema: z

@@ -105,6 +105,7 @@ async function local(at: StoreKey): Promise<Connection> {
   const service = await openService({
     location: at.database ? { url: at.database } : { folder: at.data },
     key: await readKey(at),
+    passwordLists: process.env.REGENT_PASSWORD_LISTS,
   })
   await bootstrap(service)
   const app = await createServer(service, { caller: SYSTEM })

@@ -23,6 +23,7 @@ export async function serve(flags: Record<string, unknown>): Promise<void> {
   const service = await openService({
     location: settings.database ? { url: settings.database } : { folder: settings.data },
     key,
+    passwordLists: settings.passwordLists,
   })
   try {
     await run(service, settings, started)

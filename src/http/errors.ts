@@ -28,7 +28,7 @@ export interface ErrorAnswer {
   readonly fault?: true
 }
 
-const forms: Readonly<Record<ErrorCode, (message: string) => ErrorAnswer>> = {
+const forms: Readonly<Record<ErrorCode, (message: string, error: ServiceError) => ErrorAnswer>> = {
   not_found: (error) => ({ status: 404, body: { error } }),
   silent: () => ({ status: 404 }),
   absent: (errorMessage) => ({ status: 404, body: { errorMessage } }),
@@ -38,6 +38,7 @@ const forms: Readonly<Record<ErrorCode, (message: string) => ErrorAnswer>> = {
   invalid_input: (error_description) => ({ status: 400, body: { error: 'invalid_input', error_description } }),
   bad_request: (error_description) => ({ status: 400, body: { error: 'invalid_request', error_description } }),
   malformed: (error) => ({ status: 400, body: { error } }),
+  unmet: (error_description, { text }) => ({ status: 400, body: { error: text!.key, error_description } }),
   forbidden: (error) => ({ status: 403, body: { error } }),
   unauthorized: (error) => ({ status: 401, body: { error } }),
   changed: (errorMessage) => ({ status: 409, body: { errorMessage } }),
@@ -46,7 +47,7 @@ const forms: Readonly<Record<ErrorCode, (message: string) => ErrorAnswer>> = {
 /** The answer to an error. `id` leads from an internal error to its entry in the log. */
 export function errorAnswer(error: unknown, id: string): ErrorAnswer {
   if (error instanceof ServiceError) {
-    const answer = forms[error.code](error.message)
+    const answer = forms[error.code](error.message, error)
     const { params, all } = error
     if (all) return { ...answer, body: { errors: all.map((one) => errorAnswer(one, id).body) } }
     return params ? { ...answer, body: { field: params[0], ...answer.body, params } } : answer

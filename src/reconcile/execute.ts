@@ -1,19 +1,17 @@
 // A plan in a transaction: tried and rolled back, or committed with its record.
-import type { Json } from '../kinds/fields.ts'
-import type { Representation } from '../kinds/kind.ts'
 import { address } from '../kinds/tree.ts'
 import type { Document } from '../realm-file/document.ts'
 import { byPlace, DocumentError } from '../realm-file/problem.ts'
 import { noteChanges, type ObjectChange } from '../service/admin-events.ts'
 import { demand } from '../service/administrators.ts'
 import { flush, type JournalEntry, type WriteContext } from '../service/context.ts'
-import { prepareCredentials } from '../service/credentials.ts'
 import { ServiceError } from '../service/errors.ts'
 import { hashPassword } from '../service/passwords.ts'
 import { type Caller, Rollback, type Service } from '../service/service.ts'
 import { record } from '../service/sources.ts'
 import type { Action, RealmPlan } from './action.ts'
 import { ActionError, type Applied, apply } from './apply.ts'
+import { noHash, withCredentials } from './credentials.ts'
 import type { DesiredRealm } from './desired.ts'
 import { ownership } from './inventory.ts'
 import { obstacles } from './obstacles.ts'
@@ -61,8 +59,6 @@ export interface Run {
   readonly digest: string
 }
 
-const CREDENTIALS = 'credentials'
-
 const WAITS = {
   message: 'what follows from this is not shown: it needs what another realm of this source brings first',
 }
@@ -75,7 +71,7 @@ export async function trial(
 ): Promise<RealmOutcome> {
   if (waits) return { plan: { ...made, notes: [...made.notes, WAITS] }, consequences: [] }
   if (!made.actions.length) return { plan: made, consequences: [] }
-  const checked = await withCredentials(desired, made, NO_HASH)
+  const checked = await withCredentials(service, desired, made, noHash)
   return execute(service, caller, checked, made, async (context) => {
     throw new Rollback({ plan: made, consequences: consequences(made, [...context.entries, ...context.people]) })
   })
@@ -88,7 +84,7 @@ export async function commit(
   { desired, input, plan: made }: Planned,
   run: Run,
 ): Promise<RealmOutcome> {
-  const prepared = await withCredentials(desired, made, hashPassword)
+  const prepared = await withCredentials(service, desired, made, hashPassword)
   return execute(service, caller, prepared, made, async (context, applied) => {
     const outcome = { plan: made, consequences: consequences(made, [...context.entries, ...context.people]) }
     const { owned, dropped } = ownership(desired, input, applied)
@@ -133,30 +129,6 @@ async function execute(
     })
     throw error
   }
-}
-
-/** A trial keeps nothing: it has no use for hashes, which take their time. */
-const NO_HASH: typeof hashPassword = async () => ({ type: 'password', secretData: '{}', credentialData: '{}' })
-
-/** What is stated, with credentials as they are kept: that takes its time, and comes before the transaction. Throws ActionError. */
-async function withCredentials(
-  desired: DesiredRealm,
-  { actions }: RealmPlan,
-  hash: typeof hashPassword,
-): Promise<DesiredRealm> {
-  const wanted = actions.filter(({ changes }) => changes.some(({ path }) => path === CREDENTIALS))
-  const ready = wanted.map(async (action): Promise<[string, Json]> => {
-    const id = address(action.kind, action.key)
-    const stated = (desired.secret(id, CREDENTIALS) ?? []) as Representation[]
-    const credentials = prepareCredentials(stated, hash).catch((error: unknown) => {
-      throw new ActionError(action, error)
-    })
-    return [id, await credentials]
-  })
-  const prepared = new Map(await Promise.all(ready))
-  const secret: DesiredRealm['secret'] = (id, path) =>
-    (path === CREDENTIALS ? prepared.get(id) : undefined) ?? desired.secret(id, path)
-  return { ...desired, secret }
 }
 
 /** The creation of a realm, which no action of its plan says. */

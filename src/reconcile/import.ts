@@ -5,6 +5,9 @@ import { address, splitTree } from '../kinds/tree.ts'
 import type { Document } from '../realm-file/document.ts'
 import type { WriteContext } from '../service/context.ts'
 import { prepareCredentials } from '../service/credentials.ts'
+import { parsePolicy } from '../service/password-policy.ts'
+import { passwordMaker } from '../service/password-rules.ts'
+import type { Service } from '../service/service.ts'
 import { apply } from './apply.ts'
 import { desiredRealms } from './desired.ts'
 import { planned } from './execute.ts'
@@ -15,13 +18,23 @@ export function wishedIds(realm: Representation): ReadonlyMap<string, string> {
   return new Map(splitTree(realm).flatMap(({ kind, key, id }) => (id === undefined ? [] : [[address(kind, key), id]])))
 }
 
-/** The realm with the credentials of its people as they are kept: that takes its time, and comes before the transaction. */
-export async function withPreparedCredentials(realm: Representation): Promise<Representation> {
+/** A new realm with the credentials of its people as they are kept: that takes its time, and comes before the transaction. */
+export async function withPreparedCredentials(
+  { blacklists }: Pick<Service, 'blacklists'>,
+  realm: Representation,
+): Promise<Representation> {
   if (!Array.isArray(realm.users)) return realm
+  const policy = parsePolicy(String(realm.passwordPolicy ?? ''))
   const users = await Promise.all(
     (realm.users as Representation[]).map(async (user) =>
       Array.isArray(user?.credentials)
-        ? { ...user, credentials: await prepareCredentials(user.credentials as Representation[]) }
+        ? {
+            ...user,
+            credentials: await prepareCredentials(
+              user.credentials as Representation[],
+              passwordMaker(policy, blacklists, { username: String(user.username ?? ''), email: user.email as string }),
+            ),
+          }
         : user,
     ),
   )

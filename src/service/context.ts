@@ -15,6 +15,7 @@ import {
 } from '../store/journal.ts'
 import type { RealmRow } from '../store/realms.ts'
 import { writeEvents } from './admin-events.ts'
+import type { Blacklists } from './password-blacklists.ts'
 import type { UserEvent } from './user-events.ts'
 import type { Vault } from './vault.ts'
 
@@ -28,6 +29,8 @@ export interface Context {
   readonly actor: Actor
   readonly now: Date
   readonly vault: Vault
+  /** Lists of passwords that nobody may choose. */
+  readonly blacklists: Blacklists
   /** What the actor may administer. */
   readonly power: Power
   /** Ids of objects that this transaction has made, by address, where the work keeps them: they need not be looked up. */

@@ -2,24 +2,59 @@
 import { randomUUID } from 'node:crypto'
 import type { Json } from '../kinds/fields.ts'
 import type { Representation } from '../kinds/kind.ts'
-import { deleteCredentials, insertCredentials, selectCredentials } from '../store/credentials.ts'
+import {
+  deleteCredentials,
+  forgetPasswords,
+  insertCredentials,
+  keepPasswords,
+  selectCredentials,
+} from '../store/credentials.ts'
 import type { Context, WriteContext } from './context.ts'
 import { failure } from './errors.ts'
 import type { LiveObject } from './live.ts'
-import { hashPassword } from './passwords.ts'
+import { historyOf, parsePolicy } from './password-policy.ts'
+import { type KeptPassword, type PasswordMaker, type Person, passwordMaker } from './password-rules.ts'
 
 /** Keycloak: what a person must do who was given a temporary password. */
 export const UPDATE_PASSWORD = 'UPDATE_PASSWORD'
 
+const PASSWORD = 'password'
+/** Keycloak: what a password becomes that another one replaces, where the policy forbids to choose it again. */
+const PASSWORD_HISTORY = 'password-history'
+
 /**
- * Credentials as they are kept: passwords hashed, what earlier versions stated in the form of today. Takes its time, so it
- * comes before the transaction. Throws invalid where one is none.
+ * Credentials as they are kept: passwords made, what earlier versions stated in the form of today. Takes its time, so it
+ * comes before the transaction. Throws invalid where one is none, and what the maker throws.
  */
-export function prepareCredentials(
-  stated: readonly Representation[],
-  hash: typeof hashPassword = hashPassword,
-): Promise<Representation[]> {
-  return Promise.all(stated.map((one) => prepare(one, hash)))
+export function prepareCredentials(stated: readonly Representation[], make: PasswordMaker): Promise<Representation[]> {
+  return Promise.all(stated.map((one) => prepare(one, make)))
+}
+
+/** Makes passwords of a person as the realm of the context wants them. */
+export function passwordsOf({ realm, blacklists, now }: Context, person: Person): PasswordMaker {
+  return passwordMaker(parsePolicy(realm.passwordPolicy), blacklists, person, { now })
+}
+
+/** Makes new passwords of a user. One statement. */
+export async function passwordsOfUser(
+  context: Context,
+  { id, key, representation }: LiveObject,
+): Promise<PasswordMaker> {
+  const { email } = representation as { email?: string }
+  return passwordsOf(context, { username: key[0]!, email, kept: await keptPasswords(context, id) })
+}
+
+/** The passwords that a user has and had. One statement. */
+async function keptPasswords({ tx, realm, vault }: Context, user: string): Promise<KeptPassword[]> {
+  const kept = await selectCredentials(tx, realm.number, [user])
+  return kept
+    .filter(({ type }) => type === PASSWORD || type === PASSWORD_HISTORY)
+    .map(({ type, createdAt, body: { secretData, credentialData } }) => ({
+      past: type === PASSWORD_HISTORY,
+      createdAt,
+      secretData: vault.open(String(secretData)),
+      credentialData: String(credentialData),
+    }))
 }
 
 /** The required actions that credentials bring along: who got a temporary password needs another. */
@@ -27,7 +62,10 @@ export function actionsOf(credentials: Json | undefined): string[] {
   return asList(credentials).some(({ temporary }) => temporary === true) ? [UPDATE_PASSWORD] : []
 }
 
-/** Gives users their credentials; those of the same types that they have are gone. Statements: two. */
+/**
+ * Gives users their credentials; those of the same types that they have are gone, but for passwords that the policy
+ * forbids to choose again. Statements: four.
+ */
 export async function writeCredentials(
   { tx, realm, now, vault }: WriteContext,
   users: readonly { readonly id: string; readonly credentials: Json | undefined; readonly fresh: boolean }[],
@@ -48,7 +86,13 @@ export async function writeCredentials(
   )
   const replaced = new Set(users.filter(({ fresh }) => !fresh).map(({ id }) => id))
   const types = rows.filter((row) => replaced.has(row.user_account))
+  const renewed = types.filter(({ type }) => type === PASSWORD).map((row) => row.user_account)
+  const { count, milliseconds } = historyOf(parsePolicy(realm.passwordPolicy))
+  if (renewed.length && (count || milliseconds)) await keepPasswords(tx, realm.number, renewed)
   if (types.length) await deleteCredentials(tx, realm.number, types)
+  if (renewed.length) {
+    await forgetPasswords(tx, realm.number, renewed, { count, since: new Date(now.getTime() - milliseconds) })
+  }
   if (rows.length) await insertCredentials(tx, realm.number, rows)
 }
 
@@ -86,15 +130,15 @@ export async function placedAfter(
   })
 }
 
-async function prepare(stated: Representation, hash: typeof hashPassword): Promise<Representation> {
-  const { value, hashedSaltedValue, secretData, credentialData, type = 'password', ...rest } = stated
+async function prepare(stated: Representation, make: PasswordMaker): Promise<Representation> {
+  const { value, hashedSaltedValue, secretData, credentialData, type = PASSWORD, ...rest } = stated
   const { temporary, userLabel, id, createdDate, priority } = rest
   const kept = Object.fromEntries(
     Object.entries({ temporary, userLabel, id, createdDate, priority }).filter(([, one]) => one != null),
   ) as Representation
   if (value != null) {
-    if (type !== 'password') throw failure('invalid', `A credential of type ${type} cannot be made from a value`)
-    return { ...kept, ...(await hash(String(value))) }
+    if (type !== PASSWORD) throw failure('invalid', `A credential of type ${type} cannot be made from a value`)
+    return { ...kept, ...(await make(String(value))) }
   }
   if (hashedSaltedValue != null) return { ...kept, ...ofEarlierForm(stated) }
   if (secretData == null || credentialData == null) {

@@ -20,6 +20,8 @@ export type ErrorCode =
   | 'bad_request'
   /** Keycloak: as `invalid`, in yet another form. */
   | 'malformed'
+  /** A password that the realm's policy refuses; `text` says why in a form that can be said in any language. */
+  | 'unmet'
   /** The caller is known, and may not. */
   | 'forbidden'
   /** The caller is not known. */
@@ -32,6 +34,13 @@ interface ErrorOptions {
   readonly cause?: unknown
   readonly params?: readonly (string | number | null)[]
   readonly all?: readonly ServiceError[]
+  readonly text?: Text
+}
+
+/** A text that pages say in the language of their reader: its name among the texts of the realm, and what it speaks of. */
+interface Text {
+  readonly key: string
+  readonly params: readonly (string | number)[]
 }
 
 /** An error that is the caller's to read: the message is theirs, the detail is for the log. Never a secret in either. */
@@ -42,12 +51,15 @@ export class ServiceError extends Error {
   readonly params: readonly (string | number | null)[] | undefined
   /** What is wrong one by one, where it is more than one thing. */
   readonly all: readonly ServiceError[] | undefined
+  /** The message, for pages. */
+  readonly text: Text | undefined
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
     super(message, { cause: options.cause })
     this.code = code
     this.detail = options.detail
     this.params = options.params
     this.all = options.all
+    this.text = options.text
   }
 }
 

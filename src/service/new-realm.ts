@@ -41,7 +41,7 @@ export async function createRealm(
   options: { readonly id?: string | undefined; readonly ids?: ReadonlyMap<string, string> } = {},
 ): Promise<WriteContext> {
   const name = checkRealmName(stated.realm)
-  checkSettings(stated, new Set(Object.keys(stated)))
+  checkSettings(stated, new Set(Object.keys(stated)), context.blacklists)
   const { settings, objects } = name === MASTER ? masterContent() : otherContent()
   const content = instance(objects, name, options.ids)
   const made = new Map(content.made.map(({ kind, key, id }) => [address(kind, key), id]))

@@ -1,5 +1,5 @@
-// Hashes of passwords: Argon2id as Keycloak makes them, off the event loop, as many at a time as there are cores. What
-// other servers hashed with PBKDF2 is verified too.
+// Hashes of passwords: Argon2id as Keycloak makes them, or what the realm's policy names, off the event loop. Here, and
+// only here, stands how many are made at a time.
 
 import { pbkdf2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { availableParallelism } from 'node:os'
@@ -8,29 +8,53 @@ import { hashRaw } from '@node-rs/argon2'
 import type { Representation } from '../kinds/kind.ts'
 import { limited } from '../lib/limited.ts'
 
-/** Keycloak: the parameters of its argon2 provider. Memory in KiB, hash in bytes. */
-const PARAMETERS = { hashIterations: 5, memory: 7168, parallelism: 1, hashLength: 32 }
-const VERSION = '1.3'
-/** Argon2id, by its number in the library: its enumeration exists at compile time only. */
-const ARGON2ID = 2
+/** How a realm wants its passwords hashed. */
+export interface Hashing {
+  readonly algorithm: string
+  readonly iterations: number
+}
 
-/** Keycloak: its PBKDF2 providers, by algorithm. */
+/** Keycloak: the algorithms that there are, and how many iterations each makes unless the policy says so. */
+export const hashAlgorithms: Readonly<Record<string, number>> = {
+  argon2: 5,
+  pbkdf2: 1_300_000,
+  'pbkdf2-sha256': 600_000,
+  'pbkdf2-sha512': 210_000,
+}
+
+/** Where a realm does not say. */
+export const USUAL: Hashing = { algorithm: 'argon2', iterations: hashAlgorithms.argon2! }
+
+/** Keycloak: the parameters of its Argon2 provider; memory in KiB, the hash in bytes. */
+const ARGON2 = { type: 'id', version: '1.3', memory: 7168, parallelism: 1, hashLength: 32 }
+/** Their numbers in the library, whose enumerations exist at compile time only. */
+const ARGON2_TYPES: Readonly<Record<string, number>> = { d: 0, i: 1, id: 2 }
+const ARGON2_VERSIONS: Readonly<Record<string, number>> = { '1.0': 0, '1.3': 1 }
+
 const PBKDF2: Readonly<Record<string, string>> = {
   pbkdf2: 'sha1',
   'pbkdf2-sha256': 'sha256',
   'pbkdf2-sha512': 'sha512',
 }
+/** Keycloak: bytes of what its PBKDF2 providers derive. */
+const PBKDF2_LENGTH = 64
 
-// libuv's threads are shared with files and DNS: hashing must not take them all.
-const hashing = limited(availableParallelism())
+// One core is left to everything else: a flood of log-ins must not stop the answers to others.
+const hashing = limited(Math.max(1, availableParallelism() - 1))
 const derivePbkdf2 = promisify(pbkdf2)
 
+/** What of a credential is no secret: how its hash was made. */
+interface HashData {
+  readonly algorithm: string
+  readonly hashIterations: number
+  readonly additionalParameters?: Readonly<Record<string, readonly string[]>>
+}
+
 /** The hash of a password, as a credential is kept. */
-export async function hashPassword(password: string): Promise<Representation> {
+export async function hashPassword(password: string, wanted: Hashing = USUAL): Promise<Representation> {
+  const data = hashDataOf(wanted)
   const salt = randomBytes(16)
-  const hash = await derive(password, salt, PARAMETERS)
-  const { hashIterations, ...sizes } = PARAMETERS
-  const additional = { ...sizes, type: 'id', version: VERSION }
+  const hash = await derive(password, salt, data, lengthOf(wanted))
   return {
     type: 'password',
     secretData: JSON.stringify({
@@ -38,58 +62,67 @@ export async function hashPassword(password: string): Promise<Representation> {
       salt: salt.toString('base64'),
       additionalParameters: {},
     }),
-    credentialData: JSON.stringify({
-      hashIterations,
-      algorithm: 'argon2',
-      additionalParameters: Object.fromEntries(Object.entries(additional).map(([name, one]) => [name, [String(one)]])),
-    }),
+    credentialData: JSON.stringify(data),
   }
 }
 
 /** Whether the password is the one that was hashed: takes the two texts of a credential. False for an algorithm that is not known. */
 export async function verifyPassword(password: string, secretData: string, credentialData: string): Promise<boolean> {
   const { value, salt } = JSON.parse(secretData) as { value: string; salt: string }
-  const { algorithm, hashIterations, additionalParameters = {} } = JSON.parse(credentialData) as HashData
-  const expected = Buffer.from(value, 'base64')
-  const bytes = Buffer.from(salt ?? '', 'base64')
-  const digest = PBKDF2[algorithm]
-  if (digest !== undefined) {
-    const hash = await hashing(() => derivePbkdf2(password, bytes, hashIterations, expected.length, digest))
-    return timingSafeEqual(hash, expected)
-  }
-  if (algorithm !== 'argon2') return false
-  const size = (name: keyof typeof PARAMETERS) => Number(additionalParameters[name]?.[0] ?? PARAMETERS[name])
-  const hash = await derive(password, bytes, {
-    hashIterations,
-    memory: size('memory'),
-    parallelism: size('parallelism'),
-    hashLength: expected.length,
-  })
+  const data = JSON.parse(credentialData) as HashData
+  const expected = Buffer.from(value ?? '', 'base64')
+  // Of no bytes everything is the hash.
+  if (!expected.length || !Object.hasOwn(hashAlgorithms, data.algorithm)) return false
+  const hash = await derive(password, Buffer.from(salt ?? '', 'base64'), data, expected.length)
   return timingSafeEqual(hash, expected)
 }
 
-interface HashData {
-  readonly algorithm: string
-  readonly hashIterations: number
-  readonly additionalParameters?: Readonly<Record<string, readonly string[]>>
-}
-
 /** Takes as long as a verification: whether a user exists must not be told by the time of the answer. */
-export async function verifyNothing(password: string): Promise<false> {
-  await derive(password, Buffer.alloc(16), PARAMETERS)
+export async function verifyNothing(password: string, wanted: Hashing = USUAL): Promise<false> {
+  await derive(password, Buffer.alloc(16), hashDataOf(wanted), lengthOf(wanted))
   return false
 }
 
-function derive(password: string, salt: Buffer, parameters: typeof PARAMETERS): Promise<Buffer> {
-  const { hashIterations, memory, parallelism, hashLength } = parameters
+/** Whether a password was hashed otherwise than it is wanted: takes both texts of its credential. */
+export function isHashedOtherwise(secretData: string, credentialData: string, wanted: Hashing): boolean {
+  const { algorithm, hashIterations, additionalParameters = {} } = JSON.parse(credentialData) as HashData
+  const next = hashDataOf(wanted)
+  const { value } = JSON.parse(secretData) as { value: string }
+  return (
+    algorithm !== next.algorithm ||
+    hashIterations !== next.hashIterations ||
+    Buffer.from(value, 'base64').length !== lengthOf(wanted) ||
+    Object.entries(next.additionalParameters ?? {}).some(([name, [one]]) => additionalParameters[name]?.[0] !== one)
+  )
+}
+
+function hashDataOf({ algorithm, iterations }: Hashing): HashData {
+  const parameters = algorithm === 'argon2' ? Object.entries(ARGON2) : []
+  return {
+    hashIterations: iterations,
+    algorithm,
+    additionalParameters: Object.fromEntries(parameters.map(([name, one]) => [name, [String(one)]])),
+  }
+}
+
+function lengthOf({ algorithm }: Hashing): number {
+  return algorithm === 'argon2' ? ARGON2.hashLength : PBKDF2_LENGTH
+}
+
+function derive(password: string, salt: Buffer, data: HashData, length: number): Promise<Buffer> {
+  const { algorithm, hashIterations, additionalParameters = {} } = data
+  const digest = PBKDF2[algorithm]
+  if (digest !== undefined) return hashing(() => derivePbkdf2(password, salt, hashIterations, length, digest))
+  const parameter = (name: keyof typeof ARGON2) => additionalParameters[name]?.[0] ?? String(ARGON2[name])
   return hashing(() =>
     hashRaw(password, {
-      algorithm: ARGON2ID,
+      algorithm: ARGON2_TYPES[parameter('type')]!,
+      version: ARGON2_VERSIONS[parameter('version')]!,
       salt,
       timeCost: hashIterations,
-      memoryCost: memory,
-      parallelism,
-      outputLen: hashLength,
+      memoryCost: Number(parameter('memory')),
+      parallelism: Number(parameter('parallelism')),
+      outputLen: length,
     }),
   )
 }

@@ -4,6 +4,8 @@ import type { Representation } from '../kinds/kind.ts'
 import { isMailAddress } from '../lib/mail-address.ts'
 import { checkPolicies, checkProfiles } from './client-policy-checks.ts'
 import { failure } from './errors.ts'
+import type { Blacklists } from './password-blacklists.ts'
+import { checkPolicy } from './password-policy.ts'
 
 /** A realm's name is part of its address. Keycloak: these characters are refused. */
 export function checkRealmName(name: unknown): string {
@@ -14,27 +16,11 @@ export function checkRealmName(name: unknown): string {
 }
 
 /** Throws invalid when one of the named settings cannot be as it is. */
-export function checkSettings(realm: Representation, names: ReadonlySet<string>): void {
-  if (names.has('passwordPolicy')) checkPasswordPolicy(realm)
+export function checkSettings(realm: Representation, names: ReadonlySet<string>, blacklists: Blacklists): void {
+  if (names.has('passwordPolicy')) checkPolicy(String(realm.passwordPolicy ?? ''), blacklists)
   if (names.has('smtpServer')) checkMailServer(realm)
   if (names.has('clientProfiles')) checkProfiles(realm)
   if (names.has('clientPolicies')) checkPolicies(realm)
-}
-
-/** The policies for passwords that there are. */
-const PASSWORD_POLICIES = new Set(
-  `digits forceExpiredPasswordChange hashAlgorithm hashIterations length lowerCase maxAuthAge maxLength
-  notContainsUsername notEmail notUsername passwordAge passwordBlacklist passwordHistory
-  recoveryCodesWarningThreshold regexPattern specialChars upperCase`.split(/\s+/),
-)
-
-/** Throws invalid when the policy names a rule that does not exist. */
-function checkPasswordPolicy({ passwordPolicy }: Representation): void {
-  const names = String(passwordPolicy ?? '')
-    .split(' and ')
-    .map((one) => one.replace(/\(.*$/s, '').trim())
-    .filter(Boolean)
-  if (!names.every((name) => PASSWORD_POLICIES.has(name))) throw failure('invalid', 'Password policy not found')
 }
 
 /** Throws invalid when a mail server is stated without an address to send from, or with a reply-to address that is none. */

@@ -28,7 +28,8 @@ export const realms: Writers = {
       const { set } = update
       refuseLockout(context, set)
       if ('realm' in set) checkRealmName(set.realm)
-      checkSettings(changed(update), new Set(Object.keys(set).map((path) => resolve(kinds.realm, path).name)))
+      const names = new Set(Object.keys(set).map((path) => resolve(kinds.realm, path).name))
+      checkSettings(changed(update), names, context.blacklists)
     }
     const updated = await writers.update(context, updates)
     for (const { set } of updates) if ('realm' in set) await rename(context, String(set.realm))

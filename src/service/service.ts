@@ -15,6 +15,7 @@ import { type Actor, type Context, flush, type RuntimeContext, type WriteContext
 import { failure, Refusal } from './errors.ts'
 import { createRealm } from './new-realm.ts'
 import type { Outbox } from './outbox.ts'
+import { type Blacklists, openBlacklists } from './password-blacklists.ts'
 import { writeUserEvents } from './user-events.ts'
 import { openVault, type Vault } from './vault.ts'
 
@@ -38,6 +39,8 @@ export interface Service {
   readonly clock: () => Date
   /** Who delivers what transactions leave in the outbox. Absent: another process. */
   outbox: Outbox | undefined
+  /** Lists of passwords that nobody may choose. */
+  readonly blacklists: Blacklists
   /** How applies of sources ended since the service was opened. */
   readonly applies: Record<'changed' | 'unchanged' | 'failed', number>
   /** Reads a realm. Throws not_found. */
@@ -76,10 +79,12 @@ export interface NewRealm {
   readonly ids?: ReadonlyMap<string, string>
 }
 
-/** What opening needs: where the store is, the key of its secrets, and what may be watched or set by tests. */
+/** What opening needs: where the store is, the key of its secrets, lists of passwords, and what may be watched or set by tests. */
 export interface ServiceOptions {
   readonly location: StoreLocation
   readonly key: Uint8Array
+  /** The folder of lists of passwords that nobody may choose. */
+  readonly passwordLists?: string | undefined
   readonly clock?: () => Date
   readonly onStatement?: StatementListener
 }
@@ -91,11 +96,13 @@ export const SYSTEM: Caller = { actor: { kind: 'system' } }
 export async function openService({
   location,
   key,
+  passwordLists,
   clock = () => new Date(),
   onStatement,
 }: ServiceOptions): Promise<Service> {
   const store = await openStore(location, onStatement)
   const vault = openVault(key)
+  const blacklists = openBlacklists(passwordLists)
   await demandKey(store, vault.keyId).catch(async (error: unknown) => {
     await store.close()
     throw error
@@ -107,7 +114,16 @@ export async function openService({
     realm: RealmRow,
     outbox = { filled: false },
   ): Promise<Context> => {
-    return { tx, realm, actor: caller.actor, now: clock(), vault, power: await powerFor(tx, caller), outbox }
+    return {
+      tx,
+      realm,
+      actor: caller.actor,
+      now: clock(),
+      vault,
+      blacklists,
+      power: await powerFor(tx, caller),
+      outbox,
+    }
   }
   const found = (realm: RealmRow | undefined): RealmRow => {
     if (!realm) throw failure('not_found', 'Realm not found.')
@@ -131,6 +147,7 @@ export async function openService({
     vault,
     clock,
     outbox: undefined,
+    blacklists,
     applies: { changed: 0, unchanged: 0, failed: 0 },
     read: (caller, name, work) =>
       store.read(async (tx) => work(await contextFor(tx, caller, found(await findRealm(tx, name))))),

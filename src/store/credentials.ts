@@ -50,6 +50,29 @@ export async function deleteCredentials(
   }
 }
 
+/** Makes the passwords that users have passwords of the past. One statement. */
+export async function keepPasswords(tx: Transaction, realm: number, users: readonly string[]): Promise<void> {
+  await sql`
+    update credential set type = 'password-history', id = gen_random_uuid()::text, place = place + 1
+    where realm = ${realm} and user_account = any(${users}) and type = 'password'`.execute(tx)
+}
+
+/** Deletes passwords of the past that are neither among the latest of their user nor from after a time. One statement. */
+export async function forgetPasswords(
+  tx: Transaction,
+  realm: number,
+  users: readonly string[],
+  { count, since }: { readonly count: number; readonly since: Date },
+): Promise<void> {
+  await sql`
+    delete from credential c
+    using (
+      select id, created_at, row_number() over (partition by user_account order by created_at desc, id) as age
+      from credential where realm = ${realm} and user_account = any(${users}) and type = 'password-history'
+    ) past
+    where c.realm = ${realm} and c.id = past.id and past.age > ${count} and past.created_at <= ${since}`.execute(tx)
+}
+
 /** The credentials of users, in the order in which each prefers them. One statement. */
 export async function selectCredentials(
   tx: Transaction,

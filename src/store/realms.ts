@@ -19,6 +19,8 @@ export interface RealmRow {
   readonly eventsListeners: readonly string[]
   /** Number of the last entry of its journal of configuration: what was read at an earlier one may have changed. */
   readonly revision: number
+  /** What passwords must fulfil. */
+  readonly passwordPolicy: string
 }
 
 const columns = sql`number, id, name, coalesce((body ->> 'enabled')::boolean, false) as enabled,
@@ -27,7 +29,8 @@ const columns = sql`number, id, name, coalesce((body ->> 'enabled')::boolean, fa
   coalesce((body ->> 'eventsEnabled')::boolean, false) as "eventsEnabled",
   coalesce(body -> 'enabledEventTypes', '[]') as "enabledEventTypes",
   coalesce(body -> 'eventsListeners', '[]') as "eventsListeners",
-  coalesce((select max(j.number) from journal j where j.realm = realm.number), 0) as revision`
+  coalesce((select max(j.number) from journal j where j.realm = realm.number), 0) as revision,
+  coalesce(body ->> 'passwordPolicy', '') as "passwordPolicy"`
 
 /** The row of a realm with these settings, before it is kept. */
 export function rowOf(at: Pick<RealmRow, 'number' | 'id' | 'name'>, settings: Representation): RealmRow {
@@ -40,6 +43,7 @@ export function rowOf(at: Pick<RealmRow, 'number' | 'id' | 'name'>, settings: Re
     eventsEnabled: settings.eventsEnabled === true,
     enabledEventTypes: (settings.enabledEventTypes ?? []) as string[],
     eventsListeners: (settings.eventsListeners ?? []) as string[],
+    passwordPolicy: String(settings.passwordPolicy ?? ''),
   }
 }
 

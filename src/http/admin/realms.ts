@@ -45,7 +45,7 @@ export const realmOperations: Operation[] = tagged('Realms Admin', [
     body: { ...body, refusal: 'unable to read contents from stream' },
     responses: { ...made, ...refusals, ...badRequest },
     handle: async ({ service, caller, body }) => {
-      const stated = await withPreparedCredentials(body as Representation)
+      const stated = await withPreparedCredentials(service, body as Representation)
       const make = (context: WriteContext) => importContent(context, stated)
       return { status: 201, created: await createRealm(service, caller, stated, { ids: wishedIds(stated), make }) }
     },

@@ -7,9 +7,9 @@ import { demand } from '../../service/administrators.ts'
 import type { Context } from '../../service/context.ts'
 import { prepareCredentials } from '../../service/credentials.ts'
 import {
-  demandPassword,
   listCredentials,
   moveCredential,
+  passwordsFor,
   removeCredential,
   resetPassword,
   setLabel,
@@ -103,12 +103,12 @@ export const credentialOperations: Untagged[] = [
     body: password,
     responses: { ...done, ...refusals, ...badRequest },
     async handle(call) {
-      const read = (work: (context: Context) => Promise<void>) =>
+      const read = <T>(work: (context: Context) => Promise<T>) =>
         call.service.read(call.caller, param(call, 'realm'), work)
       const body = (await bodyBehind(call, () => read((context) => reach(context, call)))) as Representation
-      await read((context) => demandPassword(context, user(call), body))
+      const make = await read((context) => passwordsFor(context, user(call), body))
       // Keycloak: whatever the body says that it is. Hashing takes its time, and comes before the transaction.
-      const [prepared] = await prepareCredentials([{ value: body.value!, temporary: body.temporary === true }])
+      const [prepared] = await prepareCredentials([{ value: body.value!, temporary: body.temporary === true }], make)
       return writing((context) => resetPassword(context, user(call), prepared!))(call)
     },
   },

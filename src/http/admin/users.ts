@@ -2,11 +2,12 @@ import * as z from 'zod'
 import { objectOf } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/kind.ts'
+import type { Context } from '../../service/context.ts'
 import { prepareCredentials } from '../../service/credentials.ts'
 import { listConsents, revokeConsent } from '../../service/resources/consents.ts'
 import { addIdentity, listIdentities, removeIdentity } from '../../service/resources/federated-identities.ts'
 import { countGroupsOf, listGroupsOf, listMembers, setMembership } from '../../service/resources/user-groups.ts'
-import { countAll, getUser, listUnmanagedAttributes, users } from '../../service/resources/users.ts'
+import { countAll, getUser, listUnmanagedAttributes, passwordsFor, users } from '../../service/resources/users.ts'
 import type { BodyForm } from '../body.ts'
 import { bodyBehind, type Call, creating, type Operation, param, reading, tagged, writing } from '../operation.ts'
 import { page, queryFlag } from '../query.ts'
@@ -218,10 +219,13 @@ export const userOperations: Operation[] = [
 
 /** The body with its credentials as they are kept: hashing takes its time, and comes before the transaction. */
 async function prepared(call: Call, way: { id?: string }): Promise<Representation> {
-  const reach = () =>
-    call.service.read(call.caller, param(call, 'realm'), async (context) => users.reach?.(context, way))
-  const body = (await bodyBehind(call, reach)) as Representation
+  const read = <T>(work: (context: Context) => Promise<T>) => call.service.read(call.caller, param(call, 'realm'), work)
+  const reach = (context: Context) => users.reach!(context, way)
+  const body = (await bodyBehind(call, () => read(reach))) as Representation
   if (!Array.isArray(body.credentials)) return body
-  await reach()
-  return { ...body, credentials: await prepareCredentials(body.credentials as Representation[]) }
+  const make = await read(async (context) => {
+    await reach(context)
+    return passwordsFor(context, way, body)
+  })
+  return { ...body, credentials: await prepareCredentials(body.credentials as Representation[], make) }
 }

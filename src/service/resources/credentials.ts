@@ -11,10 +11,11 @@ import { touchObjects } from '../../store/objects.ts'
 import { describeEvent } from '../admin-events.ts'
 import { demand } from '../administrators.ts'
 import { type Context, journal, type WriteContext } from '../context.ts'
-import { placedAfter, UPDATE_PASSWORD } from '../credentials.ts'
+import { passwordsOfUser, placedAfter, UPDATE_PASSWORD } from '../credentials.ts'
 import { failure } from '../errors.ts'
 import { writers } from '../index.ts'
 import type { LiveObject } from '../live.ts'
+import type { PasswordMaker } from '../password-rules.ts'
 import { findUser } from './users.ts'
 
 const MANAGE = 'manage-users'
@@ -32,12 +33,16 @@ export async function listCredentials(context: Context, user: string): Promise<R
   }))
 }
 
-/** Throws not_found or forbidden unless the caller may give the user a password, malformed where the body has none. */
-export async function demandPassword(context: Context, user: string, { value }: Representation): Promise<void> {
-  await findUser(context, user)
+/**
+ * What makes the password that the body gives a user. Throws not_found or forbidden unless the caller may give them one,
+ * malformed where the body has none.
+ */
+export async function passwordsFor(context: Context, user: string, { value }: Representation): Promise<PasswordMaker> {
+  const live = await findUser(context, user)
   demand(context, MANAGE)
   if (value == null) throw failure('malformed', 'No password provided')
   if (String(value).trim() === '') throw failure('malformed', 'Empty password not allowed')
+  return passwordsOfUser(context, live)
 }
 
 /** Gives a user the password, which is hashed already. One that lasts takes away the duty to choose another. */

@@ -5,10 +5,11 @@ import { findNameRules } from '../../store/users.ts'
 import { describeEvent } from '../admin-events.ts'
 import { demand, visibleTo } from '../administrators.ts'
 import type { Context } from '../context.ts'
-import { placedAfter } from '../credentials.ts'
+import { passwordsOf, passwordsOfUser, placedAfter } from '../credentials.ts'
 import { failure } from '../errors.ts'
 import { writers } from '../index.ts'
 import type { LiveObject } from '../live.ts'
+import type { PasswordMaker } from '../password-rules.ts'
 import { profileOf } from '../profile.ts'
 import { replacement, withoutNulls } from '../put.ts'
 import {
@@ -111,6 +112,17 @@ export const users: Resource = {
     await writers.user.delete(context, [live])
     describeEvent(context, { representation: { id, username: live.key[0]! } })
   },
+}
+
+/** What makes the passwords that a body gives a user: one who is there, or who comes with it. */
+export async function passwordsFor(
+  context: Context,
+  { id }: { readonly id?: string | undefined },
+  body: Representation,
+): Promise<PasswordMaker> {
+  if (id !== undefined) return passwordsOfUser(context, await findUser(context, id))
+  const { username, email = null } = valuesIn(body)
+  return passwordsOf(context, { username: String(username ?? email ?? ''), email: email as string | null })
 }
 
 /** How many users are found. */

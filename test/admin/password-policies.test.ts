@@ -1,0 +1,142 @@
+// What a realm demands of passwords: whoever sets one is held to it.
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { createServer } from '../../src/http/server.ts'
+import { openService, SYSTEM } from '../../src/service/service.ts'
+import { applyAs, source } from '../support/reconcile.ts'
+import { testServer } from '../support/server.ts'
+import { newDatabase, newName, testService } from '../support/service.ts'
+
+const { service } = await testService()
+const server = await testServer()
+const opened: (() => Promise<unknown>)[] = []
+afterAll(() => Promise.all(opened.map((close) => close())))
+
+const person = { username: 'ann', email: 'ann@example.org', firstName: 'Ann', lastName: 'Alder', enabled: true }
+
+/** Sets passwords one after the other, and gives what was said against each; undefined: it was taken. */
+async function tried(passwordPolicy: string, passwords: readonly string[]): Promise<(string | undefined)[]> {
+  const realm = await server.realm({ passwordPolicy })
+  const user = await server.make(`${realm}/users`, person)
+  const said: (string | undefined)[] = []
+  for (const value of passwords) {
+    const { body } = await server.call('PUT', `${user}/reset-password`, { body: { type: 'password', value } })
+    said.push(body?.error_description?.replace('Invalid password: ', ''))
+  }
+  return said
+}
+
+test('each policy takes what fulfils it and says what is wrong with the rest', async () => {
+  const cases: [policy: string, bad: string, good: string, words: string][] = [
+    ['length(3)', 'ab', 'abc', 'minimum length 3.'],
+    ['length', 'abcdefg', 'abcdefgh', 'minimum length 8.'],
+    ['maxLength(3)', 'abcd', 'abc', 'maximum length 3.'],
+    ['digits(1)', 'a', 'a٣', 'must contain at least 1 numerical digits.'],
+    ['lowerCase(2)', 'ABc', 'ABcé', 'must contain at least 2 lower case characters.'],
+    ['upperCase(1)', 'éa', 'Éa', 'must contain at least 1 upper case characters.'],
+    ['specialChars(1)', 'aß1', 'a_', 'must contain at least 1 special characters.'],
+    ['notUsername', 'ANN', 'anna', 'must not be equal to the username.'],
+    ['notContainsUsername', 'joANNa', 'an', 'Can not contain the username.'],
+    ['notEmail', 'Ann@Example.org', 'ann', 'must not be equal to the email.'],
+    ['regexPattern(a+) and regexPattern(.{3\\,})', 'aa', 'aaa', 'fails to match regex pattern(s).'],
+    ['regexPattern([a-z\\!]+)', 'a1', 'a!', 'fails to match regex pattern(s).'],
+  ]
+  for (const [policy, bad, good, words] of cases) {
+    expect(await tried(policy, [bad, good]), policy).toEqual([words, undefined])
+  }
+})
+
+test('of what is wrong the same is told first as by the reference server, however the policy is ordered', async () => {
+  const [said] = await tried('maxLength(1) and digits(9) and length(90) and specialChars(9)', ['ann'])
+  expect(said).toBe('must contain at least 9 special characters.')
+})
+
+test('a password that was used is refused for as many changes, and for as many days, as the policy says', async () => {
+  const again = 'must not be equal to any of last 3 passwords.'
+  expect(await tried('passwordHistory(3)', ['a', 'b', 'c', 'a', 'c', 'd', 'a', 'c'])).toEqual([
+    undefined,
+    undefined,
+    undefined,
+    again,
+    again,
+    undefined,
+    undefined,
+    again,
+  ])
+  const recent = 'new password does not match password policies.'
+  expect(await tried('passwordAge(10)', ['a', 'b', 'c', 'a'])).toEqual([undefined, undefined, undefined, recent])
+})
+
+test('passwords of the past are kept as long as a policy asks for them', async () => {
+  const realm = await server.realm({ passwordPolicy: 'passwordHistory(3)' })
+  const user = await server.make(`${realm}/users`, person)
+  const types = async () =>
+    (await server.call('GET', `${user}/credentials`)).body.map(({ type }: { type: string }) => type)
+  const reset = (value: string) => server.call('PUT', `${user}/reset-password`, { body: { type: 'password', value } })
+  for (const value of ['a', 'b', 'c', 'd']) await reset(value)
+  expect(await types()).toEqual(['password', 'password-history', 'password-history'])
+  await server.call('PUT', realm, { body: { passwordPolicy: '' } })
+  await reset('e')
+  expect(await types()).toEqual(['password'])
+})
+
+test.each([
+  ['nothing(1)', 'Password policy not found'],
+  ['length()', 'Invalid config for length: Not a valid number'],
+  ['length(9999999999)', 'Invalid config for length: Not a valid number'],
+  ['length(8)and digits(1)', 'Invalid config for length: Not a valid number'],
+  ['digits(1', 'Invalid config for digits: The bracket is not closed'],
+  ['hashAlgorithm(md5)', 'Invalid config for hashAlgorithm: Password hashing provider not found'],
+  ['hashAlgorithm', 'Invalid config for hashAlgorithm: Password hashing provider id must be set'],
+  ['regexPattern', 'Invalid config for regexPattern: Config required'],
+  ['regexPattern([)', 'Invalid config for regexPattern: Not a valid regular expression'],
+  ['regexPattern(\\Qa\\E)', 'Invalid config for regexPattern: Not a valid regular expression'],
+  [
+    'passwordBlacklist(../key)',
+    'Invalid config for passwordBlacklist: There is no list ../key in the folder of password lists',
+  ],
+])('a realm cannot have the policy %s', async (passwordPolicy, errorMessage) => {
+  const realm = await server.realm()
+  expect(await server.call('PUT', realm, { body: { passwordPolicy } })).toMatchObject({
+    status: 400,
+    body: { errorMessage },
+  })
+  const made = await server.call('POST', '/admin/realms', { body: { realm: newName(), passwordPolicy } })
+  expect(made).toMatchObject({ status: 400, body: { errorMessage } })
+})
+
+test('nobody chooses a password that stands on the list that the policy names, in any case', async () => {
+  const passwordLists = await mkdtemp(join(tmpdir(), 'lists-'))
+  await writeFile(join(passwordLists, 'common.txt'), 'letmein\r\nPassword1\r\n')
+  const own = await openService({ location: await newDatabase(), key: new Uint8Array(32), passwordLists })
+  opened.push(own.close)
+  await own.create(SYSTEM, { representation: { realm: 'master' } }, async () => {})
+  const app = await createServer(own, { caller: SYSTEM })
+  const settings = { realm: 'listed', enabled: true, passwordPolicy: 'passwordBlacklist(common.txt)' }
+  expect((await app.inject({ method: 'POST', url: '/admin/realms', payload: settings })).statusCode).toBe(201)
+  const create = (username: string, value: string) =>
+    app.inject({ method: 'POST', url: '/admin/realms/listed/users', payload: { username, credentials: [{ value }] } })
+  const refused = await create('ann', 'pASSWORD1')
+  expect(refused.json()).toEqual({
+    error: 'invalidPasswordBlacklistedMessage',
+    error_description: 'Invalid password: password is not allowed.',
+  })
+  expect((await create('ann', 'Password')).statusCode).toBe(201)
+  await writeFile(join(passwordLists, 'common.txt'), 'mind the gap, please\n')
+  expect((await create('ben', 'mind the gap, please')).statusCode).toBe(400)
+})
+
+test('people who come with a realm or with a document are held to it too', async () => {
+  const weak = { ...person, credentials: [{ type: 'password', value: 'short' }] }
+  const realm = newName()
+  const body = { realm, passwordPolicy: 'length(8)', users: [weak] }
+  expect(await server.call('POST', '/admin/realms', { body })).toMatchObject({
+    status: 400,
+    body: { error: 'invalidPasswordMinLengthMessage' },
+  })
+  await expect(applyAs(service, source([body]))).rejects.toThrow('Invalid password: minimum length 8.')
+  await applyAs(service, source([{ ...body, users: [] }]))
+  await expect(applyAs(service, source([{ realm, users: [weak] }]))).rejects.toThrow('minimum length 8.')
+})
