@@ -35,7 +35,18 @@ async function addressOf(service: Service, realm: TokenRealm, { base, token, que
   return `${issuer}/login-actions/action-token?${new URLSearchParams({ key, ...query })}`
 }
 
-async function deliverNotice({ message: { url, form } }: Delivery<Notice>): Promise<void> {
+async function signed(
+  service: Service,
+  name: string,
+  { type, base, claims }: NonNullable<Notice['token']>,
+): Promise<string> {
+  const realm = await service.read(SYSTEM, name, realmOf)
+  return signToken(service, realm, { ...claims, iss: issuerOf(base, realm.name) }, type)
+}
+
+async function deliverNotice({ service, realm, message }: Delivery<Notice>): Promise<void> {
+  const { url, token } = message
+  const form = { ...message.form, ...(token && { [token.name]: await signed(service, realm, token) }) }
   const answer = await fetch(url, {
     method: 'POST',
     body: new URLSearchParams(form),

@@ -34,5 +34,5 @@ export async function issueTokens(
   if (!grant) throw new OAuthError(400, 'unsupported_grant_type', 'Unsupported grant_type')
   const realm = await openRealm(service, name)
   const client = await service.read(SYSTEM, name, (context) => authenticateClient(context, request))
-  return tokenResponse(service, base, realm, client, await grant({ service, realm, client, form, address }))
+  return tokenResponse(service, base, realm, client, await grant({ service, base, realm, client, form, address }))
 }

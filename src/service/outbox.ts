@@ -1,4 +1,5 @@
 // The outbox: mails and notices are kept by the transaction that causes them, and leave after its commit, at least once.
+import type { Json } from '../kinds/fields.ts'
 import { type Claimed, claimMessage, deleteMessage, insertMessages, postponeMessage } from '../store/outbox.ts'
 import type { Context } from './context.ts'
 import type { Mail } from './mail/mail.ts'
@@ -9,6 +10,16 @@ export interface Notice {
   readonly kind: 'notice'
   readonly url: string
   readonly form: Readonly<Record<string, string>>
+  /** A token that goes with it, signed when the notice leaves. */
+  readonly token?: {
+    /** Its name in the form. */
+    readonly name: string
+    /** The `typ` of its header. */
+    readonly type: string
+    /** The server's own address, as the application knows it. */
+    readonly base: string
+    readonly claims: Readonly<Record<string, Json>>
+  }
   /** Seconds since 1970: nobody needs it later. */
   readonly until?: number
 }

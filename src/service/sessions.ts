@@ -15,8 +15,9 @@ import {
   type UserSession,
 } from '../store/sessions.ts'
 import type { Context } from './context.ts'
+import { type Notice, send } from './outbox.ts'
 
-export type { ClientSession, EndedPart, UserSession } from '../store/sessions.ts'
+export type { ClientSession, UserSession } from '../store/sessions.ts'
 
 /** How long something goes on at most, and how long without being used; in seconds, `Infinity` where there is no end. */
 export interface Lifespan {
@@ -83,14 +84,22 @@ export async function startSession({ tx, realm, now }: Context, session: NewSess
   return started
 }
 
+/** What is kept of a client's part of a session. */
+export interface PartBody {
+  /** The scope that was asked for. */
+  readonly scope: string
+  /** The server's own address, as the client knows it: its tokens name it as their issuer. */
+  readonly base: string
+}
+
 /** Gives a client its part of a session, in the place of the part that it had. One statement. */
 export async function joinSession(
   { tx, realm, now }: Context,
   session: UserSession,
   client: string,
-  body: Representation,
+  body: PartBody,
 ): Promise<ClientSession> {
-  const part = { client, startedAt: now, refreshedAt: now, body }
+  const part = { client, startedAt: now, refreshedAt: now, body: { ...body } }
   await putClientSession(tx, realm.number, session, part)
   return part
 }
@@ -115,9 +124,33 @@ export async function refreshSession(
   await putClientSession(tx, realm.number, session, { ...part, refreshedAt: now })
 }
 
-/** Ends sessions and tells what clients had of them. One statement. */
-export function endSessions({ tx, realm }: Context, which: SessionFilter): Promise<EndedPart[]> {
-  return deleteSessions(tx, realm.number, which)
+/** Ends sessions, and tells the clients that want to know. One statement, and one per chunk of notices. */
+export async function endSessions(context: Context, which: SessionFilter): Promise<void> {
+  const ended = await deleteSessions(context.tx, context.realm.number, which)
+  const notices = ended.flatMap((part) => logoutNotice(context.now, part))
+  if (notices.length) await send(context, ...notices)
+}
+
+/** For how long an application may wait to hear of it, in seconds. */
+const NOTICE_LIFE = 120
+
+/** The notice of an ended session. OpenID Connect Back-Channel Logout 1.0, section 2.4. */
+function logoutNotice(now: Date, { session, user, clientId, attributes, body }: EndedPart): Notice[] {
+  const url = attributes?.['backchannel.logout.url']
+  if (!url) return []
+  const iat = Math.floor(now.getTime() / 1000)
+  const claims = {
+    iat,
+    exp: iat + NOTICE_LIFE,
+    jti: randomUUID(),
+    typ: 'Logout',
+    aud: clientId,
+    sub: user,
+    ...(attributes?.['backchannel.logout.session.required'] !== 'false' && { sid: session }),
+    events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
+  }
+  const token = { name: 'logout_token', type: 'logout+jwt', base: String(body.base), claims }
+  return [{ kind: 'notice', url, form: {}, token, until: iat + NOTICE_LIFE }]
 }
 
 /** Ends a client's parts of sessions, and the sessions of which nobody has a part then: how many parts. One statement. */

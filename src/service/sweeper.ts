@@ -2,13 +2,20 @@
 import { deleteExpiredAdminEvents } from '../store/admin-events.ts'
 import type { Transaction } from '../store/database.ts'
 import { CHUNK } from '../store/objects.ts'
+import { deleteOverSessions } from '../store/sessions.ts'
+import { deleteExpiredSingleUses } from '../store/single-use.ts'
 import { deleteExpiredUserEvents } from '../store/user-events.ts'
 import type { Service } from './service.ts'
 
 /** One statement over all realms, which deletes at most so many rows whose time is over and gives how many they were. */
 type Sweep = (tx: Transaction, now: Date, limit: number) => Promise<number>
 
-const sweeps: readonly Sweep[] = [deleteExpiredAdminEvents, deleteExpiredUserEvents]
+const sweeps: readonly Sweep[] = [
+  deleteExpiredAdminEvents,
+  deleteExpiredUserEvents,
+  deleteOverSessions,
+  deleteExpiredSingleUses,
+]
 
 /** Deletes whatever is over, a chunk at a time: no statement holds many rows, and what was interrupted goes on the next time. */
 export async function sweep(service: Service, now: Date): Promise<void> {

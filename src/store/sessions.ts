@@ -186,6 +186,7 @@ export interface EndedPart {
   readonly client: string
   readonly clientId: string
   readonly attributes: Readonly<Record<string, string>> | null
+  readonly body: Representation
 }
 
 /** Ends sessions, and tells what the clients had of them. One statement. */
@@ -193,7 +194,7 @@ export async function deleteSessions(tx: Transaction, realm: number, filter: Ses
   const { rows } = await sql<EndedPart>`
     with parts as (
       select s.id as session, s.user_account as "user", s.offline, k.id as client, k.client_id as "clientId",
-        k.body -> 'attributes' as attributes
+        k.body -> 'attributes' as attributes, c.body
       from user_session s
       join client_session c on c.realm = s.realm and c.offline = s.offline and c.session = s.id
       join client k on k.realm = c.realm and k.id = c.client
@@ -227,12 +228,24 @@ export async function deleteParts(
   return rows[0]!.count
 }
 
-/** Forgets sessions that are over. One statement. */
-export async function deleteOverSessions(
-  tx: Transaction,
-  realm: number,
-  offline: boolean,
-  limits: SessionLimits,
-): Promise<void> {
-  await sql`delete from user_session s where ${chosen(realm, { offline })} and not (${goingOn(limits)})`.execute(tx)
+/** A number of seconds among the settings of realm `r`; null where it says that there is no limit. */
+const seconds = (name: string) => sql`nullif((r.body ->> ${sql.lit(name)})::double precision, 0)`
+
+/** Forgets sessions that are over by the settings of their realm, at most so many; gives how many. One statement. */
+export async function deleteOverSessions(tx: Transaction, now: Date, limit: number): Promise<number> {
+  const ofSso = (name: string) =>
+    sql`coalesce(case when old.remember_me then ${seconds(`${name}RememberMe`)} end, ${seconds(name)})`
+  const { numAffectedRows } = await sql`
+    delete from user_session s using (
+      select old.realm, old.offline, old.id
+      from realm r join user_session old on old.realm = r.number and (
+        old.refreshed_at < ${now}::timestamptz - make_interval(secs =>
+          case when old.offline then ${seconds('offlineSessionIdleTimeout')} else ${ofSso('ssoSessionIdleTimeout')} end)
+        or old.started_at < ${now}::timestamptz - make_interval(secs =>
+          case when not old.offline then ${ofSso('ssoSessionMaxLifespan')}
+            when (r.body ->> 'offlineSessionMaxLifespanEnabled')::boolean then ${seconds('offlineSessionMaxLifespan')} end))
+      limit ${limit} for update of old skip locked
+    ) gone
+    where s.realm = gone.realm and s.offline = gone.offline and s.id = gone.id`.execute(tx)
+  return Number(numAffectedRows)
 }

@@ -45,7 +45,14 @@ export async function useKey(tx: Transaction, realm: number, { key, expiresAt, b
   return rows[0]!.uses
 }
 
-/** Forgets what is over. One statement. */
-export async function deleteExpiredSingleUses(tx: Transaction, realm: number, now: Date): Promise<void> {
-  await sql`delete from single_use where realm = ${realm} and expires_at <= ${now}`.execute(tx)
+/** Forgets what is over, at most so much; gives how much. One statement. */
+export async function deleteExpiredSingleUses(tx: Transaction, now: Date, limit: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from single_use k using (
+      select old.realm, old.key
+      from realm r join single_use old on old.realm = r.number and old.expires_at <= ${now}::timestamptz
+      limit ${limit} for update of old skip locked
+    ) gone
+    where k.realm = gone.realm and k.key = gone.key`.execute(tx)
+  return Number(numAffectedRows)
 }

@@ -3,6 +3,7 @@ import { createServer } from '../../src/http/server.ts'
 import { bootstrap, resetAdminPassword } from '../../src/service/bootstrap.ts'
 import { replaceRealm } from '../../src/service/resources/realms.ts'
 import { openService, SYSTEM } from '../../src/service/service.ts'
+import { sweep } from '../../src/service/sweeper.ts'
 import { newDatabase } from '../support/service.ts'
 
 let now = new Date('2030-01-01T12:00:00Z')
@@ -66,4 +67,32 @@ test('a refresh token ends with its session: however often it is used, and at on
   await resetAdminPassword(service, 'admin', 'another')
   expect(await refresh(tokens)).toEqual({ error: 'invalid_grant', error_description: 'Session not active' })
   expect(await refresh(await logIn('another'))).toHaveProperty('access_token')
+})
+
+test('sweeping forgets sessions that are over, and no others', async () => {
+  const kept = () =>
+    service.look(async (db) => {
+      const { sql } = await import('kysely')
+      const query = sql<{ offline: boolean }>`/* test */ select s.offline from user_session s order by s.offline`
+      return (await query.execute(db)).rows.map(({ offline }) => offline)
+    })
+  const logIn = async (scope = '') => {
+    const form = { grant_type: 'password', client_id: 'admin-cli', username: 'admin', password: 'another', scope }
+    await app.inject({
+      method: 'POST',
+      url: '/realms/master/protocol/openid-connect/token',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      payload: new URLSearchParams(form).toString(),
+    })
+  }
+  now = new Date(now.getTime() + 3_600_000)
+  await sweep(service, now)
+  expect(await kept()).toEqual([])
+  await logIn()
+  await logIn('offline_access')
+  await sweep(service, now)
+  expect(await kept()).toEqual([false, true])
+  now = new Date(now.getTime() + 1_100_000)
+  await sweep(service, now)
+  expect(await kept()).toEqual([true])
 })

@@ -22,6 +22,7 @@ import { requiredActionOperations } from './required-actions.ts'
 import { roleMappingOperations } from './role-mappings.ts'
 import { roleOperations } from './roles.ts'
 import { scopeMappingOperations } from './scope-mappings.ts'
+import { sessionOperations } from './sessions.ts'
 import { userProfileOperations } from './user-profile.ts'
 import { userOperations } from './users.ts'
 import { workflowOperations } from './workflows.ts'
@@ -40,6 +41,7 @@ export const operations: readonly Operation[] = [
   ...groupOperations,
   ...userProfileOperations,
   ...userOperations,
+  ...sessionOperations,
   ...componentOperations,
   ...keyOperations,
   ...localizationOperations,

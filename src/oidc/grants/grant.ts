@@ -8,6 +8,8 @@ import type { TokenRealm } from '../realm.ts'
 /** A token request of a client that has proved itself. */
 export interface GrantCall {
   readonly service: Service
+  /** The server's own address, as the client knows it. */
+  readonly base: string
   readonly realm: TokenRealm
   readonly client: LiveObject
   readonly form: Readonly<Record<string, string>>

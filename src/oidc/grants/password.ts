@@ -8,7 +8,7 @@ import { grantedScopes } from '../scopes.ts'
 import { type Grant, OFFLINE } from './grant.ts'
 
 /** A name and a password begin a session. */
-export const byPassword: Grant = async ({ service, realm, client, form, address }) => {
+export const byPassword: Grant = async ({ service, base, realm, client, form, address }) => {
   if (client.representation.directAccessGrantsEnabled !== true) {
     throw new OAuthError(400, 'unauthorized_client', 'Client not allowed for direct access grants')
   }
@@ -32,6 +32,7 @@ export const byPassword: Grant = async ({ service, realm, client, form, address 
       address,
       body: { authTime: secondsOf(realm.now), credential: user.credential },
     })
-    return { user, scopes, session, part: await joinSession(context, session, client.id, { scope: form.scope ?? '' }) }
+    const part = await joinSession(context, session, client.id, { scope: form.scope ?? '', base })
+    return { user, scopes, session, part }
   })
 }

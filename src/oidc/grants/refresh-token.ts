@@ -29,10 +29,10 @@ export const byRefreshToken: Grant = async ({ service, realm, client, form }) =>
     const user = await findById(context, String(sub))
     if (!user) throw refuse('Invalid refresh token')
     if (user.body.enabled !== true) throw refuse('User disabled')
-    if (iat < notBefore(client.representation, user)) throw refuse('Stale token')
     const found = await findGoingOn(context, realm.settings, { id: sid, offline, client: client.id, lock: true })
     const over = refuse(offline ? 'Offline user session not found' : 'Session not active')
     if (!found?.part || found.user !== user.id) throw over
+    if (iat < notBefore(client.representation, user)) throw refuse('Stale token')
     const { part, ...session } = found
     const { credential } = session.body as { credential?: string }
     if (context.now >= partEnd(realm.settings, client, session, part)) throw over

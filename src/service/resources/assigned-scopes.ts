@@ -6,6 +6,7 @@ import { failure } from '../errors.ts'
 import { writers } from '../index.ts'
 import type { LiveObject } from '../live.ts'
 import { CLIENT_NOT_FOUND } from './clients.ts'
+import { ownRealm } from './own-realm.ts'
 import { getObject } from './resource.ts'
 
 const ofClient = { default: 'defaultClientScopes', optional: 'optionalClientScopes' } as const
@@ -49,7 +50,7 @@ export async function removeFromClient(context: WriteContext, client: string, sc
 /** The client scopes that a realm gives to new clients. */
 export async function listRealmAssigned(context: Context, how: Assignment): Promise<Representation[]> {
   demand(context, 'view-clients')
-  const realm = await getRealm(context)
+  const realm = await ownRealm(context)
   const scopes = await scopesNamed(context, realm.representation[ofRealm[how]])
   return scopes.map(({ id, key: [name], representation: { protocol } }) => ({ id, name: name!, protocol: protocol! }))
 }
@@ -58,7 +59,7 @@ export async function listRealmAssigned(context: Context, how: Assignment): Prom
 export async function assignToRealm(context: WriteContext, how: Assignment, scope: string): Promise<void> {
   demand(context, 'manage-clients')
   const { key } = await getScope(context, scope)
-  const live = await getRealm(context)
+  const live = await ownRealm(context)
   if (holds(live, Object.values(ofRealm), key[0]!)) throw failure('duplicate', 'Duplicate resource error')
   await writers.realm.update(context, [{ live, set: {}, relations: { [ofRealm[how]]: { add: [key] } } }])
 }
@@ -68,15 +69,11 @@ export async function removeFromRealm(context: WriteContext, scope: string): Pro
   demand(context, 'manage-clients')
   const { key } = await getScope(context, scope)
   const relations = Object.fromEntries(Object.values(ofRealm).map((field) => [field, { remove: [key] }]))
-  await writers.realm.update(context, [{ live: await getRealm(context), set: {}, relations }])
+  await writers.realm.update(context, [{ live: await ownRealm(context), set: {}, relations }])
 }
 
 function getScope(context: Context, id: string): Promise<LiveObject> {
   return getObject(context, 'clientScope', id, 'Client scope not found')
-}
-
-async function getRealm(context: Context): Promise<LiveObject> {
-  return (await writers.realm.list(context, {}))[0]!
 }
 
 function scopesNamed(context: Context, names: unknown): Promise<LiveObject[]> {

@@ -8,13 +8,13 @@ import { demandConditions, demandExecutors } from '../client-policy-checks.ts'
 import type { Context, WriteContext } from '../context.ts'
 import { failure } from '../errors.ts'
 import { writers } from '../index.ts'
-import type { LiveObject } from '../live.ts'
 import { replacement } from '../put.ts'
+import { ownRealm } from './own-realm.ts'
 
 /** The profiles of the realm; `global`: also those that every realm has. */
 export async function getProfiles(context: Context, global: boolean): Promise<Representation> {
   demand(context, 'view-realm')
-  const { representation } = await realmOf(context)
+  const { representation } = await ownRealm(context)
   return { profiles: representation.clientProfiles ?? [], ...(global && { globalProfiles: [...globalProfiles] }) }
 }
 
@@ -31,7 +31,7 @@ export async function replaceProfiles(context: WriteContext, body: Representatio
 /** The policies of the realm; `global`: also those that every realm has. Keycloak: there are none. */
 export async function getPolicies(context: Context, global: boolean): Promise<Representation> {
   demand(context, 'view-realm')
-  const { representation } = await realmOf(context)
+  const { representation } = await ownRealm(context)
   return { policies: representation.clientPolicies ?? [], ...(global && { globalPolicies: [] }) }
 }
 
@@ -44,12 +44,8 @@ export async function replacePolicies(context: WriteContext, { policies }: Repre
 }
 
 async function set(context: WriteContext, stated: Record<string, Json>): Promise<void> {
-  const live = await realmOf(context)
+  const live = await ownRealm(context)
   const own = Object.keys(stated)
   const changes = Object.entries(replacement(live, stated)).filter(([path]) => own.includes(path))
   await writers.realm.update(context, [{ live, set: Object.fromEntries(changes) }])
-}
-
-async function realmOf(context: Context): Promise<LiveObject> {
-  return (await writers.realm.list(context, {}))[0]!
 }

@@ -4,6 +4,7 @@ import { demand } from '../administrators.ts'
 import type { Context, WriteContext } from '../context.ts'
 import { writers } from '../index.ts'
 import { showGroups } from './group-view.ts'
+import { ownRealm } from './own-realm.ts'
 import { getObject } from './resource.ts'
 
 /** What is said of a group that somebody shall belong to, and that does not exist. */
@@ -12,8 +13,8 @@ export const GROUP_NOT_FOUND = 'Group not found'
 /** The groups that everybody new belongs to. */
 export async function listDefaultGroups(context: Context): Promise<Representation[]> {
   demand(context, 'view-realm')
-  const [realm] = await writers.realm.list(context, {})
-  const paths = (realm!.representation.defaultGroups ?? []) as string[]
+  const realm = await ownRealm(context)
+  const paths = (realm.representation.defaultGroups ?? []) as string[]
   const found = await writers.group.list(context, { keys: paths.map((path) => [path]) })
   return showGroups(context, { ids: found.map(({ id }) => id), visible: 'all' }, { brief: true })
 }
@@ -22,8 +23,6 @@ export async function listDefaultGroups(context: Context): Promise<Representatio
 export async function setDefaultGroup(context: WriteContext, id: string, change: 'add' | 'remove'): Promise<void> {
   demand(context, 'manage-realm')
   const group = await getObject(context, 'group', id, GROUP_NOT_FOUND)
-  const [live] = await writers.realm.list(context, {})
-  await writers.realm.update(context, [
-    { live: live!, set: {}, relations: { defaultGroups: { [change]: [group.key] } } },
-  ])
+  const live = await ownRealm(context)
+  await writers.realm.update(context, [{ live, set: {}, relations: { defaultGroups: { [change]: [group.key] } } }])
 }

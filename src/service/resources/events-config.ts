@@ -8,6 +8,7 @@ import type { Context, WriteContext } from '../context.ts'
 import { failure } from '../errors.ts'
 import { writers } from '../index.ts'
 import { withoutNulls } from '../put.ts'
+import { ownRealm } from './own-realm.ts'
 
 /** Keycloak: who can be told of events. */
 const LISTENERS = ['email', 'jboss-logging', 'workflow-event-listener']
@@ -15,8 +16,8 @@ const LISTENERS = ['email', 'jboss-logging', 'workflow-event-listener']
 /** The settings of events. Keycloak: where no types are named, all show that are kept then. */
 export async function getEventsConfig(context: Context): Promise<Representation> {
   demand(context, 'view-events')
-  const [realm] = await writers.realm.list(context, {})
-  const { eventsEnabled, eventsExpiration, eventsListeners, enabledEventTypes, ...others } = realm!.representation
+  const realm = await ownRealm(context)
+  const { eventsEnabled, eventsExpiration, eventsListeners, enabledEventTypes, ...others } = realm.representation
   const { adminEventsEnabled, adminEventsDetailsEnabled } = others
   const types = (enabledEventTypes ?? []) as string[]
   return {
@@ -35,8 +36,8 @@ export async function replaceEventsConfig(context: WriteContext, body: Represent
   const { eventsEnabled = false, eventsExpiration = null, ...stated } = withoutNulls(body)
   const unknown = ((stated.eventsListeners ?? []) as string[]).some((listener) => !LISTENERS.includes(listener))
   if (unknown) throw failure('malformed', 'Unknown event listener')
-  const [live] = await writers.realm.list(context, {})
+  const live = await ownRealm(context)
   const set: FlatFields = { eventsEnabled, eventsExpiration, ...stated }
-  await writers.realm.update(context, [{ live: live!, set }])
+  await writers.realm.update(context, [{ live, set }])
   describeEvent(context, { representation: { eventsEnabled, ...withoutNulls(body) } })
 }

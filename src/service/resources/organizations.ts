@@ -12,6 +12,7 @@ import { present } from '../present.ts'
 import { replacement, withoutNulls } from '../put.ts'
 import { reservedIn } from '../reserved.ts'
 import { attributesOf, pageOf } from './lists.ts'
+import { ownRealm } from './own-realm.ts'
 import type { Query, Resource } from './resource.ts'
 
 const VIEW = 'view-organizations'
@@ -76,7 +77,7 @@ export async function countAll(context: Context, query: Query): Promise<number> 
 /** Throws unless the caller may do this with organizations, and the realm has them. */
 export async function demandOrganizations(context: Context, permission: Permission): Promise<void> {
   demand(context, permission)
-  const [realm] = await writers.realm.list(context, {})
+  const realm = await ownRealm(context)
   if (realm?.representation.organizationsEnabled !== true)
     throw failure('absent', 'Organizations not enabled for this realm.')
 }

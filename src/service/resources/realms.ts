@@ -16,6 +16,7 @@ import { type LiveObject, listEveryRealm } from '../live.ts'
 import { type Present, present } from '../present.ts'
 import { replacement, withoutNulls } from '../put.ts'
 import type { Caller, Service } from '../service.ts'
+import { ownRealm } from './own-realm.ts'
 import { mailRules, mirrored, mirrors } from './realm-settings.ts'
 
 /** The realms that the caller may see. Statements: five, whatever their number. */
@@ -31,7 +32,7 @@ export function listRealms(service: Service, caller: Caller, brief: boolean): Pr
 /** The realm of the context. */
 export async function getRealm(context: Context): Promise<Representation> {
   demand(context, 'view-realm')
-  return (await showWithDefaultRoles(context, [await realmOf(context)]))[0]!
+  return (await showWithDefaultRoles(context, [await ownRealm(context)]))[0]!
 }
 
 /** What is in a new realm besides its settings: ids that are wished, by address, and the work that makes it. */
@@ -62,7 +63,7 @@ export async function createRealm(
 /** Changes the settings of the realm of the context. Throws conflict, invalid. */
 export async function replaceRealm(context: WriteContext, body: Representation): Promise<void> {
   demand(context, 'manage-realm')
-  const live = await realmOf(context)
+  const live = await ownRealm(context)
   const stated = { ...withoutNulls(body), ...mailRules(body) }
   try {
     await writers.realm.update(context, [{ live, set: { ...replacement(live, stated), ...mirrors(stated) } }])
@@ -76,7 +77,7 @@ export async function replaceRealm(context: WriteContext, body: Representation):
 /** Deletes the realm of the context. */
 export async function deleteRealm(context: WriteContext): Promise<void> {
   demand(context, 'manage-realm')
-  await writers.realm.delete(context, [await realmOf(context)])
+  await writers.realm.delete(context, [await ownRealm(context)])
 }
 
 /** Keycloak: a realm shows the role that everybody new gets. One statement, whatever the number of realms. */
@@ -91,10 +92,6 @@ async function showWithDefaultRoles(context: Context, realms: readonly LiveObjec
 
 function showDefaultRole({ realm, id, name, description, composite }: DefaultRole): Representation {
   return { id, name, ...(description !== null && { description }), composite, clientRole: false, containerId: realm }
-}
-
-async function realmOf(context: Context): Promise<LiveObject> {
-  return (await writers.realm.list(context, {}))[0]!
 }
 
 const show: Present = (vault, live) => {

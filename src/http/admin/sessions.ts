@@ -1,0 +1,197 @@
+// The operations on sessions.
+import * as z from 'zod'
+import { type AdminAction, tellClients } from '../../oidc/admin-notices.ts'
+import { demand } from '../../service/administrators.ts'
+import type { WriteContext } from '../../service/context.ts'
+import {
+  countClientSessions,
+  demandClient,
+  endSession,
+  listClientSessions,
+  listUserOfflineSessions,
+  listUserSessions,
+  logEverybodyOut,
+  logUserOut,
+  sessionStats,
+} from '../../service/resources/sessions.ts'
+import { type Call, type Operation, param, reading, tagged, type Untagged, writing } from '../operation.ts'
+import { page, queryFlag } from '../query.ts'
+import { done, refusals } from '../responses.ts'
+
+const session = z.object({
+  id: z.string().describe('Id of the session.'),
+  username: z.string().describe('Name of its user.'),
+  userId: z.string().describe('Id of its user.'),
+  ipAddress: z.string().optional().describe('Where the user logged in from.'),
+  start: z.number().describe('When it began, in milliseconds since 1970.'),
+  lastAccess: z.number().describe('When it was used last, in milliseconds since 1970.'),
+  rememberMe: z.boolean().describe('Whether the user asked to be remembered.'),
+  clients: z.record(z.string(), z.string()).describe('The clients that have a part in it: client id by id.'),
+  transientUser: z.boolean().describe('Whether its user is kept nowhere, which none is.'),
+})
+const sessions = { 200: { description: 'The sessions, the latest first.', schema: z.array(session) }, ...refusals }
+const count = {
+  200: {
+    description: 'How many there are.',
+    schema: z.object({ count: z.number().describe('How many sessions there are.') }),
+  },
+  ...refusals,
+}
+const stats = z.array(
+  z.object({
+    offline: z.string().describe('How many offline sessions the client has.'),
+    clientId: z.string().describe('Name of the client.'),
+    active: z.string().describe('How many other sessions it has.'),
+    id: z.string().describe('Id of the client.'),
+  }),
+)
+
+const addresses = z.array(z.string())
+const told: Untagged['responses'] = {
+  200: {
+    description: 'Which applications took it.',
+    schema: z.object({
+      successRequests: addresses.optional().describe('Administration addresses of clients that took it.'),
+      failedRequests: addresses.optional().describe('Those of clients that refused it or did not answer.'),
+    }),
+  },
+  ...refusals,
+}
+
+const client = (call: Call) => param(call, 'client-uuid')
+const user = (call: Call) => param(call, 'user-id')
+
+/** The sessions of a client, and how many they are. */
+const ofClients = (['user', 'offline'] as const).flatMap((which): Untagged[] => {
+  const offline = which === 'offline'
+  return [
+    {
+      operationId: offline ? 'listClientOfflineSessions' : 'listClientSessions',
+      method: 'GET',
+      path: offline
+        ? '/admin/realms/{realm}/clients/{client-uuid}/offline-sessions'
+        : '/admin/realms/{realm}/clients/{client-uuid}/user-sessions',
+      summary: offline ? 'List the offline sessions with a client' : 'List the sessions with a client',
+      permission: 'view-clients',
+      query: z.object(page),
+      responses: sessions,
+      handle: reading((context, call) => listClientSessions(context, client(call), offline, call.query)),
+    },
+    {
+      operationId: offline ? 'countClientOfflineSessions' : 'countClientSessions',
+      method: 'GET',
+      path: offline
+        ? '/admin/realms/{realm}/clients/{client-uuid}/offline-session-count'
+        : '/admin/realms/{realm}/clients/{client-uuid}/session-count',
+      summary: offline ? 'Count the offline sessions with a client' : 'Count the sessions with a client',
+      permission: 'view-clients',
+      responses: count,
+      handle: reading((context, call) => countClientSessions(context, client(call), offline)),
+    },
+  ]
+})
+
+/** Sessions of users and clients, and their end. */
+export const sessionOperations: Operation[] = [
+  ...tagged('Users', [
+    {
+      operationId: 'listUserSessions',
+      method: 'GET',
+      path: '/admin/realms/{realm}/users/{user-id}/sessions',
+      summary: 'List the sessions of a user',
+      permission: 'view-users',
+      responses: sessions,
+      handle: reading((context, call) => listUserSessions(context, user(call))),
+    },
+    {
+      operationId: 'listUserOfflineSessions',
+      method: 'GET',
+      path: '/admin/realms/{realm}/users/{user-id}/offline-sessions/{clientUuid}',
+      summary: 'List the offline sessions of a user with a client',
+      permission: 'view-users',
+      responses: sessions,
+      handle: reading((context, call) => listUserOfflineSessions(context, user(call), param(call, 'clientUuid'))),
+    },
+    {
+      operationId: 'logUserOut',
+      method: 'POST',
+      path: '/admin/realms/{realm}/users/{user-id}/logout',
+      summary: 'End the sessions of a user',
+      permission: 'manage-users',
+      event: { type: 'USER', operation: 'ACTION', asCalled: true },
+      responses: { ...done, ...refusals },
+      handle: writing((context, call) => logUserOut(context, user(call))),
+    },
+  ]),
+  ...tagged('Clients', [
+    ...ofClients,
+    {
+      operationId: 'pushClientRevocation',
+      method: 'POST',
+      path: '/admin/realms/{realm}/clients/{client-uuid}/push-revocation',
+      summary: 'Tell a client since when its tokens count',
+      permission: 'manage-clients',
+      event: { type: 'CLIENT', operation: 'ACTION', asCalled: true },
+      responses: told,
+      handle: telling(
+        'PUSH_NOT_BEFORE',
+        (context, call) => demandClient(context, client(call)),
+        (call) => client(call),
+      ),
+    },
+  ]),
+  ...tagged('Realms Admin', [
+    {
+      operationId: 'getSessionStats',
+      method: 'GET',
+      path: '/admin/realms/{realm}/client-session-stats',
+      summary: 'Count the sessions with each client',
+      permission: 'view-realm',
+      responses: { 200: { description: 'The numbers, by client.', schema: stats }, ...refusals },
+      handle: reading(sessionStats),
+    },
+    {
+      operationId: 'pushRevocation',
+      method: 'POST',
+      path: '/admin/realms/{realm}/push-revocation',
+      summary: 'Tell clients since when tokens count',
+      permission: 'manage-realm',
+      event: { type: 'REALM', operation: 'ACTION', asCalled: true },
+      responses: told,
+      handle: telling('PUSH_NOT_BEFORE', async (context) => demand(context, 'manage-realm')),
+    },
+    {
+      operationId: 'logEverybodyOut',
+      method: 'POST',
+      path: '/admin/realms/{realm}/logout-all',
+      summary: 'End all sessions',
+      permission: 'manage-users',
+      event: { type: 'REALM', operation: 'ACTION', asCalled: true },
+      responses: told,
+      handle: telling('LOGOUT', (context) => logEverybodyOut(context)),
+    },
+    {
+      operationId: 'deleteSession',
+      method: 'DELETE',
+      path: '/admin/realms/{realm}/sessions/{session}',
+      summary: 'End a session',
+      permission: 'manage-users',
+      event: 'USER_SESSION',
+      query: z.object({ isOffline: queryFlag.describe('Whether it is an offline session.') }),
+      responses: { ...done, ...refusals },
+      handle: writing((context, call) => endSession(context, param(call, 'session'), call.query.isOffline === true)),
+    },
+  ]),
+]
+
+/** Does the work, tells the clients, or the one of that id, and answers which of them took it. */
+function telling(
+  action: AdminAction,
+  work: (context: WriteContext, call: Call) => Promise<void>,
+  id?: (call: Call) => string,
+): Operation['handle'] {
+  return async (call) => {
+    await writing(work)(call)
+    return { status: 200, body: await tellClients(call.service, param(call, 'realm'), action, id?.(call)) }
+  }
+}

@@ -1,0 +1,82 @@
+// What applications are told at their administration address, and how that went. Keycloak: ResourceAdminManager.
+import { randomUUID } from 'node:crypto'
+import type { JWTPayload } from 'jose'
+import { limited } from '../lib/limited.ts'
+import { writers } from '../service/index.ts'
+import type { LiveObject } from '../service/live.ts'
+import { type Service, SYSTEM } from '../service/service.ts'
+import { realmOf, secondsOf } from './realm.ts'
+import { signToken } from './tokens.ts'
+
+/** Which applications took it. Absent where there was none. */
+export interface Told {
+  readonly successRequests?: readonly string[]
+  readonly failedRequests?: readonly string[]
+}
+
+/** What applications are told: to forget tokens from before a time, or sessions. */
+export type AdminAction = 'PUSH_NOT_BEFORE' | 'LOGOUT'
+
+const PATHS: Readonly<Record<AdminAction, string>> = { PUSH_NOT_BEFORE: 'k_push_not_before', LOGOUT: 'k_logout' }
+
+/** How many applications are told at a time, how long one may take to answer in milliseconds, and for how many seconds it counts. */
+const AT_ONCE = 8
+const PATIENCE = 5_000
+const LIFE = 60
+
+/** Tells the clients that have an administration address, or the one of that id, and waits for their answers. */
+export async function tellClients(service: Service, name: string, action: AdminAction, id?: string): Promise<Told> {
+  const { realm, clients } = await service.read(SYSTEM, name, async (context) => ({
+    realm: await realmOf(context),
+    clients: await writers.client.list(context, id === undefined ? {} : { ids: [id] }),
+  }))
+  const inTurn = limited(AT_ONCE)
+  const asked = clients.flatMap((client) => {
+    const address = addressOf(client)
+    if (address === undefined) return []
+    const notBefore = Math.max(Number(realm.settings.notBefore ?? 0), Number(client.representation.notBefore ?? 0))
+    const claims: JWTPayload = {
+      id: randomUUID(),
+      expiration: secondsOf(realm.now) + LIFE,
+      resource: client.key[0],
+      action,
+      ...(action === 'PUSH_NOT_BEFORE' && { notBefore }),
+    }
+    return [
+      inTurn(async () => {
+        const token = await signToken(service, realm, claims)
+        return { address, taken: await takes(`${address.replace(/\/$/, '')}/${PATHS[action]}`, token) }
+      }),
+    ]
+  })
+  const told = await Promise.all(asked)
+  const those = (taken: boolean) => told.filter((one) => one.taken === taken).map(({ address }) => address)
+  return {
+    ...(those(true).length && { successRequests: those(true) }),
+    ...(those(false).length && { failedRequests: those(false) }),
+  }
+}
+
+/** The administration address of a client; a relative one is below its root. */
+function addressOf({ representation: { adminUrl, rootUrl } }: LiveObject): string | undefined {
+  if (typeof adminUrl !== 'string' || adminUrl === '') return undefined
+  const whole = URL.canParse(adminUrl) ? adminUrl : URL.parse(adminUrl, String(rootUrl ?? ''))?.href
+  return whole !== undefined && /^https?:/i.test(whole) ? whole : undefined
+}
+
+async function takes(url: string, token: string): Promise<boolean> {
+  try {
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'text/plain' },
+      body: token,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(PATIENCE),
+    })
+    await answer.body?.cancel()
+    return answer.ok
+  } catch {
+    // No answer: the address is among those that failed.
+    return false
+  }
+}

@@ -1,0 +1,101 @@
+// Sessions as administrators see and end them, and what applications are told of their end.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { decodeJwt, decodeProtectedHeader } from 'jose'
+import { afterAll, expect, test } from 'vitest'
+import { deliverers } from '../../src/oidc/deliver.ts'
+import { startOutbox } from '../../src/service/outbox.ts'
+import { testServer } from '../support/server.ts'
+import { testService } from '../support/service.ts'
+
+const { call, make, realm } = await testServer()
+const { service, statements } = await testService()
+
+const told: { path: string; body: string }[] = []
+const application = createServer(async (request, response) => {
+  told.push({ path: request.url ?? '', body: await text(request) })
+  response.writeHead(request.url?.startsWith('/refusing') ? 500 : 204).end()
+})
+await new Promise<void>((resolve) => application.listen(0, '127.0.0.1', resolve))
+const address = `http://127.0.0.1:${(application.address() as AddressInfo).port}`
+afterAll(() => application.close())
+
+async function realmWithAnn(client: object = {}) {
+  const path = await realm()
+  const web = { clientId: 'web', publicClient: true, directAccessGrantsEnabled: true, ...client }
+  const clientPath = await make(`${path}/clients`, web)
+  const credentials = [{ type: 'password', value: 'pw' }]
+  const ann = { username: 'ann', enabled: true, email: 'ann@example.org', firstName: 'A', lastName: 'E', credentials }
+  const user = await make(`${path}/users`, ann)
+  const post = (form: Record<string, string>) =>
+    call('POST', `${path.replace('/admin', '')}/protocol/openid-connect/token`, {
+      token: null,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({ client_id: 'web', ...form }).toString(),
+    })
+  const logIn = async (scope = '') =>
+    (await post({ grant_type: 'password', username: 'ann', password: 'pw', scope })).body
+  return { path, client: clientPath, user, post, logIn }
+}
+
+test('a client that wants to know is told when a session ends, by a token of the realm', async () => {
+  const attributes = { 'backchannel.logout.url': `${address}/ended` }
+  const { path, logIn } = await realmWithAnn({ attributes })
+  const outbox = startOutbox(service, deliverers, () => {})
+  try {
+    const { session_state: session } = await logIn()
+    expect((await call('DELETE', `${path}/sessions/${session}`)).status).toBe(204)
+    await outbox.settled()
+    const [notice] = told.splice(0)
+    const token = new URLSearchParams(notice!.body).get('logout_token')!
+    expect(notice!.path).toBe('/ended')
+    expect(decodeProtectedHeader(token)).toMatchObject({ typ: 'logout+jwt', alg: 'RS256' })
+    const claims = decodeJwt(token)
+    expect(claims).toMatchObject({ aud: 'web', sid: session })
+    expect(claims.iss).toMatch(new RegExp(`/realms/${path.split('/').at(-1)}$`))
+    expect(claims.events).toEqual({ 'http://schemas.openid.net/event/backchannel-logout': {} })
+  } finally {
+    await outbox.close()
+  }
+})
+
+test('a revocation is pushed to the applications that have an administration address, and the answer says who took it', async () => {
+  const { path, client } = await realmWithAnn({ adminUrl: `${address}/admin` })
+  await make(`${path}/clients`, { clientId: 'other', adminUrl: `${address}/refusing` })
+  expect((await call('POST', `${path}/push-revocation`)).body).toEqual({
+    successRequests: [`${address}/admin`],
+    failedRequests: [`${address}/refusing`],
+  })
+  const pushed = told.splice(0).find(({ path }) => path === '/admin/k_push_not_before')
+  expect(decodeJwt(pushed!.body)).toMatchObject({ action: 'PUSH_NOT_BEFORE', resource: 'web', notBefore: 0 })
+  expect((await call('POST', `${client}/push-revocation`)).body).toEqual({ successRequests: [`${address}/admin`] })
+})
+
+test('everybody is logged out at once; offline sessions stay', async () => {
+  const { path, client, post, logIn } = await realmWithAnn()
+  const online = await logIn()
+  const offline = await logIn('offline_access')
+  const stats = async () => (await call('GET', `${path}/client-session-stats`)).body
+  expect(await stats()).toMatchObject([{ clientId: 'web', active: '1', offline: '1' }])
+  expect((await call('POST', `${path}/logout-all`)).status).toBe(200)
+  expect(await stats()).toMatchObject([{ clientId: 'web', active: '0', offline: '1' }])
+  expect((await call('GET', `${client}/offline-session-count`)).body).toEqual({ count: 1 })
+  const refresh = (refresh_token: string) => post({ grant_type: 'refresh_token', refresh_token })
+  expect((await refresh(online.refresh_token)).body.error).toBe('invalid_grant')
+  expect((await call('DELETE', `${path}/sessions/${offline.session_state}`)).status).toBe(404)
+  expect((await call('DELETE', `${path}/sessions/${offline.session_state}?isOffline=true`)).status).toBe(204)
+})
+
+test('lists of sessions and their end cost the same statements however many there are', async () => {
+  const { path, client, user, logIn } = await realmWithAnn()
+  const cost = async () => [
+    (await statements(() => call('GET', `${client}/user-sessions`))).length,
+    (await statements(() => call('GET', `${user}/sessions`))).length,
+    (await statements(() => call('POST', `${path}/logout-all`))).length,
+  ]
+  await logIn()
+  const few = await cost()
+  for (let at = 0; at < 20; at++) await logIn()
+  expect(await cost()).toEqual(few)
+})
