@@ -5,6 +5,7 @@ import { limited } from '../lib/limited.ts'
 import { writers } from '../service/index.ts'
 import type { LiveObject } from '../service/live.ts'
 import { type Service, SYSTEM } from '../service/service.ts'
+import { algorithmFor } from './algorithms.ts'
 import { realmOf, secondsOf } from './realm.ts'
 import { signToken } from './tokens.ts'
 
@@ -44,7 +45,7 @@ export async function tellClients(service: Service, name: string, action: AdminA
     }
     return [
       inTurn(async () => {
-        const token = await signToken(service, realm, claims)
+        const token = await signToken(service, realm, claims, algorithmFor(realm.settings, {}, 'access'))
         return { address, taken: await takes(`${address.replace(/\/$/, '')}/${PATHS[action]}`, token) }
       }),
     ]

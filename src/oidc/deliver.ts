@@ -5,7 +5,7 @@ import { renderMail } from '../service/mail/render.ts'
 import { mailServerOf, post } from '../service/mail/server.ts'
 import { type Deliverers, type Delivery, type Notice, Undeliverable } from '../service/outbox.ts'
 import { type Service, SYSTEM } from '../service/service.ts'
-import { INTERNAL_ALGORITHM } from './algorithms.ts'
+import { algorithmFor, INTERNAL_ALGORITHM } from './algorithms.ts'
 import { issuerOf, realmOf, type TokenRealm } from './realm.ts'
 import { signToken } from './tokens.ts'
 
@@ -38,10 +38,11 @@ async function addressOf(service: Service, realm: TokenRealm, { base, token, que
 async function signed(
   service: Service,
   name: string,
-  { type, base, claims }: NonNullable<Notice['token']>,
+  { type, algorithm, base, claims }: NonNullable<Notice['token']>,
 ): Promise<string> {
   const realm = await service.read(SYSTEM, name, realmOf)
-  return signToken(service, realm, { ...claims, iss: issuerOf(base, realm.name) }, type)
+  const signature = algorithm ?? algorithmFor(realm.settings, {}, 'id')
+  return signToken(service, realm, { ...claims, iss: issuerOf(base, realm.name) }, signature, type)
 }
 
 async function deliverNotice({ service, realm, message }: Delivery<Notice>): Promise<void> {

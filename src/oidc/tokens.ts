@@ -21,26 +21,16 @@ export interface Verified {
   }
 }
 
-<<<<<<< HEAD
-/** Signs a token with the key that the realm has for the algorithm. */
-=======
-/** Signs a token with the realm's key; `type` is that of its header. */
->>>>>>> 41001e9 (Show, count and end sessions; tell applications of their end; sweep what is over)
+/** Signs a token with the key that the realm has for the algorithm; `type` is that of its header. */
 export async function signToken(
   service: Service,
   realm: TokenRealm,
   claims: JWTPayload,
-<<<<<<< HEAD
   algorithm: string,
-): Promise<string> {
-  const { kid, secret } = await signingKey(service, realm, algorithm)
-  return new SignJWT(claims).setProtectedHeader({ alg: algorithm, typ: 'JWT', kid }).sign(secret)
-=======
   type = 'JWT',
 ): Promise<string> {
-  const [{ kid, privateKey }] = await keysOf(service, realm)
-  return new SignJWT(claims).setProtectedHeader({ alg: ALGORITHM, typ: type, kid }).sign(privateKey)
->>>>>>> 41001e9 (Show, count and end sessions; tell applications of their end; sweep what is over)
+  const { kid, secret } = await signingKey(service, realm, algorithm)
+  return new SignJWT(claims).setProtectedHeader({ alg: algorithm, typ: type, kid }).sign(secret)
 }
 
 /**

@@ -16,6 +16,8 @@ export interface Notice {
     readonly name: string
     /** The `typ` of its header. */
     readonly type: string
+    /** What the application wants it signed with. Absent: what the realm signs with. */
+    readonly algorithm?: string
     /** The server's own address, as the application knows it. */
     readonly base: string
     readonly claims: Readonly<Record<string, Json>>

@@ -149,7 +149,14 @@ function logoutNotice(now: Date, { session, user, clientId, attributes, body }: 
     ...(attributes?.['backchannel.logout.session.required'] !== 'false' && { sid: session }),
     events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
   }
-  const token = { name: 'logout_token', type: 'logout+jwt', base: String(body.base), claims }
+  const algorithm = attributes?.['id.token.signed.response.alg']
+  const token = {
+    name: 'logout_token',
+    type: 'logout+jwt',
+    base: String(body.base),
+    claims,
+    ...(algorithm && { algorithm }),
+  }
   return [{ kind: 'notice', url, form: {}, token, until: iat + NOTICE_LIFE }]
 }
 
