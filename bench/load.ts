@@ -2,7 +2,7 @@
 import { Agent, get } from 'node:http'
 import { parentPort } from 'node:worker_threads'
 
-/** Requests to send, so many at once. The answer is a message: nothing, or what went wrong. */
+/** Requests to send, so many at once. The answer is a message: how long each took in milliseconds, or what went wrong. */
 export interface Load {
   readonly port: number
   readonly authorization: string
@@ -14,12 +14,17 @@ const agent = new Agent({ keepAlive: true })
 
 parentPort!.on('message', async ({ paths, connections, ...to }: Load) => {
   const rest = paths.values()
+  const times: number[] = []
   const one = async () => {
-    for (const path of rest) await read(to, path)
+    for (const path of rest) {
+      const start = performance.now()
+      await read(to, path)
+      times.push(performance.now() - start)
+    }
   }
   try {
     await Promise.all(Array.from({ length: connections }, one))
-    parentPort!.postMessage(undefined)
+    parentPort!.postMessage(times)
   } catch (error) {
     parentPort!.postMessage(String(error))
   }

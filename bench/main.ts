@@ -5,6 +5,7 @@ import { startPostgres } from '../test/support/postgres.ts'
 import { creation, peopled, reading, realmsPerSecond, sized } from './cases.ts'
 import { type Bench, type Case, inexact, measure, openBench, quantile, type Result } from './measure.ts'
 import { pointReads } from './point-read.ts'
+import { readsBesidePasswords, tokens } from './tokens.ts'
 
 /** Clients of a realm, and seconds for each of its bulk cases. */
 const SIZES = [
@@ -59,9 +60,15 @@ async function run(bench: Bench): Promise<Result[]> {
   for (const [people, seconds] of PEOPLE) await add(await peopled(bench, people, seconds))
   const reads = await pointReads(bench, largest)
   await add(reads.cases)
+  await add(await tokens(bench))
+  const busy = await readsBesidePasswords(bench, reads)
   await reads.close()
   const [one, four] = [await realmsPerSecond(bench, 1), await realmsPerSecond(bench, 4)]
   console.log(`\n${one.toFixed(0)} realms a second one after the other, ${four.toFixed(0)} with 4 callers at once`)
+  const [idle, beside] = [busy.idle, busy.beside].map((times) => quantile(times, 0.99).toFixed(1))
+  console.log(
+    `reads while ${busy.passwords} passwords were checked: 99th percentile ${beside} ms, otherwise ${idle} ms`,
+  )
   const { operation, floor } = results[1]!
   console.log(`realms 91-100 took ${flatness(operation)} times as long as realms 1-10 (floor: ${flatness(floor)})`)
   return results

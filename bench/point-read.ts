@@ -11,8 +11,17 @@ import type { Bench, Case } from './measure.ts'
 const CLIENTS = 200
 const PASSWORD = 'admin'
 
-/** The cases, on a realm with clients, and what ends the servers. */
-export async function pointReads(bench: Bench, realm: string): Promise<{ cases: Case[]; close(): Promise<void> }> {
+/** Reads that are measured. */
+export interface PointReads {
+  readonly cases: Case[]
+  /** How long each of many reads took, one after the other, in milliseconds. */
+  times(): Promise<readonly number[]>
+  /** Ends the servers. */
+  close(): Promise<void>
+}
+
+/** The reads, on a realm with clients. */
+export async function pointReads(bench: Bench, realm: string): Promise<PointReads> {
   await bootstrap(bench.service, { user: 'admin', password: PASSWORD })
   const server = await createServer(bench.service)
   const bare: FastifyInstance = fastify()
@@ -41,8 +50,10 @@ export async function pointReads(bench: Bench, realm: string): Promise<{ cases: 
 
   const worker = new Worker(new URL('./load.ts', import.meta.url))
   const send = (load: Load) =>
-    new Promise<void>((resolve, reject) => {
-      worker.once('message', (failure?: string) => (failure ? reject(new Error(failure)) : resolve()))
+    new Promise<readonly number[]>((resolve, reject) => {
+      worker.once('message', (sent: string | number[]) =>
+        typeof sent === 'string' ? reject(new Error(sent)) : resolve(sent),
+      )
       worker.postMessage(load)
     })
   const reads = (connections: number): Case => ({
@@ -59,6 +70,10 @@ export async function pointReads(bench: Bench, realm: string): Promise<{ cases: 
   })
   return {
     cases: [reads(1), reads(16)],
+    times: async () => {
+      const authorization = await logIn(portOf(server))
+      return send({ port: portOf(server), authorization, paths: [...paths, ...paths, ...paths], connections: 1 })
+    },
     async close() {
       await worker.terminate()
       await Promise.all([server.close(), bare.close()])
