@@ -1,19 +1,6 @@
 // What authentication is made of: the steps of flows and the required actions that Regent knows, recorded facts.
 import recorded from './built-in/authentication-providers.json' with { type: 'json' }
-import type { Json } from './fields.ts'
-
-/** One setting of a provider. */
-export interface Property {
-  readonly name: string
-  readonly label: string
-  readonly helpText?: string
-  readonly type: string
-  readonly defaultValue?: Json
-  readonly options?: readonly string[]
-  readonly secret: boolean
-  readonly required: boolean
-  readonly readOnly: boolean
-}
+import type { Property } from './property.ts'
 
 /** What a step of a flow can be. */
 export interface StepProvider {

@@ -1,31 +1,20 @@
 // Types of components: recorded facts.
 import recorded from './built-in/component-types.json' with { type: 'json' }
 import type { Json } from './fields.ts'
+import type { Property } from './property.ts'
 
 /** What is known of a provider of components. */
 export interface ComponentType {
   readonly helpText?: string
   readonly metadata?: Readonly<Record<string, Json>>
   /** The settings that show. Keycloak: others are kept, and neither shown nor refused. */
-  readonly properties: readonly ComponentProperty[]
+  readonly properties: readonly Property[]
   /** Settings that the provider makes for itself and nobody is shown, less those that are no secret. */
   readonly hiddenSecrets?: readonly string[]
   /** Settings that creation gives where they are not stated. */
   readonly given?: Readonly<Record<string, readonly string[]>>
   /** What is checked, in the order in which the reference server looks. */
   readonly checks?: readonly PropertyCheck[]
-}
-
-/** One setting, for the forms of the reference server's console. */
-export interface ComponentProperty {
-  readonly name: string
-  readonly label?: string
-  readonly type: string
-  readonly helpText?: string
-  readonly defaultValue?: Json
-  readonly options?: readonly string[]
-  readonly required?: boolean
-  readonly secret?: boolean
 }
 
 /** What a setting must fulfil. */

@@ -1,8 +1,8 @@
 // Types of identity providers and of their mappers: recorded facts.
 import recordedMappers from './built-in/identity-provider-mapper-types.json' with { type: 'json' }
 import recorded from './built-in/identity-provider-types.json' with { type: 'json' }
-import type { Json } from './fields.ts'
 import type { Representation } from './kind.ts'
+import type { Property } from './property.ts'
 
 /** What is known of a type of identity provider. */
 export interface IdentityProviderType {
@@ -29,16 +29,6 @@ export interface IdentityProviderMapperType {
   readonly category: string
   readonly helpText: string
   readonly properties: readonly Property[]
-}
-
-/** One setting, for the forms of the reference server's console. */
-export interface Property {
-  readonly name: string
-  readonly label: string
-  readonly type: string
-  readonly helpText: string
-  readonly defaultValue?: Json
-  readonly options?: readonly string[]
 }
 
 /** The types of identity providers by provider id. */

@@ -1,37 +1,13 @@
 // Identity providers: what their settings must fulfil.
-import { kinds } from '../kinds/index.ts'
 import type { Representation } from '../kinds/kind.ts'
+import { checkedWriters } from './checked.ts'
 import type { Context } from './context.ts'
 import { failure } from './errors.ts'
 import { claimedIssuer, providerProblem } from './identity-provider-checks.ts'
 import { listObjects } from './live.ts'
-import { changed, plain, type Writers } from './objects.ts'
-
-const kind = kinds.identityProvider
-const writers = plain(kind.name)
 
 /** The writers of identity providers. */
-export const identityProviders: Writers = {
-  ...writers,
-  async create(context, objects) {
-    const whole = objects.map(({ representation }) => {
-      const { config, ...given } = kind.defaults(representation)
-      const settings = { ...(config as Representation), ...(representation.config as Representation | undefined) }
-      return { ...given, ...representation, config: settings }
-    })
-    await check(context, whole, [])
-    return writers.create(context, objects)
-  },
-  async update(context, updates) {
-    const whole = updates.map(changed)
-    await check(
-      context,
-      whole,
-      updates.map(({ live }) => live.id),
-    )
-    return writers.update(context, updates)
-  },
-}
+export const identityProviders = checkedWriters('identityProvider', check)
 
 /** Throws invalid when a provider cannot be as it is; `ids`: of those that exist. Statements: two. */
 async function check(context: Context, providers: readonly Representation[], ids: readonly string[]): Promise<void> {
@@ -49,7 +25,7 @@ async function refuseClaimed(
   providers: readonly Representation[],
   ids: readonly string[],
 ): Promise<void> {
-  const others = (await listObjects(context, kind.name, {})).filter(({ id }) => !ids.includes(id))
+  const others = (await listObjects(context, 'identityProvider', {})).filter(({ id }) => !ids.includes(id))
   const holders = new Map(others.map(({ representation }) => [claimedIssuer(representation), representation.alias]))
   for (const provider of providers) {
     const issuer = claimedIssuer(provider)

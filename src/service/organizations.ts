@@ -11,15 +11,19 @@ import {
   selectTakenNames,
   upsertDomains,
 } from '../store/organizations.ts'
+import { checkedWriters } from './checked.ts'
 import type { Context, WriteContext } from './context.ts'
 import { failure } from './errors.ts'
 import type { LiveObject } from './live.ts'
-import { changed, plain, type Writers } from './objects.ts'
+import type { Writers } from './objects.ts'
 import { organizationProblem } from './organization-checks.ts'
 import { users } from './users.ts'
 
 const kind = kinds.organization
-const writers = plain(kind.name)
+const writers = checkedWriters(kind.name, async (context, whole, ids) => {
+  refuseProblems(whole)
+  await refuseTaken(context, whole, ids)
+})
 
 /** What is said of a name that is taken. */
 export const NAME_TAKEN = 'A organization with the same name already exists.'
@@ -29,18 +33,11 @@ export const organizations: Writers = {
   ...writers,
   list: async (context, filter) => withDomains(context, await writers.list(context, filter)),
   async create(context, objects) {
-    const stated = objects.map(({ representation }) => representation)
-    refuseProblems(stated)
-    await refuseTaken(context, stated, [])
     const made = await writers.create(context, objects)
     await writeDomains(context, made)
     return made
   },
   async update(context, updates) {
-    const whole = updates.map(changed)
-    refuseProblems(whole)
-    const ids = updates.map(({ live }) => live.id)
-    await refuseTaken(context, whole, ids)
     const updated = await writers.update(context, updates)
     await writeDomains(
       context,

@@ -97,11 +97,11 @@ async function writeApart(
     )
   await writeConsents(
     context,
-    stating('clientConsents').map(({ id, stated }) => ({ id, consents: stated.clientConsents })),
+    stating('clientConsents').map(({ id, stated }) => ({ id, stated: stated.clientConsents })),
   )
   await writeFederatedIdentities(
     context,
-    stating('federatedIdentities').map(({ id, stated }) => ({ id, identities: stated.federatedIdentities })),
+    stating('federatedIdentities').map(({ id, stated }) => ({ id, stated: stated.federatedIdentities })),
   )
 }
 

@@ -1,25 +1,8 @@
 import * as z from 'zod'
 import { describePerClient, describeProvider, listProviders } from '../../service/resources/authentication-providers.ts'
 import { type Operation, param, reading, tagged, type Untagged } from '../operation.ts'
+import { property } from '../property.ts'
 import { components, refusals } from '../responses.ts'
-
-/** One setting of a provider. */
-export const property = z
-  .object({
-    name: z.string().describe('Name of the setting.'),
-    label: z.string().describe('Name of the setting as people see it.'),
-    helpText: z.string().optional().describe('What the setting means.'),
-    type: z.string().describe('Type of the value, such as String or boolean.'),
-    defaultValue: z
-      .union([z.string(), z.number(), z.boolean()])
-      .optional()
-      .describe('What counts where nothing is set.'),
-    options: z.array(z.string()).optional().describe('What can be chosen.'),
-    secret: z.boolean().describe('Whether the value is a secret.'),
-    required: z.boolean().describe('Whether a value is needed.'),
-    readOnly: z.boolean().describe('Whether the value cannot be changed.'),
-  })
-  .register(components, { id: 'ConfigPropertyRepresentation' })
 
 const provider = z.object({
   id: z.string().describe('Id of the provider.'),

@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import type { ComponentProperty } from '../../kinds/component-types.ts'
 import { components, subTypesOf } from '../../service/resources/components.ts'
 import { type Operation, param, reading, tagged } from '../operation.ts'
+import { property, shown } from '../property.ts'
 import { refusals } from '../responses.ts'
 import { collection } from '../shapes/collection.ts'
 
@@ -13,17 +13,6 @@ const query = z.object({
   type: z.string().optional().describe('Type of their provider; without a parent those of the realm itself.'),
 })
 
-const property = z.object({
-  name: z.string().describe('Name of the setting.'),
-  label: z.string().optional().describe('Name of the setting as people see it.'),
-  helpText: z.string().optional().describe('What the setting is for.'),
-  type: z.string().describe('How the setting is asked for.'),
-  defaultValue: z.json().optional().describe('What a form begins with.'),
-  options: z.array(z.string()).optional().describe('What can be chosen.'),
-  secret: z.boolean().describe('Whether the setting is a secret.'),
-  required: z.boolean().describe('Whether the setting must be stated.'),
-  readOnly: z.boolean().describe('Whether the setting can only be read.'),
-})
 const type = z.object({
   id: z.string().describe('The provider.'),
   helpText: z.string().describe('What it does.'),
@@ -46,12 +35,8 @@ export const componentOperations: Operation[] = tagged('Component', [
     handle: reading(async (context, call) => {
       const found = await subTypesOf(context, param(call, 'id'), call.query.type as string | undefined)
       return found.map(({ id, helpText = '', properties, metadata = {} }) => {
-        return { id, helpText, properties: properties.map(whole), metadata }
+        return { id, helpText, properties: properties.map(shown), metadata }
       })
     }),
   },
 ])
-
-function whole(property: ComponentProperty): object {
-  return { secret: false, required: false, readOnly: false, ...property }
-}

@@ -1,5 +1,4 @@
 import * as z from 'zod'
-import type { Property } from '../../kinds/identity-provider-types.ts'
 import { demand } from '../../service/administrators.ts'
 import type { Context } from '../../service/context.ts'
 import { hasKeys, keysAddressOf } from '../../service/resources/identity-provider-import.ts'
@@ -11,6 +10,7 @@ import {
   mapperTypesOf,
 } from '../../service/resources/identity-providers.ts'
 import { type Operation, param, reading, tagged } from '../operation.ts'
+import { property, shown } from '../property.ts'
 import { page, queryFlag } from '../query.ts'
 import { errorSchema, refusals } from '../responses.ts'
 import { collection } from '../shapes/collection.ts'
@@ -30,17 +30,6 @@ const query = z.object({
   ...page,
 })
 
-const property = z.object({
-  name: z.string().describe('Name of the setting.'),
-  label: z.string().describe('Name of the setting as people see it.'),
-  helpText: z.string().describe('What the setting is for.'),
-  type: z.string().describe('How the setting is asked for.'),
-  defaultValue: z.union([z.string(), z.boolean()]).optional().describe('What a form begins with.'),
-  options: z.array(z.string()).optional().describe('What can be chosen.'),
-  secret: z.boolean().describe('Whether the setting is a secret.'),
-  required: z.boolean().describe('Whether the setting must be stated.'),
-  readOnly: z.boolean().describe('Whether the setting can only be read.'),
-})
 const mapperType = z.object({
   id: z.string().describe('Type of the mapper.'),
   name: z.string().describe('Name of the type as people see it.'),
@@ -70,7 +59,7 @@ export const identityProviderOperations: Operation[] = tagged('Identity Provider
     handle: reading(async (context, call) => {
       const id = param(call, 'provider_id')
       const { name, properties = [] } = getProviderType(context, id)
-      return { name, id, configProperties: properties.map(whole), helpText: '', configMetadata: [] }
+      return { name, id, configProperties: properties.map(shown), helpText: '', configMetadata: [] }
     }),
   },
   {
@@ -115,14 +104,10 @@ export const identityProviderOperations: Operation[] = tagged('Identity Provider
     responses: { 200: { description: 'The types, by id.', schema: z.record(z.string(), mapperType) }, ...refusals },
     handle: reading(async (context, call) => {
       const types = Object.entries(await mapperTypesOf(context, param(call, 'alias')))
-      const shown = types.map(([id, type]) => [id, { id, ...type, properties: type.properties.map(whole) }])
-      return Object.fromEntries(shown)
+      return Object.fromEntries(
+        types.map(([id, type]) => [id, { id, ...type, properties: type.properties.map(shown) }]),
+      )
     }),
   },
   ...collection(identityProviderMappers, '/admin/realms/{realm}/identity-provider/instances/{alias}/mappers', '{id}'),
 ])
-
-/** Keycloak: no setting of these types is any of it. */
-function whole(property: Property): object {
-  return { ...property, secret: false, required: false, readOnly: false }
-}

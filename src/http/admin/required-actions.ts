@@ -16,8 +16,8 @@ import {
 } from '../../service/resources/required-actions.ts'
 import { objectBody } from '../body.ts'
 import { type Call, type Operation, param, reading, tagged, type Untagged, writing } from '../operation.ts'
+import { property } from '../property.ts'
 import { badRequest, components, done, many, one, refusals } from '../responses.ts'
-import { property } from './authentication-providers.ts'
 
 const kind = kinds.requiredAction
 const alias = (call: Call) => param(call, 'alias')

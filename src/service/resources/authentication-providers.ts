@@ -5,8 +5,8 @@ import {
   clientAuthenticators,
   formActions,
   forms,
-  type Property,
 } from '../../kinds/authentication-providers.ts'
+import type { Property } from '../../kinds/property.ts'
 import { demand } from '../administrators.ts'
 import type { Context } from '../context.ts'
 import { failure } from '../errors.ts'

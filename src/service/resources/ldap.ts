@@ -1,8 +1,9 @@
 // What the reference server makes of a new user store that is an LDAP directory, and the mappers that it offers for one.
 
 import { componentName } from '../../kinds/component.ts'
-import { type ComponentProperty, type ComponentType, USER_STORAGE } from '../../kinds/component-types.ts'
+import { type ComponentType, USER_STORAGE } from '../../kinds/component-types.ts'
 import type { Representation } from '../../kinds/kind.ts'
+import type { Property } from '../../kinds/property.ts'
 
 type Settings = Readonly<Record<string, readonly string[]>>
 
@@ -101,11 +102,7 @@ const ALWAYS_READ = 'always.read.value.from.ldap'
 const imports = (settings: Settings) => first(settings, 'importEnabled') !== 'false'
 
 /** What a form begins with and offers, as far as the directory decides it. */
-function offered(
-  id: string,
-  { name, options = [] }: ComponentProperty,
-  settings: Settings,
-): Partial<ComponentProperty> {
+function offered(id: string, { name, options = [] }: Property, settings: Settings): Partial<Property> {
   const writable = first(settings, 'editMode') === 'WRITABLE'
   const active = first(settings, 'vendor') === 'ad'
   const named = id === 'user-attribute-ldap-mapper' || id === 'full-name-ldap-mapper'

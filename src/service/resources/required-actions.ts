@@ -1,6 +1,7 @@
 // What REST does with required actions: they are named by alias, and stand in the order of their priorities.
-import { type Property, requiredActionProviders } from '../../kinds/authentication-providers.ts'
+import { requiredActionProviders } from '../../kinds/authentication-providers.ts'
 import type { Representation } from '../../kinds/kind.ts'
+import type { Property } from '../../kinds/property.ts'
 import { describeEvent } from '../admin-events.ts'
 import { demand } from '../administrators.ts'
 import type { Context, WriteContext } from '../context.ts'
