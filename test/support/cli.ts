@@ -37,6 +37,8 @@ export interface RunningServer {
   until(text: string): Promise<string>
   /** Ctrl-C; gives the exit code. */
   stop(): Promise<number | null>
+  /** Ends it with no chance to do anything. */
+  kill(): Promise<void>
 }
 
 /** A new workplace. */
@@ -81,6 +83,10 @@ export async function workplace(env: Record<string, string> = {}): Promise<Workp
           child.kill('SIGINT')
           const [code] = child.exitCode === null ? await once(child, 'exit') : [child.exitCode]
           return code as number | null
+        },
+        async kill() {
+          child.kill('SIGKILL')
+          if (child.signalCode === null && child.exitCode === null) await once(child, 'exit')
         },
       }
     },
