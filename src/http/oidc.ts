@@ -10,6 +10,8 @@ import { issueTokens } from '../oidc/token-endpoint.ts'
 import { userInfo } from '../oidc/user-info.ts'
 import type { Service } from '../service/service.ts'
 import { methodNotAllowed } from './errors.ts'
+import { formOf } from './form.ts'
+import { loginRoutes } from './login.ts'
 
 /** Anybody may send a form: it is read before it is known who does. */
 const FORM_LIMIT = 64 * 1024
@@ -38,6 +40,7 @@ export async function oidcRoutes(
   app.get('/realms/:realm/.well-known/openid-configuration', (request) =>
     discoveryDocument(service, baseOf(request), realmOf(request)),
   )
+  loginRoutes(app, service, baseOf)
   await app.register(
     async (protocol) => {
       protocol.addHook('onSend', async (_request, reply) => {
@@ -71,10 +74,4 @@ export async function oidcRoutes(
     },
     { prefix: '/realms/:realm/protocol/openid-connect' },
   )
-}
-
-/** The fields of a form; of several values of a field the first counts. */
-function formOf(body: unknown): Record<string, string> {
-  const fields = Object.entries((body ?? {}) as Record<string, string | string[]>)
-  return Object.fromEntries(fields.map(([name, value]) => [name, Array.isArray(value) ? value[0]! : value]))
 }

@@ -3,6 +3,7 @@ import type { Service } from '../service/service.ts'
 import { SIGNING_ALGORITHMS } from './algorithms.ts'
 import { publicJwks } from './jwks.ts'
 import { keysOf, signingKey } from './keys.ts'
+import { responseModes } from './login/response.ts'
 import { findTokenRealm as find, issuerOf } from './realm.ts'
 import { grantTypes } from './token-endpoint.ts'
 
@@ -16,13 +17,21 @@ export async function discoveryDocument(
   const issuer = issuerOf(base, realm.name)
   return {
     issuer,
+    authorization_endpoint: `${issuer}/protocol/openid-connect/auth`,
     token_endpoint: `${issuer}/protocol/openid-connect/token`,
     introspection_endpoint: `${issuer}/protocol/openid-connect/token/introspect`,
     userinfo_endpoint: `${issuer}/protocol/openid-connect/userinfo`,
     revocation_endpoint: `${issuer}/protocol/openid-connect/revoke`,
+    check_session_iframe: `${issuer}/protocol/openid-connect/login-status-iframe.html`,
     jwks_uri: `${issuer}/protocol/openid-connect/certs`,
     grant_types_supported: grantTypes,
-    response_types_supported: [],
+    response_types_supported: ['code'],
+    response_modes_supported: responseModes,
+    code_challenge_methods_supported: ['plain', 'S256'],
+    prompt_values_supported: ['none', 'login', 'consent', 'create'],
+    request_parameter_supported: false,
+    request_uri_parameter_supported: false,
+    authorization_response_iss_parameter_supported: true,
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: SIGNING_ALGORITHMS,
     token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],

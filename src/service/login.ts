@@ -23,6 +23,11 @@ export async function authenticate(
   return right ? { ...user!, credential: kept!.id } : undefined
 }
 
+/** The user of that name or, where the realm lets people log in by it, mail address. One statement. */
+export function findUserByName(context: Context, name: string, byEmail: boolean): Promise<StoredUser | undefined> {
+  return findUserForLogin(context.tx, context.realm.number, name.toLowerCase(), byEmail)
+}
+
 /** The user with that id. */
 export function findById(context: Context, id: string): Promise<StoredUser | undefined> {
   return findUser(context.tx, context.realm.number, id)

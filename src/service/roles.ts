@@ -1,7 +1,8 @@
 // Roles: the one that comes with authorization services may be stated beside them.
 import type { Key } from '../kinds/kind.ts'
+import { selectEffectiveRoles } from '../store/effective-roles.ts'
 import { createOrUpdate } from './already-there.ts'
-import type { WriteContext } from './context.ts'
+import type { Context, WriteContext } from './context.ts'
 import { type LiveObject, listObjects } from './live.ts'
 import { type NewObject, plain, type Writers } from './objects.ts'
 import { UMA_PROTECTION } from './resource-servers.ts'
@@ -37,4 +38,14 @@ async function madeBefore(
       return live ? [[one, live] as const] : []
     }),
   )
+}
+
+/** Whether a user holds the role in effect. Keycloak: `role`, or `client.role`. Two statements. */
+export async function holdsRole(context: Context, user: string, named: string): Promise<boolean> {
+  const splits = [...named.matchAll(/\./g)].map(
+    ({ index }): Key => ['client', named.slice(0, index), named.slice(index + 1)],
+  )
+  const roles = await listObjects(context, 'role', { keys: [[named], ...splits] })
+  const held = roles.length ? await selectEffectiveRoles(context.tx, context.realm.number, { users: [user] }) : []
+  return roles.some(({ id }) => held.includes(id))
 }

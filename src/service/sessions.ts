@@ -13,6 +13,7 @@ import {
   type SessionLimits,
   touchSession,
   type UserSession,
+  updateSession,
 } from '../store/sessions.ts'
 import type { Context } from './context.ts'
 import { type Notice, send } from './outbox.ts'
@@ -122,6 +123,16 @@ export async function refreshSession(
 ): Promise<void> {
   await touchSession(tx, realm.number, session, now)
   await putClientSession(tx, realm.number, session, { ...part, refreshedAt: now })
+}
+
+/** Notes that a session goes on by a log-in, and what it is known by then. One statement. */
+export async function renewSession(
+  { tx, realm, now }: Context,
+  session: UserSession,
+  body: Representation,
+): Promise<UserSession> {
+  await updateSession(tx, realm.number, session, now, body)
+  return { ...session, refreshedAt: now, body }
 }
 
 /** Ends sessions, and tells the clients that want to know. One statement, and one per chunk of notices. */

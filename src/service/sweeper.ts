@@ -1,5 +1,6 @@
 // What goes when its time is over, in all realms.
 import { deleteExpiredAdminEvents } from '../store/admin-events.ts'
+import { deleteExpiredAuthenticationSessions } from '../store/authentication-sessions.ts'
 import type { Transaction } from '../store/database.ts'
 import { CHUNK } from '../store/objects.ts'
 import { deleteOverSessions } from '../store/sessions.ts'
@@ -15,6 +16,7 @@ const sweeps: readonly Sweep[] = [
   deleteExpiredUserEvents,
   deleteOverSessions,
   deleteExpiredSingleUses,
+  deleteExpiredAuthenticationSessions,
 ]
 
 /** Deletes whatever is over, a chunk at a time: no statement holds many rows, and what was interrupted goes on the next time. */

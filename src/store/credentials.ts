@@ -98,6 +98,21 @@ export async function labelCredential(tx: Transaction, realm: number, id: string
     where realm = ${realm} and id = ${id}`.execute(tx)
 }
 
+/** Changes what a credential says of itself, unless somebody was faster: whether nobody was. One statement. */
+export async function updateCredentialData(
+  tx: Transaction,
+  realm: number,
+  id: string,
+  before: string,
+  after: string,
+): Promise<boolean> {
+  const { rows } = await sql`
+    update credential set body = body || jsonb_build_object('credentialData', ${after}::text)
+    where realm = ${realm} and id = ${id} and body ->> 'credentialData' = ${before}
+    returning id`.execute(tx)
+  return rows.length === 1
+}
+
 /** Orders credentials. One statement. */
 export async function placeCredentials(
   tx: Transaction,

@@ -6,8 +6,11 @@ import type { Transaction } from './database.ts'
 
 /** Who acted. */
 export interface Actor {
-  /** `administrator`: a person or service by REST or CLI; `source`: declared state; `system`: Regent itself. */
-  readonly kind: 'administrator' | 'source' | 'system'
+  /**
+   * `administrator`: a person or service by REST or CLI; `person`: whose account it is, on the pages of log-in; `source`:
+   * declared state; `system`: Regent itself.
+   */
+  readonly kind: 'administrator' | 'person' | 'source' | 'system'
   /** Realm, id and name of the person. */
   readonly realm?: string
   readonly userId?: string

@@ -25,6 +25,7 @@ import { authorization } from './migrations/0019-authorization.ts'
 import { sessions } from './migrations/0020-sessions.ts'
 import { userEvents } from './migrations/0021-user-events.ts'
 import { realmKeys } from './migrations/0023-realm-keys.ts'
+import { authenticationSessions } from './migrations/0024-authentication-sessions.ts'
 import { outbox } from './migrations/0025-outbox.ts'
 
 /** The migrations in order: name → SQL. */
@@ -51,6 +52,7 @@ export const migrations: Readonly<Record<string, string>> = {
   '0020-sessions': sessions,
   '0021-user-events': userEvents,
   '0023-realm-keys': realmKeys,
+  '0024-authentication-sessions': authenticationSessions,
   '0025-outbox': outbox,
 }
 

@@ -82,6 +82,19 @@ export async function findSession(
     : session
 }
 
+/** Notes that a session was used, and what is known of it then. One statement. */
+export async function updateSession(
+  tx: Transaction,
+  realm: number,
+  { id, offline }: Pick<UserSession, 'id' | 'offline'>,
+  now: Date,
+  body: Representation,
+): Promise<void> {
+  await sql`
+    update user_session set refreshed_at = ${now}, body = ${JSON.stringify(body)}::jsonb
+    where realm = ${realm} and offline = ${offline} and id = ${id}`.execute(tx)
+}
+
 /** Notes that a session was used. One statement. */
 export async function touchSession(
   tx: Transaction,

@@ -1,0 +1,69 @@
+// The routes of log-in with a browser; oidc/login decides what they answer.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { readCookies, setCookie } from '../lib/cookies.ts'
+import type { BrowserAnswer, BrowserRequest } from '../oidc/login/browser.ts'
+import { STYLESHEET } from '../oidc/login/respond.ts'
+import { authorize } from '../oidc/login/start.ts'
+import { checkStatusClient, statusPage } from '../oidc/login/status-iframe.ts'
+import { changeFlow, continueLogin, restartLogin } from '../oidc/login/tab.ts'
+import { stylesheet } from '../oidc/pages/stylesheet.ts'
+import type { Service } from '../service/service.ts'
+import { formOf } from './form.ts'
+
+/** Adds the routes. Forms are read by the one who calls. */
+export function loginRoutes(app: FastifyInstance, service: Service, baseOf: (request: FastifyRequest) => string): void {
+  const both = (url: string, work: (request: BrowserRequest) => Promise<BrowserAnswer>) =>
+    app.route({
+      method: ['GET', 'POST'],
+      url: `/realms/:realm/${url}`,
+      handler: async (request, reply) => send(reply, await work(browserRequest(request, baseOf(request)))),
+    })
+  both('protocol/openid-connect/auth', (request) => authorize(service, request))
+  both('protocol/openid-connect/registrations', (request) => authorize(service, request, true))
+  for (const page of ['authenticate', 'required-action', 'consent']) {
+    both(`login-actions/${page}`, (request) => continueLogin(service, request))
+  }
+  const other = { registration: 'registration', 'reset-credentials': 'resetCredentials' } as const
+  for (const [page, binding] of Object.entries(other)) {
+    // A form of the page itself brings its code.
+    both(`login-actions/${page}`, (request) =>
+      request.form ? continueLogin(service, request) : changeFlow(service, request, binding),
+    )
+  }
+  both('login-actions/restart', (request) => restartLogin(service, request))
+
+  const iframe = '/realms/:realm/protocol/openid-connect/login-status-iframe.html'
+  app.get(iframe, (_request, reply) =>
+    reply
+      .header('cache-control', 'no-cache, must-revalidate, no-transform, no-store')
+      .type('text/html; charset=utf-8')
+      .send(statusPage),
+  )
+  app.get(`${iframe}/init`, async (request, reply) => {
+    const { query, realm } = browserRequest(request, baseOf(request))
+    const known = await checkStatusClient(service, realm, query)
+    return reply.code(known ? 204 : 403).send()
+  })
+  app.get(STYLESHEET, (_request, reply) =>
+    reply.header('cache-control', 'public, max-age=3600').type('text/css; charset=utf-8').send(stylesheet),
+  )
+}
+
+function browserRequest(request: FastifyRequest, base: string): BrowserRequest {
+  return {
+    base,
+    realm: (request.params as { realm: string }).realm,
+    query: URL.parse(request.url, 'http://localhost')?.searchParams ?? new URLSearchParams(),
+    ...(request.method === 'POST' && { form: formOf(request.body) }),
+    cookies: readCookies(request.headers.cookie),
+    address: request.ip,
+    languages: request.headers['accept-language'] ?? '',
+  }
+}
+
+function send(reply: FastifyReply, { status, location, page, cookies, headers }: BrowserAnswer): FastifyReply {
+  reply.code(status).headers(headers)
+  if (cookies.length) reply.header('set-cookie', cookies.map(setCookie))
+  if (location !== undefined) return reply.header('location', location).send()
+  return reply.type('text/html; charset=utf-8').send(page?.text)
+}

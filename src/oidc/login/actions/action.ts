@@ -1,0 +1,12 @@
+// What a required action does.
+import type { Asked, Form, Login, Problem } from '../login.ts'
+
+/** Something that a person must do at log-in. */
+export interface RequiredAction {
+  /** Whether the person must do it though nobody has said so. */
+  due?(login: Login): Promise<boolean> | boolean
+  /** Its page; undefined: there is nothing left to do. */
+  begin(login: Login, config: Readonly<Record<string, string>>): Promise<Asked | undefined> | Asked | undefined
+  /** Reads the answer. What is done leaves nothing of the action at the person. */
+  answer(login: Login, form: Form, config: Readonly<Record<string, string>>): Promise<'done' | Problem>
+}

@@ -1,0 +1,63 @@
+import { randomInt } from 'node:crypto'
+import { Secret } from 'otpauth'
+import { addressOf, matchCode, policyOf, typedSecret } from '../../../service/one-time-codes.ts'
+import { addOwnCredential } from '../../../service/own-account.ts'
+import { configureTotpPage } from '../../pages/configure-totp.ts'
+import { devicesOf } from '../authenticators/one-time-code.ts'
+import { openFor, sealFor } from '../cookies.ts'
+import { callerOf, personOf } from '../login.ts'
+import type { RequiredAction } from './action.ts'
+
+const PURPOSE = 'one-time codes'
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+
+/** Somebody gives their app a secret, and shows a code that the app made with it. */
+export const configureTotp: RequiredAction = {
+  begin(login) {
+    const { state, realm, service } = login
+    const person = personOf(login)
+    // The secret stays the same until it is proved: the app has it already when a first code was mistyped.
+    const secret = openFor<string>(service.vault, PURPOSE, state.notes.secret) ?? newSecret()
+    state.notes.secret ??= sealFor(service.vault, PURPOSE, secret)
+    const policy = policyOf(realm.settings)
+    const issuer = String(realm.settings.displayName ?? realm.name)
+    return {
+      page: configureTotpPage({
+        address: addressOf(policy, secret, issuer, person.live.key[0]!),
+        typed: typedSecret(secret),
+        policy,
+        applications: (realm.settings.otpSupportedApplications ?? []) as string[],
+        labelNeeded: devicesOf(person).length > 0,
+        cancellable: state.parameters.action === 'CONFIGURE_TOTP',
+      }),
+    }
+  },
+  async answer(login, { totp = '', userLabel = '' }) {
+    const { state, realm, service } = login
+    const person = personOf(login)
+    const secret = openFor<string>(service.vault, PURPOSE, state.notes.secret)
+    if (totp.trim() === '') return { key: 'missingTotpMessage', field: 'totp' }
+    if (userLabel.trim() === '' && devicesOf(person).length) {
+      return { key: 'missingTotpDeviceNameMessage', field: 'userLabel' }
+    }
+    const policy = policyOf(realm.settings)
+    const window = Number(realm.settings.otpPolicyLookAheadWindow ?? 1)
+    const off = secret === undefined ? null : matchCode(policy, Secret.fromUTF8(secret), totp, window, realm.now)
+    if (off === null) return { key: 'invalidTotpMessage', field: 'totp' }
+    const counter = policy.subType === 'hotp' ? policy.counter + off + 1 : policy.counter
+    const credential = {
+      type: 'otp',
+      userLabel: userLabel.trim(),
+      secretData: JSON.stringify({ value: secret }),
+      credentialData: JSON.stringify({ ...policy, counter }),
+    }
+    await service.write(callerOf(login), realm.name, (context) => addOwnCredential(context, person.live.id, credential))
+    delete state.notes.secret
+    return 'done'
+  },
+}
+
+/** Keycloak: a secret is a text of twenty letters and digits, whose bytes are the key. */
+function newSecret(): string {
+  return Array.from({ length: 20 }, () => LETTERS[randomInt(LETTERS.length)]).join('')
+}

@@ -1,0 +1,46 @@
+import type { Representation } from '../../../kinds/kind.ts'
+import { passwordsOfUser } from '../../../service/credentials.ts'
+import { ServiceError } from '../../../service/errors.ts'
+import { isExpired, parsePolicy } from '../../../service/password-policy.ts'
+import type { PasswordMaker } from '../../../service/password-rules.ts'
+import { resetPassword } from '../../../service/resources/credentials.ts'
+import { updatePasswordPage } from '../../pages/actions.ts'
+import { callerOf, type Form, type Problem, personOf, reading } from '../login.ts'
+import type { RequiredAction } from './action.ts'
+
+/** Somebody chooses a new password; who has one that is too old must. */
+export const updatePassword: RequiredAction = {
+  due({ person, realm }) {
+    const policy = parsePolicy(String(realm.settings.passwordPolicy ?? ''))
+    const kept = person?.credentials.find(({ type }) => type === 'password')
+    return kept !== undefined && isExpired(policy, new Date(Number(kept.createdDate)), realm.now)
+  },
+  begin: (login) => ({ page: updatePasswordPage(personOf(login).live.key[0]!) }),
+  async answer(login, form) {
+    const { live } = personOf(login)
+    const make = await reading(login, (context) => passwordsOfUser(context, live))
+    const made = await newPassword(form, ['password-new', 'password-confirm'], make)
+    if ('key' in made) return made
+    await login.service.write(callerOf(login), login.realm.name, (context) =>
+      resetPassword(context, live.id, made.credential),
+    )
+    return 'done'
+  },
+}
+
+/** Makes a credential of two fields that must hold the same new password, or says what is wrong with it. */
+export async function newPassword(
+  form: Form,
+  [name, repeated]: readonly [string, string],
+  make: PasswordMaker,
+): Promise<{ readonly credential: Representation } | Problem> {
+  const password = form[name] ?? ''
+  if (password === '') return { key: 'missingPasswordMessage', field: name }
+  if (password !== form[repeated]) return { key: 'notMatchPasswordMessage', field: repeated }
+  try {
+    return { credential: await make(password) }
+  } catch (error) {
+    if (!(error instanceof ServiceError) || !error.text) throw error
+    return { key: error.text.key, about: error.text.params, field: name }
+  }
+}

@@ -1,0 +1,24 @@
+// Who is logged in in this browser already.
+import { secondsOf } from '../../realm.ts'
+import { findSso } from '../identity.ts'
+import { type Authenticator, identify } from '../login.ts'
+
+/** Goes on with the session of the browser, unless the application wants people to show anew who they are. */
+export const cookie: Authenticator = {
+  async begin(login) {
+    const { state, realm } = login
+    if (state.notes.restarted !== undefined) return 'attempted'
+    const session = await findSso(login)
+    if (!session) return 'attempted'
+    await identify(login, session.user)
+    const { prompt, maxAge } = state.parameters
+    const age = secondsOf(realm.now) - Number(session.body.authTime ?? 0)
+    // OpenID Connect Core, section 3.1.2.1: an age of 0 is the same as the prompt.
+    if (prompt.includes('login') || maxAge === 0 || (maxAge !== undefined && age > maxAge)) {
+      state.notes.again = 'true'
+      return 'attempted'
+    }
+    state.session = session.id
+    return 'success'
+  },
+}

@@ -1,0 +1,18 @@
+// The steps of log-ins that Regent executes. A flow that reaches another one fails.
+import type { Authenticator } from '../login.ts'
+import { allow, deny, redirector } from './access.ts'
+import { cookie } from './cookie.ts'
+import { oneTimeCode } from './one-time-code.ts'
+import { password, username, usernamePassword } from './password.ts'
+
+/** The steps by provider. */
+export const authenticators: Readonly<Record<string, Authenticator | undefined>> = {
+  'auth-cookie': cookie,
+  'identity-provider-redirector': redirector,
+  'auth-username-password-form': usernamePassword,
+  'auth-username-form': username,
+  'auth-password-form': password,
+  'auth-otp-form': oneTimeCode,
+  'allow-access-authenticator': allow,
+  'deny-access-authenticator': deny,
+}

@@ -1,0 +1,85 @@
+// Name and password, on one page or on two.
+import { authenticate, findUserByName } from '../../../service/login.ts'
+import { logInPage } from '../../pages/log-in.ts'
+import { type Authenticator, type Form, identify, type Login, type Problem, personOf, reading } from '../login.ts'
+
+/** Asks for both. Who is known already is asked for the password only. */
+export const usernamePassword: Authenticator = {
+  begin: (login) => ({ page: pageOf(login, { username: true, password: true }) }),
+  async answer(login, _step, form) {
+    remember(login, form)
+    const username = login.person ? login.person.live.key[0]! : (form.username ?? '').trim()
+    login.state.username = username
+    const user = await reading(login, (context) =>
+      authenticate(context, username, form.password ?? '', mayUseEmail(login)),
+    )
+    if (!user || user.serviceAccountClient !== null || (login.person && login.person.live.id !== user.id)) {
+      return wrong('invalidUserMessage', 'password')
+    }
+    return provedPassword(login, user)
+  },
+}
+
+/** Asks for the name only. Keycloak: that there is nobody of that name is told; a realm that minds asks for both at once. */
+export const username: Authenticator = {
+  begin: (login) => (login.person ? 'success' : { page: pageOf(login, { username: true, password: false }) }),
+  async answer(login, _step, form) {
+    remember(login, form)
+    const name = (form.username ?? '').trim()
+    login.state.username = name
+    const user = await reading(login, (context) => findUserByName(context, name, mayUseEmail(login)))
+    const found = user && user.serviceAccountClient === null
+    if (!found)
+      return wrong(mayUseEmail(login) ? 'invalidUsernameOrEmailMessage' : 'invalidUsernameMessage', 'username')
+    if (user.body.enabled !== true) return disabled()
+    await identify(login, user.id)
+    return 'success'
+  },
+}
+
+/** Asks for the password of a person who is known. */
+export const password: Authenticator = {
+  ofPerson: true,
+  configured: ({ person }) => person?.credentials.some(({ type }) => type === 'password') === true,
+  begin: (login) => ({ page: pageOf(login, { username: false, password: true }) }),
+  async answer(login, _step, form) {
+    const name = personOf(login).live.key[0]!
+    const user = await reading(login, (context) => authenticate(context, name, form.password ?? '', false))
+    return user ? provedPassword(login, user) : wrong('invalidPasswordMessage', 'password')
+  },
+}
+
+/** Whether the mail address serves as name in the realm of the log-in. */
+export function mayUseEmail({ realm: { settings } }: Pick<Login, 'realm'>): boolean {
+  return settings.loginWithEmailAllowed === true && settings.duplicateEmailsAllowed !== true
+}
+
+async function provedPassword(
+  login: Login,
+  user: { readonly id: string; readonly credential: string; readonly body: { readonly enabled?: unknown } },
+): Promise<'success' | Problem> {
+  if (user.body.enabled !== true) return disabled()
+  await identify(login, user.id)
+  login.state.credential = user.credential
+  login.state.used.push('password')
+  return 'success'
+}
+
+function pageOf({ realm: { settings }, state, person }: Login, asks: { username: boolean; password: boolean }) {
+  return logInPage({
+    asks,
+    byEmail: settings.loginWithEmailAllowed === true && settings.duplicateEmailsAllowed !== true,
+    rememberMe: settings.rememberMe === true && asks.username,
+    remembered: state.rememberMe === true,
+    resetPassword: settings.resetPasswordAllowed === true,
+    registration: settings.registrationAllowed === true && person === undefined,
+    known: person?.live.key[0],
+  })
+}
+
+function remember({ realm, state }: Login, form: Form): void {
+  if (realm.settings.rememberMe === true) state.rememberMe = form.rememberMe === 'on'
+}
+
+const wrong = (key: string, field: string): Problem => ({ key, field })
+const disabled = (): Problem => ({ key: 'accountDisabledMessage' })

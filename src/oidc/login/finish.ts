@@ -1,0 +1,106 @@
+// The end of a log-in: a session, the client's part of it, and a code with which the application fetches its tokens.
+
+import { type AuthenticationSession, endLogin } from '../../service/authentication-sessions.ts'
+import type { RuntimeContext } from '../../service/context.ts'
+import {
+  findGoingOn,
+  joinSession,
+  lifespanOf,
+  renewSession,
+  startSession,
+  type UserSession,
+} from '../../service/sessions.ts'
+import { recordUserEvent } from '../../service/user-events.ts'
+import { issueCode } from '../grants/authorization-code.ts'
+import { OFFLINE, wordsOf } from '../grants/grant.ts'
+import { issuerOf, secondsOf } from '../realm.ts'
+import type { BrowserAnswer } from './browser.ts'
+import { noCookie, RESTART } from './cookies.ts'
+import { findSso, identityCookies } from './identity.ts'
+import { type Login, noting, personOf } from './login.ts'
+import { respond } from './respond.ts'
+
+/** Ends the log-in, which may be kept, and answers the application; undefined: another form has ended it before. */
+export async function finish(
+  login: Login,
+  kept: AuthenticationSession | undefined,
+): Promise<BrowserAnswer | undefined> {
+  const { service, request, realm, client, state } = login
+  const { parameters } = state
+  const before = await findSso(login)
+  const done = await noting(login, async (context) => {
+    if (kept && !(await endLogin(context, kept))) return undefined
+    const session = await sessionOf(context, login, before?.user === state.user ? before : undefined)
+    const offline = wordsOf(parameters.scope).includes(OFFLINE)
+    const used = offline ? await startSession(context, { ...beginning(login), id: session.id, offline }) : session
+    const part = { scope: parameters.scope, base: request.base }
+    await joinSession(context, session, client.id, part)
+    if (offline) await joinSession(context, used, client.id, part)
+    const { redirectUri, nonce, codeChallenge, codeChallengeMethod } = parameters
+    const code = await issueCode(context, realm.settings, {
+      session: session.id,
+      offline,
+      client: client.id,
+      scope: parameters.scope,
+      redirectUri,
+      ...(nonce !== undefined && { nonce }),
+      ...(codeChallenge !== undefined && {
+        codeChallenge,
+        codeChallengeMethod: codeChallengeMethod === 'S256' ? 'S256' : 'plain',
+      }),
+    })
+    recordUserEvent(context, {
+      type: 'LOGIN',
+      client: client.key[0],
+      user: session.user,
+      session: session.id,
+      details: {
+        auth_method: 'openid-connect',
+        auth_type: 'code',
+        redirect_uri: redirectUri,
+        code_id: session.id,
+        username: state.username ?? personOf(login).live.key[0],
+        ...(state.rememberMe && { remember_me: 'true' }),
+      },
+    })
+    return { session, code }
+  })
+  if (!done) return undefined
+  const { session, code } = done
+  const attributes = (client.representation.attributes ?? {}) as Record<string, string>
+  const { idle, max } = lifespanOf(realm.settings, session)
+  return respond(
+    login,
+    parameters,
+    {
+      ...(parameters.state !== undefined && { state: parameters.state }),
+      ...(attributes['exclude.session.state.from.auth.response'] !== 'true' && { session_state: session.id }),
+      ...(attributes['exclude.issuer.from.auth.response'] !== 'true' && { iss: issuerOf(request.base, realm.name) }),
+      ...(state.notes.actionStatus !== undefined && { kc_action_status: state.notes.actionStatus }),
+      ...(parameters.action !== undefined && { kc_action: parameters.action }),
+      code,
+    },
+    [...identityCookies(service, realm, request, session, Math.min(idle, max)), noCookie(request, RESTART)],
+  )
+}
+
+/** The session that goes on, or a new one. Who showed anew who they are goes on with that. */
+async function sessionOf(context: RuntimeContext, login: Login, before: UserSession | undefined): Promise<UserSession> {
+  const { state, realm } = login
+  const found = before && (await findGoingOn(context, realm.settings, { id: before.id, offline: false, lock: true }))
+  if (!found) return startSession(context, beginning(login))
+  return renewSession(context, found, state.session === undefined ? beginning(login).body : found.body)
+}
+
+function beginning(login: Login) {
+  const { state, request, realm } = login
+  return {
+    user: personOf(login).live.id,
+    rememberMe: state.rememberMe === true,
+    address: request.address,
+    body: {
+      authTime: secondsOf(realm.now),
+      ...(state.credential !== undefined && { credential: state.credential }),
+    },
+  }
+}

@@ -1,0 +1,74 @@
+// A log-in goes on: the flow first, then what the person must do, then what they agree to.
+import { answerAction, nextAction } from './actions/index.ts'
+import { holds, isCondition } from './authenticators/conditions.ts'
+import { authenticators } from './authenticators/index.ts'
+import { CONSENT, consent } from './consent.ts'
+import { findStep, type Outcome, type Step, walk } from './flow.ts'
+import { type Asked, type Form, type Login, LoginError, reading } from './login.ts'
+import { refuse } from './refuse.ts'
+import { stepsOf } from './steps.ts'
+
+/** What must be asked next; undefined: nothing, the log-in is done. */
+export async function nextPage(login: Login): Promise<Asked | undefined> {
+  const { state } = login
+  if (state.notes.authenticated === undefined) {
+    const outcome = await walk(await flowOf(login), {
+      isCondition,
+      holds: (condition, flow) => holds(login, condition, flow),
+      run: (step) => run(login, step),
+    })
+    if (typeof outcome === 'object') return outcome
+    if (outcome === 'attempted' || !login.person) throw new LoginError('invalidUserMessage', 'invalid_user_credentials')
+    if (login.person.live.representation.enabled !== true)
+      throw new LoginError('accountDisabledMessage', 'user_disabled')
+    state.notes.authenticated = 'true'
+    state.asked = undefined
+  }
+  return (await nextAction(login)) ?? consent.next(login)
+}
+
+/** Reads the answer to what was asked last; what is wrong with it stays in the state, for the page. */
+export async function answer(login: Login, form: Form): Promise<void> {
+  const { state } = login
+  if (state.asked === CONSENT) return consent.answer(login, form)
+  if (state.notes.authenticated !== undefined) return answerAction(login, form)
+  const step = findStep(await flowOf(login), state.asked ?? '')
+  const authenticator = step?.authenticator === undefined ? undefined : authenticators[step.authenticator]
+  if (!step || !authenticator?.answer) return
+  const outcome = await authenticator.answer(login, step, form)
+  if (typeof outcome === 'object') refuse(login, form, outcome)
+  else state.done[step.id] = outcome
+}
+
+async function run(login: Login, step: Step): Promise<Outcome<Asked>> {
+  const { state, person } = login
+  const before = state.done[step.id]
+  if (before !== undefined) return before
+  const name = step.authenticator!
+  const authenticator = Object.hasOwn(authenticators, name) ? authenticators[name] : undefined
+  if (!authenticator) throw new LoginError('unsupportedStepMessage', 'generic_authentication_error', [name])
+  if (authenticator.ofPerson && !person) {
+    if (step.requirement === 'ALTERNATIVE') return 'attempted'
+    throw new LoginError('invalidUserMessage', 'user_not_found')
+  }
+  if (authenticator.configured && !authenticator.configured(login))
+    return withoutCredential(login, step, authenticator.setUpBy)
+  const outcome = await authenticator.begin(login, step)
+  if (typeof outcome === 'object') state.asked = step.id
+  else state.done[step.id] = outcome
+  return outcome
+}
+
+/** Keycloak: a person who lacks what a step takes sets it up afterwards, where that is possible and nothing else will do. */
+function withoutCredential({ state }: Login, step: Step, setUpBy: string | undefined): Outcome<Asked> {
+  if (step.requirement === 'ALTERNATIVE') return 'attempted'
+  if (setUpBy === undefined) throw new LoginError('credentialSetupRequired', 'invalid_user_credentials')
+  state.actions = [...new Set([...state.actions, setUpBy])]
+  state.done[step.id] = 'success'
+  return 'success'
+}
+
+function flowOf(login: Login): Promise<readonly Step[]> {
+  const { realm, client, state } = login
+  return reading(login, (context) => stepsOf(context, realm.settings, client.representation, state.binding))
+}

@@ -1,0 +1,61 @@
+// Keycloak: a page in a hidden frame, of which applications ask by message whether the session of their token goes on.
+import { type LiveObject, listObjects } from '../../service/live.ts'
+import { type Service, SYSTEM } from '../../service/service.ts'
+import { openRealm } from '../realm.ts'
+import { SESSION } from './cookies.ts'
+
+/**
+ * Answers `<client> <session>` with unchanged, changed or error. It compares a hash of the session with the cookie that
+ * marks who is logged in, and tells nothing to origins that are none of the client's.
+ */
+export const statusPage = `<!doctype html>
+<meta charset="utf-8">
+<title>Session</title>
+<script>
+const known = new Map()
+const isKnown = (client, origin) => {
+  const key = client + ' ' + origin
+  if (!known.has(key)) {
+    const query = new URLSearchParams({ client_id: client, origin })
+    known.set(key, fetch(location.pathname + '/init?' + query).then(({ ok }) => ok, () => false))
+  }
+  return known.get(key)
+}
+const mark = () => document.cookie.split('; ').find((one) => one.startsWith('${SESSION}='))?.slice('${SESSION}='.length)
+const markOf = async (session) => {
+  const hash = await crypto.subtle.digest('SHA-384', new TextEncoder().encode(session))
+  const text = btoa(String.fromCharCode(...new Uint8Array(hash)))
+  return text.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+}
+const compare = async (client, session, origin) => {
+  if (document.hasStorageAccess && !(await document.hasStorageAccess())) return 'error'
+  if (!(await isKnown(client, origin))) return 'error'
+  const now = mark()
+  if (!now || session === '') return !now && session === '' ? 'unchanged' : 'changed'
+  return now === await markOf(session) ? 'unchanged' : 'changed'
+}
+addEventListener('message', async ({ data, origin, source }) => {
+  const words = typeof data === 'string' ? data.split(' ') : []
+  if (words.length === 2) source.postMessage(await compare(words[0], words[1], origin).catch(() => 'error'), origin)
+})
+</script>
+`
+
+/** Whether the origin that the query names is one of the client's. Throws OAuthError. */
+export async function checkStatusClient(service: Service, name: string, query: URLSearchParams): Promise<boolean> {
+  const { realm, client } = { realm: await openRealm(service, name), client: query.get('client_id') ?? '' }
+  const [found] = await service.read(SYSTEM, realm.name, (context) =>
+    listObjects(context, 'client', { keys: [[client]] }),
+  )
+  return found?.representation.enabled === true && originsOf(found).includes(query.get('origin') ?? '')
+}
+
+/** The origins whose scripts may ask for the client: those that it names, and with `+` those of its redirect URIs. */
+function originsOf({ representation }: LiveObject): string[] {
+  const { webOrigins = [], redirectUris = [], rootUrl } = representation
+  const own = (redirectUris as string[]).flatMap((uri) => {
+    const origin = URL.parse(uri.replace(/\*$/, ''), typeof rootUrl === 'string' ? rootUrl : undefined)?.origin
+    return origin === undefined || origin === 'null' ? [] : [origin]
+  })
+  return (webOrigins as string[]).flatMap((origin) => (origin === '+' ? own : [origin]))
+}

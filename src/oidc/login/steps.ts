@@ -1,0 +1,46 @@
+// The flows of a realm as trees of steps.
+import type { Representation } from '../../kinds/kind.ts'
+import { listFlows } from '../../service/authentication-executions.ts'
+import type { Context } from '../../service/context.ts'
+import { listObjects } from '../../service/live.ts'
+import type { Step } from './flow.ts'
+
+/** What a flow is for, and the setting of the realm that names it. */
+export const bindings = {
+  browser: 'browserFlow',
+  registration: 'registrationFlow',
+  resetCredentials: 'resetCredentialsFlow',
+  directGrant: 'directGrantFlow',
+} as const
+
+/** What a flow is for. */
+export type Binding = keyof typeof bindings
+
+/** Keycloak: what clients call the flows that they may replace. */
+const overrides: Partial<Record<Binding, string>> = { browser: 'browser', directGrant: 'direct_grant' }
+
+/** The steps of the flow that the realm, or the client in its place, has for the purpose. Three statements. */
+export async function stepsOf(
+  context: Context,
+  settings: Representation,
+  client: Representation,
+  binding: Binding,
+): Promise<readonly Step[]> {
+  const own = (client.authenticationFlowBindingOverrides ?? {}) as Record<string, string>
+  const override = overrides[binding]
+  const alias = (override && own[override]) ?? settings[bindings[binding]]
+  const flows = await listFlows(context, {})
+  const configs = new Map((await listObjects(context, 'authenticatorConfig', {})).map((live) => [live.id, live]))
+  const below = (id: string): Step[] =>
+    flows
+      .find(({ live }) => live.id === id)!
+      .executions.map(({ id, authenticator, subFlow, config, body }) => ({
+        id,
+        requirement: String(body.requirement ?? 'REQUIRED'),
+        ...(authenticator !== null && { authenticator }),
+        config: (config ? (configs.get(config.id)?.representation.config ?? {}) : {}) as Record<string, string>,
+        steps: subFlow ? below(subFlow.id) : [],
+      }))
+  const flow = flows.find(({ live }) => live.key[0] === alias)
+  return flow ? below(flow.live.id) : []
+}

@@ -1,0 +1,73 @@
+// The language of a page, and its texts in it: those of the realm stand in place of those that come with the server.
+import type { Representation } from '../../kinds/kind.ts'
+import { formatMessage } from '../../lib/message-format.ts'
+import type { Context } from '../../service/context.ts'
+import { writers } from '../../service/index.ts'
+import { de } from './texts/de.ts'
+import { en } from './texts/en.ts'
+import type { Text } from './view.ts'
+
+/** Texts by key. */
+type Texts = Readonly<Record<string, string>>
+
+const builtIn: Readonly<Record<string, Texts>> = { en, de }
+const ENGLISH = 'en'
+
+/** The languages that people of the realm can choose; without any choice, English only. */
+export function languagesOf({ internationalizationEnabled, supportedLocales }: Representation): readonly string[] {
+  const supported = (supportedLocales ?? []) as string[]
+  return internationalizationEnabled === true && supported.length ? supported : [ENGLISH]
+}
+
+/** The first of the wishes that the realm has, else its default. A wish is a tag, or a list as browsers send it. */
+export function languageOf(settings: Representation, wishes: readonly (string | undefined)[]): string {
+  const languages = languagesOf(settings)
+  for (const tag of wishes.flatMap(tagsOf)) {
+    const found = languages.find((one) => sameTag(one, tag)) ?? languages.find((one) => sameTag(one, base(tag)))
+    if (found !== undefined) return found
+  }
+  const usual = String(settings.defaultLocale ?? ENGLISH)
+  return languages.includes(usual) ? usual : languages[0]!
+}
+
+/** The texts of the realm in a language. A text that nobody has is its key. One statement. */
+export async function textsFor(context: Context, settings: Representation, language: string): Promise<Text> {
+  const tags = [...new Set([language, base(language), String(settings.defaultLocale ?? ENGLISH)])]
+  const own = await writers.localization.list(context, { keys: tags.map((tag) => [tag]) })
+  const ownIn = (tag: string) => (own.find(({ key }) => key[0] === tag)?.representation.texts ?? {}) as Texts
+  const [exact, general, usual] = [language, base(language), String(settings.defaultLocale ?? ENGLISH)]
+  const layers: readonly (Texts | undefined)[] = [
+    ownIn(exact),
+    ownIn(general),
+    builtIn[exact],
+    builtIn[general],
+    ownIn(usual),
+    builtIn[usual],
+    en,
+  ]
+  const find = (key: string) => layers.find((texts) => texts && Object.hasOwn(texts, key))?.[key]
+  const resolve: Text = (key, ...about) => {
+    // Names of attributes, clients and roles may be texts of the realm themselves.
+    const values = about.map((one) => (one === null ? '' : typeof one === 'string' ? named(one) : one))
+    return formatMessage(find(key) ?? key, values)
+  }
+  const named = (name: string) => name.replace(/\$\{([^}]+)\}/g, (_, key: string) => find(key) ?? key)
+  return (key, ...about) => (key.includes('${') ? named(key) : resolve(key, ...about))
+}
+
+/** The languages of a header or parameter, the preferred one first. */
+function tagsOf(list = ''): string[] {
+  return list
+    .split(/[\s,]+/)
+    .map((part) => {
+      const [tag = '', quality] = part.split(';q=')
+      return { tag: tag.trim(), quality: Number(quality ?? 1) }
+    })
+    .filter(({ tag }) => /^[\w-]+$/.test(tag))
+    .sort((a, b) => b.quality - a.quality)
+    .map(({ tag }) => tag)
+}
+
+const base = (tag: string): string => tag.split(/[-_]/)[0]!
+const sameTag = (a: string, b: string): boolean =>
+  a.replace('_', '-').toLowerCase() === b.replace('_', '-').toLowerCase()
