@@ -20,6 +20,8 @@ export interface BodyForm {
   readonly text?: true
   /** The body is a plain text, and its type says so. */
   readonly plain?: true
+  /** The body may also be a form, with the JSON in this field. */
+  readonly formField?: string
   /** There may be no body. */
   readonly optional?: true
   /** What is said of whatever is wrong, where one sentence serves for everything. */

@@ -50,6 +50,8 @@ export interface Call {
   readonly operation: Operation
   readonly service: Service
   readonly caller: Caller
+  /** The server's own address, as the caller sees it. */
+  readonly base: string
   /** By name of the parameter in the path; decoded. */
   readonly params: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, unknown>>
@@ -113,7 +115,7 @@ export function placing(
  * The body of a call whose address leads through something: Keycloak looks that up before it reads the body, so what
  * `reach` throws is told instead of what is wrong with the body.
  */
-export async function bodyBehind(call: Call, reach: () => Promise<unknown>): Promise<unknown> {
+export async function bodyBehind(call: Pick<Call, 'body'>, reach: () => Promise<unknown>): Promise<unknown> {
   try {
     return call.body
   } catch (error) {

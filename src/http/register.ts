@@ -65,6 +65,7 @@ function handler({ service, baseOf }: Surroundings, operation: Operation) {
       operation,
       service,
       caller: callers.get(request)!,
+      base: baseOf(request),
       params: Object.fromEntries(names.map((name, at) => [name, values[`p${at}`] ?? values['*'] ?? ''])),
       query: readQuery(operation, request),
       // Keycloak: whether the realm exists is told before what is wrong with the body.
@@ -102,11 +103,16 @@ function readQuery({ query }: Operation, request: FastifyRequest): Record<string
 function bytesOf(request: FastifyRequest, { yaml, body }: Operation): Buffer | undefined {
   const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
   if (yaml && type === 'application/yaml') return yamlAsJson(request.body as Buffer | undefined)
+  if (body?.formField && type === 'application/x-www-form-urlencoded') return fieldOf(request, body.formField)
   const fits = body?.plain ? type === 'text/plain' : type === 'application/json' || type?.endsWith('+json')
   if (type && !fits) {
     throw new HttpError(415, { error: 'The content-type header value did not match the value in @Consumes' })
   }
   return request.body as Buffer | undefined
+}
+
+function fieldOf(request: FastifyRequest, name: string): Buffer {
+  return Buffer.from(new URLSearchParams(String(request.body ?? '')).get(name) ?? '')
 }
 
 async function partsOf(request: FastifyRequest): Promise<FormData | undefined> {

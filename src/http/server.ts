@@ -111,8 +111,8 @@ function ownRoutes(
   })
 }
 
-/** The address in the current form of the API: `/v1/{realm}/…` was `/admin/realms/{realm}/…`. */
+/** The address in the current form of the API: `/v1/{realm}/…` was `/admin/realms/{realm}/…`. Settings of mail servers were part of it. */
 function currentForm(url: string, basePath: string | undefined): string {
   if (!basePath || !(url === basePath || url.startsWith(`${basePath}/`) || url.startsWith(`${basePath}?`))) return url
-  return `/admin/realms${url.slice(basePath.length)}`
+  return `/admin/realms${url.slice(basePath.length).replace(/\/testSMTPConnection\/(?=[^/?]+$)/, '/testSMTPConnection?config=')}`
 }

@@ -1,6 +1,7 @@
 // Tokens: signed, and verified by the key of the realm that they say they come from.
 import { decodeJwt, decodeProtectedHeader, type JWTPayload, jwtVerify, SignJWT } from 'jose'
 import { isStorable } from '../kinds/fields.ts'
+import type { ActionTokenType } from '../service/action-tokens.ts'
 import { ServiceError } from '../service/errors.ts'
 import { type RealmRow, type Service, SYSTEM } from '../service/service.ts'
 import { standingOf, type TokenStanding } from '../service/standing.ts'
@@ -8,7 +9,7 @@ import { signingKey, verifyingKey } from './keys.ts'
 import type { TokenRealm } from './realm.ts'
 
 /** What a token is for. */
-export type TokenType = 'Bearer' | 'Refresh' | 'Offline' | 'ID'
+export type TokenType = 'Bearer' | 'Refresh' | 'Offline' | 'ID' | ActionTokenType
 
 /** A token that was verified. */
 export interface Verified {

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Representation } from '../kinds/kind.ts'
 import type { Context } from './context.ts'
-import { timesUsed } from './single-use.ts'
+import { timesUsed, wasUsed } from './single-use.ts'
 
 /** Keycloak: the types of action tokens. */
 export const ACTION_TOKENS = ['execute-actions', 'verify-email', 'reset-credentials'] as const
@@ -58,5 +58,12 @@ export function userLifespan(realm: Representation, type: ActionTokenType): numb
 
 /** Uses an action token; false when it has been used before. Of several that use it at once one is the first. One statement. */
 export async function useActionToken(context: Context, { jti, exp }: ActionToken): Promise<boolean> {
-  return (await timesUsed(context, `action:${jti}`, new Date(exp * 1000))) === 1
+  return (await timesUsed(context, keyOf(jti), new Date(exp * 1000))) === 1
 }
+
+/** Whether an action token has been used. One statement. */
+export function wasActionTokenUsed(context: Context, { jti }: ActionToken): Promise<boolean> {
+  return wasUsed(context, keyOf(jti))
+}
+
+const keyOf = (jti: string): string => `action-token:${jti}`

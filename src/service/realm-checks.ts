@@ -24,7 +24,7 @@ export function checkSettings(realm: Representation, names: ReadonlySet<string>,
 }
 
 /** Throws invalid when a mail server is stated without an address to send from, or with a reply-to address that is none. */
-function checkMailServer({ smtpServer }: Representation): void {
+export function checkMailServer({ smtpServer }: Representation): void {
   const server = (smtpServer ?? {}) as Representation
   if (!Object.keys(server).length) return
   const { from, replyTo, allowutf8 } = server

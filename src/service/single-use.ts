@@ -1,5 +1,5 @@
 // What may be used once only, in the context's realm: see store/single-use.ts.
-import { insertSingleUse, type SingleUse, useKept, useKey } from '../store/single-use.ts'
+import { hasUses, insertSingleUse, type SingleUse, useKept, useKey } from '../store/single-use.ts'
 import type { Context } from './context.ts'
 
 export type { SingleUse } from '../store/single-use.ts'
@@ -21,4 +21,9 @@ export async function useOnce({ tx, realm, now }: Context, key: string) {
 /** Uses a key that others name, such as the id of a token or an assertion, and says how often it has been used with that. One statement. */
 export function timesUsed({ tx, realm }: Context, key: string, expiresAt: Date): Promise<number> {
   return useKey(tx, realm.number, { key, expiresAt, body: {} })
+}
+
+/** Whether a key that others name has been used. One statement. */
+export function wasUsed({ tx, realm }: Context, key: string): Promise<boolean> {
+  return hasUses(tx, realm.number, key)
 }

@@ -45,6 +45,13 @@ export async function useKey(tx: Transaction, realm: number, { key, expiresAt, b
   return rows[0]!.uses
 }
 
+/** Whether a key has been used. One statement. */
+export async function hasUses(tx: Transaction, realm: number, key: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from single_use where realm = ${realm} and key = ${key} and uses > 0`.execute(tx)
+  return rows.length > 0
+}
+
 /** Forgets what is over, at most so much; gives how much. One statement. */
 export async function deleteExpiredSingleUses(tx: Transaction, now: Date, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`

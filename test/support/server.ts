@@ -2,7 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { createServer } from '../../src/http/server.ts'
+import { deliverers } from '../../src/oidc/deliver.ts'
 import { bootstrap } from '../../src/service/bootstrap.ts'
+import { startOutbox } from '../../src/service/outbox.ts'
 import { expectDescribed } from './described.ts'
 import { testService } from './service.ts'
 
@@ -51,6 +53,7 @@ export function testServer(): Promise<TestServer> {
 async function start(): Promise<TestServer> {
   const { service } = await testService()
   await bootstrap(service, { user: 'admin', password: 'admin' })
+  startOutbox(service, deliverers, () => {})
   const app = await createServer(service, { basePath: '/v1' })
   let token = { text: '', at: 0 }
   let address: Promise<string> | undefined

@@ -2,6 +2,7 @@
 // Ids, times, tokens and secrets stand in a tape as names or placeholders.
 import { setTimeout } from 'node:timers/promises'
 import { expectDescribed } from './described.ts'
+import { type Mailbox, openMailbox } from './mailbox.ts'
 
 /** A recorded list of calls. */
 export interface Tape {
@@ -39,23 +40,29 @@ interface Answer {
 
 interface Run {
   readonly server: string
+  /** A mail server for the server under test, which steps name by its port. */
+  readonly mailbox: Mailbox
   readonly vars: Record<string, unknown>
   token?: { readonly text: string; readonly at: number }
 }
 
 /** What differs in each step, by its number; steps that are the same are left out. */
 export async function replay(tape: Tape, server: string): Promise<Map<number, string[]>> {
-  const run: Run = { server, vars: { run: Math.random().toString(36).slice(2, 8), server } }
+  const mailbox = await openMailbox()
+  const vars = { run: Math.random().toString(36).slice(2, 8), server, smtpPort: mailbox.port }
+  const run: Run = { server, mailbox, vars }
   const differing = new Map<number, string[]>()
   for (const [at, step] of tape.steps.entries()) {
     const found = differences(step, await perform(run, step))
     if (found.length) differing.set(at, found)
   }
+  await mailbox.close()
   return differing
 }
 
 async function perform(run: Run, { request, capture, wait }: Step): Promise<Answer> {
   if (wait) await setTimeout(wait)
+  if (request.method === 'MAIL') return { status: 200, headers: {}, body: mailsTo(run, request.path) }
   const { headers, body } = await filled(run, request)
   const url = run.server + String(substitute(request.path, run.vars))
   const answer = await fetch(url, { method: request.method, headers, body: body ?? null, redirect: 'manual' })
@@ -76,6 +83,11 @@ async function perform(run: Run, { request, capture, wait }: Step): Promise<Answ
     headers: normalised(shown, run) as Record<string, string>,
     body: normalised(raw, run),
   }
+}
+
+/** Who they are from and what they are about, as a tape tells it. */
+function mailsTo({ mailbox }: Run, address: string): unknown {
+  return mailbox.mails.filter(({ to }) => to.includes(address)).map(({ from, subject }) => ({ from, subject }))
 }
 
 async function filled(run: Run, request: Call) {

@@ -14,6 +14,7 @@ import { groupOperations } from './groups.ts'
 import { identityProviderOperations } from './identity-providers.ts'
 import { keyOperations } from './keys.ts'
 import { localizationOperations } from './localization.ts'
+import { mailOperations } from './mails.ts'
 import { listedOperations, shapeOf } from './not-yet.ts'
 import { organizationOperations } from './organizations.ts'
 import { protocolMapperOperations } from './protocol-mappers.ts'
@@ -42,6 +43,7 @@ export const operations: readonly Operation[] = [
   ...userProfileOperations,
   ...userOperations,
   ...sessionOperations,
+  ...mailOperations,
   ...componentOperations,
   ...keyOperations,
   ...localizationOperations,

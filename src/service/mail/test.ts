@@ -1,0 +1,57 @@
+// The test of a mail server: a mail to whoever asks for it, at once.
+import { randomUUID } from 'node:crypto'
+import { isSecret } from '../../kinds/compare.ts'
+import { kinds } from '../../kinds/index.ts'
+import type { Representation } from '../../kinds/kind.ts'
+import { MASK } from '../../kinds/mask.ts'
+import { demand } from '../administrators.ts'
+import { failure } from '../errors.ts'
+import { writers } from '../index.ts'
+import { findById } from '../login.ts'
+import { checkMailServer } from '../realm-checks.ts'
+import { type Caller, type Service, SYSTEM } from '../service.ts'
+import { languageOf, type Mail, textsIn } from './mail.ts'
+import { renderMail } from './render.ts'
+import { type MailServer, mailServerOf, post } from './server.ts'
+
+const FAILED = 'Failed to send email'
+
+/** Sends the caller a mail by the server of these settings. Throws invalid with what keeps it from being taken. */
+export async function testMailServer(
+  service: Service,
+  caller: Caller,
+  realm: string,
+  settings: Representation,
+): Promise<void> {
+  const { server, letter } = await service.read(caller, realm, async (context) => {
+    demand(context, 'manage-realm')
+    const [live] = await writers.realm.list(context, {})
+    const locale = languageOf(live!.representation)
+    const mail: Mail = { kind: 'mail', to: '', template: 'emailTest', locale }
+    return {
+      server: withKeptSecrets(settings, mailServerOf(context.vault, live!.representation)),
+      letter: renderMail(mail, { texts: await textsIn(context, locale), realm }),
+    }
+  })
+  if (!Object.keys(server).length) throw failure('invalid', `${FAILED}: no mail server is stated`)
+  checkMailServer({ smtpServer: server })
+  const { user } = caller
+  const person = user && (await service.read(SYSTEM, user.realm, (context) => findById(context, user.id)))
+  if (!person?.email) throw failure('invalid', `${FAILED}: the caller has no mail address`)
+  await post(server, { to: person.email, id: randomUUID(), ...letter }).catch((error: Error) => {
+    throw failure('invalid', `${FAILED}: ${error.message}`, { cause: error })
+  })
+}
+
+/**
+ * The stated settings as texts. Keycloak: a secret that is masked is the realm's own, so that settings can be tested as they are shown;
+ * but only for the same server and user: otherwise the secret could be sent to any server.
+ */
+function withKeptSecrets(stated: Representation, kept: MailServer = {}): MailServer {
+  const server = Object.entries(stated).flatMap(([name, value]) => (value === null ? [] : [[name, String(value)]]))
+  const given: MailServer = Object.fromEntries(server)
+  const same = ['host', 'port', 'user', 'authTokenUrl'].every((name) => given[name] === kept[name])
+  const secret = (name: string) => given[name] === MASK && isSecret(kinds.realm, `smtpServer.${name}`)
+  const own = Object.keys(kept).filter((name) => same && secret(name))
+  return { ...given, ...Object.fromEntries(own.map((name) => [name, kept[name]!])) }
+}
