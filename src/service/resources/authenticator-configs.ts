@@ -11,7 +11,8 @@ import { failure } from '../errors.ts'
 import { executionIn, providerOf } from './authentication-executions.ts'
 import { deleteConfigs, type Flows, readFlows } from './authentication-flows.ts'
 import { nameConfig } from './authentication-steps.ts'
-import { byId, plainResource, type Resource } from './resource.ts'
+import { plainResource } from './plain-resource.ts'
+import { byId, type Resource } from './resource.ts'
 
 const kind = kinds.authenticatorConfig
 

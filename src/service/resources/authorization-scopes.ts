@@ -5,57 +5,52 @@ import { demand } from '../administrators.ts'
 import { namingAny } from '../authorization.ts'
 import type { Context } from '../context.ts'
 import { failure } from '../errors.ts'
-import { writers } from '../index.ts'
 import type { LiveObject } from '../live.ts'
 import { present } from '../present.ts'
-import { replacement, withoutNulls } from '../put.ts'
+import { withoutNulls } from '../put.ts'
 import { briefPolicy } from './authorization-policy-wire.ts'
-import { findIn, newObject, type Place, parentOf, plainResource, type Resource } from './resource.ts'
+import { plainResource } from './plain-resource.ts'
+import { byIdIn, type Place, type Resource } from './resource.ts'
 import { demandName, findNamed, findServer, getServer, listOf, paged } from './resource-servers.ts'
 
 const kind = 'authorizationScope'
 const VIEW = 'view-authorization'
 const MANAGE = 'manage-authorization'
 
-const find = async (context: Context, { id, owner }: Place) => {
-  const found = await findIn(context, await findServer(context, owner!), kind, id)
-  if (!found) throw failure('silent', 'There is no such scope')
-  return found
-}
+const find = byIdIn(kind, findServer, 'silent', 'There is no such scope')
 
-/** Keycloak: ScopeService. Events show a scope as it is then. */
+const plain = plainResource({
+  kind,
+  view: VIEW,
+  manage: MANAGE,
+  find,
+  owner: findServer,
+  read: (body) => ({ ...withoutNulls(body), name: demandName(body) }),
+  // Keycloak: events show a scope as it is then.
+  tell: (context, live) => describeEvent(context, { representation: present(context.vault, live) }),
+})
+
+/** Keycloak: ScopeService. */
 export const authorizationScopes: Resource = {
-  ...plainResource({ kind, view: VIEW, manage: MANAGE, find, owner: findServer }),
+  ...plain,
   async list(context, { owner }, query) {
     const found = await listOf(context, await getServer(context, owner!, VIEW), kind, String(query.name ?? ''))
     const wanted = query.scopeId ? found.filter(({ id }) => id === query.scopeId) : found
     return paged(wanted, query).map((live) => present(context.vault, live))
   },
   /** Keycloak: a scope of that name that is there already becomes what is stated. */
-  async create(context, { owner }, body) {
-    const server = await getServer(context, owner!, MANAGE)
-    const stated = withoutNulls(body)
-    const there = await findNamed(context, server, kind, demandName(stated))
-    const [live] = there
-      ? await writers[kind].update(context, [{ live: there, set: replacement(there, stated) }])
-      : await writers[kind].create(context, [{ ...newObject(stated), parent: parentOf(server) }])
-    describeEvent(context, { representation: present(context.vault, live!) })
-    return live!.id
-  },
-  async replace(context, place, body) {
-    demand(context, MANAGE)
-    const live = await find(context, place)
-    demandName(body)
-    const [updated] = await writers[kind].update(context, [{ live, set: replacement(live, body) }])
-    describeEvent(context, { representation: present(context.vault, updated!) })
+  async create(context, place, body) {
+    const server = await getServer(context, place.owner!, MANAGE)
+    const there = await findNamed(context, server, kind, demandName(body))
+    if (!there) return plain.create(context, place, body)
+    await plain.replace(context, { ...place, id: there.id }, body)
+    return there.id
   },
   async delete(context, place) {
     demand(context, MANAGE)
-    const live = await find(context, place)
-    if ((await resourcesWith(context, live)).length)
+    if ((await resourcesWith(context, await find(context, place))).length)
       throw failure('invalid', 'Scopes can not be removed while associated with resources.')
-    await writers[kind].delete(context, [live])
-    describeEvent(context, { representation: present(context.vault, live) })
+    await plain.delete(context, place)
   },
 }
 

@@ -1,5 +1,6 @@
 import { nestedMapper } from './nested-mappers.ts'
-import { byId, plainResource } from './resource.ts'
+import { plainResource } from './plain-resource.ts'
+import { byId } from './resource.ts'
 
 /** What is said of a client scope that does not exist. */
 export const CLIENT_SCOPE_NOT_FOUND = 'Could not find client scope'

@@ -14,7 +14,8 @@ import { type Present, present, presentAll } from '../present.ts'
 import { named, replacement, withoutNulls } from '../put.ts'
 import { attributesOf, pageOf } from './lists.ts'
 import { nestedMapper, replaceMappers } from './nested-mappers.ts'
-import { byId, plainResource, type Query, type Resource } from './resource.ts'
+import { plainResource } from './plain-resource.ts'
+import { byId, type Query, type Resource } from './resource.ts'
 
 /** What is said of a client that does not exist. */
 export const CLIENT_NOT_FOUND = 'Could not find client'

@@ -7,18 +7,15 @@ import { failure } from '../errors.ts'
 import { writers } from '../index.ts'
 import { type Present, present } from '../present.ts'
 import { replacement, withoutNulls } from '../put.ts'
-import { findIn, getObject, newObject, type Place, parentOf, plainResource } from './resource.ts'
+import { plainResource } from './plain-resource.ts'
+import { byIdIn, getObject, newObject, type Place, parentOf } from './resource.ts'
 
 const MANAGE = 'manage-clients'
 
 /** Keycloak: ProtocolMappersResource, of the clients or of the client scopes of a realm. */
 export function protocolMappersOf(owners: KindName, ownerNotFound: string) {
   const owner = (context: Context, id: string) => getObject(context, owners, id, ownerNotFound)
-  const find = async (context: Context, place: Place) => {
-    const found = await findIn(context, await owner(context, place.owner!), 'protocolMapper', place.id)
-    if (!found) throw failure('not_found', 'Model not found')
-    return found
-  }
+  const find = byIdIn('protocolMapper', owner, 'not_found', 'Model not found')
   return {
     ...plainResource({
       kind: 'protocolMapper',
