@@ -5,8 +5,7 @@ import { demand } from '../service/administrators.ts'
 import type { Context, WriteContext } from '../service/context.ts'
 import { failure } from '../service/errors.ts'
 import { writers } from '../service/index.ts'
-import { languageOf } from '../service/mail/mail.ts'
-import { mailServerOf } from '../service/mail/server.ts'
+import { mailServerOf } from '../service/mail-server.ts'
 import { send } from '../service/outbox.ts'
 import { findUser } from '../service/resources/users.ts'
 import { realmOf } from './realm.ts'
@@ -59,7 +58,7 @@ export async function sendLink(
     kind: 'mail',
     to: eml,
     template,
-    locale: languageOf(settings, locale),
+    locale,
     ...(rqac && { actions: rqac }),
     link: { base: errand.base, token },
     until: token.exp,

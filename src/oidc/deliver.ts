@@ -1,11 +1,12 @@
 // How what is in the outbox leaves: mails by the mail server of their realm, notices by HTTP.
 import type { ActionLink } from '../service/action-tokens.ts'
-import { type Mail, textsIn } from '../service/mail/mail.ts'
-import { renderMail } from '../service/mail/render.ts'
-import { mailServerOf, post } from '../service/mail/server.ts'
+import type { Mail } from '../service/mail.ts'
+import { mailServerOf, post } from '../service/mail-server.ts'
 import { type Deliverers, type Delivery, type Notice, Undeliverable } from '../service/outbox.ts'
 import { type Service, SYSTEM } from '../service/service.ts'
 import { algorithmFor, INTERNAL_ALGORITHM } from './algorithms.ts'
+import { renderMail } from './mail/render.ts'
+import { languageOf, textsFor } from './pages/localize.ts'
 import { issuerOf, realmOf, type TokenRealm } from './realm.ts'
 import { signToken } from './tokens.ts'
 
@@ -16,15 +17,16 @@ const PATIENCE = 10_000
 export const deliverers: Deliverers = { mail: deliverMail, notice: deliverNotice }
 
 async function deliverMail({ service, realm: name, message: mail, id }: Delivery<Mail>): Promise<void> {
-  const { realm, texts } = await service.read(SYSTEM, name, async (context) => ({
-    realm: await realmOf(context),
-    texts: await textsIn(context, mail.locale),
-  }))
+  const { realm, language, text } = await service.read(SYSTEM, name, async (context) => {
+    const realm = await realmOf(context)
+    const language = languageOf(realm.settings, [mail.locale])
+    return { realm, language, text: await textsFor(context, realm.settings, language) }
+  })
   const server = mailServerOf(service.vault, realm.settings)
   if (!server) throw new Error('the realm has no mail server')
   const link = mail.link && (await addressOf(service, realm, mail.link))
   const called = String(realm.settings.displayName || realm.name)
-  await post(server, { to: mail.to, id, ...renderMail(mail, { texts, realm: called, ...(link && { link }) }) })
+  await post(server, { to: mail.to, id, ...renderMail(mail, { language, text, realm: called, ...(link && { link }) }) })
 }
 
 /** The address of a link, its token signed. */

@@ -2,7 +2,7 @@
 import type { Json } from '../kinds/fields.ts'
 import { type Claimed, claimMessage, deleteMessage, insertMessages, postponeMessage } from '../store/outbox.ts'
 import type { Context } from './context.ts'
-import type { Mail } from './mail/mail.ts'
+import type { Mail } from './mail.ts'
 import type { Service } from './service.ts'
 
 /** What is posted as a form to an application, such as that a session is over. */

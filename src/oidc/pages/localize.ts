@@ -1,15 +1,19 @@
-// The language of a page, and its texts in it: those of the realm stand in place of those that come with the server.
+// The language of a page or a mail, and the texts in it: those of the realm stand in place of those that come with the server.
 import type { Representation } from '../../kinds/kind.ts'
 import { formatMessage } from '../../lib/message-format.ts'
 import type { Context } from '../../service/context.ts'
 import { writers } from '../../service/index.ts'
-import { de } from './texts/de.ts'
-import { en } from './texts/en.ts'
+import { de as mailsInGerman } from '../mail/de.ts'
+import { en as mailsInEnglish } from '../mail/en.ts'
+import { de as pagesInGerman } from './texts/de.ts'
+import { en as pagesInEnglish } from './texts/en.ts'
 import type { Text } from './view.ts'
 
 /** Texts by key. */
 type Texts = Readonly<Record<string, string>>
 
+const en: Texts = { ...pagesInEnglish, ...mailsInEnglish }
+const de: Texts = { ...pagesInGerman, ...mailsInGerman }
 const builtIn: Readonly<Record<string, Texts>> = { en, de }
 const ENGLISH = 'en'
 

@@ -4,15 +4,15 @@ import { isSecret } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/kind.ts'
 import { MASK } from '../../kinds/mask.ts'
-import { demand } from '../administrators.ts'
-import { failure } from '../errors.ts'
-import { writers } from '../index.ts'
-import { findById } from '../login.ts'
-import { checkMailServer } from '../realm-checks.ts'
-import { type Caller, type Service, SYSTEM } from '../service.ts'
-import { languageOf, type Mail, textsIn } from './mail.ts'
+import { demand } from '../../service/administrators.ts'
+import { failure } from '../../service/errors.ts'
+import { findById } from '../../service/login.ts'
+import { type MailServer, mailServerOf, post } from '../../service/mail-server.ts'
+import { checkMailServer } from '../../service/realm-checks.ts'
+import { type Caller, type Service, SYSTEM } from '../../service/service.ts'
+import { languageOf, textsFor } from '../pages/localize.ts'
+import { realmOf } from '../realm.ts'
 import { renderMail } from './render.ts'
-import { type MailServer, mailServerOf, post } from './server.ts'
 
 const FAILED = 'Failed to send email'
 
@@ -25,12 +25,12 @@ export async function testMailServer(
 ): Promise<void> {
   const { server, letter } = await service.read(caller, realm, async (context) => {
     demand(context, 'manage-realm')
-    const [live] = await writers.realm.list(context, {})
-    const locale = languageOf(live!.representation)
-    const mail: Mail = { kind: 'mail', to: '', template: 'emailTest', locale }
+    const { settings: kept } = await realmOf(context)
+    const language = languageOf(kept, [])
+    const text = await textsFor(context, kept, language)
     return {
-      server: withKeptSecrets(settings, mailServerOf(context.vault, live!.representation)),
-      letter: renderMail(mail, { texts: await textsIn(context, locale), realm }),
+      server: withKeptSecrets(settings, mailServerOf(context.vault, kept)),
+      letter: renderMail({ template: 'emailTest' }, { language, text, realm }),
     }
   })
   if (!Object.keys(server).length) throw failure('invalid', `${FAILED}: no mail server is stated`)

@@ -1,11 +1,17 @@
 // The mail servers of realms: what their settings mean, and sending by them.
-import type { Representation } from '../../kinds/kind.ts'
-import { Undeliverable } from '../outbox.ts'
-import type { Vault } from '../vault.ts'
-import type { Letter } from './render.ts'
+import type { Representation } from '../kinds/kind.ts'
+import { Undeliverable } from './outbox.ts'
+import type { Vault } from './vault.ts'
 
 /** The settings of a mail server, secrets in the clear. Keycloak: all of them are texts. */
 export type MailServer = Readonly<Record<string, string>>
+
+/** What a mail says. */
+export interface Letter {
+  readonly subject: string
+  readonly text: string
+  readonly html: string
+}
 
 /** A letter to somebody. `id`: whoever gets it twice can know it by that. */
 export interface Posted extends Letter {

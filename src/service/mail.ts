@@ -1,18 +1,13 @@
-// Mails to people: what is said to whom, in which language. How it is worded is decided when the mail leaves.
-import type { Json } from '../../kinds/fields.ts'
-import type { Representation } from '../../kinds/kind.ts'
-import type { ActionLink } from '../action-tokens.ts'
-import type { Context } from '../context.ts'
-import { writers } from '../index.ts'
-import { type Texts, texts } from './texts.ts'
+// Mails to people: what is said to whom. How it is worded is decided when the mail leaves.
+import type { ActionLink } from './action-tokens.ts'
 
 /** A mail in the outbox. */
 export interface Mail {
   readonly kind: 'mail'
   readonly to: string
   readonly template: Template
-  /** Its language, such as de or pt-BR. */
-  readonly locale: string
+  /** The language that the person wishes for, such as de or pt-BR. Absent: the realm's. */
+  readonly locale?: string | undefined
   /** What the template has places for, besides the realm and what follows. A date as ISO 8601 has it. */
   readonly values?: Readonly<Partial<Record<Value, string>>>
   /** What the person is asked to do: aliases of required actions. */
@@ -54,19 +49,3 @@ export const templates = {
 
 /** The name of a mail. */
 export type Template = keyof typeof templates
-
-/** The language to write in: the first of those wished for that the realm has, or else the realm's own. */
-export function languageOf(realm: Representation, ...wished: readonly (Json | undefined)[]): string {
-  if (realm.internationalizationEnabled !== true) return 'en'
-  const supported = (realm.supportedLocales ?? []) as Json[]
-  return String(wished.find((one) => one !== undefined && supported.includes(one)) ?? realm.defaultLocale ?? 'en')
-}
-
-/** The texts of a language: the realm's own stand in place of those that come with the server. One statement. */
-export async function textsIn(context: Context, locale: string): Promise<Texts> {
-  const [language] = locale.split('-')
-  const order = ['en', language!, locale]
-  const found = await writers.localization.list(context, { keys: [...new Set(order)].map((one) => [one]) })
-  const own = order.map((one) => found.find(({ key }) => key[0] === one)?.representation.texts as Texts | undefined)
-  return Object.assign({}, texts, ...own)
-}

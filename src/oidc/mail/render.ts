@@ -1,0 +1,61 @@
+// A mail as it leaves: subject, text and HTML, worded in its language.
+import { escaped } from '../../lib/html.ts'
+import { type Mail, templates, type Value } from '../../service/mail.ts'
+import type { Letter } from '../../service/mail-server.ts'
+import type { Text } from '../pages/view.ts'
+import { htmlOf } from './words.ts'
+
+/** What is known of a mail when it leaves: its language and texts in it, what its realm is called, and its link. */
+export interface Occasion {
+  readonly language: string
+  readonly text: Text
+  readonly realm: string
+  readonly link?: string
+}
+
+/** Words a mail. */
+export function renderMail(mail: Pick<Mail, 'template' | 'values' | 'actions' | 'link'>, occasion: Occasion): Letter {
+  const { template, values = {}, actions, link: goal } = mail
+  const { language, text, realm, link } = occasion
+  const { date } = values
+  const seconds = goal ? goal.token.exp - goal.token.iat : 0
+  const known: Partial<Record<Value, string>> = {
+    realm,
+    ...(link !== undefined && { link, minutes: String(Math.floor(seconds / 60)), expiration: duration(seconds, text) }),
+    ...values,
+    ...(date !== undefined && { date: dateIn(language, date) }),
+    ...(actions && { actions: actions.map((alias) => nameOf(alias, text)).join(', ') }),
+  }
+  const places = templates[template].map((value) => known[value] ?? '')
+  const body = text(htmlOf(template), ...places.map(escaped))
+  return {
+    subject: text(`${template}Subject`),
+    text: text(`${template}Body`, ...places),
+    html: `<html lang="${escaped(language)}">\n<body>\n${body}\n</body>\n</html>\n`,
+  }
+}
+
+/** Keycloak: in the largest unit that it is a whole number of. */
+function duration(seconds: number, text: Text): string {
+  const units = [
+    { unit: 'days', length: 86_400 },
+    { unit: 'hours', length: 3600 },
+    { unit: 'minutes', length: 60 },
+    { unit: 'seconds', length: 1 },
+  ]
+  const { unit, length } = units.find(({ length }) => seconds % length === 0)!
+  const count = seconds / length
+  return `${count} ${text(`linkExpirationFormatter.timePeriodUnit.${unit}`, count)}`
+}
+
+/** What an action is called; one that nobody has a text for, by its alias. */
+function nameOf(alias: string, text: Text): string {
+  const key = `requiredAction.${alias}`
+  const name = text(key)
+  return name === key ? alias : name
+}
+
+function dateIn(language: string, date: string): string {
+  const format = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeStyle: 'long', timeZone: 'UTC' })
+  return format.format(new Date(date))
+}
