@@ -12,7 +12,7 @@ export async function authenticate(service: Service, request: FastifyRequest, ba
   if (!verified?.standing.counts || !user) throw failure('unauthorized', 'HTTP 401 Unauthorized')
   const { realm, claims, standing } = verified
   return {
-    user: { realm: realm.name, id: user },
+    user: { realm: realm.name, id: user, ...(claims.sid !== undefined && { session: claims.sid }) },
     ...(!standing.power && { powerless: true as const }),
     actor: {
       kind: 'administrator',

@@ -1,5 +1,6 @@
 // One REST operation, described once: from it come the route, the checks of its input, OpenAPI and the coverage test.
 import type * as z from 'zod'
+import type { Cookie } from '../lib/cookies.ts'
 import type { Permission } from '../service/administrators.ts'
 import type { Context, WriteContext } from '../service/context.ts'
 import type { Caller, Service } from '../service/service.ts'
@@ -71,6 +72,8 @@ export interface Answer {
   readonly created?: string
   /** The address of what was made, relative to that of the request, where it is not below it. */
   readonly location?: string
+  /** What the caller's browser is to keep. */
+  readonly cookies?: readonly Cookie[]
 }
 
 /** Answers with what the work reads in the realm of the path. */

@@ -1,5 +1,7 @@
 // Operations as routes: authenticate, read the input, handle, answer.
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { setCookie } from '../lib/cookies.ts'
 import type { Caller, Service } from '../service/service.ts'
 import type { ListedOperation } from './admin/not-yet.ts'
 import { notYet } from './admin/not-yet.ts'
@@ -61,7 +63,7 @@ function handler({ service, baseOf }: Surroundings, operation: Operation) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const values = request.params as Record<string, string>
     let read: { readonly body: unknown } | undefined
-    const { status, body, plain, created, location } = await operation.handle({
+    const { status, body, plain, created, location, cookies } = await operation.handle({
       operation,
       service,
       caller: callers.get(request)!,
@@ -78,6 +80,7 @@ function handler({ service, baseOf }: Surroundings, operation: Operation) {
     if (created !== undefined)
       reply.header('location', `${baseOf(request)}${pathOf(request)}/${encodeURIComponent(created)}`)
     if (location !== undefined) reply.header('location', new URL(location, `${baseOf(request)}${pathOf(request)}`).href)
+    if (cookies) reply.header('set-cookie', cookies.map(setCookie))
     reply.code(status)
     if (body === undefined) return reply.send()
     if (operation.method === 'GET') reply.header('cache-control', 'no-cache')

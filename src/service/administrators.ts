@@ -57,6 +57,7 @@ export type Permission =
   | 'manage-identity-providers'
   | 'view-users'
   | 'manage-users'
+  | 'impersonation'
   | 'view-organizations'
   | 'manage-organizations'
   | 'view-events'

@@ -3,10 +3,12 @@ import type { Json } from '../kinds/fields.ts'
 import { deleteConsents, insertConsents, selectConsents } from '../store/consents.ts'
 import type { Context, WriteContext } from './context.ts'
 import { idsByName, listsOf, type StatedLists, writeLists } from './lists-apart.ts'
-import type { LiveObject } from './live.ts'
 
 /** The consents of users, as in their representation. One statement. */
-export function consentsOf({ tx, realm }: Context, users: readonly LiveObject[]): Promise<ReadonlyMap<string, Json>> {
+export function consentsOf(
+  { tx, realm }: Context,
+  users: readonly { readonly id: string }[],
+): Promise<ReadonlyMap<string, Json>> {
   return listsOf(
     users,
     (ids) => selectConsents(tx, realm.number, ids),

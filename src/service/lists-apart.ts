@@ -2,7 +2,6 @@
 import type { Json } from '../kinds/fields.ts'
 import type { Key, KindName, Representation } from '../kinds/kind.ts'
 import type { Context } from './context.ts'
-import type { LiveObject } from './live.ts'
 import { idsOf } from './references.ts'
 
 /** What users shall have: the whole list of each; null: none. */
@@ -10,7 +9,7 @@ export type StatedLists = readonly { readonly id: string; readonly stated: Json 
 
 /** The lists of users, by user. `select` gives rows in order, `show` what stands in the list for one. */
 export async function listsOf<Row extends { readonly user: string }>(
-  users: readonly LiveObject[],
+  users: readonly { readonly id: string }[],
   select: (ids: readonly string[]) => Promise<readonly Row[]>,
   show: (row: Row) => Json,
 ): Promise<ReadonlyMap<string, Json>> {

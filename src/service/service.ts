@@ -27,7 +27,7 @@ export type { RealmRow } from '../store/realms.ts'
 export interface Caller {
   readonly actor: Actor
   /** Absent: all power. */
-  readonly user?: { readonly realm: string; readonly id: string }
+  readonly user?: { readonly realm: string; readonly id: string; readonly session?: string }
   /** What the user may is not the caller's: their token does not carry it. */
   readonly powerless?: true
 }

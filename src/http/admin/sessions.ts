@@ -1,12 +1,15 @@
 // The operations on sessions.
 import * as z from 'zod'
 import { type AdminAction, tellClients } from '../../oidc/admin-notices.ts'
+import { identityCookies } from '../../oidc/login/identity.ts'
+import { issuerOf, realmOf } from '../../oidc/realm.ts'
 import { demand } from '../../service/administrators.ts'
 import type { WriteContext } from '../../service/context.ts'
 import {
   countClientSessions,
   demandClient,
   endSession,
+  impersonate,
   listClientSessions,
   listUserOfflineSessions,
   listUserSessions,
@@ -14,7 +17,7 @@ import {
   logUserOut,
   sessionStats,
 } from '../../service/resources/sessions.ts'
-import { type Call, type Operation, param, reading, tagged, type Untagged, writing } from '../operation.ts'
+import { type Answer, type Call, type Operation, param, reading, tagged, type Untagged, writing } from '../operation.ts'
 import { page, queryFlag } from '../query.ts'
 import { done, refusals } from '../responses.ts'
 
@@ -46,6 +49,10 @@ const stats = z.array(
   }),
 )
 
+const impersonation = z.object({
+  redirect: z.string().describe('The address of the account of the user.'),
+  sameRealm: z.boolean().describe('Whether the caller is of that realm, and has left a session for this one.'),
+})
 const addresses = z.array(z.string())
 const told: Untagged['responses'] = {
   200: {
@@ -122,6 +129,16 @@ export const sessionOperations: Operation[] = [
       responses: { ...done, ...refusals },
       handle: writing((context, call) => logUserOut(context, user(call))),
     },
+    {
+      operationId: 'impersonateUser',
+      method: 'POST',
+      path: '/admin/realms/{realm}/users/{user-id}/impersonation',
+      summary: 'Begin a session of a user in the browser of the caller',
+      permission: 'impersonation',
+      event: false,
+      responses: { 200: { description: 'Where the session goes on.', schema: impersonation }, ...refusals },
+      handle: impersonating,
+    },
   ]),
   ...tagged('Clients', [
     ...ofClients,
@@ -193,5 +210,18 @@ function telling(
   return async (call) => {
     await writing(work)(call)
     return { status: 200, body: await tellClients(call.service, param(call, 'realm'), action, id?.(call)) }
+  }
+}
+
+async function impersonating(call: Call): Promise<Answer> {
+  const { service, caller, base } = call
+  const realm = await service.read(caller, param(call, 'realm'), realmOf)
+  const sameRealm = caller.user?.realm === realm.name
+  const left = sameRealm ? caller.user?.session : undefined
+  const session = await service.runtime(caller, realm.name, (context) => impersonate(context, user(call), left))
+  return {
+    status: 200,
+    body: { redirect: `${issuerOf(base, realm.name)}/account`, sameRealm },
+    cookies: identityCookies(service, realm, { base, realm: realm.name }, session, Number.POSITIVE_INFINITY),
   }
 }

@@ -2,6 +2,7 @@
 import { authenticate } from '../../service/login.ts'
 import { SYSTEM } from '../../service/service.ts'
 import { joinSession, startSession } from '../../service/sessions.ts'
+import { consentTo, mustAsk } from '../consents.ts'
 import { OAuthError } from '../oauth-error.ts'
 import { secondsOf } from '../realm.ts'
 import { grantedScopes } from '../scopes.ts'
@@ -24,6 +25,12 @@ export const byPassword: Grant = async ({ service, base, realm, client, form, ad
   if (user.body.enabled !== true) throw new OAuthError(400, 'invalid_grant', 'Account disabled')
   if (((user.body.requiredActions ?? []) as string[]).length) {
     throw new OAuthError(400, 'invalid_grant', 'Account is not fully set up')
+  }
+  if (client.representation.consentRequired === true) {
+    const agreement = await service.read(SYSTEM, realm.name, (context) =>
+      consentTo(context, client, form.scope ?? '', user),
+    )
+    if (mustAsk(agreement)) throw new OAuthError(400, 'invalid_client', 'Client requires user consent')
   }
   return service.runtime(SYSTEM, realm.name, async (context) => {
     const session = await startSession(context, {

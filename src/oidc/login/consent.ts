@@ -1,23 +1,14 @@
 // What people let an application learn, where the application must ask.
 import type { Representation } from '../../kinds/kind.ts'
-import { consentsOf } from '../../service/consents.ts'
-import { type LiveObject, listObjects } from '../../service/live.ts'
 import { changeOwnAccount } from '../../service/own-account.ts'
 import { recordUserEvent } from '../../service/user-events.ts'
-import { wordsOf } from '../grants/grant.ts'
+import { consentTo } from '../consents.ts'
 import { consentPage } from '../pages/consent.ts'
 import { type Asked, callerOf, type Form, type Login, noting, personOf, reading } from './login.ts'
 import { Refused } from './parameters.ts'
 
 /** What is asked when it is asked to agree. */
 export const CONSENT = 'consent'
-
-/** A thing to agree to: the client scope, or the application itself, and the text that says so. */
-interface Item {
-  readonly name: string
-  readonly text: string
-  readonly order: number
-}
 
 /** Agreement. */
 export const consent = {
@@ -70,35 +61,7 @@ export const consent = {
 }
 
 /** What the application asks for, and what the person agreed to before. */
-async function look(login: Login) {
+function look(login: Login) {
   const { client, state } = login
-  const { live } = personOf(login)
-  return reading(login, async (context) => {
-    const words = wordsOf(state.parameters.scope)
-    const { defaultClientScopes = [], optionalClientScopes = [] } = client.representation
-    const names = [
-      ...(defaultClientScopes as string[]),
-      ...(optionalClientScopes as string[]).filter((name) => words.includes(name)),
-    ]
-    const scopes = await listObjects(context, 'clientScope', { keys: names.map((name) => [name]) })
-    const consents = ((await consentsOf(context, [live])).get(live.id) ?? []) as Representation[]
-    const own = consents.find(({ clientId }) => clientId === client.key[0])
-    return {
-      items: [...itemsOf(client, false), ...scopes.flatMap((scope) => itemsOf(scope, true))].sort(
-        (a, b) => a.order - b.order,
-      ),
-      own,
-      others: consents.filter((one) => one !== own),
-      // The application itself is agreed to with whatever else is.
-      agreed: own ? [client.key[0]!, ...((own.grantedClientScopes ?? []) as string[])] : [],
-    }
-  })
-}
-
-function itemsOf({ key, representation }: LiveObject, usually: boolean): Item[] {
-  const attributes = (representation.attributes ?? {}) as Record<string, string>
-  const shown = attributes['display.on.consent.screen'] ?? String(usually)
-  if (shown !== 'true') return []
-  const text = attributes['consent.screen.text'] || String(representation.name ?? key[0])
-  return [{ name: key[0]!, text, order: Number(attributes['gui.order'] || Number.MAX_SAFE_INTEGER) }]
+  return reading(login, (context) => consentTo(context, client, state.parameters.scope, personOf(login).live))
 }

@@ -34,7 +34,7 @@ export async function findSso({
 export function identityCookies(
   service: Service,
   realm: TokenRealm,
-  request: BrowserRequest,
+  request: Pick<BrowserRequest, 'base' | 'realm'>,
   session: UserSession,
   maxAge: number,
 ): Cookie[] {

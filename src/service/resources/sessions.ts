@@ -9,11 +9,12 @@ import {
 } from '../../store/sessions.ts'
 import { describeEvent } from '../admin-events.ts'
 import { demand } from '../administrators.ts'
-import type { Context, WriteContext } from '../context.ts'
+import type { Context, RuntimeContext, WriteContext } from '../context.ts'
 import { failure } from '../errors.ts'
 import { writers } from '../index.ts'
 import type { LiveObject } from '../live.ts'
-import { endSessions, leaveSessions, limitsOf } from '../sessions.ts'
+import { endSessions, leaveSessions, limitsOf, startSession, type UserSession } from '../sessions.ts'
+import { recordUserEvent } from '../user-events.ts'
 import { pageOf } from './lists.ts'
 import { ownRealm } from './own-realm.ts'
 import { getObject, type Query } from './resource.ts'
@@ -106,6 +107,33 @@ export async function logEverybodyOut(context: WriteContext): Promise<void> {
   demand(context, 'manage-users')
   await endSessions(context, { offline: false })
   await writers.realm.update(context, [{ live: await ownRealm(context), set: { notBefore: secondsOf(context.now) } }])
+}
+
+/** Begins a session of a user for the caller, who leaves the session of that id for it, if one is named. */
+export async function impersonate(
+  context: RuntimeContext,
+  user: string,
+  left: string | undefined,
+): Promise<UserSession> {
+  const { actor, now } = context
+  const live = await findUser(context, user)
+  demand(context, 'impersonation')
+  const { enabled, serviceAccountClientId } = live.representation
+  if (enabled !== true) throw failure('invalid', 'User is disabled')
+  if (serviceAccountClientId != null) throw failure('invalid', 'Service accounts cannot be impersonated')
+  if (left !== undefined) await endSessions(context, { id: left, offline: false })
+  const session = await startSession(context, {
+    user: live.id,
+    address: actor.address,
+    body: {
+      authTime: secondsOf(now),
+      // Keycloak: mappers may show these to applications.
+      notes: { IMPERSONATOR_ID: actor.userId ?? '', IMPERSONATOR_USERNAME: actor.user ?? '' },
+    },
+  })
+  const details = { impersonator: actor.user, impersonator_realm: actor.realm }
+  recordUserEvent(context, { type: 'IMPERSONATE', user: live.id, session: session.id, details })
+  return session
 }
 
 /** The clients with which a user has offline sessions, by id. */
