@@ -1,16 +1,28 @@
 // Who calls: a bearer token becomes a caller. What the caller may do is decided anew, by the service, for each call.
 import type { FastifyRequest } from 'fastify'
 import { verifyStanding } from '../oidc/tokens.ts'
+import { isAllowed } from '../oidc/web-origins.ts'
 import { failure } from '../service/errors.ts'
 import type { Caller, Service } from '../service/service.ts'
 
-/** The caller of an admin request. Throws unauthorized. `base`: where tokens must come from; absent: from any of our names. */
-export async function authenticate(service: Service, request: FastifyRequest, base?: string): Promise<Caller> {
+/**
+ * The caller of an admin request. Throws unauthorized, or forbidden where a page calls that the client of the token does not
+ * name. `issuer`: where tokens must come from; absent: from any of our names.
+ */
+export async function authenticate(
+  service: Service,
+  request: FastifyRequest,
+  base: string,
+  issuer?: string,
+): Promise<Caller> {
   const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
-  const verified = token ? await verifyStanding(service, token, ['Bearer'], base) : undefined
+  const verified = token ? await verifyStanding(service, token, ['Bearer'], issuer) : undefined
   const user = verified?.claims.sub
   if (!verified?.standing.counts || !user) throw failure('unauthorized', 'HTTP 401 Unauthorized')
   const { realm, claims, standing } = verified
+  const { origin } = request.headers
+  const named = (claims['allowed-origins'] ?? []) as string[]
+  if (origin !== undefined && !isAllowed(named, base, origin)) throw failure('forbidden', 'Invalid origin')
   return {
     user: { realm: realm.name, id: user, ...(claims.sid !== undefined && { session: claims.sid }) },
     ...(!standing.power && { powerless: true as const }),

@@ -11,7 +11,7 @@ const WORTH_IT = 1024
 /** A hook that compresses long texts for callers who accept gzip. */
 export async function compressed(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
   if (typeof payload !== 'string' || payload.length < WORTH_IT) return payload
-  reply.header('vary', 'accept-encoding')
+  reply.header('vary', [reply.getHeader('vary'), 'accept-encoding'].filter(Boolean).join(', '))
   if (!acceptsGzip(String(request.headers['accept-encoding'] ?? ''))) return payload
   reply.header('content-encoding', 'gzip')
   return compress(payload)

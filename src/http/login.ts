@@ -40,8 +40,8 @@ export function loginRoutes(app: FastifyInstance, service: Service, baseOf: (req
       .send(statusPage),
   )
   app.get(`${iframe}/init`, async (request, reply) => {
-    const { query, realm } = browserRequest(request, baseOf(request))
-    const known = await checkStatusClient(service, realm, query)
+    const { base, query, realm } = browserRequest(request, baseOf(request))
+    const known = await checkStatusClient(service, base, realm, query)
     return reply.code(known ? 204 : 403).send()
   })
   app.get(STYLESHEET, (_request, reply) =>
@@ -57,6 +57,7 @@ function browserRequest(request: FastifyRequest, base: string): BrowserRequest {
     ...(request.method === 'POST' && { form: formOf(request.body) }),
     cookies: readCookies(request.headers.cookie),
     address: request.ip,
+    secure: request.protocol === 'https',
     languages: request.headers['accept-language'] ?? '',
   }
 }

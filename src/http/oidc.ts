@@ -9,12 +9,16 @@ import { revoke } from '../oidc/revocation.ts'
 import { issueTokens } from '../oidc/token-endpoint.ts'
 import { userInfo } from '../oidc/user-info.ts'
 import type { Service } from '../service/service.ts'
+import { preflight, showReadable } from './cors.ts'
 import { methodNotAllowed } from './errors.ts'
 import { formOf } from './form.ts'
 import { loginRoutes } from './login.ts'
 
 /** Anybody may send a form: it is read before it is known who does. */
 const FORM_LIMIT = 64 * 1024
+
+const READABLE = { config: { readable: {} } }
+const METHODS_TOO = { config: { readable: { headers: 'Access-Control-Allow-Methods' } } }
 
 /** Adds the routes. */
 export async function oidcRoutes(
@@ -30,43 +34,58 @@ export async function oidcRoutes(
   app.removeContentTypeParser(['application/json', 'text/plain'])
   const realmOf = (request: FastifyRequest) => (request.params as { realm: string }).realm
 
+  const transportOf = ({ ip, protocol }: FastifyRequest) => ({ address: ip, secure: protocol === 'https' })
   const requestOf = (request: FastifyRequest): TokenRequest => ({
+    ...transportOf(request),
     form: formOf(request.body),
     authorization: request.headers.authorization,
-    address: request.ip,
+    origin: request.headers.origin,
   })
 
-  app.get('/realms/:realm', (request) => publicRealm(service, baseOf(request), realmOf(request)))
-  app.get('/realms/:realm/.well-known/openid-configuration', (request) =>
-    discoveryDocument(service, baseOf(request), realmOf(request)),
+  app.addHook('onRequest', showReadable)
+  app.get('/realms/:realm', READABLE, (request) => publicRealm(service, baseOf(request), realmOf(request)))
+  preflight(app, '/realms/:realm', ['GET', 'HEAD', 'OPTIONS'])
+  app.get('/realms/:realm/.well-known/openid-configuration', READABLE, (request) =>
+    discoveryDocument(service, baseOf(request), realmOf(request), transportOf(request)),
   )
+  preflight(app, '/realms/:realm/.well-known/openid-configuration', ['GET'])
   loginRoutes(app, service, baseOf)
   await app.register(
     async (protocol) => {
       protocol.addHook('onSend', async (_request, reply) => {
         if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
       })
-      protocol.get('/certs', (request, reply) => {
+      protocol.get('/certs', READABLE, (request, reply) => {
         reply.header('cache-control', 'no-cache')
-        return publicKeys(service, realmOf(request))
+        return publicKeys(service, realmOf(request), transportOf(request))
       })
-      protocol.post('/token', (request) => issueTokens(service, baseOf(request), realmOf(request), requestOf(request)))
-      protocol.post('/token/introspect', (request) => introspect(service, realmOf(request), requestOf(request)))
-      protocol.post('/revoke', async (request, reply) => {
-        await revoke(service, realmOf(request), requestOf(request))
+      protocol.post('/token', METHODS_TOO, (request) =>
+        issueTokens(service, baseOf(request), realmOf(request), requestOf(request)),
+      )
+      protocol.post('/token/introspect', (request) =>
+        introspect(service, baseOf(request), realmOf(request), requestOf(request)),
+      )
+      protocol.post('/revoke', METHODS_TOO, async (request, reply) => {
+        await revoke(service, baseOf(request), realmOf(request), requestOf(request))
         return reply.send()
       })
-      protocol.post('/logout', async (request, reply) => {
-        await logOutByToken(service, realmOf(request), requestOf(request))
+      protocol.post('/logout', METHODS_TOO, async (request, reply) => {
+        await logOutByToken(service, baseOf(request), realmOf(request), requestOf(request))
         return reply.code(204).send()
       })
+      preflight(protocol, '/certs', ['GET'])
+      for (const path of ['/token', '/revoke']) preflight(protocol, path, ['POST', 'OPTIONS'])
+      for (const path of ['/logout', '/userinfo']) preflight(protocol, path, ['GET', 'HEAD', 'POST', 'OPTIONS'])
       for (const path of ['/token', '/token/introspect', '/revoke'])
         protocol.get(path, async () => Promise.reject(methodNotAllowed()))
       protocol.route({
         method: ['GET', 'POST'],
         url: '/userinfo',
+        config: { readable: { headers: 'Access-Control-Allow-Methods, WWW-Authenticate' } },
         handler: (request) =>
-          userInfo(service, realmOf(request), {
+          userInfo(service, baseOf(request), realmOf(request), {
+            ...transportOf(request),
+            origin: request.headers.origin,
             bearer: /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1],
             form: formOf(request.body).access_token,
           }),

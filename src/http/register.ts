@@ -6,6 +6,7 @@ import type { Caller, Service } from '../service/service.ts'
 import type { ListedOperation } from './admin/not-yet.ts'
 import { notYet } from './admin/not-yet.ts'
 import { readBody } from './body.ts'
+import { preflight, showTo } from './cors.ts'
 import { HttpError, methodNotAllowed, notFound } from './errors.ts'
 import { type Method, type Operation, paramsOf } from './operation.ts'
 import { takesSeveral } from './query.ts'
@@ -38,8 +39,10 @@ export function register(
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
   // Before the body is read: who may not call is not listened to, nor who may do nothing.
-  app.addHook('onRequest', async (request) => {
-    if (request.method !== 'OPTIONS') callers.set(request, await surroundings.authenticate(request))
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.method === 'OPTIONS') return
+    callers.set(request, await surroundings.authenticate(request))
+    showTo(reply, request.headers.origin, 'Location')
   })
   for (const operation of operations) {
     app.route({
@@ -148,6 +151,6 @@ function refuseOtherMethods(app: FastifyInstance, known: readonly { method: Meth
     const own = new Set<string>(routes.map(({ method }) => method))
     const others = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'].filter((method) => !own.has(method))
     app.route({ method: others, url, handler: async () => Promise.reject(methodNotAllowed()) })
-    app.route({ method: 'OPTIONS', url, handler: async (_request, reply) => reply.send() })
+    preflight(app, url, ['DELETE', 'POST', 'GET', 'PUT'])
   }
 }

@@ -1,10 +1,12 @@
 // The server: every route, and what is true of all answers.
 import { randomUUID } from 'node:crypto'
-import fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
+import { OriginRefused } from '../oidc/oauth-error.ts'
 import type { Caller, Service } from '../service/service.ts'
 import { operations as adminOperations, missingOperations } from './admin/index.ts'
 import { authenticate } from './authenticate.ts'
 import { compressed } from './compress.ts'
+import { showToNobody } from './cors.ts'
 import { errorAnswer, notFound } from './errors.ts'
 import { homePage } from './home.ts'
 import { oidcRoutes } from './oidc.ts'
@@ -36,13 +38,18 @@ export const operations = [...adminOperations, ...regentOperations]
 /** A whole realm with its people must fit. */
 const BODY_LIMIT = 64 * 1024 * 1024
 
-/** Keycloak: these stand on every answer. */
+/** Keycloak: these stand on every answer, unless a page says otherwise. */
 const SECURITY_HEADERS = {
   'referrer-policy': 'no-referrer',
   'strict-transport-security': 'max-age=31536000; includeSubDomains',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'SAMEORIGIN',
   'x-robots-tag': 'none',
+}
+
+function secure(reply: FastifyReply): void {
+  for (const [name, value] of Object.entries(SECURITY_HEADERS)) if (!reply.hasHeader(name)) reply.header(name, value)
+  for (const [name, value] of Object.entries(reply.getHeaders())) if (value === '') reply.removeHeader(name)
 }
 
 /** Makes the server on a service. The caller starts and closes it; the service stays open. */
@@ -58,9 +65,7 @@ export async function createServer(service: Service, options: ServerOptions = {}
   })
   const baseOf = (request: FastifyRequest) => hostname ?? `${request.protocol}://${request.host}`
 
-  app.addHook('onSend', async (_request, reply) => {
-    reply.headers(SECURITY_HEADERS)
-  })
+  app.addHook('onSend', async (_request, reply) => secure(reply))
   app.addHook('onSend', compressed)
   app.addHook('preHandler', demandStorable)
   // A command that asks once does not wait for what measures.
@@ -68,15 +73,23 @@ export async function createServer(service: Service, options: ServerOptions = {}
   app.setErrorHandler((error, request, reply) => {
     const { status, body, challenge, fault } = errorAnswer(error, request.id)
     if (fault) request.log.error(error)
+    if (error instanceof OriginRefused) showToNobody(reply)
     if (challenge !== undefined) reply.header('www-authenticate', challenge)
     if (body) return reply.code(status).type('application/json').send(JSON.stringify(body))
     // Keycloak: a challenge that has no body is of a type all the same.
     return (challenge === undefined ? reply : reply.type('text/plain')).code(status).send()
   })
+  // Keycloak: what fails is a warning, anything else is for who looks closely.
+  const stopListening = service.listen((event) =>
+    app.log[event.error === undefined ? 'debug' : 'warn'](event, event.type),
+  )
+  app.addHook('onClose', async () => stopListening())
   app.setNotFoundHandler(async () => Promise.reject(notFound()))
 
   await app.register(async (scope) => {
-    const who = caller ? async () => caller : (request: FastifyRequest) => authenticate(service, request, hostname)
+    const who = caller
+      ? async () => caller
+      : (request: FastifyRequest) => authenticate(service, request, baseOf(request), hostname)
     register(scope, { service, authenticate: who, baseOf }, operations, missingOperations)
   })
   await app.register((scope) => oidcRoutes(scope, service, baseOf))

@@ -4,27 +4,37 @@ import { isStorable } from '../kinds/fields.ts'
 import type { Context } from '../service/context.ts'
 import { writers } from '../service/index.ts'
 import type { LiveObject } from '../service/live.ts'
+import type { EventNotes } from './events.ts'
 import { OAuthError } from './oauth-error.ts'
+import type { Transport } from './realm.ts'
 
-/** What a request of a client says: its form, its Authorization header, and where it comes from. */
-export interface TokenRequest {
+/** What a request of a client says: its form, its Authorization header, and how it came. */
+export interface TokenRequest extends Transport {
   readonly form: Readonly<Record<string, string>>
   readonly authorization?: string | undefined
-  readonly address?: string | undefined
+  /** Of the page that asks, where it is one. */
+  readonly origin?: string | undefined
 }
 
 const WRONG = 'Invalid client or Invalid client credentials'
 
 /** The client that the request comes from, by form or Basic. Throws invalid_client or unauthorized_client. One statement. */
-export async function authenticateClient(context: Context, request: TokenRequest): Promise<LiveObject> {
+export async function authenticateClient(
+  context: Context,
+  request: TokenRequest,
+  notes: EventNotes,
+): Promise<LiveObject> {
   const { id, secret } = credentials(request)
+  notes.client = id
   const [client] = id && isStorable(id) ? await writers.client.list(context, { keys: [[id]] }) : []
-  if (client?.representation.enabled !== true || client.representation.bearerOnly === true) {
-    throw new OAuthError(401, 'invalid_client', WRONG)
+  if (client?.representation.enabled !== true) {
+    throw new OAuthError(401, 'invalid_client', WRONG, { error: client ? 'client_disabled' : 'client_not_found' })
   }
   if (client.representation.publicClient !== true && !hasSecret(context, client, secret)) {
-    throw new OAuthError(401, 'unauthorized_client', WRONG)
+    throw new OAuthError(401, 'unauthorized_client', WRONG, { error: 'invalid_client_credentials' })
   }
+  if (client.representation.bearerOnly === true) throw new OAuthError(400, 'invalid_client', 'Bearer-only not allowed')
+  notes.details.client_auth_method = 'client-secret'
   return client
 }
 

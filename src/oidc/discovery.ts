@@ -4,7 +4,7 @@ import { SIGNING_ALGORITHMS } from './algorithms.ts'
 import { publicJwks } from './jwks.ts'
 import { keysOf, signingKey } from './keys.ts'
 import { responseModes } from './login/response.ts'
-import { findTokenRealm as find, issuerOf } from './realm.ts'
+import { demandHttps, findTokenRealm as find, issuerOf, type Transport } from './realm.ts'
 import { grantTypes } from './token-endpoint.ts'
 
 /** The document of OpenID Connect Discovery. Throws OAuthError. */
@@ -12,8 +12,10 @@ export async function discoveryDocument(
   service: Service,
   base: string,
   name: string,
+  transport: Transport,
 ): Promise<Record<string, unknown>> {
   const realm = await find(service, name)
+  demandHttps(realm, transport)
   const issuer = issuerOf(base, realm.name)
   return {
     issuer,
@@ -51,8 +53,14 @@ export async function discoveryDocument(
 }
 
 /** The public keys of the realm, as a JWK set. Throws OAuthError. */
-export async function publicKeys(service: Service, name: string): Promise<Record<string, unknown>> {
-  return { keys: publicJwks(await keysOf(service, await find(service, name))) }
+export async function publicKeys(
+  service: Service,
+  name: string,
+  transport: Transport,
+): Promise<Record<string, unknown>> {
+  const realm = await find(service, name)
+  demandHttps(realm, transport)
+  return { keys: publicJwks(await keysOf(service, realm)) }
 }
 
 /** Keycloak: PublicRealmResource. Throws OAuthError. */

@@ -1,31 +1,47 @@
 // Token introspection. RFC 7662.
 import { findById } from '../service/login.ts'
 import { type Service, SYSTEM } from '../service/service.ts'
-import { authenticateClient, type TokenRequest } from './client-authentication.ts'
+import type { TokenRequest } from './client-authentication.ts'
+import { forClient } from './client-call.ts'
+import type { EventNotes } from './events.ts'
 import { OAuthError } from './oauth-error.ts'
-import { openRealm } from './realm.ts'
 import { verifyStanding } from './tokens.ts'
 
 /** What a token says, to a client that it is meant for; to any other, and of any other token: that it is not active. Throws OAuthError. */
 export async function introspect(
   service: Service,
+  base: string,
   name: string,
   request: TokenRequest,
 ): Promise<Record<string, unknown>> {
-  const realm = await openRealm(service, name)
-  const client = await service.read(SYSTEM, name, (context) => authenticateClient(context, request))
-  if (client.representation.publicClient === true) {
-    throw new OAuthError(403, 'invalid_request', 'Client not allowed.')
-  }
-  const { token } = request.form
-  if (!token) throw new OAuthError(400, 'invalid_request', 'Token not provided.')
-  const inactive = { active: false }
-  const verified = await verifyStanding(service, token, ['Bearer', 'ID', 'Refresh', 'Offline'])
-  if (!verified?.standing.counts || verified.realm.number !== realm.number) return inactive
-  const { claims } = verified
-  if (![claims.aud].flat().includes(client.key[0]!)) return inactive
-  const user = await service.read(SYSTEM, name, (context) => findById(context, claims.sub!))
-  return user
-    ? { ...claims, client_id: claims.azp, username: user.username, token_type: claims.typ, active: true }
-    : inactive
+  const event = { type: 'INTROSPECT_TOKEN', details: {} } as const
+  // Servers ask, not pages.
+  const asked = { ...request, origin: undefined }
+  return forClient(service, base, name, asked, event, async ({ realm, client, notes }) => {
+    const clientId = client.key[0]!
+    if (client.representation.publicClient === true) throw refuse(notes, 403, 'Client not allowed.')
+    const { token } = request.form
+    if (!token) throw refuse(notes, 400, 'Token not provided.')
+    const inactive = (reason: string) => {
+      notes.error = 'invalid_token'
+      notes.details.reason = reason
+      return { active: false }
+    }
+    const verified = await verifyStanding(service, token, ['Bearer', 'ID', 'Refresh', 'Offline'])
+    if (verified?.realm.number !== realm.number) return inactive('Access token JWT check failed')
+    const { claims, standing } = verified
+    notes.user = claims.sub
+    notes.session = claims.sid
+    Object.assign(notes.details, { token_id: claims.jti, token_type: claims.typ, token_issued_for: claims.azp })
+    if (!standing.counts) return inactive(standing.why ?? 'Token is not active any more')
+    if (![claims.aud].flat().includes(clientId)) return inactive(`Client '${clientId}' is not in the token audience`)
+    const user = await service.read(SYSTEM, name, (context) => findById(context, claims.sub!))
+    if (!user) return inactive('User not found')
+    return { ...claims, client_id: claims.azp, username: user.username, token_type: claims.typ, active: true }
+  })
+}
+
+function refuse({ details }: EventNotes, status: number, why: string): OAuthError {
+  details.detail = why
+  return new OAuthError(status, 'invalid_request', why, { error: 'invalid_request' })
 }

@@ -1,20 +1,23 @@
 // What tokens need to know of a realm.
 import type { Representation } from '../kinds/kind.ts'
+import { isPrivateAddress } from '../lib/private-address.ts'
 import type { Context } from '../service/context.ts'
 import { ServiceError } from '../service/errors.ts'
 import { writers } from '../service/index.ts'
-import { type Service, SYSTEM } from '../service/service.ts'
+import { type RealmRow, type Service, SYSTEM } from '../service/service.ts'
 import { OAuthError } from './oauth-error.ts'
 
 /** A realm as the token endpoint sees it. */
-export interface TokenRealm {
-  readonly number: number
-  readonly revision: number
-  readonly id: string
-  readonly name: string
+export interface TokenRealm extends RealmRow {
   readonly settings: Representation
   /** When this was read, by the service's clock. */
   readonly now: Date
+}
+
+/** How a request came: from which network address, and whether nobody could read it on its way. */
+export interface Transport {
+  readonly address?: string | undefined
+  readonly secure?: boolean
 }
 
 /** The realm that people log in to. Throws OAuthError where it does not exist, or lets nobody in. */
@@ -22,6 +25,16 @@ export async function openRealm(service: Service, name: string): Promise<TokenRe
   const realm = await findTokenRealm(service, name)
   if (realm.settings.enabled !== true) throw new OAuthError(403, 'access_denied', 'Realm not enabled')
   return realm
+}
+
+/** Whether a request came by HTTPS, or as the realm lets it come without. */
+export function cameSafely({ settings: { sslRequired } }: TokenRealm, { secure, address = '' }: Transport): boolean {
+  return secure === true || sslRequired === 'none' || (sslRequired !== 'all' && isPrivateAddress(address))
+}
+
+/** Throws OAuthError when the realm demands HTTPS of such a request, and it came without. */
+export function demandHttps(realm: TokenRealm, transport: Transport): void {
+  if (!cameSafely(realm, transport)) throw new OAuthError(403, 'invalid_request', 'HTTPS required')
 }
 
 /** The realm, open or not. Throws OAuthError where it does not exist. */
@@ -39,14 +52,7 @@ export async function findTokenRealm(service: Service, name: string): Promise<To
 /** The realm of the context. */
 export async function realmOf(context: Context): Promise<TokenRealm> {
   const [live] = await writers.realm.list(context, {})
-  return {
-    number: context.realm.number,
-    revision: context.realm.revision,
-    id: live!.id,
-    name: live!.key[0]!,
-    settings: live!.representation,
-    now: context.now,
-  }
+  return { ...context.realm, settings: live!.representation, now: context.now }
 }
 
 /** Keycloak: the issuer of a realm's tokens is its address. */

@@ -2,24 +2,35 @@
 import { type Service, SYSTEM } from '../service/service.ts'
 import { leaveSessions } from '../service/sessions.ts'
 import { revokeToken } from '../service/standing.ts'
-import { authenticateClient, type TokenRequest } from './client-authentication.ts'
+import type { TokenRequest } from './client-authentication.ts'
+import { type ClientCall, forClient } from './client-call.ts'
 import { OAuthError } from './oauth-error.ts'
-import { openRealm } from './realm.ts'
 import { verifyStanding } from './tokens.ts'
 
 /** Revokes a token of the client: an access token alone, with a refresh token the client's part of its session. Throws OAuthError. */
-export async function revoke(service: Service, name: string, request: TokenRequest): Promise<void> {
-  const realm = await openRealm(service, name)
-  const client = await service.read(SYSTEM, name, (context) => authenticateClient(context, request))
-  const { token } = request.form
-  if (!token) throw new OAuthError(400, 'invalid_request', 'Token not provided')
+export async function revoke(service: Service, base: string, name: string, request: TokenRequest): Promise<void> {
+  const event = { type: 'REVOKE_GRANT', details: {} } as const
+  return forClient(service, base, name, request, event, (call) => revokeFor(service, call, request.form.token))
+}
+
+async function revokeFor(service: Service, { realm, client, notes }: ClientCall, token: string | undefined) {
+  const refuse = (error: string, reason: string, word = error) =>
+    new OAuthError(400, error, reason, { error: word, reason })
+  if (!token) throw refuse('invalid_request', 'Token not provided')
   const verified = await verifyStanding(service, token, ['Bearer', 'ID', 'Refresh', 'Offline'])
   // RFC 7009, section 2.2: what is no token is answered like one that was revoked.
-  if (verified?.realm.number !== realm.number) throw new OAuthError(200, 'invalid_token', 'Invalid token')
+  if (verified?.realm.number !== realm.number)
+    throw new OAuthError(200, 'invalid_token', 'Invalid token', { error: 'invalid_token' })
   const { azp, typ, sid, exp, jti = '', sub = '' } = verified.claims
-  if (azp !== client.key[0]) throw new OAuthError(400, 'invalid_request', 'Unmatching clients')
-  if (typ === 'ID') throw new OAuthError(400, 'unsupported_token_type', 'Unsupported token type')
-  await service.runtime(SYSTEM, name, async (context) => {
+  if (azp !== client.key[0]) throw refuse('invalid_request', 'Unmatching clients')
+  if (typ === 'ID') throw refuse('unsupported_token_type', 'Unsupported token type', 'invalid_token_type')
+  notes.user = sub
+  if (typ === 'Bearer') notes.details.token_id = jti
+  else {
+    notes.session = sid
+    Object.assign(notes.details, { refresh_token_type: typ, refresh_token_id: jti, revoked_client: azp })
+  }
+  await service.runtime(SYSTEM, realm.name, async (context) => {
     if (typ === 'Bearer') return revokeToken(context, jti, new Date(exp! * 1000))
     // Keycloak: an offline token is revoked in all sessions of its user.
     await leaveSessions(

@@ -17,7 +17,10 @@ export async function grantedScopes(
   const byDefault = (representation.defaultClientScopes ?? []) as string[]
   const optional = (representation.optionalClientScopes ?? []) as string[]
   const unknown = words.filter((word) => ![...PROTOCOL_SCOPES, ...byDefault, ...optional].includes(word))
-  if (unknown.length) throw new OAuthError(400, 'invalid_scope', `Invalid scopes: ${words.join(' ')}`)
+  if (unknown.length) {
+    const reason = `Invalid scopes: ${words.join(' ')}`
+    throw new OAuthError(400, 'invalid_scope', reason, { error: 'invalid_request', reason })
+  }
   const names = [...byDefault, ...optional.filter((name) => words.includes(name))]
   const scopes = await writers.clientScope.list(context, { keys: names.map((name) => [name]) })
   const shown = scopes.filter(({ representation: { attributes } }) => showsInToken(attributes))

@@ -1,20 +1,22 @@
 // The token endpoint: which client asks, what it is granted, and the tokens for that.
-import { type Service, SYSTEM } from '../service/service.ts'
-import { authenticateClient, type TokenRequest } from './client-authentication.ts'
+import type { UserEventType } from '../kinds/user-events.ts'
+import type { Service } from '../service/service.ts'
+import type { TokenRequest } from './client-authentication.ts'
+import { forClient } from './client-call.ts'
+import { noteTokens } from './events.ts'
 import { byAuthorizationCode } from './grants/authorization-code.ts'
 import { byClientCredentials } from './grants/client-credentials.ts'
 import type { Grant } from './grants/grant.ts'
 import { byPassword } from './grants/password.ts'
 import { byRefreshToken } from './grants/refresh-token.ts'
 import { OAuthError } from './oauth-error.ts'
-import { openRealm } from './realm.ts'
 import { tokenResponse } from './token-response.ts'
 
-const grants: Readonly<Record<string, Grant>> = {
-  authorization_code: byAuthorizationCode,
-  client_credentials: byClientCredentials,
-  password: byPassword,
-  refresh_token: byRefreshToken,
+const grants: Readonly<Record<string, { readonly grant: Grant; readonly event: UserEventType }>> = {
+  authorization_code: { grant: byAuthorizationCode, event: 'CODE_TO_TOKEN' },
+  client_credentials: { grant: byClientCredentials, event: 'CLIENT_LOGIN' },
+  password: { grant: byPassword, event: 'LOGIN' },
+  refresh_token: { grant: byRefreshToken, event: 'REFRESH_TOKEN' },
 }
 
 /** The grant types that there are. */
@@ -30,9 +32,13 @@ export async function issueTokens(
   const { form, address } = request
   const type = form.grant_type
   if (!type) throw new OAuthError(400, 'invalid_request', 'Missing form parameter: grant_type')
-  const grant = Object.hasOwn(grants, type) ? grants[type] : undefined
-  if (!grant) throw new OAuthError(400, 'unsupported_grant_type', 'Unsupported grant_type')
-  const realm = await openRealm(service, name)
-  const client = await service.read(SYSTEM, name, (context) => authenticateClient(context, request))
-  return tokenResponse(service, base, realm, client, await grant({ service, base, realm, client, form, address }))
+  const known = Object.hasOwn(grants, type) ? grants[type] : undefined
+  if (!known) throw new OAuthError(400, 'unsupported_grant_type', 'Unsupported grant_type')
+  const event = { type: known.event, details: { grant_type: type } }
+  return forClient(service, base, name, request, event, async (call) => {
+    const granted = await known.grant({ ...call, service, base, form, address })
+    const response = await tokenResponse(service, base, call.realm, call.client, granted)
+    noteTokens(call.notes, granted, response)
+    return response
+  })
 }

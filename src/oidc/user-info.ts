@@ -1,24 +1,42 @@
 // The user info endpoint. OpenID Connect Core 1.0, section 5.3.
+import { writers } from '../service/index.ts'
 import { findById } from '../service/login.ts'
 import { type Service, SYSTEM } from '../service/service.ts'
+import { type EventNotes, told } from './events.ts'
 import { BearerError } from './oauth-error.ts'
-import { findTokenRealm } from './realm.ts'
+import { findTokenRealm, type TokenRealm, type Transport } from './realm.ts'
 import { profile } from './token-response.ts'
 import { verifyStanding } from './tokens.ts'
+import { demandOrigin } from './web-origins.ts'
 
 /** What a request shows: tokens of its header and of its form. */
-export interface UserInfoRequest {
+export interface UserInfoRequest extends Transport {
   readonly bearer?: string | undefined
   readonly form?: string | undefined
+  /** Of the page that asks, where it is one. */
+  readonly origin?: string | undefined
 }
 
 /** What clients may know of whose token it is. Throws BearerError, OAuthError. */
 export async function userInfo(
   service: Service,
+  base: string,
   name: string,
-  { bearer, form }: UserInfoRequest,
+  request: UserInfoRequest,
 ): Promise<Record<string, unknown>> {
   const realm = await findTokenRealm(service, name)
+  const details = { auth_method: 'validate_access_token' }
+  const notes: EventNotes = { type: 'USER_INFO_REQUEST', address: request.address, details }
+  return told(service, realm, notes, () => show(service, base, realm, request, notes))
+}
+
+async function show(
+  service: Service,
+  base: string,
+  realm: TokenRealm,
+  { bearer, form, origin }: UserInfoRequest,
+  notes: EventNotes,
+): Promise<Record<string, unknown>> {
   const refuse = (status: number, error?: string, why?: string) => new BearerError(status, realm.name, error, why)
   if (bearer && form) throw refuse(400, 'invalid_request', 'More than one method used for including an access token')
   const token = bearer || form
@@ -29,7 +47,13 @@ export async function userInfo(
   }
   const { claims } = verified
   if (!claims.scope?.split(' ').includes('openid')) throw refuse(403, 'insufficient_scope', 'Missing openid scope')
-  const user = await service.read(SYSTEM, name, (context) => findById(context, claims.sub!))
+  const { user, client } = await service.read(SYSTEM, realm.name, async (context) => ({
+    user: await findById(context, claims.sub!),
+    client: origin === undefined ? [] : await writers.client.list(context, { keys: [[claims.azp!]] }),
+  }))
   if (!user) throw refuse(401, 'invalid_token', 'Token verification failed')
+  demandOrigin(client[0]?.representation ?? {}, base, origin)
+  Object.assign(notes, { client: claims.azp, user: user.id, session: claims.sid })
+  Object.assign(notes.details, { username: user.username, signature_required: 'false' })
   return { sub: user.id, ...profile(user) }
 }

@@ -67,8 +67,21 @@ export class ServiceError extends Error {
 export const failure = (code: ErrorCode, message: string, options?: ErrorOptions): ServiceError =>
   new ServiceError(code, message, options)
 
+/** What an event tells of a refusal: Keycloak's word for it, and the words of the answer where the event has them too. */
+export interface RefusalEvent {
+  readonly error: string
+  readonly reason?: string
+}
+
 /**
  * A runtime call that is refused: what was written before, such as a count of failures, is kept. See `Service.runtime`.
  * Any other error undoes everything.
  */
-export class Refusal extends Error {}
+export class Refusal extends Error {
+  /** Absent: no event tells of it. */
+  readonly event: RefusalEvent | undefined
+  constructor(message: string, event?: RefusalEvent) {
+    super(message)
+    this.event = event
+  }
+}

@@ -1,8 +1,9 @@
 // What the settings of an identity provider must fulfil, and what the reference server says of those that do not.
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
 import type { Json } from '../kinds/fields.ts'
 import { type IdentityProviderType, identityProviderTypes } from '../kinds/identity-provider-types.ts'
 import type { Representation } from '../kinds/kind.ts'
+import { isPrivateAddress } from '../lib/private-address.ts'
 
 /** What is wrong with a whole identity provider; undefined when nothing is, or when nothing is known of its type. */
 export function providerProblem(provider: Representation, sslRequired: Json | undefined): string | undefined {
@@ -114,22 +115,6 @@ function addressProblem(label: string, text: string | undefined, sslRequired: st
   return scheme.toLowerCase() === 'https' || open ? undefined : `The url [${label}] requires secure connections`
 }
 
-const near = new BlockList()
-for (const [network, bits] of [
-  ['127.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['172.16.0.0', 12],
-  ['192.168.0.0', 16],
-  ['169.254.0.0', 16],
-] as const)
-  near.addSubnet(network, bits, 'ipv4')
-near.addAddress('::1', 'ipv6')
-for (const [network, bits] of [
-  ['fe80::', 10],
-  ['fc00::', 7],
-] as const)
-  near.addSubnet(network, bits, 'ipv6')
-
 /** Names that no public server has: of one word, or under a domain that is set aside (RFC 6761, 6762, 8375). */
 const nearName = /^[^.]+$|\.(localhost|test|local|internal|home\.arpa)$/i
 
@@ -139,6 +124,5 @@ const nearName = /^[^.]+$|\.(localhost|test|local|internal|home\.arpa)$/i
  */
 function isNear(host: string): boolean {
   const bare = host.replace(/^\[(.*)\]$/, '$1')
-  const version = isIP(bare)
-  return version === 0 ? nearName.test(bare) : near.check(bare, version === 4 ? 'ipv4' : 'ipv6')
+  return isIP(bare) === 0 ? nearName.test(bare) : isPrivateAddress(bare)
 }

@@ -16,7 +16,7 @@ import { failure, Refusal } from './errors.ts'
 import { createRealm } from './new-realm.ts'
 import type { Outbox } from './outbox.ts'
 import { type Blacklists, openBlacklists } from './password-blacklists.ts'
-import { writeUserEvents } from './user-events.ts'
+import { type ToldEvent, type UserEvent, writeUserEvents } from './user-events.ts'
 import { openVault, type Vault } from './vault.ts'
 
 export { Rollback, type StatementListener, type StoreLocation } from '../store/database.ts'
@@ -56,6 +56,10 @@ export interface Service {
   ): Promise<T>
   /** Writes log-ins, sessions and the like, without the realm's lock; a `Refusal` is thrown after what was written is committed. */
   runtime<T>(caller: Caller, realm: string, work: (context: RuntimeContext) => Promise<T>): Promise<T>
+  /** Writes what the realm keeps of events that no work stands behind, and tells who listens. One statement, or none. */
+  tell(realm: RealmRow, events: readonly UserEvent[]): Promise<void>
+  /** Tells of events of people that belong into a log, once they are kept. Gives how to stop that. */
+  listen(listener: (event: ToldEvent) => void): () => void
   /** Makes a realm and goes on in it; all or nothing. */
   create<T>(caller: Caller, realm: NewRealm, work: (context: WriteContext) => Promise<T>): Promise<T>
   /** Throws forbidden unless the caller may do this in every one of the realms, whether they exist or not. */
@@ -136,6 +140,10 @@ export async function openService({
     if (outbox.filled) service.outbox?.wake()
     return result
   }
+  const listeners = new Set<(event: ToldEvent) => void>()
+  const tellAll = (events: readonly ToldEvent[]) => {
+    for (const listener of listeners) events.forEach(listener)
+  }
   const finish = async <T>(context: WriteContext, work: (context: WriteContext) => Promise<T>): Promise<T> => {
     const result = await work(context)
     await flush(context)
@@ -166,7 +174,7 @@ export async function openService({
         return finish(await writable(await contextFor(tx, caller, realm, outbox)), work)
       }),
     async runtime(caller, name, work) {
-      const { refusal, value } = await committed(async (tx, outbox) => {
+      const { refusal, value, told } = await committed(async (tx, outbox) => {
         const realm = found(await findRealm(tx, name))
         const context = { ...(await contextFor(tx, caller, realm, outbox)), userEvents: [] }
         const outcome = await work(context).then(
@@ -176,11 +184,19 @@ export async function openService({
             throw error
           },
         )
-        await writeUserEvents(context, context.userEvents)
-        return outcome
+        return { ...outcome, told: await writeUserEvents(context, context.userEvents) }
       })
+      tellAll(told)
       if (refusal) throw refusal
       return value
+    },
+    async tell(realm, events) {
+      const told = store.read((tx) => writeUserEvents({ tx, realm, now: clock(), actor: SYSTEM.actor }, events))
+      tellAll(await told)
+    },
+    listen(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
     },
     create: (caller, realm, work) =>
       committed(async (tx, outbox) => {

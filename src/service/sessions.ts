@@ -135,11 +135,12 @@ export async function renewSession(
   return { ...session, refreshedAt: now, body }
 }
 
-/** Ends sessions, and tells the clients that want to know. One statement, and one per chunk of notices. */
-export async function endSessions(context: Context, which: SessionFilter): Promise<void> {
+/** Ends sessions, and tells the clients that want to know: how many parts clients had. One statement, and one per chunk of notices. */
+export async function endSessions(context: Context, which: SessionFilter): Promise<number> {
   const ended = await deleteSessions(context.tx, context.realm.number, which)
   const notices = ended.flatMap((part) => logoutNotice(context.now, part))
   if (notices.length) await send(context, ...notices)
+  return ended.length
 }
 
 /** For how long an application may wait to hear of it, in seconds. */

@@ -40,14 +40,15 @@ export function recordUserEvent(context: { readonly userEvents: UserEvent[] }, e
  * committed. One statement, or none.
  */
 export async function writeUserEvents(
-  { tx, realm, now, actor }: Context,
+  { tx, realm, now, actor }: Pick<Context, 'tx' | 'realm' | 'now' | 'actor'>,
   noted: readonly UserEvent[],
 ): Promise<readonly ToldEvent[]> {
   const events = noted.map((event) => clipped({ address: actor.address, ...event, type: typeOf(event) }))
   const types = realm.enabledEventTypes.length ? realm.enabledEventTypes : USUAL_EVENT_TYPES
   const kept = realm.eventsEnabled ? events.filter(({ type }) => types.includes(type)) : []
   if (kept.length) await insertUserEvents(tx, realm.number, now, kept)
-  return realm.eventsListeners.includes(LOG) ? events.map((event) => ({ ...event, realm })) : []
+  const { id, name } = realm
+  return realm.eventsListeners.includes(LOG) ? events.map((event) => ({ ...event, realm: { id, name } })) : []
 }
 
 function typeOf({ type, error }: UserEvent): string {
@@ -55,7 +56,8 @@ function typeOf({ type, error }: UserEvent): string {
 }
 
 function clipped({ details, ...event }: NewUserEvent): NewUserEvent {
-  return { ...clip(event), ...(details && { details: clip(details) }) }
+  const told = clip(details ?? {})
+  return { ...clip(event), ...(Object.keys(told).length > 0 && { details: told }) }
 }
 
 function clip<Texts extends object>(texts: Texts): Texts {

@@ -6,14 +6,20 @@ import { grantedScopes } from '../scopes.ts'
 import type { Grant } from './grant.ts'
 
 /** The client's own account; nothing is kept of it. */
-export const byClientCredentials: Grant = async ({ service, realm, client, form }) => {
-  const refuse = (why: string) => new OAuthError(401, 'unauthorized_client', why)
+export const byClientCredentials: Grant = async ({ service, realm, client, form, notes }) => {
+  const refuse = (reason: string) =>
+    new OAuthError(401, 'unauthorized_client', reason, { error: 'invalid_client', reason })
   if (client.representation.publicClient === true) throw refuse('Public client not allowed to retrieve service account')
   if (client.representation.serviceAccountsEnabled !== true)
     throw refuse('Client not enabled to retrieve service account')
   return service.read(SYSTEM, realm.name, async (context) => {
     const user = await findAccountOf(context, client.id)
-    if (user?.body.enabled !== true) throw new OAuthError(401, 'invalid_request', 'User is disabled')
+    notes.user = user?.id
+    notes.details.username = user?.username
+    if (user?.body.enabled !== true) {
+      const reason = 'User is disabled'
+      throw new OAuthError(401, 'invalid_request', reason, { error: 'user_disabled', reason })
+    }
     return { user, scopes: await grantedScopes(context, client, form.scope) }
   })
 }

@@ -1,17 +1,14 @@
 // What grants have in common: what they are given, and what they give.
-import type { LiveObject } from '../../service/live.ts'
 import type { StoredUser } from '../../service/login.ts'
 import type { Service } from '../../service/service.ts'
 import type { ClientSession, UserSession } from '../../service/sessions.ts'
-import type { TokenRealm } from '../realm.ts'
+import type { ClientCall } from '../client-call.ts'
 
 /** A token request of a client that has proved itself. */
-export interface GrantCall {
+export interface GrantCall extends ClientCall {
   readonly service: Service
   /** The server's own address, as the client knows it. */
   readonly base: string
-  readonly realm: TokenRealm
-  readonly client: LiveObject
   readonly form: Readonly<Record<string, string>>
   /** Where the request comes from. */
   readonly address?: string | undefined

@@ -1,5 +1,5 @@
 // Resource owner password credentials. RFC 6749, section 4.3.
-import { authenticate } from '../../service/login.ts'
+import { authenticate, findUserByName } from '../../service/login.ts'
 import { SYSTEM } from '../../service/service.ts'
 import { joinSession, startSession } from '../../service/sessions.ts'
 import { consentTo, mustAsk } from '../consents.ts'
@@ -9,22 +9,35 @@ import { grantedScopes } from '../scopes.ts'
 import { type Grant, OFFLINE } from './grant.ts'
 
 /** A name and a password begin a session. */
-export const byPassword: Grant = async ({ service, base, realm, client, form, address }) => {
+export const byPassword: Grant = async ({ service, base, realm, client, form, address, notes }) => {
+  // Keycloak: before it is looked who is meant.
+  notes.details.auth_method = 'oauth_credentials'
   if (client.representation.directAccessGrantsEnabled !== true) {
-    throw new OAuthError(400, 'unauthorized_client', 'Client not allowed for direct access grants')
+    const reason = 'Client not allowed for direct access grants'
+    throw new OAuthError(400, 'unauthorized_client', reason, { error: 'not_allowed', reason })
   }
   const { username, password } = form
-  if (!username) throw new OAuthError(401, 'invalid_request', 'Missing parameter: username')
+  if (username === undefined) throw new OAuthError(401, 'invalid_request', 'Missing parameter: username')
   const { loginWithEmailAllowed, duplicateEmailsAllowed } = realm.settings
   const byEmail = loginWithEmailAllowed === true && duplicateEmailsAllowed !== true
-  const { scopes, user } = await service.read(SYSTEM, realm.name, async (context) => ({
-    scopes: await grantedScopes(context, client, form.scope),
-    user: await authenticate(context, username, password ?? '', byEmail),
-  }))
-  if (!user) throw new OAuthError(400, 'invalid_grant', 'Invalid user credentials')
-  if (user.body.enabled !== true) throw new OAuthError(400, 'invalid_grant', 'Account disabled')
+  const { scopes, user, meant } = await service.read(SYSTEM, realm.name, async (context) => {
+    const scopes = await grantedScopes(context, client, form.scope)
+    const user = await authenticate(context, username, password ?? '', byEmail)
+    return { scopes, user, meant: user ?? (await findUserByName(context, username, byEmail)) }
+  })
+  Object.assign(notes.details, { auth_method: 'openid-connect', username: username || undefined })
+  notes.user = meant?.id
+  const disabled = meant && meant.body.enabled !== true
+  if (!user) {
+    const error = disabled ? 'user_disabled' : meant ? 'invalid_user_credentials' : 'user_not_found'
+    throw new OAuthError(400, 'invalid_grant', 'Invalid user credentials', { error })
+  }
+  if (disabled) throw new OAuthError(400, 'invalid_grant', 'Account disabled', { error: 'user_disabled' })
   if (((user.body.requiredActions ?? []) as string[]).length) {
-    throw new OAuthError(400, 'invalid_grant', 'Account is not fully set up')
+    const reason = 'Account is not fully set up'
+    // Keycloak: of whom is not told.
+    delete notes.user
+    throw new OAuthError(400, 'invalid_grant', reason, { error: 'resolve_required_actions', reason })
   }
   if (client.representation.consentRequired === true) {
     const agreement = await service.read(SYSTEM, realm.name, (context) =>

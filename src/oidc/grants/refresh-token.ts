@@ -6,20 +6,23 @@ import { findGoingOn, leaveSessions, refreshSession } from '../../service/sessio
 import { timesUsed } from '../../service/single-use.ts'
 import { stillHas } from '../../service/standing.ts'
 import { OAuthError } from '../oauth-error.ts'
+import { secondsOf } from '../realm.ts'
 import { grantedScopes } from '../scopes.ts'
 import { partEnd } from '../token-response.ts'
 import { verifyToken } from '../tokens.ts'
 import { type Grant, OFFLINE, wordsOf } from './grant.ts'
 
-const refuse = (why: string) => new OAuthError(400, 'invalid_grant', why)
+const refuse = (reason: string) => new OAuthError(400, 'invalid_grant', reason, { error: 'invalid_token', reason })
 
 /** A refresh token goes on with its session. */
-export const byRefreshToken: Grant = async ({ service, realm, client, form }) => {
+export const byRefreshToken: Grant = async ({ service, realm, client, form, notes }) => {
   if (!form.refresh_token) throw new OAuthError(400, 'invalid_request', 'No refresh token')
   const verified = await verifyToken(service, form.refresh_token, ['Refresh', 'Offline'])
   if (verified?.realm.number !== realm.number) throw refuse('Invalid refresh token')
   const { sub, azp, sid = '', iat = 0, jti = '', exp, typ, scope } = verified.claims
   if (azp !== client.key[0]) throw refuse("Invalid refresh token. Token client and authorized client don't match")
+  notes.session = sid
+  Object.assign(notes.details, { refresh_token_id: jti, refresh_token_type: typ, refresh_token_sub: sub })
   const offline = typ === 'Offline'
   const words = wordsOf(scope)
   const foreign = wordsOf(form.scope).filter((word) => !words.includes(word))
@@ -48,6 +51,7 @@ export const byRefreshToken: Grant = async ({ service, realm, client, form }) =>
     await refreshSession(context, session, part)
     const granted = await grantedScopes(context, client, (form.scope ? wordsOf(form.scope) : words).join(' '))
     const scopes = offline && !granted.includes(OFFLINE) ? [...granted, OFFLINE] : granted
+    notes.details.age_of_refresh_token = String(secondsOf(context.now) - iat)
     return { user, scopes, session: { ...session, refreshedAt: context.now }, part }
   })
 }

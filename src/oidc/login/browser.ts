@@ -11,8 +11,9 @@ export interface BrowserRequest {
   /** The form of a POST. */
   readonly form?: Readonly<Record<string, string>>
   readonly cookies: ReadonlyMap<string, string>
-  /** The address that it comes from, and the languages that it wishes. */
+  /** The address that it comes from, whether nobody could read it on its way, and the languages that it wishes. */
   readonly address: string
+  readonly secure: boolean
   readonly languages: string
 }
 

@@ -8,6 +8,7 @@ import type { TokenRealm } from '../realm.ts'
 import type { BrowserAnswer, BrowserRequest } from './browser.ts'
 import { LOCALE } from './cookies.ts'
 import { type AnswerTo, addressWith, formWith } from './response.ts'
+import { securityHeaders } from './security-headers.ts'
 
 /** What any page needs. */
 export interface Place {
@@ -50,7 +51,11 @@ export async function show(place: Place, page: Page, within: Within = {}): Promi
     status,
     page: documentOf(page, view),
     cookies,
-    headers: { 'cache-control': 'no-store, must-revalidate, max-age=0', 'content-language': language },
+    headers: {
+      ...securityHeaders(settings),
+      'cache-control': 'no-store, must-revalidate, max-age=0',
+      'content-language': language,
+    },
   }
 }
 

@@ -1,7 +1,8 @@
 // Keycloak: a page in a hidden frame, of which applications ask by message whether the session of their token goes on.
-import { type LiveObject, listObjects } from '../../service/live.ts'
+import { listObjects } from '../../service/live.ts'
 import { type Service, SYSTEM } from '../../service/service.ts'
 import { openRealm } from '../realm.ts'
+import { isAllowed, webOrigins } from '../web-origins.ts'
 import { SESSION } from './cookies.ts'
 
 /**
@@ -42,20 +43,16 @@ addEventListener('message', async ({ data, origin, source }) => {
 `
 
 /** Whether the origin that the query names is one of the client's. Throws OAuthError. */
-export async function checkStatusClient(service: Service, name: string, query: URLSearchParams): Promise<boolean> {
+export async function checkStatusClient(
+  service: Service,
+  base: string,
+  name: string,
+  query: URLSearchParams,
+): Promise<boolean> {
   const { realm, client } = { realm: await openRealm(service, name), client: query.get('client_id') ?? '' }
   const [found] = await service.read(SYSTEM, realm.name, (context) =>
     listObjects(context, 'client', { keys: [[client]] }),
   )
-  return found?.representation.enabled === true && originsOf(found).includes(query.get('origin') ?? '')
-}
-
-/** The origins whose scripts may ask for the client: those that it names, and with `+` those of its redirect URIs. */
-function originsOf({ representation }: LiveObject): string[] {
-  const { webOrigins = [], redirectUris = [], rootUrl } = representation
-  const own = (redirectUris as string[]).flatMap((uri) => {
-    const origin = URL.parse(uri.replace(/\*$/, ''), typeof rootUrl === 'string' ? rootUrl : undefined)?.origin
-    return origin === undefined || origin === 'null' ? [] : [origin]
-  })
-  return (webOrigins as string[]).flatMap((origin) => (origin === '+' ? own : [origin]))
+  if (found?.representation.enabled !== true) return false
+  return isAllowed(webOrigins(found.representation, base), base, query.get('origin') ?? '')
 }

@@ -2,7 +2,7 @@
 import { type Service, SYSTEM } from '../../service/service.ts'
 import { recordUserEvent } from '../../service/user-events.ts'
 import { errorPage } from '../pages/messages.ts'
-import { issuerOf, openRealm, type TokenRealm } from '../realm.ts'
+import { cameSafely, issuerOf, openRealm, type TokenRealm } from '../realm.ts'
 import type { BrowserAnswer, BrowserRequest } from './browser.ts'
 import { type Login, LoginError } from './login.ts'
 import { Refused } from './parameters.ts'
@@ -25,6 +25,7 @@ export async function visit(
 ): Promise<BrowserAnswer> {
   const here: Visit = { service, realm: await openRealm(service, request.realm), request }
   try {
+    if (!cameSafely(here.realm, request)) throw new LoginError('httpsRequiredMessage', 'ssl_required')
     return await work(here)
   } catch (error) {
     if (error instanceof Refused) {

@@ -129,6 +129,7 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
   bearerOnlyMessage: 'Die Anwendung, von der Sie kommen, darf niemanden zur Anmeldung schicken.',
   wrongProtocolMessage: 'Die Anwendung, von der Sie kommen, spricht ein anderes Protokoll.',
   realmNotFoundMessage: 'Diesen Realm gibt es nicht.',
+  httpsRequiredMessage: 'Diese Seite ist nur über HTTPS zu erreichen.',
   realmNotEnabledMessage: 'Zurzeit kann sich hier niemand anmelden.',
   pageNotFound: 'Diese Seite gibt es nicht.',
   cookieNotFoundMessage:

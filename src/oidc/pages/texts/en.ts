@@ -124,6 +124,7 @@ export const en = {
   bearerOnlyMessage: 'The application that sent you here may not ask people to sign in.',
   wrongProtocolMessage: 'The application that sent you here speaks another protocol.',
   realmNotFoundMessage: 'There is no such realm.',
+  httpsRequiredMessage: 'This page can be reached over HTTPS only.',
   realmNotEnabledMessage: 'Nobody can sign in here at present.',
   pageNotFound: 'There is no such page.',
   cookieNotFoundMessage:

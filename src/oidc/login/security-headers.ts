@@ -1,0 +1,19 @@
+// What the realm's settings say of its pages to browsers: whether they may be framed, and the like.
+import type { Representation } from '../../kinds/kind.ts'
+
+/** Keycloak: the names that the settings have for them. */
+const NAMES: Readonly<Record<string, string>> = {
+  contentSecurityPolicy: 'content-security-policy',
+  contentSecurityPolicyReportOnly: 'content-security-policy-report-only',
+  referrerPolicy: 'referrer-policy',
+  strictTransportSecurity: 'strict-transport-security',
+  xContentTypeOptions: 'x-content-type-options',
+  xFrameOptions: 'x-frame-options',
+  xRobotsTag: 'x-robots-tag',
+}
+
+/** The headers of the realm's pages. An empty one is not sent, also where the server sends it by default. */
+export function securityHeaders({ browserSecurityHeaders }: Representation): Record<string, string> {
+  const stated = (browserSecurityHeaders ?? {}) as Record<string, string>
+  return Object.fromEntries(Object.entries(NAMES).map(([setting, header]) => [header, stated[setting] ?? '']))
+}
