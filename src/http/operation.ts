@@ -66,8 +66,8 @@ export interface Call {
 export interface Answer {
   readonly status: number
   readonly body?: unknown
-  /** The body is no JSON, but the text itself. */
-  readonly plain?: true
+  /** The body is no JSON, but a text of this type. */
+  readonly type?: string
   /** Name of the object that was made: its address is that of the request, followed by this. */
   readonly created?: string
   /** The address of what was made, relative to that of the request, where it is not below it. */

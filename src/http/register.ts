@@ -66,7 +66,7 @@ function handler({ service, baseOf }: Surroundings, operation: Operation) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const values = request.params as Record<string, string>
     let read: { readonly body: unknown } | undefined
-    const { status, body, plain, created, location, cookies } = await operation.handle({
+    const { status, body, type, created, location, cookies } = await operation.handle({
       operation,
       service,
       caller: callers.get(request)!,
@@ -88,7 +88,7 @@ function handler({ service, baseOf }: Surroundings, operation: Operation) {
     if (body === undefined) return reply.send()
     if (operation.method === 'GET') reply.header('cache-control', 'no-cache')
     if (operation.yaml && wantsYaml(request)) return reply.type('application/yaml;charset=UTF-8').send(asYaml(body))
-    if (plain) return reply.type('text/plain;charset=UTF-8').send(body)
+    if (type) return reply.type(`${type};charset=UTF-8`).send(body)
     return reply.type('application/json;charset=UTF-8').send(JSON.stringify(body))
   }
 }

@@ -3,6 +3,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Element, readXml } from '../../src/lib/xml.ts'
 import { testServer } from '../support/server.ts'
 
 const { call, make, realm } = await testServer()
@@ -22,6 +23,17 @@ const documents: Record<string, string> = {
   '/keys': JSON.stringify({ keys: [{ kty: 'RSA' }] }),
   '/none': JSON.stringify({ keys: [] }),
   '/text': 'text',
+  '/saml': `<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" xmlns:d="http://www.w3.org/2000/09/xmldsig#" entityID="a&amp;b">
+    <IDPSSODescriptor protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol">
+      <KeyDescriptor use="signing"><d:KeyInfo><d:X509Data><d:X509Certificate> MIIone </d:X509Certificate></d:X509Data></d:KeyInfo></KeyDescriptor>
+      <KeyDescriptor><d:KeyInfo><d:X509Data><d:X509Certificate>MII
+        both</d:X509Certificate></d:X509Data></d:KeyInfo></KeyDescriptor>
+      <SingleLogoutService Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect" Location="https://other/out"/>
+      <SingleSignOnService Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect" Location="https://other/redirect"/>
+      <SingleSignOnService Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST" Location="https://other/post"/>
+    </IDPSSODescriptor></EntityDescriptor>`,
+  '/entity': '<!DOCTYPE a [<!ENTITY b "c">]><EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata"/>',
+  '/service': '<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID="sp"/>',
 }
 
 beforeAll(async () => {
@@ -200,7 +212,6 @@ test('the other server describes itself at an address; one that cannot be read i
     ['kubernetes', address],
   ] as const)
     expect((await settings(providerId, url)).status).toBe(400)
-  expect((await settings('saml', address)).status).toBe(501)
 })
 
 test('keys are read anew from where the provider has them', async () => {
@@ -238,4 +249,65 @@ test('a key is read from the files in which people have it', async () => {
     ['JKS', pem],
   ] as const)
     expect((await upload(format, text)).body.error).toBe('certificate-not-found')
+})
+
+test('SAML metadata at an address make settings; of other texts it says what they are not', async () => {
+  const path = `${await realm()}/identity-provider/import-config`
+  const imported = async (where: string) =>
+    call('POST', path, { body: { providerId: 'saml', fromUrl: `${address}${where}` } })
+  expect((await imported('/saml')).body).toEqual({
+    metadataDescriptorUrl: `${address}/saml`,
+    idpEntityId: 'a&b',
+    singleSignOnServiceUrl: 'https://other/post',
+    singleLogoutServiceUrl: 'https://other/out',
+    signingCertificate: 'MIIone',
+    encryptionPublicKey: 'MIIboth',
+    validateSignature: 'true',
+    wantAuthnRequestsSigned: 'false',
+    postBindingAuthnRequest: 'true',
+    postBindingResponse: 'true',
+    postBindingLogout: 'false',
+    artifactBindingResponse: 'false',
+    addExtensionsElementWithKeyInfo: 'false',
+    loginHint: 'false',
+    enabledFromMetadata: 'true',
+  })
+  expect((await imported('/service')).body).toEqual({ metadataDescriptorUrl: `${address}/service` })
+  for (const text of ['/text', '/entity', '/op'])
+    expect(await imported(text)).toMatchObject(refusal('The text is no SAML metadata'))
+})
+
+test('the metadata for a SAML provider name the keys of the realm that it needs, and the attributes that it is asked for', async () => {
+  const path = await realm()
+  const settings = {
+    singleSignOnServiceUrl: 'https://other/post',
+    postBindingResponse: 'true',
+    entityId: 'we & <they>',
+  }
+  const signing = { wantAuthnRequestsSigned: 'true', wantAssertionsSigned: 'true' }
+  await post(path, { alias: 'plain', providerId: 'saml', config: settings })
+  await post(path, { alias: 'signed', providerId: 'saml', config: { ...settings, ...signing } })
+  await call('POST', `${path}/identity-provider/instances/signed/mappers`, {
+    body: {
+      name: 'mail',
+      identityProviderAlias: 'signed',
+      identityProviderMapper: 'saml-user-attribute-idp-mapper',
+      config: { 'attribute.friendly.name': 'mail', 'user.attribute': 'email' },
+    },
+  })
+  const exported = async (alias: string) => {
+    const { headers, body } = await call('GET', `${path}/identity-provider/instances/${alias}/export`)
+    expect(headers['content-type']).toContain('application/xml')
+    return readXml(body)!
+  }
+  const named = (root: Element, name: string) => [...root.getElementsByTagNameNS('*', name)]
+  const plain = await exported('plain')
+  expect(plain.getAttribute('entityID')).toBe('we & <they>')
+  expect(named(plain, 'X509Certificate')).toEqual([])
+  expect(named(plain, 'AssertionConsumerService')[0]!.getAttribute('Location')).toMatch(/\/broker\/plain\/endpoint$/)
+  const { keys } = (await call('GET', `${path}/keys`)).body as { keys: { algorithm: string; certificate: string }[] }
+  const certificate = keys.find(({ algorithm }) => algorithm === 'RS256')!.certificate
+  const signed = await exported('signed')
+  expect(named(signed, 'X509Certificate').map((one) => one.textContent)).toEqual([certificate])
+  expect(named(signed, 'RequestedAttribute').map((one) => one.getAttribute('FriendlyName'))).toEqual(['mail'])
 })

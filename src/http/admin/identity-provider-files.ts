@@ -6,7 +6,7 @@ import { failure } from '../../service/errors.ts'
 import { type Description, importConfig } from '../../service/resources/identity-provider-import.ts'
 import { HttpError } from '../errors.ts'
 import { type Call, param, type Untagged } from '../operation.ts'
-import { badRequest, errorSchema, refusals } from '../responses.ts'
+import { badRequest, refusals } from '../responses.ts'
 
 const manage = 'manage-identity-providers'
 
@@ -37,12 +37,10 @@ export const fileOperations: readonly Untagged[] = [
       200: { description: 'The settings.', schema: z.record(z.string(), z.string()) },
       ...refusals,
       ...badRequest,
-      501: { description: 'SAML metadata cannot be read yet.', schema: errorSchema },
     },
     handle: async (call) => {
       await call.service.read(call.caller, param(call, 'realm'), async (context) => demand(context, manage))
       const { providerId, description } = await asked(call)
-      if (providerId === 'saml') throw notThereYet('reading SAML metadata')
       return { status: 200, body: await importConfig(providerId, description) }
     },
   },
@@ -83,9 +81,4 @@ async function uploadedKey(call: Call): Promise<KeyFile> {
   // Keycloak: its spelling.
   const description = 'Certificate or key error loding from uploaded file'
   throw new HttpError(400, { error: 'certificate-not-found', error_description: description })
-}
-
-/** What is said where SAML metadata would be needed. */
-export function notThereYet(what: string): HttpError {
-  return new HttpError(501, { error: 'not_implemented', error_description: `Regent does not have this yet: ${what}` })
 }

@@ -1,20 +1,19 @@
 import * as z from 'zod'
-import { demand } from '../../service/administrators.ts'
+import { keysOf } from '../../oidc/keys.ts'
+import { issuerOf } from '../../oidc/realm.ts'
 import type { Context } from '../../service/context.ts'
-import { hasKeys, keysAddressOf } from '../../service/resources/identity-provider-import.ts'
+import type { RealmKey } from '../../service/key-reading.ts'
+import { hasKeys, keysAddressOf, ownMetadata } from '../../service/resources/identity-provider-import.ts'
 import { identityProviderMappers } from '../../service/resources/identity-provider-mappers.ts'
-import {
-  findProvider,
-  getProviderType,
-  identityProviders,
-  mapperTypesOf,
-} from '../../service/resources/identity-providers.ts'
+import { getProviderType, identityProviders, mapperTypesOf } from '../../service/resources/identity-providers.ts'
+import { metadataOf, type OwnMetadata } from '../../service/saml-own-metadata.ts'
+import { HttpError } from '../errors.ts'
 import { type Operation, param, reading, tagged } from '../operation.ts'
 import { property, shown } from '../property.ts'
 import { page, queryFlag } from '../query.ts'
 import { errorSchema, refusals } from '../responses.ts'
 import { collection } from '../shapes/collection.ts'
-import { fileOperations, notThereYet } from './identity-provider-files.ts'
+import { fileOperations } from './identity-provider-files.ts'
 
 const view = 'view-identity-providers'
 const manage = 'manage-identity-providers'
@@ -70,17 +69,23 @@ export const identityProviderOperations: Operation[] = tagged('Identity Provider
     permission: view,
     query: z.object({ format: z.string().optional().describe('Keycloak: without effect.') }),
     responses: {
+      200: { description: 'The metadata of the realm for a SAML provider.', schema: z.string(), plain: true },
       204: { description: 'The other server needs nothing.' },
       ...refusals,
-      501: { description: 'SAML metadata cannot be written yet.', schema: errorSchema },
+      501: { description: 'Metadata that are signed cannot be written yet.', schema: errorSchema },
     },
-    handle: (call) =>
-      call.service.read(call.caller, param(call, 'realm'), async (context) => {
-        demand(context, view)
-        const { representation } = await findProvider(context, param(call, 'alias'))
-        if (representation.providerId === 'saml') throw notThereYet('writing SAML metadata')
-        return { status: 204 }
-      }),
+    async handle(call) {
+      const look = (context: Context) => ownMetadata(context, param(call, 'alias'))
+      const { realm, metadata } = await call.service.read(call.caller, param(call, 'realm'), look)
+      if (!metadata) return { status: 204 }
+      if (metadata.settings.signSpMetadata === 'true') {
+        const error_description = 'Regent does not have this yet: signing SAML metadata'
+        throw new HttpError(501, { error: 'not_implemented', error_description })
+      }
+      const keys = (await keysOf(call.service, realm)).flatMap(metadataKey)
+      const body = metadataOf({ ...metadata, issuer: issuerOf(call.base, realm.name), realm: realm.name, keys })
+      return { status: 200, body, type: 'application/xml' }
+    },
   },
   {
     operationId: 'reloadIdentityProviderKeys',
@@ -111,3 +116,10 @@ export const identityProviderOperations: Operation[] = tagged('Identity Provider
   },
   ...collection(identityProviderMappers, '/admin/realms/{realm}/identity-provider/instances/{alias}/mappers', '{id}'),
 ])
+
+/** A key as SAML metadata name it. */
+function metadataKey({ kid, status, use, algorithm, certificate }: RealmKey): OwnMetadata['keys'] {
+  if (status === 'DISABLED' || !certificate || (use === 'sig' && algorithm !== 'RS256')) return []
+  const text = certificate.raw.toString('base64')
+  return [{ kid, use: use === 'sig' ? 'signing' : 'encryption', certificate: text }]
+}

@@ -76,7 +76,7 @@ export const localizationOperations: Operation[] = tagged('Realms Admin', [
     responses: { 200: { description: 'The text.', schema: z.string(), plain: true }, ...refusals },
     handle: async (call) => {
       const work = async (context: Parameters<typeof getText>[0]) => getText(context, locale(call), param(call, 'key'))
-      return { status: 200, body: await call.service.read(call.caller, param(call, 'realm'), work), plain: true }
+      return { status: 200, body: await call.service.read(call.caller, param(call, 'realm'), work), type: 'text/plain' }
     },
   },
   {

@@ -1,10 +1,12 @@
-// Settings of an identity provider as the other server describes itself: OpenID Connect Discovery, and its keys.
+// Settings of an identity provider as the other server describes itself: by OpenID Connect Discovery or SAML metadata.
 import { type IdentityProviderType, identityProviderTypes } from '../../kinds/identity-provider-types.ts'
 import type { Representation } from '../../kinds/kind.ts'
 import { fetchText } from '../../lib/fetch-text.ts'
 import { demand } from '../administrators.ts'
 import type { Context } from '../context.ts'
 import { failure } from '../errors.ts'
+import { writers } from '../index.ts'
+import { settingsInMetadata } from '../saml-metadata.ts'
 import { findProvider } from './identity-providers.ts'
 
 /** Where a description is: at an address, or in a text that was sent. */
@@ -18,8 +20,10 @@ export async function importConfig(providerId: string, description: Description)
   // Keycloak: the addresses of a social network are known.
   if (type.social) return origin
   const settings = settingsOf[type.settings]
-  if (!settings) throw failure('invalid', `Providers of the type ${providerId} are not described by OpenID discovery`)
+  if (!settings && type.settings !== 'saml')
+    throw failure('invalid', `Providers of the type ${providerId} are not described by OpenID discovery`)
   const text = 'text' in description ? description.text : await read(description.address)
+  if (!settings) return { ...origin, ...settingsInMetadata(text) }
   return { ...origin, ...configFrom(objectIn(text), settings) }
 }
 
@@ -30,6 +34,25 @@ export async function keysAddressOf(context: Context, aliasOrId: string): Promis
   const { useJwksUrl, jwksUrl } = (representation.config ?? {}) as Record<string, string>
   return useJwksUrl === 'true' ? jwksUrl : undefined
 }
+
+/** The types of mappers whose attribute the other server is asked for. */
+const ASKING = ['saml-user-attribute-idp-mapper', 'saml-role-idp-mapper']
+
+/** What the metadata of the realm for a SAML provider say; absent for others, which need none. */
+export async function ownMetadata(context: Context, aliasOrId: string) {
+  demand(context, 'view-identity-providers')
+  const { id, key, representation } = await findProvider(context, aliasOrId)
+  const { realm } = context
+  if (representation.providerId !== 'saml') return { realm }
+  const parents = { kind: 'identityProvider', ids: [id] } as const
+  const attributes = (await writers.identityProviderMapper.list(context, { parents }))
+    .filter((mapper) => ASKING.includes(String(mapper.representation.identityProviderMapper)))
+    .map((mapper) => mapper.representation.config as Settings)
+    .filter((config) => config['attribute.name'] || config['attribute.friendly.name'])
+  return { realm, metadata: { alias: key[0]!, settings: representation.config as Settings, attributes } }
+}
+
+type Settings = Readonly<Record<string, string | undefined>>
 
 /** Whether there are keys at the address. Throws invalid when it cannot be read. */
 export async function hasKeys(address: string): Promise<boolean> {
