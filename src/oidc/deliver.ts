@@ -23,7 +23,7 @@ async function deliverMail({ service, realm: name, message: mail, id }: Delivery
     return { realm, language, text: await textsFor(context, realm.settings, language) }
   })
   const server = mailServerOf(service.vault, realm.settings)
-  if (!server) throw new Error('the realm has no mail server')
+  if (!server) throw new Undeliverable('the realm has no mail server')
   const link = mail.link && (await addressOf(service, realm, mail.link))
   const called = String(realm.settings.displayName || realm.name)
   await post(server, { to: mail.to, id, ...renderMail(mail, { language, text, realm: called, ...(link && { link }) }) })

@@ -1,0 +1,43 @@
+// The event listener that tells people by mail what happened to their account.
+import { afterAll, expect, test } from 'vitest'
+import { SYSTEM } from '../../src/service/service.ts'
+import { recordUserEvent, type UserEvent } from '../../src/service/user-events.ts'
+import { openMailbox } from '../support/mailbox.ts'
+import { testServer } from '../support/server.ts'
+import { testService } from '../support/service.ts'
+
+const { call, make, realm } = await testServer()
+const { service } = await testService()
+const mailbox = await openMailbox()
+afterAll(mailbox.close)
+
+const path = await realm({
+  smtpServer: { host: '127.0.0.1', port: mailbox.port, from: 'sso@example.org' },
+  eventsListeners: ['email'],
+})
+const newPerson = async (username: string, emailVerified: boolean) => {
+  const email = `${username}@events.example.org`
+  return (await make(`${path}/users`, { username, enabled: true, email, emailVerified })).split('/').at(-1)!
+}
+
+/** Lets something happen, and waits until what follows has left. */
+async function happen(...events: UserEvent[]): Promise<void> {
+  await service.runtime(SYSTEM, path.split('/').at(-1)!, async (context) => {
+    for (const event of events) recordUserEvent(context, event)
+  })
+  await service.outbox!.settled()
+}
+
+test('people whose address is known to be theirs are told what happened, where the realm wants it', async () => {
+  const [ann, bob] = [await newPerson('ann', true), await newPerson('bob', false)]
+  const failure = { type: 'LOGIN', error: 'invalid_user_credentials', address: '203.0.113.7' } as const
+  await happen({ type: 'LOGIN', user: ann }, { ...failure, user: ann }, { ...failure, user: bob }, failure)
+  expect(mailbox.mails.map(({ to, subject }) => [...to, subject])).toEqual([['ann@events.example.org', 'Login error']])
+  expect(mailbox.mails[0]!.text).toMatch(/^On .* UTC somebody failed to log in to your account, from 203\.0\.113\.7\./)
+  await happen({ type: 'UPDATE_CREDENTIAL', user: ann, details: { credential_type: '<otp>' } })
+  expect(mailbox.mails[1]!.text).toContain('was changed (<otp>), from')
+  expect(mailbox.mails[1]!.html).toContain('was changed (&#60;otp&#62;), from')
+  await call('PUT', path, { body: { eventsListeners: [] } })
+  await happen({ ...failure, user: ann })
+  expect(mailbox.mails).toHaveLength(2)
+})
