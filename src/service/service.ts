@@ -191,8 +191,10 @@ export async function openService({
       return value
     },
     async tell(realm, events) {
-      const told = store.read((tx) => writeUserEvents({ tx, realm, now: clock(), actor: SYSTEM.actor }, events))
-      tellAll(await told)
+      const told = await committed(async (tx, outbox) =>
+        writeUserEvents(await contextFor(tx, SYSTEM, realm, outbox), events),
+      )
+      tellAll(told)
     },
     listen(listener) {
       listeners.add(listener)

@@ -40,26 +40,15 @@ export function recordUserEvent(context: { readonly userEvents: UserEvent[] }, e
  * Writes those of the events that the realm keeps, and gives those that belong into the log, to be told when they are
  * committed. One statement, or none, besides those of mails.
  */
-<<<<<<< HEAD
-export async function writeUserEvents(
-  { tx, realm, now, actor }: Pick<Context, 'tx' | 'realm' | 'now' | 'actor'>,
-  noted: readonly UserEvent[],
-): Promise<readonly ToldEvent[]> {
-=======
 export async function writeUserEvents(context: Context, noted: readonly UserEvent[]): Promise<readonly ToldEvent[]> {
   const { tx, realm, now, actor } = context
->>>>>>> 4e3ae1a (Tell people by mail what happened to their account, where the realm wants it)
   const events = noted.map((event) => clipped({ address: actor.address, ...event, type: typeOf(event) }))
   const types = realm.enabledEventTypes.length ? realm.enabledEventTypes : USUAL_EVENT_TYPES
   const kept = realm.eventsEnabled ? events.filter(({ type }) => types.includes(type)) : []
   if (kept.length) await insertUserEvents(tx, realm.number, now, kept)
-<<<<<<< HEAD
+  await mailEvents(context, events)
   const { id, name } = realm
   return realm.eventsListeners.includes(LOG) ? events.map((event) => ({ ...event, realm: { id, name } })) : []
-=======
-  await mailEvents(context, events)
-  return realm.eventsListeners.includes(LOG) ? events.map((event) => ({ ...event, realm })) : []
->>>>>>> 4e3ae1a (Tell people by mail what happened to their account, where the realm wants it)
 }
 
 function typeOf({ type, error }: UserEvent): string {
