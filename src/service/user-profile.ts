@@ -16,27 +16,40 @@ export function isManaged(profile: UserProfile, name: string): boolean {
   return isUsual(name) || findAttribute(profile, name) !== undefined
 }
 
-/** Whether administrators see what people have under that name. */
-export function isSeen(profile: UserProfile, name: string): boolean {
-  if (!isManaged(profile, name)) return profile.unmanagedAttributePolicy !== undefined
-  const { view = [], edit = [] } = findAttribute(profile, name)?.permissions ?? {}
-  return isUsual(name) || [...view, ...edit].includes('admin')
+/** Who asks: administrators, or people for themselves. */
+export type Reader = 'admin' | 'user'
+
+/** What of attributes that the profile does not know each sees and changes, by its policy. */
+const UNMANAGED: Readonly<Record<Reader, { readonly view: readonly string[]; readonly edit: readonly string[] }>> = {
+  admin: { view: ['ENABLED', 'ADMIN_EDIT', 'ADMIN_VIEW'], edit: ['ENABLED', 'ADMIN_EDIT'] },
+  user: { view: ['ENABLED'], edit: ['ENABLED'] },
 }
 
-/** Whether administrators change what people have under that name. */
-export function isChangeable(profile: UserProfile, name: string): boolean {
-  if (!isManaged(profile, name)) return ['ENABLED', 'ADMIN_EDIT'].includes(profile.unmanagedAttributePolicy ?? '')
+/** Whether somebody sees what people have under that name. */
+export function isSeen(profile: UserProfile, name: string, who: Reader = 'admin'): boolean {
+  if (!isManaged(profile, name)) return UNMANAGED[who].view.includes(profile.unmanagedAttributePolicy ?? '')
+  const { view = [], edit = [] } = findAttribute(profile, name)?.permissions ?? {}
+  return isUsual(name) || [...view, ...edit].includes(who)
+}
+
+/** Whether somebody changes what people have under that name. */
+export function isChangeable(profile: UserProfile, name: string, who: Reader = 'admin'): boolean {
+  if (!isManaged(profile, name)) return UNMANAGED[who].edit.includes(profile.unmanagedAttributePolicy ?? '')
   const permissions = findAttribute(profile, name)?.permissions
-  return permissions ? permissions.edit.includes('admin') : isUsual(name)
+  return permissions ? permissions.edit.includes(who) : isUsual(name)
 }
 
 /** What is wrong with the stated values, by field; null: there is none. */
-export function problemsOf(profile: UserProfile, values: Readonly<Record<string, Json>>): ServiceError[] {
+export function problemsOf(
+  profile: UserProfile,
+  values: Readonly<Record<string, Json>>,
+  who: Reader = 'admin',
+): ServiceError[] {
   return (profile.attributes ?? []).flatMap((attribute) => {
     const { name, validations = {} } = attribute
-    if (!Object.hasOwn(values, name) || !isChangeable(profile, name)) return []
+    if (!Object.hasOwn(values, name) || !isChangeable(profile, name, who)) return []
     const stated = [values[name]!].flat().filter((one) => one !== null && String(one).trim() !== '')
-    const needed = attribute.required !== undefined && isNeeded(attribute.required)
+    const needed = isNeeded(attribute, who)
     if (!stated.length) return needed ? [problem(name, 'error-user-attribute-required')] : []
     const found = Object.entries(validations).flatMap(([id, config]) =>
       stated.flatMap((one) => validate(id, String(one), config) ?? []),
@@ -77,12 +90,12 @@ export function profileMetadata(profile: UserProfile, readOnly: readonly string[
 }
 
 function metadataOf(attribute: ProfileAttribute, readOnly: boolean): Representation {
-  const { name, displayName, required, validations = {}, multivalued, annotations, group, defaultValue } = attribute
+  const { name, displayName, validations = {}, multivalued, annotations, group, defaultValue } = attribute
   const validators = Object.entries(validations).map(([id, config]) => [id, { ...config, 'ignore.empty.value': true }])
   return {
     name,
     displayName: displayName ?? (isUsual(name) ? USUAL_NAMES[name]! : name),
-    required: name === 'username' || (required !== undefined && isNeeded(required)),
+    required: name === 'username' || isNeeded(attribute, 'admin'),
     readOnly,
     ...(annotations && { annotations }),
     validators: { ...Object.fromEntries(validators), ...(!multivalued && { multivalued: { max: '1' } }) },
@@ -92,8 +105,10 @@ function metadataOf(attribute: ProfileAttribute, readOnly: boolean): Representat
   }
 }
 
-function isNeeded({ roles = [], scopes = [] }: NonNullable<ProfileAttribute['required']>): boolean {
-  return roles.includes('admin') || (!roles.length && !scopes.length)
+/** Whether there must be a value, whatever an application asks for. */
+export function isNeeded({ required }: ProfileAttribute, who: Reader): boolean {
+  const { roles = [], scopes = [] } = required ?? {}
+  return required !== undefined && (roles.includes(who) || (!roles.length && !scopes.length))
 }
 
 function sizeProblems({ multivalued, validations }: ProfileAttribute, size: number, needed: boolean): Finding[] {

@@ -7,12 +7,15 @@ import type { RequiredAction } from './action.ts'
 import { configureTotp } from './configure-totp.ts'
 import { termsAndConditions } from './terms.ts'
 import { updatePassword } from './update-password.ts'
+import { updateProfile, verifyProfile } from './update-profile.ts'
 
 /** The required actions that Regent offers, by provider. */
 const actions: Readonly<Record<string, RequiredAction | undefined>> = {
   TERMS_AND_CONDITIONS: termsAndConditions,
+  UPDATE_PROFILE: updateProfile,
   CONFIGURE_TOTP: configureTotp,
   UPDATE_PASSWORD: updatePassword,
+  VERIFY_PROFILE: verifyProfile,
 }
 
 /** An action as the realm has it. */
