@@ -1,6 +1,7 @@
 // The routes of log-in with a browser; oidc/login decides what they answer.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { readCookies, setCookie } from '../lib/cookies.ts'
+import { followLink } from '../oidc/login/action-link.ts'
 import type { BrowserAnswer, BrowserRequest } from '../oidc/login/browser.ts'
 import { STYLESHEET } from '../oidc/login/respond.ts'
 import { authorize } from '../oidc/login/start.ts'
@@ -30,6 +31,7 @@ export function loginRoutes(app: FastifyInstance, service: Service, baseOf: (req
       request.form ? continueLogin(service, request) : changeFlow(service, request, binding),
     )
   }
+  both('login-actions/action-token', (request) => followLink(service, request))
   both('login-actions/restart', (request) => restartLogin(service, request))
 
   const iframe = '/realms/:realm/protocol/openid-connect/login-status-iframe.html'

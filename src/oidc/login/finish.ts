@@ -13,12 +13,13 @@ import {
 import { recordUserEvent } from '../../service/user-events.ts'
 import { issueCode } from '../grants/authorization-code.ts'
 import { OFFLINE, wordsOf } from '../grants/grant.ts'
+import { infoPage } from '../pages/messages.ts'
 import { issuerOf, secondsOf } from '../realm.ts'
 import type { BrowserAnswer } from './browser.ts'
 import { noCookie, RESTART } from './cookies.ts'
 import { findSso, identityCookies } from './identity.ts'
 import { type Login, noting, personOf } from './login.ts'
-import { respond } from './respond.ts'
+import { respond, show } from './respond.ts'
 
 /** Ends the log-in, which may be kept, and answers the application; undefined: another form has ended it before. */
 export async function finish(
@@ -27,6 +28,7 @@ export async function finish(
 ): Promise<BrowserAnswer | undefined> {
   const { service, request, realm, client, state } = login
   const { parameters } = state
+  if (state.notes.errand !== undefined) return endErrand(login, kept)
   const before = await findSso(login)
   const done = await noting(login, async (context) => {
     if (kept && !(await endLogin(context, kept))) return undefined
@@ -84,6 +86,13 @@ export async function finish(
   )
 }
 
+/** Ends what a link from a mail began: it logs nobody in. */
+async function endErrand(login: Login, kept: AuthenticationSession | undefined): Promise<BrowserAnswer | undefined> {
+  const { state } = login
+  if (kept && !(await noting(login, (context) => endLogin(context, kept)))) return undefined
+  return show(login, infoPage('accountUpdatedMessage', [], state.parameters.redirectUri || undefined))
+}
+
 /** The session that goes on, or a new one. Who showed anew who they are goes on with that. */
 async function sessionOf(context: RuntimeContext, login: Login, before: UserSession | undefined): Promise<UserSession> {
   const { state, realm } = login
@@ -94,13 +103,17 @@ async function sessionOf(context: RuntimeContext, login: Login, before: UserSess
 
 function beginning(login: Login) {
   const { state, request, realm } = login
+  const { live, credentials } = personOf(login)
+  // Who came by a link and chose a password goes on with that one.
+  const credential =
+    credentials.find(({ id }) => id === state.credential) ?? credentials.find(({ type }) => type === 'password')
   return {
-    user: personOf(login).live.id,
+    user: live.id,
     rememberMe: state.rememberMe === true,
     address: request.address,
     body: {
       authTime: secondsOf(realm.now),
-      ...(state.credential !== undefined && { credential: state.credential }),
+      ...(credential && { credential: credential.id! }),
     },
   }
 }

@@ -30,7 +30,7 @@ export async function goOn(login: Login, kept: Kept, cookies: readonly Cookie[] 
     await beginLogin(context, now)
     return true
   })
-  if (!alone || request.query.has('session_code')) return goTo(addressOf(request, kept), cookies)
+  if (!alone || request.form) return goTo(addressOf(request, kept), cookies)
   return show(login, asked.page, {
     cookies,
     action: addressOf(request, kept, pageOf(state), { session_code: kept.code, execution: state.asked ?? '' }),

@@ -65,6 +65,8 @@ export interface Login {
   readonly realm: TokenRealm
   readonly client: LiveObject
   readonly state: LoginState
+  /** The tab of the browser that it is in. */
+  readonly tab: string
   person: Person | undefined
 }
 

@@ -6,7 +6,7 @@ import { grantedScopes } from '../scopes.ts'
 import type { BrowserAnswer, BrowserRequest } from './browser.ts'
 import { AUTH_SESSION, cookie, idOf, newSecret, RESTART, sealFor } from './cookies.ts'
 import { bodyOf, goOn, type Kept } from './go-on.ts'
-import { LoginError, type LoginState } from './login.ts'
+import { type Login, LoginError, type LoginState } from './login.ts'
 import { demandBrowserClient, type Parameters, Refused, readParameters, redirectUriOf } from './parameters.ts'
 import { type Visit, visit } from './visit.ts'
 
@@ -22,35 +22,40 @@ export function authorize(service: Service, request: BrowserRequest, registering
 
 /** Begins a log-in as the query says, in a tab of its own. */
 export async function begin(here: Visit, query: URLSearchParams, info?: string): Promise<BrowserAnswer> {
-  const { service, realm, request } = here
+  const { service, request } = here
   const name = query.get('client_id')
   if (!name) throw new LoginError('invalidRequestMessage', 'invalid_request')
   here.client = name
-  const [client] = await service.read(SYSTEM, realm.name, (context) =>
-    listObjects(context, 'client', { keys: [[name]] }),
-  )
+  const client = await findClient(here, name)
   demandBrowserClient(client)
   const address = redirectUriOf(client.representation, query, request.base)
   const parameters = readParameters(client.representation, query, address)
   await demandScopes(here, client, parameters)
   const registering = parameters.prompt.includes('create')
   if (registering) demandRegistration(here)
-  const state: LoginState = {
+  const { login, tab, cookies } = newTab(here, client, {
     binding: registering ? 'registration' : 'browser',
-    client: name,
     parameters,
-    done: {},
-    used: [],
-    actions: [],
-    ended: [],
-    notes: {},
     info,
     ...(parameters.loginHint !== undefined && { values: { username: parameters.loginHint } }),
-  }
-  here.login = { service, request, realm, client, state, person: undefined }
+  })
+  const restart = sealFor(service.vault, RESTART, query.toString())
+  const kept = restart.length < LONGEST_COOKIE ? [cookie(request, RESTART, restart)] : []
+  return goOn(login, tab, [...cookies, ...kept])
+}
+
+/** A new log-in, which is not kept before somebody is asked something. */
+export function newTab(
+  here: Visit,
+  client: LiveObject,
+  begun: Pick<LoginState, 'binding' | 'parameters'> & Partial<LoginState>,
+) {
+  const { service, request, realm } = here
+  const nothing = { client: client.key[0]!, done: {}, used: [], actions: [], ended: [], notes: {} }
+  const state: LoginState = { ...nothing, ...begun }
   const secret = request.cookies.get(AUTH_SESSION) || newSecret()
   const lifespan = Number(realm.settings.accessCodeLifespanLogin ?? 1800) * 1000
-  const kept: Kept = {
+  const tab: Kept = {
     id: idOf(secret),
     tab: newSecret().slice(0, 11),
     code: newSecret(),
@@ -58,17 +63,28 @@ export async function begin(here: Visit, query: URLSearchParams, info?: string):
     body: bodyOf(state),
     fresh: true,
   }
-  const restart = sealFor(service.vault, RESTART, query.toString())
-  return goOn(here.login, kept, [
-    cookie(request, AUTH_SESSION, secret),
-    ...(restart.length < LONGEST_COOKIE ? [cookie(request, RESTART, restart)] : []),
-  ])
+  const login: Login = { service, request, realm, client, state, tab: tab.tab, person: undefined }
+  here.login = login
+  return { login, tab, cookies: [cookie(request, AUTH_SESSION, secret)] }
+}
+
+/** The client of that name. */
+export async function findClient({ service, realm }: Visit, name: string): Promise<LiveObject | undefined> {
+  const found = await service.read(SYSTEM, realm.name, (context) => listObjects(context, 'client', { keys: [[name]] }))
+  return found[0]
 }
 
 /** Throws unless people may register in the realm. */
 export function demandRegistration({ realm }: Pick<Visit, 'realm'>): void {
   if (realm.settings.registrationAllowed !== true) {
     throw new LoginError('registrationNotAllowedMessage', 'registration_disabled')
+  }
+}
+
+/** Throws unless people may choose a new password in the realm when they have forgotten theirs. */
+export function demandReset({ realm }: Pick<Visit, 'realm'>): void {
+  if (realm.settings.resetPasswordAllowed !== true) {
+    throw new LoginError('resetCredentialNotAllowedMessage', 'not_allowed')
   }
 }
 

@@ -12,22 +12,22 @@ import { findSso, noIdentityCookies } from './identity.ts'
 import { findPerson, type Login, LoginError, type LoginState } from './login.ts'
 import { answer } from './machine.ts'
 import { goTo } from './respond.ts'
-import { begin, demandRegistration } from './start.ts'
+import { begin, demandRegistration, demandReset } from './start.ts'
 import { type Visit, visit } from './visit.ts'
 
 /** A page of a log-in that is on its way, or the answer to it. */
 export function continueLogin(service: Service, request: BrowserRequest): Promise<BrowserAnswer> {
   return visit(service, request, async (here) => {
-    const kept = await find(here)
+    const kept = await findTab(here)
     if (!kept) return beginAgain(here)
     if (!request.form) {
-      const login = await open(here, kept)
+      const login = await openTab(here, kept)
       return goOn(login, kept, chooseLanguage(login))
     }
     const code = request.query.get('session_code') ?? ''
     const taken = await service.runtime(SYSTEM, request.realm, (context) => takeLogin(context, kept, code, newSecret()))
     if (!taken) return goTo(`${addressOf(request, kept)}&expired=true`)
-    const login = await open(here, taken)
+    const login = await openTab(here, taken)
     for (const said of ['problem', 'info', 'values'] as const) delete login.state[said]
     await answer(login, request.form)
     return goOn(login, taken)
@@ -41,18 +41,19 @@ export function changeFlow(
   binding: Exclude<LoginState['binding'], 'browser'>,
 ): Promise<BrowserAnswer> {
   return visit(service, request, async (here) => {
-    const kept = await find(here)
+    const kept = await findTab(here)
     if (!kept) return beginAgain(here)
     if (binding === 'registration') demandRegistration(here)
-    const login = await open(here, { ...kept, body: { ...kept.body, binding, ...nothingYet } })
+    else demandReset(here)
+    const login = await openTab(here, { ...kept, body: { ...kept.body, binding, ...nothingYet } })
     return goOn(login, kept, chooseLanguage(login))
   })
 }
 
-/** Begins anew, for whoever it is: nobody is logged in in this browser any more. */
+/** Begins anew, for whoever it is. Who was asked to show anew who they are and is somebody else ends that session. */
 export function restartLogin(service: Service, request: BrowserRequest): Promise<BrowserAnswer> {
   return visit(service, request, async (here) => {
-    const kept = await find(here)
+    const kept = await findTab(here)
     if (!kept) return beginAgain(here)
     const session = await findSso(here)
     if (session) {
@@ -61,23 +62,27 @@ export function restartLogin(service: Service, request: BrowserRequest): Promise
       )
     }
     const body = { ...kept.body, binding: 'browser', ...nothingYet, notes: { restarted: 'true' } }
-    const login = await open(here, { ...kept, body })
+    const login = await openTab(here, { ...kept, body })
     return goOn(login, kept, noIdentityCookies(request))
   })
 }
 
 /** A log-in in which nobody has said anything. */
-const nothingYet = { done: {}, used: [], actions: [], ended: [], notes: {}, values: {}, user: null, username: null }
+const nothingYet = {
+  ...{ done: {}, used: [], actions: [], ended: [], notes: {} },
+  ...{ user: null, username: null, credential: null, problem: null, info: null, values: null },
+}
 
 /** The log-in of the tab that the address names, in this browser. */
-async function find({ service, request }: Visit): Promise<Kept | undefined> {
+export async function findTab({ service, request }: Visit): Promise<Kept | undefined> {
   const secret = request.cookies.get(AUTH_SESSION)
   const tab = request.query.get('tab_id')
   if (!secret || !tab) return undefined
   return service.read(SYSTEM, request.realm, (context) => findLogin(context, { id: idOf(secret), tab }))
 }
 
-async function open(here: Visit, kept: Kept): Promise<Login> {
+/** The log-in as it is kept, with its person. Throws where its client may no longer be used. */
+export async function openTab(here: Visit, kept: Kept): Promise<Login> {
   const { service, request, realm } = here
   const state = Object.fromEntries(
     Object.entries(structuredClone(kept.body)).filter(([, value]) => value !== null),
@@ -86,7 +91,7 @@ async function open(here: Visit, kept: Kept): Promise<Login> {
     const [client] = await listObjects(context, 'client', { keys: [[state.client]] })
     if (client?.representation.enabled !== true) throw new LoginError('clientDisabledMessage', 'client_disabled')
     const person = state.user === undefined ? undefined : await findPerson(context, state.user)
-    return { service, request, realm, client, state, person }
+    return { service, request, realm, client, state, tab: kept.tab, person }
   })
   here.login = login
   here.client = state.client

@@ -1,6 +1,6 @@
 // What every page of a log-in begins and ends with: the realm, and what becomes of a refusal.
 import { type Service, SYSTEM } from '../../service/service.ts'
-import { recordUserEvent } from '../../service/user-events.ts'
+import { recordUserEvent, type UserEvent } from '../../service/user-events.ts'
 import { errorPage } from '../pages/messages.ts'
 import { cameSafely, issuerOf, openRealm, type TokenRealm } from '../realm.ts'
 import type { BrowserAnswer, BrowserRequest } from './browser.ts'
@@ -15,6 +15,8 @@ export interface Visit {
   readonly request: BrowserRequest
   login?: Login | undefined
   client?: string | undefined
+  /** What is being tried; absent: what the log-in is for. */
+  type?: UserEvent['type']
 }
 
 /** Answers a browser. What is refused leaves an event, and a page or an answer to the application. Throws OAuthError. */
@@ -49,14 +51,14 @@ export async function visit(
 }
 
 async function tell(
-  { service, realm, request, login, client }: Visit,
+  { service, realm, request, login, client, type }: Visit,
   error: string,
   reason: string | undefined,
   redirectUri: string | undefined,
 ): Promise<void> {
   await service.runtime(SYSTEM, realm.name, async (context) =>
     recordUserEvent(context, {
-      type: 'LOGIN',
+      type: type ?? typeOf(login),
       error,
       client,
       user: login?.person?.live.id,
@@ -69,6 +71,12 @@ async function tell(
       },
     }),
   )
+}
+
+/** What a log-in is for, as events call it. */
+export function typeOf(login: Pick<Login, 'state'> | undefined): UserEvent['type'] {
+  const types = { browser: 'LOGIN', registration: 'REGISTER', resetCredentials: 'RESET_PASSWORD' } as const
+  return login ? types[login.state.binding] : 'LOGIN'
 }
 
 /** The page of the application, where it has one. */

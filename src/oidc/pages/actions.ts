@@ -1,6 +1,6 @@
 // The pages of what people must do at log-in.
 import { html } from '../../lib/html.ts'
-import { form, input, type Page, paragraph, submit, type View } from './view.ts'
+import { form, input, link, type Page, paragraph, submit, type View } from './view.ts'
 
 /** A new password, twice. */
 export const updatePasswordPage =
@@ -39,3 +39,54 @@ export const termsPage: Page = (view) => ({
     form(view, [], [submit(view.text('doAccept'), 'accept'), submit(view.text('doDecline'), 'cancel', 'plain')]),
   ],
 })
+
+/** A mail is on its way to the address. */
+export const emailVerifyPage =
+  (email: string): Page =>
+  (view) => ({
+    title: view.text('emailVerifyTitle'),
+    content: [
+      paragraph(view.text('emailVerifyInstruction1', email)),
+      paragraph(view.text('emailVerifyInstruction2')),
+      form(view, [], submit(view.text('emailVerifyResend'), 'resend', 'plain')),
+    ],
+  })
+
+/** Whose password is forgotten. */
+export const forgotPasswordPage =
+  (byEmail: boolean, name: string): Page =>
+  (view) => {
+    const { text } = view
+    return {
+      title: text('emailForgotTitle'),
+      content: [
+        paragraph(text(byEmail ? 'emailInstruction' : 'emailInstructionUsername')),
+        form(
+          view,
+          input(view, {
+            name: 'username',
+            label: text(byEmail ? 'usernameOrEmail' : 'username'),
+            value: view.values.username ?? name,
+            autocomplete: 'username',
+            required: true,
+            autofocus: true,
+          }),
+          submit(text('doSubmit')),
+        ),
+        link(view.address('restart'), text('backToLogin')),
+      ],
+    }
+  }
+
+/** What a link from a mail leads to, before it counts: programs that look through mails follow links too. */
+export const confirmLinkPage =
+  (question: string, about: readonly string[], actions: readonly string[]): Page =>
+  (view) => ({
+    title: view.text('actionRequiredTitle'),
+    content: [
+      paragraph(view.text(question, ...about)),
+      actions.length > 0 &&
+        html`<ul>${actions.map((alias) => html`<li>${view.text(`requiredAction.${alias}`)}</li>`)}</ul>`,
+      form(view, [], submit(view.text('proceedWithAction'))),
+    ],
+  })

@@ -7,6 +7,6 @@ export interface RequiredAction {
   due?(login: Login): Promise<boolean> | boolean
   /** Its page; undefined: there is nothing left to do. */
   begin(login: Login, config: Readonly<Record<string, string>>): Promise<Asked | undefined> | Asked | undefined
-  /** Reads the answer. What is done leaves nothing of the action at the person. */
-  answer(login: Login, form: Form, config: Readonly<Record<string, string>>): Promise<'done' | Problem>
+  /** Reads the answer. What is done leaves nothing of the action at the person; `again`: its page comes once more. */
+  answer(login: Login, form: Form, config: Readonly<Record<string, string>>): Promise<'done' | 'again' | Problem>
 }

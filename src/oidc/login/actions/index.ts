@@ -8,11 +8,13 @@ import { configureTotp } from './configure-totp.ts'
 import { termsAndConditions } from './terms.ts'
 import { updatePassword } from './update-password.ts'
 import { updateProfile, verifyProfile } from './update-profile.ts'
+import { verifyEmail } from './verify-email.ts'
 
 /** The required actions that Regent offers, by provider. */
 const actions: Readonly<Record<string, RequiredAction | undefined>> = {
   TERMS_AND_CONDITIONS: termsAndConditions,
   UPDATE_PROFILE: updateProfile,
+  VERIFY_EMAIL: verifyEmail,
   CONFIGURE_TOTP: configureTotp,
   UPDATE_PASSWORD: updatePassword,
   VERIFY_PROFILE: verifyProfile,
@@ -56,6 +58,7 @@ export async function answerAction(login: Login, form: Form): Promise<void> {
     return
   }
   const outcome = await known.answer(login, form, action.config)
+  if (outcome === 'again') return
   if (outcome !== 'done') return refuse(login, form, outcome)
   if (state.parameters.action === action.alias) state.notes.actionStatus = 'success'
   await end(login, action.alias)

@@ -1,0 +1,100 @@
+// Somebody new signs up. The form is one step; what it asks for are steps of its own flow.
+import type { Representation } from '../../../kinds/kind.ts'
+import { passwordsOf } from '../../../service/credentials.ts'
+import { writers } from '../../../service/index.ts'
+import { listObjects } from '../../../service/live.ts'
+import { recordUserEvent } from '../../../service/user-events.ts'
+import { registrationPage } from '../../pages/profile.ts'
+import { newPassword } from '../actions/update-password.ts'
+import type { Step } from '../flow.ts'
+import { type Authenticator, callerOf, identify, type Login, LoginError, noting, reading } from '../login.ts'
+import { fieldsOf, problemFrom, profileFor, readProfile } from '../profile-form.ts'
+
+const CREATION = 'registration-user-creation'
+const PASSWORD = 'registration-password-action'
+const TERMS = 'registration-terms-and-conditions'
+const PASSWORDS = ['password', 'password-confirm'] as const
+
+/** The form, and the person that it makes. */
+export const registration: Authenticator = {
+  async begin(login, step) {
+    const asks = demandedBy(step)
+    return { page: registrationPage(fieldsOf(login, await profileFor(login)), asks) }
+  },
+  async answer(login, step, form) {
+    const asks = demandedBy(step)
+    const profile = await profileFor(login)
+    const { set, problem } = readProfile(login, profile, form)
+    if (problem) return problem
+    if (asks.terms && form.termsAccepted !== 'on') return { key: 'termsAcceptanceRequired', field: 'termsAccepted' }
+    const make = await reading(login, async (context) =>
+      passwordsOf(context, { username: String(set.username), email: set.email as string | null | undefined }),
+    )
+    const made = asks.password ? await newPassword(form, PASSWORDS, make) : undefined
+    if (made && 'key' in made) return made
+    const agreed = asks.terms && {
+      'attributes.terms_and_conditions': [String(Math.floor(login.realm.now.getTime() / 1000))],
+    }
+    try {
+      await create(login, accountOf({ ...set, ...agreed }, made?.credential))
+    } catch (error) {
+      return problemFrom(error, profile)
+    }
+    if (made) login.state.used.push('password')
+    return 'success'
+  },
+}
+
+/** What the steps of the form demand. Throws where one is not executed here, or none makes an account. */
+function demandedBy({ steps }: Step): { readonly password: boolean; readonly terms: boolean } {
+  const demanded = steps
+    .filter(({ requirement }) => requirement !== 'DISABLED')
+    .map(({ authenticator }) => authenticator ?? '')
+  const strange = demanded.find((one) => ![CREATION, PASSWORD, TERMS].includes(one))
+  if (strange !== undefined || !demanded.includes(CREATION)) {
+    throw new LoginError('unsupportedStepMessage', 'generic_authentication_error', [strange ?? CREATION])
+  }
+  return { password: demanded.includes(PASSWORD), terms: demanded.includes(TERMS) }
+}
+
+/** An account from flat fields. */
+function accountOf(set: Readonly<Record<string, unknown>>, credential: Representation | undefined): Representation {
+  const stated = Object.entries(set).filter(([, value]) => value !== null)
+  const attributes = stated.flatMap(([path, value]) =>
+    path.startsWith('attributes.') ? [[path.slice('attributes.'.length), value]] : [],
+  )
+  return {
+    ...Object.fromEntries(stated.filter(([path]) => !path.startsWith('attributes.'))),
+    ...(attributes.length && { attributes: Object.fromEntries(attributes) }),
+    ...(credential && { credentials: [credential] }),
+    enabled: true,
+  } as Representation
+}
+
+async function create(login: Login, account: Representation): Promise<void> {
+  const { service, realm, client, state } = login
+  const id = await service.write(callerOf(login), realm.name, async (context) => {
+    const actions = await listObjects(context, 'requiredAction', { containing: { enabled: true, defaultAction: true } })
+    const requiredActions = actions.map(({ key }) => key[0]!)
+    const representation = { ...account, ...(requiredActions.length && { requiredActions }) }
+    const [made] = await writers.user.create(context, [{ representation }])
+    return made!.id
+  })
+  await identify(login, id)
+  state.username = String(account.username)
+  await noting(login, async (context) =>
+    recordUserEvent(context, {
+      type: 'REGISTER',
+      client: client.key[0],
+      user: id,
+      details: {
+        auth_method: 'openid-connect',
+        auth_type: 'code',
+        register_method: 'form',
+        redirect_uri: state.parameters.redirectUri,
+        username: state.username,
+        email: account.email === undefined ? undefined : String(account.email),
+      },
+    }),
+  )
+}
