@@ -52,7 +52,7 @@ export function testBrowser(app: FastifyInstance): TestBrowser {
   return {
     cookies,
     open: (url) => visit('GET', url),
-    send: (page, fields) => visit('POST', formOf(page), fields),
+    send: (page, fields) => visit('POST', new URL(formOf(page), `http://localhost${page.url}`).href, fields),
     follow(page, text) {
       const links = [...page.text.matchAll(/<a href="([^"]*)"/g)].map(([, address]) => unescaped(address!))
       const found = links.find((address) => address.includes(text))

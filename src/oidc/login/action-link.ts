@@ -2,7 +2,6 @@
 import { type ActionToken, useActionToken } from '../../service/action-tokens.ts'
 import { changeOwnAccount } from '../../service/own-account.ts'
 import { type Service, SYSTEM } from '../../service/service.ts'
-import { recordUserEvent } from '../../service/user-events.ts'
 import { readActionToken, type VoidLink } from '../action-tokens.ts'
 import { confirmLinkPage } from '../pages/actions.ts'
 import { infoPage } from '../pages/messages.ts'
@@ -58,15 +57,9 @@ async function verifyEmail(here: Visit, token: ActionToken, kept: Kept | undefin
     demandUnused(await useActionToken(context, token))
     await changeOwnAccount(context, token.sub, { emailVerified: true }, ['VERIFY_EMAIL'])
   })
-  await service.runtime(SYSTEM, realm.name, async (context) =>
-    recordUserEvent(context, {
-      type: 'VERIFY_EMAIL',
-      client: token.azp,
-      user: token.sub,
-      address: here.request.address,
-      details: { email: token.eml },
-    }),
-  )
+  const details = { email: token.eml }
+  const { address } = here.request
+  await service.tell(realm, [{ type: 'VERIFY_EMAIL', client: token.azp, user: token.sub, address, details }])
   if (kept) return goOn(await openTab(here, kept), kept)
   return show(here, infoPage('emailVerifiedMessage', [], token.reduri))
 }

@@ -1,10 +1,9 @@
 // What people let an application learn, where the application must ask.
 import type { Representation } from '../../kinds/kind.ts'
 import { changeOwnAccount } from '../../service/own-account.ts'
-import { recordUserEvent } from '../../service/user-events.ts'
 import { consentTo } from '../consents.ts'
 import { consentPage } from '../pages/consent.ts'
-import { type Asked, callerOf, type Form, type Login, noting, personOf, reading } from './login.ts'
+import { type Asked, callerOf, type Form, type Login, personOf, reading, tell } from './login.ts'
 import { Refused } from './parameters.ts'
 
 /** What is asked when it is asked to agree. */
@@ -48,14 +47,7 @@ export const consent = {
     await service.write(callerOf(login), realm.name, (context) =>
       changeOwnAccount(context, live.id, { clientConsents: [...others, next] }),
     )
-    await noting(login, async (context) =>
-      recordUserEvent(context, {
-        type: 'GRANT_CONSENT',
-        client: client.key[0],
-        user: live.id,
-        details: { consent: 'consent_granted', scope: granted.join(' ') },
-      }),
-    )
+    await tell(login, 'GRANT_CONSENT', { details: { consent: 'consent_granted', scope: granted.join(' ') } })
     state.ended.push(CONSENT)
   },
 }

@@ -1,7 +1,7 @@
 // Links that people get by mail on the way of a log-in.
 import { type ActionTokenType, newActionToken, userLifespan } from '../../service/action-tokens.ts'
-import { languageOf, type Template } from '../../service/mail/mail.ts'
-import { mailServerOf } from '../../service/mail/server.ts'
+import type { Template } from '../../service/mail.ts'
+import { mailServerOf } from '../../service/mail-server.ts'
 import { send } from '../../service/outbox.ts'
 import { recordUserEvent } from '../../service/user-events.ts'
 import { type Login, LoginError, noting, type Person } from './login.ts'
@@ -42,7 +42,7 @@ export async function sendLinkTo(
       kind: 'mail',
       to: eml,
       template: templates[typ],
-      locale: languageOf(realm.settings, state.locale, locale?.[0]),
+      locale: state.locale ?? locale?.[0],
       link: { base: request.base, token, query: { ...query, client_id: client.key[0]!, tab_id: tab } },
       until: token.exp,
     })

@@ -5,6 +5,7 @@ import { credentialsOf } from '../../service/credentials.ts'
 import { Refusal } from '../../service/errors.ts'
 import { type LiveObject, listObjects } from '../../service/live.ts'
 import type { Caller, Service } from '../../service/service.ts'
+import type { UserEvent } from '../../service/user-events.ts'
 import type { Page } from '../pages/view.ts'
 import type { TokenRealm } from '../realm.ts'
 import type { BrowserRequest } from './browser.ts'
@@ -17,6 +18,9 @@ export interface Problem {
   readonly key: string
   readonly about?: readonly (string | number | null)[]
   readonly field?: string
+  /** The reference server's word for the event; absent: nobody is told. `user`: whose log-in it was to be, by id. */
+  readonly error?: string
+  readonly user?: string
 }
 
 /** What is kept of a log-in between two forms. */
@@ -117,6 +121,34 @@ export function callerOf({ realm, client, person, request }: Login): Caller {
       address: request.address,
     },
   }
+}
+
+/** Tells what happened in a log-in; with an error, what was tried. */
+export function tell(
+  { service, realm, request, client, state, person }: Login,
+  type: UserEvent['type'],
+  { user = person?.live.id, error, details }: Pick<UserEvent, 'user' | 'error' | 'details'> = {},
+): Promise<void> {
+  return service.tell(realm, [
+    {
+      type,
+      client: client.key[0],
+      user,
+      address: request.address,
+      error,
+      details: {
+        auth_method: 'openid-connect',
+        redirect_uri: state.parameters.redirectUri || undefined,
+        username: state.username,
+        ...details,
+      },
+    },
+  ])
+}
+
+/** What a log-in is for, as events call it. */
+export function typeOf({ state: { binding } }: Pick<Login, 'state'>): UserEvent['type'] {
+  return ({ browser: 'LOGIN', registration: 'REGISTER', resetCredentials: 'RESET_PASSWORD' } as const)[binding]
 }
 
 /** Reads in the realm of the log-in. */

@@ -4,7 +4,7 @@ import { holds, isCondition } from './authenticators/conditions.ts'
 import { authenticators } from './authenticators/index.ts'
 import { CONSENT, consent } from './consent.ts'
 import { findStep, type Outcome, type Step, walk } from './flow.ts'
-import { type Asked, type Form, type Login, LoginError, reading } from './login.ts'
+import { type Asked, type Form, type Login, LoginError, reading, tell, typeOf } from './login.ts'
 import { refuse } from './refuse.ts'
 import { stepsOf } from './steps.ts'
 
@@ -36,8 +36,13 @@ export async function answer(login: Login, form: Form): Promise<void> {
   const authenticator = step?.authenticator === undefined ? undefined : authenticators[step.authenticator]
   if (!step || !authenticator?.answer) return
   const outcome = await authenticator.answer(login, step, form)
-  if (typeof outcome === 'object') refuse(login, form, outcome)
-  else state.done[step.id] = outcome
+  if (typeof outcome !== 'object') {
+    state.done[step.id] = outcome
+    return
+  }
+  refuse(login, form, outcome)
+  const { error, user } = outcome
+  if (error !== undefined) await tell(login, typeOf(login), { error, ...(user !== undefined && { user }) })
 }
 
 async function run(login: Login, step: Step): Promise<Outcome<Asked>> {

@@ -1,10 +1,10 @@
 // What every page of a log-in begins and ends with: the realm, and what becomes of a refusal.
-import { type Service, SYSTEM } from '../../service/service.ts'
-import { recordUserEvent, type UserEvent } from '../../service/user-events.ts'
+import type { Service } from '../../service/service.ts'
+import type { UserEvent } from '../../service/user-events.ts'
 import { errorPage } from '../pages/messages.ts'
 import { cameSafely, issuerOf, openRealm, type TokenRealm } from '../realm.ts'
 import type { BrowserAnswer, BrowserRequest } from './browser.ts'
-import { type Login, LoginError } from './login.ts'
+import { type Login, LoginError, typeOf } from './login.ts'
 import { Refused } from './parameters.ts'
 import { respond, show } from './respond.ts'
 
@@ -50,33 +50,22 @@ export async function visit(
   }
 }
 
-async function tell(
+function tell(
   { service, realm, request, login, client, type }: Visit,
   error: string,
   reason: string | undefined,
   redirectUri: string | undefined,
 ): Promise<void> {
-  await service.runtime(SYSTEM, realm.name, async (context) =>
-    recordUserEvent(context, {
-      type: type ?? typeOf(login),
+  return service.tell(realm, [
+    {
+      type: type ?? (login ? typeOf(login) : 'LOGIN'),
       error,
       client,
       user: login?.person?.live.id,
       address: request.address,
-      details: {
-        auth_method: 'openid-connect',
-        redirect_uri: redirectUri,
-        username: login?.state.username,
-        reason,
-      },
-    }),
-  )
-}
-
-/** What a log-in is for, as events call it. */
-export function typeOf(login: Pick<Login, 'state'> | undefined): UserEvent['type'] {
-  const types = { browser: 'LOGIN', registration: 'REGISTER', resetCredentials: 'RESET_PASSWORD' } as const
-  return login ? types[login.state.binding] : 'LOGIN'
+      details: { auth_method: 'openid-connect', redirect_uri: redirectUri, username: login?.state.username, reason },
+    },
+  ])
 }
 
 /** The page of the application, where it has one. */

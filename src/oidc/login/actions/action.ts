@@ -1,8 +1,12 @@
 // What a required action does.
+import type { UserEvent } from '../../../service/user-events.ts'
 import type { Asked, Form, Login, Problem } from '../login.ts'
 
 /** Something that a person must do at log-in. */
 export interface RequiredAction {
+  /** What is told when it is done, and its details. */
+  readonly event: UserEvent['type']
+  readonly details?: UserEvent['details']
   /** Whether the person must do it though nobody has said so. */
   due?(login: Login): Promise<boolean> | boolean
   /** Its page; undefined: there is nothing left to do. */

@@ -1,7 +1,7 @@
 // What people must do at log-in, in the realm's order. What Regent does not offer is refused, never left out.
 import { listObjects } from '../../../service/live.ts'
 import { changeOwnAccount } from '../../../service/own-account.ts'
-import { type Asked, callerOf, type Form, identify, type Login, LoginError, personOf, reading } from '../login.ts'
+import { type Asked, callerOf, type Form, identify, type Login, LoginError, personOf, reading, tell } from '../login.ts'
 import { refuse } from '../refuse.ts'
 import type { RequiredAction } from './action.ts'
 import { configureTotp } from './configure-totp.ts'
@@ -61,6 +61,7 @@ export async function answerAction(login: Login, form: Form): Promise<void> {
   if (outcome === 'again') return
   if (outcome !== 'done') return refuse(login, form, outcome)
   if (state.parameters.action === action.alias) state.notes.actionStatus = 'success'
+  await tell(login, known.event, { ...(known.details && { details: known.details }) })
   await end(login, action.alias)
 }
 

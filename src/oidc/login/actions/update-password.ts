@@ -10,6 +10,7 @@ import type { RequiredAction } from './action.ts'
 
 /** Somebody chooses a new password; who has one that is too old must. */
 export const updatePassword: RequiredAction = {
+  event: 'UPDATE_PASSWORD',
   due({ person, realm }) {
     const policy = parsePolicy(String(realm.settings.passwordPolicy ?? ''))
     const kept = person?.credentials.find(({ type }) => type === 'password')

@@ -6,6 +6,7 @@ import type { RequiredAction } from './action.ts'
 
 /** Somebody checks their details. */
 export const updateProfile: RequiredAction = {
+  event: 'UPDATE_PROFILE',
   async begin(login) {
     const profile = await profileFor(login)
     const fields = fieldsOf(login, profile, personOf(login).live)
@@ -16,6 +17,7 @@ export const updateProfile: RequiredAction = {
 
 /** Somebody whose details do not fit the profile must mend them. */
 export const verifyProfile: RequiredAction = {
+  event: 'VERIFY_PROFILE',
   due: async (login) => !fits(login, await profileFor(login), personOf(login).live),
   async begin(login) {
     const profile = await profileFor(login)

@@ -23,7 +23,9 @@ export const oneTimeCode: Authenticator = {
     const devices = devicesOf(personOf(login))
     const device = devices.find(({ id }) => id === selectedCredentialId) ?? devices[0]!
     login.state.notes.device = String(device.id)
-    if (!(await isRight(login, device, otp))) return { key: 'invalidTotpMessage', field: 'otp' }
+    if (!(await isRight(login, device, otp))) {
+      return { key: 'invalidTotpMessage', field: 'otp', error: 'invalid_user_credentials' }
+    }
     login.state.used.push('otp')
     return 'success'
   },

@@ -3,11 +3,10 @@ import type { Representation } from '../../../kinds/kind.ts'
 import { passwordsOf } from '../../../service/credentials.ts'
 import { writers } from '../../../service/index.ts'
 import { listObjects } from '../../../service/live.ts'
-import { recordUserEvent } from '../../../service/user-events.ts'
 import { registrationPage } from '../../pages/profile.ts'
 import { newPassword } from '../actions/update-password.ts'
 import type { Step } from '../flow.ts'
-import { type Authenticator, callerOf, identify, type Login, LoginError, noting, reading } from '../login.ts'
+import { type Authenticator, callerOf, identify, type Login, LoginError, reading, tell } from '../login.ts'
 import { fieldsOf, problemFrom, profileFor, readProfile } from '../profile-form.ts'
 
 const CREATION = 'registration-user-creation'
@@ -72,7 +71,7 @@ function accountOf(set: Readonly<Record<string, unknown>>, credential: Represent
 }
 
 async function create(login: Login, account: Representation): Promise<void> {
-  const { service, realm, client, state } = login
+  const { service, realm, state } = login
   const id = await service.write(callerOf(login), realm.name, async (context) => {
     const actions = await listObjects(context, 'requiredAction', { containing: { enabled: true, defaultAction: true } })
     const requiredActions = actions.map(({ key }) => key[0]!)
@@ -82,19 +81,6 @@ async function create(login: Login, account: Representation): Promise<void> {
   })
   await identify(login, id)
   state.username = String(account.username)
-  await noting(login, async (context) =>
-    recordUserEvent(context, {
-      type: 'REGISTER',
-      client: client.key[0],
-      user: id,
-      details: {
-        auth_method: 'openid-connect',
-        auth_type: 'code',
-        register_method: 'form',
-        redirect_uri: state.parameters.redirectUri,
-        username: state.username,
-        email: account.email === undefined ? undefined : String(account.email),
-      },
-    }),
-  )
+  const email = account.email === undefined ? undefined : String(account.email)
+  await tell(login, 'REGISTER', { details: { auth_type: 'code', register_method: 'form', email } })
 }

@@ -98,12 +98,6 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
   requiredActionsMessage: 'Bitte fahren Sie fort mit:',
   confirmEmailAddressVerification: 'Bitte bestätigen Sie, dass {0} Ihre E-Mail-Adresse ist.',
   confirmResetCredentials: 'Wählen Sie neue Zugangsdaten für das Konto mit der Adresse {0}.',
-  'requiredAction.CONFIGURE_TOTP': 'Einmalcodes einrichten',
-  'requiredAction.TERMS_AND_CONDITIONS': 'Nutzungsbedingungen',
-  'requiredAction.UPDATE_PASSWORD': 'Neues Passwort wählen',
-  'requiredAction.UPDATE_PROFILE': 'Angaben prüfen',
-  'requiredAction.VERIFY_EMAIL': 'E-Mail-Adresse bestätigen',
-  'requiredAction.VERIFY_PROFILE': 'Angaben ergänzen',
   formPostTitle: 'Zurück zur Anwendung',
 
   invalidUserMessage: 'Benutzername oder Passwort ist falsch.',

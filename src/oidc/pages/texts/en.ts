@@ -93,12 +93,6 @@ export const en = {
   requiredActionsMessage: 'Please go on to do the following:',
   confirmEmailAddressVerification: 'Please confirm that {0} is your email address.',
   confirmResetCredentials: 'Go on to choose new credentials for the account with the address {0}.',
-  'requiredAction.CONFIGURE_TOTP': 'Set up one-time codes',
-  'requiredAction.TERMS_AND_CONDITIONS': 'Terms and conditions',
-  'requiredAction.UPDATE_PASSWORD': 'Choose a new password',
-  'requiredAction.UPDATE_PROFILE': 'Check your details',
-  'requiredAction.VERIFY_EMAIL': 'Confirm your email address',
-  'requiredAction.VERIFY_PROFILE': 'Complete your details',
   formPostTitle: 'Back to the application',
 
   invalidUserMessage: 'Wrong username or password.',

@@ -1,0 +1,203 @@
+// What people must do at log-in, and how they come in who have no account, or no password any more.
+import { Secret, TOTP } from 'otpauth'
+import { afterAll, expect, test } from 'vitest'
+import { testBrowser, type Visited } from '../support/browser.ts'
+import { openMailbox } from '../support/mailbox.ts'
+import { realmWithPeople } from '../support/people.ts'
+import { testServer } from '../support/server.ts'
+import { testService } from '../support/service.ts'
+
+const { app, call } = await testServer()
+const { service } = await testService()
+const mailbox = await openMailbox()
+afterAll(() => mailbox.close())
+
+const smtpServer = { host: '127.0.0.1', port: mailbox.port, from: 'realm@example.org' }
+
+/** The path of the link in the latest mail to the address. */
+async function latestLink(to: string): Promise<string> {
+  await service.outbox!.settled()
+  const mail = mailbox.mails.findLast((one) => one.to.includes(to))!
+  const url = new URL(/https?:\/\/\S+/.exec(mail.text)![0])
+  return url.pathname + url.search
+}
+
+const reached = ({ answer }: Visited) => answer?.has('code') === true
+const logIn = { username: 'ann', password: 'pw' }
+
+test('who must choose a new password is held to the policy, and logs in with it from then on', async () => {
+  const { path, user, logInAddress } = await realmWithPeople(
+    { passwordPolicy: 'length(8) and passwordHistory(3)' },
+    { ann: { requiredActions: ['UPDATE_PASSWORD'] } },
+  )
+  const browser = testBrowser(app)
+  const page = await browser.send(await browser.open(logInAddress().address), logIn)
+  expect(page.text).toContain('Choose a new password')
+  const choose = (from: Visited, password: string, repeated = password) =>
+    browser.send(from, { 'password-new': password, 'password-confirm': repeated })
+  const differing = await choose(page, 'long enough', 'long enugh')
+  expect(differing.text).toContain('The two passwords differ.')
+  const short = await choose(differing, 'short')
+  expect(short.text).toContain('at least 8 characters')
+  expect(reached(await choose(short, 'long enough'))).toBe(true)
+  expect((await call('GET', `${path}/users/${user}`)).body.requiredActions).toEqual([])
+  const other = testBrowser(app)
+  const again = await other.send(await other.open(logInAddress().address), { ...logIn, password: 'long enough' })
+  expect(reached(again)).toBe(true)
+})
+
+test('who has no full profile completes it, and who has one is not asked', async () => {
+  const { path, user, logInAddress } = await realmWithPeople({}, { ann: { lastName: null } })
+  const browser = testBrowser(app)
+  const page = await browser.send(await browser.open(logInAddress().address), logIn)
+  expect(page.text).toContain('Your details')
+  expect(page.text).toMatch(/name="username"[^>]*readonly/)
+  const wrong = await browser.send(page, { email: 'nowhere', firstName: 'Ann', lastName: 'Example' })
+  expect(wrong.text).toContain('This is not an email address.')
+  expect(
+    reached(await browser.send(wrong, { email: 'a@example.org', firstName: 'Ann', lastName: 'B', username: 'eve' })),
+  ).toBe(true)
+  expect((await call('GET', `${path}/users/${user}`)).body).toMatchObject({
+    username: 'ann',
+    lastName: 'B',
+    email: 'a@example.org',
+  })
+})
+
+test('one-time codes are set up once, asked for from then on, and each counts once', async () => {
+  const { logInAddress } = await realmWithPeople({}, { ann: { requiredActions: ['CONFIGURE_TOTP'] } })
+  const browser = testBrowser(app)
+  const setUp = await browser.send(await browser.open(logInAddress().address), logIn)
+  const typed = /<p class="code">([A-Z2-7 ]+)<\/p>/.exec(setUp.text)![1]!
+  const totp = new TOTP({ secret: Secret.fromBase32(typed.replaceAll(' ', '')) })
+  const mistyped = await browser.send(setUp, { totp: '000000', userLabel: '' })
+  expect(mistyped.text).toContain('Wrong code.')
+  expect(mistyped.text).toContain(typed)
+  expect(reached(await browser.send(mistyped, { totp: totp.generate(), userLabel: 'phone' }))).toBe(true)
+
+  const later = testBrowser(app)
+  const asked = await later.send(await later.open(logInAddress().address), logIn)
+  expect(asked.text).toContain('One-time code')
+  const code = totp.generate()
+  expect(reached(await later.send(asked, { otp: code }))).toBe(true)
+  const third = testBrowser(app)
+  const replayed = await third.send(await third.send(await third.open(logInAddress().address), logIn), { otp: code })
+  expect(replayed.text).toContain('Wrong code.')
+})
+
+test('who declines the terms does not come in', async () => {
+  const { path, logInAddress } = await realmWithPeople({}, { ann: { requiredActions: ['TERMS_AND_CONDITIONS'] } })
+  await call('PUT', `${path}/authentication/required-actions/TERMS_AND_CONDITIONS`, {
+    body: {
+      alias: 'TERMS_AND_CONDITIONS',
+      name: 'Terms',
+      providerId: 'TERMS_AND_CONDITIONS',
+      enabled: true,
+      priority: 1,
+    },
+  })
+  await call('PUT', `${path}/localization/en/termsText`, {
+    body: 'Be kind.',
+    headers: { 'content-type': 'text/plain' },
+  })
+  const browser = testBrowser(app)
+  const page = await browser.send(await browser.open(logInAddress().address), logIn)
+  expect(page.text).toContain('Be kind.')
+  expect((await browser.send(page, { cancel: 'true' })).status).toBe(400)
+  const again = await browser.send(await browser.open(logInAddress().address), logIn)
+  expect(reached(await browser.send(again, { accept: 'true' }))).toBe(true)
+})
+
+test('an account that demands what Regent does not offer cannot log in', async () => {
+  const { logInAddress } = await realmWithPeople({}, { ann: { requiredActions: ['webauthn-register'] } })
+  const browser = testBrowser(app)
+  const page = await browser.send(await browser.open(logInAddress().address), logIn)
+  expect([page.status, page.text]).toEqual([400, expect.stringContaining('webauthn-register')])
+})
+
+test('an application that must ask is agreed to once, and may be refused', async () => {
+  const { path, user, logInAddress } = await realmWithPeople({}, { client: { consentRequired: true } })
+  const browser = testBrowser(app)
+  const page = await browser.send(await browser.open(logInAddress().address), logIn)
+  expect(page.text).toContain('Your email address')
+  expect((await browser.send(page, { cancel: 'true' })).answer?.get('error')).toBe('access_denied')
+  const again = await browser.send(await browser.open(logInAddress().address), logIn)
+  expect(reached(await browser.send(again, { accept: 'true' }))).toBe(true)
+  const [consent] = (await call('GET', `${path}/users/${user}/consents`)).body
+  expect(consent).toMatchObject({ clientId: 'web', grantedClientScopes: expect.arrayContaining(['email', 'profile']) })
+  expect(reached(await browser.open(logInAddress({ prompt: 'none' }).address))).toBe(true)
+})
+
+test('somebody new registers, and is logged in', async () => {
+  const { path, logInAddress } = await realmWithPeople({ registrationAllowed: true, passwordPolicy: 'length(8)' })
+  const browser = testBrowser(app)
+  const page = await browser.follow(await browser.open(logInAddress().address), '/registration')
+  expect(page.text).toContain('<h1>Register</h1>')
+  const bob = { username: 'bob', email: 'bob@example.org', firstName: 'Bob', lastName: 'New' }
+  const password = { password: 'long enough', 'password-confirm': 'long enough' }
+  const taken = await browser.send(page, { ...bob, username: 'ann', ...password })
+  expect(taken.text).toContain('This username is taken.')
+  expect(taken.text).not.toContain('long enough')
+  const weak = await browser.send(taken, { ...bob, password: 'short', 'password-confirm': 'short' })
+  expect(weak.text).toContain('at least 8 characters')
+  expect(reached(await browser.send(weak, { ...bob, ...password }))).toBe(true)
+  const [made] = (await call('GET', `${path}/users?username=bob&exact=true`)).body
+  expect(made).toMatchObject({ ...bob, enabled: true, emailVerified: false })
+})
+
+test('nobody registers where the realm does not let them', async () => {
+  const { logInAddress } = await realmWithPeople()
+  const page = await testBrowser(app).open(logInAddress({ prompt: 'create' }).address)
+  expect([page.status, page.text]).toEqual([400, expect.stringContaining('You cannot register here.')])
+})
+
+test('an address is confirmed by the link in a mail, in the same browser or with a click in another', async () => {
+  const { path, user, logInAddress } = await realmWithPeople(
+    { verifyEmail: true, smtpServer },
+    { ann: { email: 'ann@here.example' } },
+  )
+  const browser = testBrowser(app)
+  const page = await browser.send(await browser.open(logInAddress().address), logIn)
+  expect(page.text).toContain('ann@here.example')
+  const link = await latestLink('ann@here.example')
+  const elsewhere = testBrowser(app)
+  const question = await elsewhere.open(link)
+  expect((await call('GET', `${path}/users/${user}`)).body.emailVerified).toBe(false)
+  expect((await elsewhere.send(question, {})).text).toContain('Your email address is confirmed.')
+  expect((await call('GET', `${path}/users/${user}`)).body.emailVerified).toBe(true)
+  expect((await browser.open(link)).status).toBe(400)
+  expect(reached(await browser.open(page.url))).toBe(true)
+})
+
+test('a forgotten password is chosen anew by a link, and who is not known is told the same', async () => {
+  const { logInAddress } = await realmWithPeople(
+    { resetPasswordAllowed: true, smtpServer },
+    { ann: { email: 'ann@there.example' } },
+  )
+  const browser = testBrowser(app)
+  const ask = async (username: string) =>
+    browser.send(await browser.follow(await browser.open(logInAddress().address), '/reset-credentials'), { username })
+  const [known, unknown] = [await ask('ann@there.example'), await ask('nobody')]
+  for (const page of [known, unknown]) expect(page.text).toContain('If there is such an account')
+  const choose = await browser.open(await latestLink('ann@there.example'))
+  expect(choose.text).toContain('Choose a new password')
+  const password = { 'password-new': 'another', 'password-confirm': 'another' }
+  expect(reached(await browser.send(choose, password))).toBe(true)
+  const other = testBrowser(app)
+  const again = await other.send(await other.open(logInAddress().address), { ...logIn, password: 'another' })
+  expect(reached(again)).toBe(true)
+})
+
+test('who follows the link of an administrator does what is asked, is not logged in, and cannot do it twice', async () => {
+  const { path, user, logInAddress } = await realmWithPeople({ smtpServer }, { ann: { email: 'ann@errand.example' } })
+  await call('PUT', `${path}/users/${user}/execute-actions-email`, { body: ['UPDATE_PASSWORD'] })
+  const link = await latestLink('ann@errand.example')
+  const browser = testBrowser(app)
+  const question = await browser.open(link)
+  expect(question.text).toContain('choose a new password')
+  const choose = await browser.send(question, {})
+  const done = await browser.send(choose, { 'password-new': 'another', 'password-confirm': 'another' })
+  expect(done.text).toContain('Your account is up to date.')
+  expect((await browser.open(logInAddress({ prompt: 'none' }).address)).answer?.get('error')).toBe('login_required')
+  expect((await browser.open(link)).status).toBe(400)
+})
