@@ -15,10 +15,14 @@ export interface Told {
   readonly failedRequests?: readonly string[]
 }
 
-/** What applications are told: to forget tokens from before a time, or sessions. */
-export type AdminAction = 'PUSH_NOT_BEFORE' | 'LOGOUT'
+/** What applications are told: to forget tokens from before a time, or sessions; or nothing, to see whether they answer. */
+export type AdminAction = 'PUSH_NOT_BEFORE' | 'LOGOUT' | 'TEST_AVAILABILITY'
 
-const PATHS: Readonly<Record<AdminAction, string>> = { PUSH_NOT_BEFORE: 'k_push_not_before', LOGOUT: 'k_logout' }
+const PATHS: Readonly<Record<AdminAction, string>> = {
+  PUSH_NOT_BEFORE: 'k_push_not_before',
+  LOGOUT: 'k_logout',
+  TEST_AVAILABILITY: 'k_test_available',
+}
 
 /** How many applications are told at a time, how long one may take to answer in milliseconds, and for how many seconds it counts. */
 const AT_ONCE = 8
@@ -33,8 +37,6 @@ export async function tellClients(service: Service, name: string, action: AdminA
   }))
   const inTurn = limited(AT_ONCE)
   const asked = clients.flatMap((client) => {
-    const address = addressOf(client)
-    if (address === undefined) return []
     const notBefore = Math.max(Number(realm.settings.notBefore ?? 0), Number(client.representation.notBefore ?? 0))
     const claims: JWTPayload = {
       id: randomUUID(),
@@ -43,12 +45,12 @@ export async function tellClients(service: Service, name: string, action: AdminA
       action,
       ...(action === 'PUSH_NOT_BEFORE' && { notBefore }),
     }
-    return [
+    return addressesOf(client).map((address) =>
       inTurn(async () => {
         const token = await signToken(service, realm, claims, algorithmFor(realm.settings, {}, 'access'))
         return { address, taken: await takes(`${address.replace(/\/$/, '')}/${PATHS[action]}`, token) }
       }),
-    ]
+    )
   })
   const told = await Promise.all(asked)
   const those = (taken: boolean) => told.filter((one) => one.taken === taken).map(({ address }) => address)
@@ -58,11 +60,13 @@ export async function tellClients(service: Service, name: string, action: AdminA
   }
 }
 
-/** The administration address of a client; a relative one is below its root. */
-function addressOf({ representation: { adminUrl, rootUrl } }: LiveObject): string | undefined {
-  if (typeof adminUrl !== 'string' || adminUrl === '') return undefined
+/** The administration address of a client, on each of its nodes; a relative one is below its root. */
+function addressesOf({ representation: { adminUrl, rootUrl, registeredNodes } }: LiveObject): string[] {
+  if (typeof adminUrl !== 'string' || adminUrl === '') return []
   const whole = URL.canParse(adminUrl) ? adminUrl : URL.parse(adminUrl, String(rootUrl ?? ''))?.href
-  return whole !== undefined && /^https?:/i.test(whole) ? whole : undefined
+  if (whole === undefined || !/^https?:/i.test(whole)) return []
+  const nodes = Object.keys((registeredNodes ?? {}) as object)
+  return nodes.length ? nodes.map((node) => whole.replace(/^(\w+:\/\/)[^/:?#]+/, `$1${node}`)) : [whole]
 }
 
 async function takes(url: string, token: string): Promise<boolean> {

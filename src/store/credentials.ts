@@ -86,9 +86,9 @@ export async function selectCredentials(
   return rows
 }
 
-/** Deletes a credential. One statement. */
-export async function deleteCredential(tx: Transaction, realm: number, id: string): Promise<void> {
-  await sql`delete from credential where realm = ${realm} and id = ${id}`.execute(tx)
+/** Deletes the credentials with these ids. One statement. */
+export async function deleteCredentialsById(tx: Transaction, realm: number, ids: readonly string[]): Promise<void> {
+  await sql`delete from credential where realm = ${realm} and id = any(${ids})`.execute(tx)
 }
 
 /** Gives a credential a label. One statement. */

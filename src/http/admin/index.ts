@@ -6,6 +6,7 @@ import { authenticationProviderOperations } from './authentication-providers.ts'
 import { authenticatorConfigOperations } from './authenticator-configs.ts'
 import { authorizationOperations } from './authorization.ts'
 import { clientPolicyOperations } from './client-policies.ts'
+import { clientRuntimeOperations } from './client-runtime.ts'
 import { clientScopeOperations } from './client-scopes.ts'
 import { clientOperations } from './clients.ts'
 import { componentOperations } from './components.ts'
@@ -18,6 +19,7 @@ import { mailOperations } from './mails.ts'
 import { listedOperations, shapeOf } from './not-yet.ts'
 import { organizationOperations } from './organizations.ts'
 import { protocolMapperOperations } from './protocol-mappers.ts'
+import { realmToolOperations } from './realm-tools.ts'
 import { realmOperations } from './realms.ts'
 import { requiredActionOperations } from './required-actions.ts'
 import { roleMappingOperations } from './role-mappings.ts'
@@ -31,8 +33,10 @@ import { workflowOperations } from './workflows.ts'
 /** The operations. */
 export const operations: readonly Operation[] = [
   ...realmOperations,
+  ...realmToolOperations,
   ...clientScopeOperations,
   ...clientOperations,
+  ...clientRuntimeOperations,
   ...authorizationOperations,
   ...protocolMapperOperations,
   ...roleOperations,

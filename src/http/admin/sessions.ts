@@ -1,13 +1,10 @@
 // The operations on sessions.
 import * as z from 'zod'
-import { type AdminAction, tellClients } from '../../oidc/admin-notices.ts'
 import { identityCookies } from '../../oidc/login/identity.ts'
 import { issuerOf, realmOf } from '../../oidc/realm.ts'
 import { demand } from '../../service/administrators.ts'
-import type { WriteContext } from '../../service/context.ts'
 import {
   countClientSessions,
-  demandClient,
   endSession,
   impersonate,
   listClientSessions,
@@ -20,6 +17,7 @@ import {
 import { type Answer, type Call, type Operation, param, reading, tagged, type Untagged, writing } from '../operation.ts'
 import { page, queryFlag } from '../query.ts'
 import { done, refusals } from '../responses.ts'
+import { telling, told } from './telling.ts'
 
 const session = z.object({
   id: z.string().describe('Id of the session.'),
@@ -53,18 +51,6 @@ const impersonation = z.object({
   redirect: z.string().describe('The address of the account of the user.'),
   sameRealm: z.boolean().describe('Whether the caller is of that realm, and has left a session for this one.'),
 })
-const addresses = z.array(z.string())
-const told: Untagged['responses'] = {
-  200: {
-    description: 'Which applications took it.',
-    schema: z.object({
-      successRequests: addresses.optional().describe('Administration addresses of clients that took it.'),
-      failedRequests: addresses.optional().describe('Those of clients that refused it or did not answer.'),
-    }),
-  },
-  ...refusals,
-}
-
 const client = (call: Call) => param(call, 'client-uuid')
 const user = (call: Call) => param(call, 'user-id')
 
@@ -140,23 +126,7 @@ export const sessionOperations: Operation[] = [
       handle: impersonating,
     },
   ]),
-  ...tagged('Clients', [
-    ...ofClients,
-    {
-      operationId: 'pushClientRevocation',
-      method: 'POST',
-      path: '/admin/realms/{realm}/clients/{client-uuid}/push-revocation',
-      summary: 'Tell a client since when its tokens count',
-      permission: 'manage-clients',
-      event: { type: 'CLIENT', operation: 'ACTION', asCalled: true },
-      responses: told,
-      handle: telling(
-        'PUSH_NOT_BEFORE',
-        (context, call) => demandClient(context, client(call)),
-        (call) => client(call),
-      ),
-    },
-  ]),
+  ...tagged('Clients', ofClients),
   ...tagged('Realms Admin', [
     {
       operationId: 'getSessionStats',
@@ -200,18 +170,6 @@ export const sessionOperations: Operation[] = [
     },
   ]),
 ]
-
-/** Does the work, tells the clients, or the one of that id, and answers which of them took it. */
-function telling(
-  action: AdminAction,
-  work: (context: WriteContext, call: Call) => Promise<void>,
-  id?: (call: Call) => string,
-): Operation['handle'] {
-  return async (call) => {
-    await writing(work)(call)
-    return { status: 200, body: await tellClients(call.service, param(call, 'realm'), action, id?.(call)) }
-  }
-}
 
 async function impersonating(call: Call): Promise<Answer> {
   const { service, caller, base } = call

@@ -11,6 +11,7 @@ import {
   moveCredential,
   passwordsFor,
   removeCredential,
+  removeOneTimeCodes,
   resetPassword,
   setLabel,
 } from '../../service/resources/credentials.ts'
@@ -111,6 +112,16 @@ export const credentialOperations: Untagged[] = [
       const [prepared] = await prepareCredentials([{ value: body.value!, temporary: body.temporary === true }], make)
       return writing((context) => resetPassword(context, user(call), prepared!))(call)
     },
+  },
+  {
+    operationId: 'removeUserTotp',
+    method: 'PUT',
+    path: '/admin/realms/{realm}/users/{user-id}/remove-totp',
+    summary: 'Take the one-time codes from a user',
+    permission: manage,
+    event: { type, operation: 'ACTION' },
+    responses: { ...done, ...refusals },
+    handle: writing((context, call) => removeOneTimeCodes(context, user(call))),
   },
   {
     operationId: 'disableUserCredentialTypes',

@@ -1,7 +1,7 @@
 // The credentials of a user: what is known of them, their order, and a new password.
 import type { Representation } from '../../kinds/kind.ts'
 import {
-  deleteCredential,
+  deleteCredentialsById,
   labelCredential,
   placeCredentials,
   type StoredCredential,
@@ -59,7 +59,7 @@ export async function resetPassword(context: WriteContext, user: string, prepare
 /** Takes a credential from a user. */
 export async function removeCredential(context: WriteContext, user: string, id: string): Promise<void> {
   const { live, credential } = await findCredential(context, user, id)
-  await deleteCredential(context.tx, context.realm.number, id)
+  await deleteCredentialsById(context.tx, context.realm.number, [id])
   const { userLabel } = credential.body
   await changed(context, live)
   describeEvent(context, {
@@ -69,6 +69,16 @@ export async function removeCredential(context: WriteContext, user: string, id: 
       credential_id: id,
     },
   })
+}
+
+/** Takes the one-time codes from a user. */
+export async function removeOneTimeCodes(context: WriteContext, user: string): Promise<void> {
+  const live = await findUser(context, user)
+  demand(context, MANAGE)
+  const codes = (await credentialsOf(context, live)).filter(({ type }) => type === 'otp').map(({ id }) => id)
+  if (!codes.length) return
+  await deleteCredentialsById(context.tx, context.realm.number, codes)
+  await changed(context, live)
 }
 
 /** Calls a credential of a user otherwise. */

@@ -17,6 +17,23 @@ export async function listActions(context: Context): Promise<Representation[]> {
   return (await inOrder(context)).map((live) => show(context, live))
 }
 
+/** Keycloak: those that set up a credential, by alias. */
+const REGISTRATORS = [
+  'CONFIGURE_TOTP',
+  'webauthn-register',
+  'webauthn-register-passwordless',
+  'CONFIGURE_RECOVERY_AUTHN_CODES',
+]
+
+/** The aliases of the required actions by which people of the realm set up a credential, in order. */
+export async function listRegistrators(context: Context): Promise<string[]> {
+  demand(context, 'view-realm')
+  const actions = (await inOrder(context)).filter(({ representation }) => representation.enabled === true)
+  return actions
+    .map(({ representation }) => String(representation.providerId))
+    .filter((id) => REGISTRATORS.includes(id))
+}
+
 /** The required action with that alias. */
 export async function getAction(context: Context, alias: string): Promise<Representation> {
   demand(context, 'view-realm')

@@ -149,12 +149,6 @@ export function endOfflineAt(context: WriteContext, user: string, client: LiveOb
   return leaveSessions(context, client.id, { user, offline: true })
 }
 
-/** Throws not_found, or forbidden unless the caller may manage the client of that id. */
-export async function demandClient(context: Context, id: string): Promise<void> {
-  await getObject(context, 'client', id, 'Could not find client')
-  demand(context, 'manage-clients')
-}
-
 async function findClient(context: Context, id: string): Promise<void> {
   await getObject(context, 'client', id, 'Could not find client')
   demand(context, 'view-clients')

@@ -1,0 +1,73 @@
+// The operations on what a client has while it runs.
+import * as z from 'zod'
+import { kinds } from '../../kinds/index.ts'
+import type { Representation } from '../../kinds/kind.ts'
+import { addNode, demandClient, getServiceAccount, removeNode } from '../../service/resources/client-runtime.ts'
+import type { BodyForm } from '../body.ts'
+import { bodyBehind, type Call, type Operation, param, reading, tagged, writing } from '../operation.ts'
+import { badRequest, done, one, refusals } from '../responses.ts'
+import { telling, told } from './telling.ts'
+
+const client = (call: Call) => param(call, 'client-uuid')
+
+const node: BodyForm = {
+  schema: z.looseObject({ node: z.string().optional().describe('The name of its host.') }),
+  description: 'the node',
+}
+
+/** The account of a client, its nodes, and what they are told. */
+export const clientRuntimeOperations: Operation[] = tagged('Clients', [
+  {
+    operationId: 'getServiceAccountUser',
+    method: 'GET',
+    path: '/admin/realms/{realm}/clients/{client-uuid}/service-account-user',
+    summary: 'Get the account of a client',
+    permission: 'view-clients',
+    responses: { ...one(kinds.user), ...refusals },
+    handle: reading((context, call) => getServiceAccount(context, client(call))),
+  },
+  {
+    operationId: 'addClientNode',
+    method: 'POST',
+    path: '/admin/realms/{realm}/clients/{client-uuid}/nodes',
+    summary: 'Register a node of a client',
+    permission: 'manage-clients',
+    event: 'CLUSTER_NODE',
+    body: node,
+    responses: { ...done, ...refusals, ...badRequest },
+    handle: writing(async (context, call) => {
+      const body = await bodyBehind(call, () => demandClient(context, client(call)))
+      await addNode(context, client(call), body as Representation)
+    }),
+  },
+  {
+    operationId: 'deleteClientNode',
+    method: 'DELETE',
+    path: '/admin/realms/{realm}/clients/{client-uuid}/nodes/{node}',
+    summary: 'Forget a node of a client',
+    permission: 'manage-clients',
+    event: 'CLUSTER_NODE',
+    responses: { ...done, ...refusals },
+    handle: writing((context, call) => removeNode(context, client(call), param(call, 'node'))),
+  },
+  {
+    operationId: 'testClientNodes',
+    method: 'GET',
+    path: '/admin/realms/{realm}/clients/{client-uuid}/test-nodes-available',
+    summary: 'Ask the nodes of a client whether they are there',
+    permission: 'manage-clients',
+    event: { type: 'CLUSTER_NODE', operation: 'ACTION', asCalled: true },
+    responses: told,
+    handle: telling('TEST_AVAILABILITY', (context, call) => demandClient(context, client(call)), client),
+  },
+  {
+    operationId: 'pushClientRevocation',
+    method: 'POST',
+    path: '/admin/realms/{realm}/clients/{client-uuid}/push-revocation',
+    summary: 'Tell a client since when its tokens count',
+    permission: 'manage-clients',
+    event: { type: 'CLIENT', operation: 'ACTION', asCalled: true },
+    responses: told,
+    handle: telling('PUSH_NOT_BEFORE', (context, call) => demandClient(context, client(call)), client),
+  },
+])
