@@ -14,6 +14,8 @@ import { report } from './report.ts'
 
 /** How often goes what is over. */
 const SWEEP_EVERY = 15 * 60 * 1000
+/** How often to look for messages that are due again, or that other processes have left. */
+const DELIVER_EVERY = 5_000
 
 /** `regent serve`. Returns when the server has stopped. */
 export async function serve(flags: Record<string, unknown>): Promise<void> {
@@ -48,6 +50,7 @@ async function run(service: Service, settings: Settings, started: number): Promi
   })
   const stopped = untilStopped()
   const outbox = startOutbox(service, deliverers, (error) => app.log.error(error))
+  const delivering = setInterval(outbox.wake, DELIVER_EVERY)
   const sweeping = setInterval(
     () => sweep(service, new Date()).catch((error: unknown) => app.log.error(error)),
     SWEEP_EVERY,
@@ -68,6 +71,7 @@ async function run(service: Service, settings: Settings, started: number): Promi
     for (const close of watchers) await close()
   } finally {
     clearInterval(sweeping)
+    clearInterval(delivering)
     await app.close()
     await outbox.close()
   }

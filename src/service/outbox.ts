@@ -48,7 +48,7 @@ export class Undeliverable extends Error {}
 
 /** Who delivers the outbox in a process. */
 export interface Outbox {
-  /** Looks for what is due. */
+  /** Looks for what is due. Somebody must do so every now and then: for what is due again, and what other processes have left. */
   wake(): void
   /** Resolves when everything that was due has been tried. */
   settled(): Promise<void>
@@ -58,8 +58,6 @@ export interface Outbox {
 
 /** How many messages leave at a time: a server that answers slowly does not hold back the others. */
 const LANES = 8
-/** How often to look for what other processes have left, and for what is due again, in milliseconds. */
-const POLL = 5_000
 /** For how long nobody else tries what one has taken: longer than any attempt, whose steps all have limits. */
 const LEASE = 5 * 60_000
 /** After how long to try again; then not any more. */
@@ -110,13 +108,11 @@ export function startOutbox(service: Service, deliver: Deliverers, report: (erro
     while (lanes.size) await Promise.all(lanes)
   }
 
-  const polling = setInterval(wake, POLL).unref()
   const outbox: Outbox = {
     wake,
     settled,
     async close() {
       closed = true
-      clearInterval(polling)
       if (service.outbox === outbox) service.outbox = undefined
       await settled()
     },

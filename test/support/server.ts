@@ -53,7 +53,7 @@ export function testServer(): Promise<TestServer> {
 async function start(): Promise<TestServer> {
   const { service } = await testService()
   await bootstrap(service, { user: 'admin', password: 'admin' })
-  startOutbox(service, deliverers, () => {})
+  await startOutbox(service, deliverers, () => {}).settled()
   const app = await createServer(service, { basePath: '/v1' })
   let token = { text: '', at: 0 }
   let address: Promise<string> | undefined
