@@ -1,11 +1,15 @@
 // All of a realm, or nothing: a failure at any action leaves every row as it was, and names the action and its place.
+import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { ActionError } from '../../src/reconcile/apply.ts'
 import { planSource } from '../../src/reconcile/run.ts'
 import { SYSTEM } from '../../src/service/service.ts'
+import { campaign, TIME_LIMIT } from '../support/campaign.ts'
+import { type GeneratedRealm, generatedRealms } from '../support/generate.ts'
 import { applyAs, source } from '../support/reconcile.ts'
 import { allRows, failAt } from '../support/rows.ts'
-import { freshService } from '../support/service.ts'
+import { documentOf } from '../support/samples.ts'
+import { freshService, isTransaction, newName } from '../support/service.ts'
 
 const service = await freshService()
 afterAll(() => service.close())
@@ -72,3 +76,45 @@ test('a plan and its trial execution write nothing', async () => {
   await planSource(service, SYSTEM, source([{ realm: 'never-made', clients: [{ clientId: 'x' }] }]))
   expect(await allRows(service)).toEqual(before)
 })
+
+let left = Number.POSITIVE_INFINITY
+const failing = await freshService({
+  onStatement({ sql }) {
+    if (!isTransaction(sql) && --left < 0) throw new Error('planted failure')
+  },
+})
+afterAll(() => failing.close())
+
+test(
+  'a failure at any statement of an apply leaves the rows of its realm as before, or as after',
+  async () => {
+    await failing.create(SYSTEM, { representation: { realm: 'master' } }, async () => {})
+    let failed = 0
+    const point = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
+    await fc.assert(
+      fc.asyncProperty(generatedRealms, generatedRealms, point, async (first, second, share) => {
+        const name = newName()
+        const state = ({ settings, objects }: GeneratedRealm) => source([documentOf(name, objects, settings)], name)
+        await applyAs(failing, state(first))
+        const before = await allRows(failing, name)
+        const wanted = state(second)
+        left = 10_000
+        await planSource(failing, SYSTEM, wanted)
+        // An apply takes about as many statements as a plan, which tries it.
+        left = Math.floor(share * (10_000 - left))
+        const done = await applyAs(failing, wanted).then(
+          () => true,
+          () => false,
+        )
+        left = Number.POSITIVE_INFINITY
+        const rows = await allRows(failing, name)
+        if (!done) failed++
+        await applyAs(failing, wanted)
+        expect([before, await allRows(failing, name)]).toContainEqual(rows)
+      }),
+      campaign,
+    )
+    expect(failed).toBeGreaterThan(0)
+  },
+  TIME_LIMIT,
+)

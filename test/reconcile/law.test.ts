@@ -7,6 +7,7 @@ import { exportRealm } from '../../src/realm-file/render.ts'
 import { planSource } from '../../src/reconcile/run.ts'
 import { writers } from '../../src/service/index.ts'
 import { type Service, SYSTEM } from '../../src/service/service.ts'
+import { campaign, TIME_LIMIT } from '../support/campaign.ts'
 import { change } from '../support/changes.ts'
 import { type GeneratedRealm, generatedRealms } from '../support/generate.ts'
 import { ANN, applyAs, planText, source } from '../support/reconcile.ts'
@@ -15,10 +16,6 @@ import { documentOf } from '../support/samples.ts'
 import { newName, testService } from '../support/service.ts'
 
 const { service } = await testService()
-
-/** How many realms are tried: more than a first look needs, where somebody waits for a campaign. */
-const CASES = Number(process.env.REGENT_CASES ?? 25)
-const SECONDS = Number(process.env.REGENT_SECONDS ?? 3_600)
 
 /** The addresses of what the journals say about a realm since an entry count. */
 async function journaled(realm: string, since: { entries: number; people: number }): Promise<Set<string>> {
@@ -76,9 +73,9 @@ test(
         )
         expect(await journaled(realm, before)).toEqual(foreseen)
         expect(await planText(service, wanted)).toContain('Nothing to do.')
-        const rows = await allRows(service)
+        const rows = await allRows(service, realm)
         await applyAs(service, wanted)
-        expect(await allRows(service)).toEqual(rows)
+        expect(await allRows(service, realm)).toEqual(rows)
 
         expect(await planText(service, inParts(realm, second, half))).toContain('Nothing to do.')
         await applyAs(service, state(first))
@@ -96,10 +93,10 @@ test(
         await applyAs(service, source([full], realm))
         expect(await exported(true)).toEqual(full)
       }),
-      { numRuns: CASES, endOnFailure: true, interruptAfterTimeLimit: SECONDS * 1_000 },
+      campaign,
     )
   },
-  (SECONDS + 60) * 1_000,
+  TIME_LIMIT,
 )
 
 /** The same in two documents, the last objects first. */

@@ -2,18 +2,23 @@
 import { sql } from 'kysely'
 import type { Service } from '../../src/service/service.ts'
 
-/** Every row of every table as text, by table. */
-export function allRows(service: Service): Promise<Record<string, string[]>> {
+/** Every row of every table as text, by table; with a realm those that are its own. */
+export function allRows(service: Service, realm?: string): Promise<Record<string, string[]>> {
   return service.look(async (db) => {
-    const { rows: tables } = await sql<{ name: string }>`
-      select tablename as name from pg_tables where schemaname = 'public' and tablename not like 'kysely%' order by 1`.execute(
-      db,
-    )
+    const { rows: tables } = await sql<{ name: string; column: string | null }>`
+      select t.tablename as name, min(c.column_name) as column from pg_tables t
+      left join information_schema.columns c
+        on c.table_schema = 'public' and c.table_name = t.tablename and c.data_type = 'integer'
+          and (c.column_name = 'realm' or (c.table_name = 'realm' and c.column_name = 'number'))
+      where t.schemaname = 'public' and t.tablename not like 'kysely%' group by 1 order by 1`.execute(db)
     const dump: Record<string, string[]> = {}
-    for (const { name } of tables) {
+    for (const { name, column } of tables) {
+      if (realm !== undefined && column === null) continue
+      const own =
+        realm === undefined ? sql`true` : sql`${sql.ref(column!)} = (select number from realm where name = ${realm})`
       const { rows } = await sql<{
         row: string
-      }>`/* test */ select t::text as row from ${sql.table(name)} t order by 1`.execute(db)
+      }>`/* test */ select t::text as row from ${sql.table(name)} t where ${own} order by 1`.execute(db)
       dump[name] = rows.map(({ row }) => row)
     }
     return dump

@@ -26,14 +26,16 @@ const realmTables = new Set(
 
 /** Keeps a statement, and checks that it names the realm. */
 function look({ sql, parameters }: { sql: string; parameters: readonly unknown[] }): void {
-  // PostgreSQL's driver tells of its transactions, PGlite's does not.
-  if (/^(begin|start transaction|commit|rollback)/i.test(sql)) return
+  if (isTransaction(sql)) return
   executed.push({ sql, parameters })
   if (!looked.has(sql)) looked.set(sql, isOfAllRealms(sql) ? [] : unboundTables(sql, realmTables))
   const unbound = looked.get(sql)!
   globalThis.unboundStatements ??= []
   if (unbound.length) globalThis.unboundStatements.push(`${unbound.join(', ')}: ${sql}`)
 }
+
+/** PostgreSQL's driver tells of its transactions, PGlite's does not. */
+export const isTransaction = (sql: string): boolean => /^(begin|start transaction|commit|rollback)/i.test(sql)
 
 /** Migrations are of all realms; so is what tests themselves ask of the whole store, which says so. */
 function isOfAllRealms(sql: string): boolean {
@@ -47,8 +49,12 @@ export function testService(): Promise<TestService> {
 }
 
 /** A service on an empty database of its own, which the caller closes. */
-export async function freshService(options: { clock?: () => Date } = {}): Promise<Service> {
-  return openService({ location: await newDatabase(), key: new Uint8Array(32), onStatement: look, ...options })
+export async function freshService(options: { clock?: () => Date; onStatement?: typeof look } = {}): Promise<Service> {
+  const onStatement = (statement: Parameters<typeof look>[0]) => {
+    look(statement)
+    options.onStatement?.(statement)
+  }
+  return openService({ location: await newDatabase(), key: new Uint8Array(32), ...options, onStatement })
 }
 
 /** Where an empty database is: in memory on PGlite, newly created on PostgreSQL. */

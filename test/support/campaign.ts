@@ -1,0 +1,12 @@
+// How much is tried of a property: more than a first look needs, where somebody waits for a campaign.
+const SECONDS = Number(process.env.REGENT_SECONDS ?? 3_600)
+
+/** What fast-check is told: how many cases, and when enough is enough. */
+export const campaign = {
+  numRuns: Number(process.env.REGENT_CASES ?? 25),
+  endOnFailure: true,
+  interruptAfterTimeLimit: SECONDS * 1_000,
+}
+
+/** When a test of a property is given up. */
+export const TIME_LIMIT = (SECONDS + 60) * 1_000
