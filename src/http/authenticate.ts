@@ -17,21 +17,21 @@ export async function authenticate(
 ): Promise<Caller> {
   const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
   const verified = token ? await verifyStanding(service, token, ['Bearer'], issuer) : undefined
-  const user = verified?.claims.sub
-  if (!verified?.standing.counts || !user) throw failure('unauthorized', 'HTTP 401 Unauthorized')
+  if (!verified?.standing.counts) throw failure('unauthorized', 'HTTP 401 Unauthorized')
   const { realm, claims, standing } = verified
+  const { user, power } = standing
   const { origin } = request.headers
   const named = (claims['allowed-origins'] ?? []) as string[]
   if (origin !== undefined && !isAllowed(named, base, origin)) throw failure('forbidden', 'Invalid origin')
   return {
-    user: { realm: realm.name, id: user, ...(claims.sid !== undefined && { session: claims.sid }) },
-    ...(!standing.power && { powerless: true as const }),
+    user: { realm: realm.name, id: user.id, ...(claims.sid !== undefined && { session: claims.sid }) },
+    ...(!power && { powerless: true as const }),
     actor: {
       kind: 'administrator',
       realm: realm.name,
-      userId: user,
+      userId: user.id,
+      user: user.username,
       address: request.ip,
-      ...(typeof claims.preferred_username === 'string' && { user: claims.preferred_username }),
       ...(claims.azp && { client: claims.azp }),
     },
   }

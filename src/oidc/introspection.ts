@@ -1,11 +1,13 @@
 // Token introspection. RFC 7662.
-import { findById } from '../service/login.ts'
 import { type Service, SYSTEM } from '../service/service.ts'
 import type { TokenRequest } from './client-authentication.ts'
 import { forClient } from './client-call.ts'
 import type { EventNotes } from './events.ts'
 import { OAuthError } from './oauth-error.ts'
-import { verifyStanding } from './tokens.ts'
+import type { TokenRealm } from './realm.ts'
+import { type Claims, tokenContent } from './token-content.ts'
+import { subjectOf } from './token-subject.ts'
+import { type GoodToken, verifyStanding } from './tokens.ts'
 
 /** What a token says, to a client that it is meant for; to any other, and of any other token: that it is not active. Throws OAuthError. */
 export async function introspect(
@@ -30,18 +32,28 @@ export async function introspect(
     const verified = await verifyStanding(service, token, ['Bearer', 'ID', 'Refresh', 'Offline'])
     if (verified?.realm.number !== realm.number) return inactive('Access token JWT check failed')
     const { claims, standing } = verified
-    notes.user = claims.sub
+    notes.user = standing.counts ? standing.user.id : claims.sub
     notes.session = claims.sid
     Object.assign(notes.details, { token_id: claims.jti, token_type: claims.typ, token_issued_for: claims.azp })
     if (!standing.counts) return inactive(standing.why ?? 'Token is not active any more')
     if (![claims.aud].flat().includes(clientId)) return inactive(`Client '${clientId}' is not in the token audience`)
-    const user = await service.read(SYSTEM, name, (context) => findById(context, claims.sub!))
-    if (!user) return inactive('User not found')
-    return { ...claims, client_id: claims.azp, username: user.username, token_type: claims.typ, active: true }
+    const said = claims.typ === 'Bearer' ? await contentOf(service, realm, { ...verified, standing }) : claims
+    const { username } = standing.user
+    return { username, ...said, client_id: claims.azp, token_type: claims.typ, active: true }
   })
 }
 
 function refuse({ details }: EventNotes, status: number, why: string): OAuthError {
   details.detail = why
   return new OAuthError(status, 'invalid_request', why, { error: 'invalid_request' })
+}
+
+/** What mappers say of an access token now: it may say less than they do. */
+async function contentOf(service: Service, realm: TokenRealm, verified: GoodToken): Promise<Claims> {
+  const { exp, iat, jti, iss, aud, sub, typ, azp, sid, nonce, scope } = verified.claims
+  const issued = { exp, iat, jti, iss, aud, sub, typ, azp, sid, nonce, scope }
+  return service.read(SYSTEM, realm.name, async (context) => {
+    const subject = await subjectOf(context, realm, verified)
+    return (await tokenContent(context, subject, ['introspection'])).claims('introspection', issued)
+  })
 }

@@ -21,10 +21,11 @@ async function revokeFor(service: Service, { realm, client, notes }: ClientCall,
   // RFC 7009, section 2.2: what is no token is answered like one that was revoked.
   if (verified?.realm.number !== realm.number)
     throw new OAuthError(200, 'invalid_token', 'Invalid token', { error: 'invalid_token' })
-  const { azp, typ, sid, exp, jti = '', sub = '' } = verified.claims
+  const { standing, claims } = verified
+  const { azp, typ, sid, exp, jti = '' } = claims
   if (azp !== client.key[0]) throw refuse('invalid_request', 'Unmatching clients')
   if (typ === 'ID') throw refuse('unsupported_token_type', 'Unsupported token type', 'invalid_token_type')
-  notes.user = sub
+  notes.user = standing.counts ? standing.user.id : claims.sub
   if (typ === 'Bearer') notes.details.token_id = jti
   else {
     notes.session = sid
@@ -36,7 +37,9 @@ async function revokeFor(service: Service, { realm, client, notes }: ClientCall,
     await leaveSessions(
       context,
       client.id,
-      typ === 'Offline' ? { user: sub, offline: true } : { id: sid!, offline: false },
+      typ === 'Offline' && standing.counts
+        ? { user: standing.user.id, offline: true }
+        : { id: sid!, offline: typ === 'Offline' },
     )
   })
 }

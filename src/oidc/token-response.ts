@@ -1,14 +1,14 @@
 // What a grant becomes: tokens, each for its time, and none that outlives its session.
-import { randomUUID } from 'node:crypto'
-import type { JWTPayload } from 'jose'
+import { createHash, randomUUID } from 'node:crypto'
 import type { Representation } from '../kinds/kind.ts'
 import type { LiveObject } from '../service/live.ts'
-import type { StoredUser } from '../service/login.ts'
-import type { Service } from '../service/service.ts'
+import { type Service, SYSTEM } from '../service/service.ts'
 import { type ClientSession, endOf, lifespanOf, type UserSession } from '../service/sessions.ts'
 import { algorithmFor, INTERNAL_ALGORITHM } from './algorithms.ts'
 import type { Granted } from './grants/grant.ts'
 import { issuerOf, secondsOf, type TokenRealm } from './realm.ts'
+import { type Claims, type Subject, tokenContent } from './token-content.ts'
+import { notedIn } from './token-subject.ts'
 import { signToken } from './tokens.ts'
 
 /** The answer to a request that was granted: its tokens. */
@@ -19,43 +19,52 @@ export async function tokenResponse(
   client: LiveObject,
   granted: Granted,
 ): Promise<Record<string, unknown>> {
-  const { user, scopes, session, part, nonce } = granted
+  const { user, session, part } = granted
+  const subject: Subject = {
+    ...{ base, realm, client, user, scopes: granted.scopes, nonce: granted.nonce, notes: granted.sessionNotes },
+    ...(session && notedIn(session, part?.body)),
+  }
+  const content = await service.read(SYSTEM, realm.name, (context) =>
+    tokenContent(context, subject, ['accessToken', 'idToken', 'response']),
+  )
   const now = secondsOf(realm.now)
   const lifespan = accessLifespan(realm, client, session)
-  const issuer = issuerOf(base, realm.name)
-  const sid = session && { sid: session.id }
-  const common = (typ: string): JWTPayload => ({
-    iat: now,
-    jti: randomUUID(),
-    iss: issuer,
-    sub: user.id,
-    typ,
-    azp: client.key[0],
-    ...sid,
-    scope: scopes.join(' '),
-  })
-  const exp = now + lifespan
+  const [exp, iss] = [now + lifespan, issuerOf(base, realm.name)]
+  const sign = (typ: string, claims: Claims, algorithm: string) =>
+    signToken(service, realm, { ...claims, iat: now, jti: randomUUID(), iss, typ }, algorithm)
+  const claims = content.claims('accessToken')
   const algorithm = (what: 'access' | 'id') => algorithmFor(realm.settings, client.representation, what)
-  const identity = { ...common('ID'), exp, aud: client.key[0], ...(nonce && { nonce }), ...profile(user) } as JWTPayload
+  const access = await sign('Bearer', { ...claims, exp }, algorithm('access'))
+  const identity = { ...content.claims('idToken'), exp, at_hash: halfHash(access, algorithm('id')) }
   const refresh = session && part && givesRefresh(client) ? refreshToken(realm, client, session, part) : undefined
+  // Keycloak: a refresh token names the user as the access token does, and every word of the scope.
+  const going = {
+    aud: iss,
+    ...(claims.sub !== undefined && { sub: claims.sub }),
+    azp: client.key[0],
+    sid: session?.id,
+    scope: content.scopes.join(' '),
+    ...refresh,
+  }
   return {
-    access_token: await signToken(service, realm, { ...common('Bearer'), exp, ...profile(user) }, algorithm('access')),
+    ...content.claims('response'),
+    access_token: access,
     expires_in: lifespan,
     refresh_expires_in: refresh?.exp === undefined ? 0 : refresh.exp - now,
-    ...(refresh && {
-      refresh_token: await signToken(
-        service,
-        realm,
-        { ...common(refresh.typ), ...refresh, aud: issuer },
-        INTERNAL_ALGORITHM,
-      ),
-    }),
+    ...(refresh && { refresh_token: await sign(refresh.typ, going, INTERNAL_ALGORITHM) }),
     token_type: 'Bearer',
-    ...(scopes.includes('openid') && { id_token: await signToken(service, realm, identity, algorithm('id')) }),
+    ...(content.scopes.includes('openid') && { id_token: await sign('ID', identity, algorithm('id')) }),
     'not-before-policy': Math.max(Number(realm.settings.notBefore ?? 0), Number(user.body.notBefore ?? 0)),
     ...(session && { session_state: session.id }),
-    scope: scopes.join(' '),
+    scope: content.scope,
   }
+}
+
+/** OpenID Connect Core, section 3.1.3.6: the first half of a digest, of the size that the signature's algorithm has. */
+function halfHash(token: string, algorithm: string): string {
+  const size = algorithm === 'EdDSA' ? '512' : algorithm.slice(-3)
+  const digest = createHash(`sha${size}`).update(token).digest()
+  return digest.subarray(0, digest.length / 2).toString('base64url')
 }
 
 /** When a client's part of a session ends, unless it is used meanwhile. Keycloak: SessionExpirationUtils. */
@@ -85,7 +94,7 @@ export function partEnd(
 }
 
 /** How long an access token lives, in seconds. */
-function accessLifespan(realm: TokenRealm, client: LiveObject, session: UserSession | undefined): number {
+export function accessLifespan(realm: TokenRealm, client: LiveObject, session: UserSession | undefined): number {
   const attributes = (client.representation.attributes ?? {}) as Record<string, string>
   const stated = Number(attributes['access.token.lifespan'] || realm.settings.accessTokenLifespan)
   if (!session) return stated
@@ -104,18 +113,4 @@ function refreshToken(realm: TokenRealm, client: LiveObject, session: UserSessio
 function givesRefresh({ representation }: LiveObject): boolean {
   const attributes = (representation.attributes ?? {}) as Record<string, string>
   return attributes['use.refresh.tokens'] !== 'false'
-}
-
-/** What a token says of its user. */
-export function profile({ username, email, body }: StoredUser): Record<string, unknown> {
-  const { firstName, lastName, emailVerified = false } = body
-  const name = [firstName, lastName].filter((part) => typeof part === 'string').join(' ')
-  return {
-    email_verified: emailVerified,
-    ...(name && { name }),
-    preferred_username: username,
-    ...(firstName !== undefined && { given_name: firstName }),
-    ...(lastName !== undefined && { family_name: lastName }),
-    ...(email !== null && { email }),
-  }
 }

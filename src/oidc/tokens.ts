@@ -65,6 +65,13 @@ export async function verifyToken(
   }
 }
 
+/** A token that counts, and what it stands on. */
+export type GoodToken = Verified & { readonly standing: Extract<TokenStanding, { counts: true }> }
+
+/** Whether the token was verified, and counts. */
+export const isGood = (token: (Verified & { standing: TokenStanding }) | undefined): token is GoodToken =>
+  token?.standing.counts === true
+
 /** A token of one of these types that was verified, and what there is to say of it now. Two statements. */
 export async function verifyStanding(
   service: Service,
@@ -84,6 +91,9 @@ export async function verifyStanding(
   })
   return { ...verified, standing }
 }
+
+/** The address of the server that a token comes from. */
+export const baseOf = ({ iss }: JWTPayload): string => splitIssuer(iss).base
 
 function splitIssuer(issuer: string | undefined): { base: string; name: string } {
   const at = issuer?.lastIndexOf('/realms/') ?? -1

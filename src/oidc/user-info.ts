@@ -1,12 +1,11 @@
 // The user info endpoint. OpenID Connect Core 1.0, section 5.3.
-import { writers } from '../service/index.ts'
-import { findById } from '../service/login.ts'
 import { type Service, SYSTEM } from '../service/service.ts'
 import { type EventNotes, told } from './events.ts'
 import { BearerError } from './oauth-error.ts'
 import { findTokenRealm, type TokenRealm, type Transport } from './realm.ts'
-import { profile } from './token-response.ts'
-import { verifyStanding } from './tokens.ts'
+import { isLight, tokenContent } from './token-content.ts'
+import { subjectOf } from './token-subject.ts'
+import { isGood, verifyStanding } from './tokens.ts'
 import { demandOrigin } from './web-origins.ts'
 
 /** What a request shows: tokens of its header and of its form. */
@@ -42,18 +41,21 @@ async function show(
   const token = bearer || form
   if (!token) throw refuse(401)
   const verified = await verifyStanding(service, token, ['Bearer'])
-  if (verified?.realm.number !== realm.number || !verified.standing.counts) {
-    throw refuse(401, 'invalid_token', verified?.standing.why ?? 'Token verification failed')
+  if (!isGood(verified) || verified.realm.number !== realm.number) {
+    const why = verified?.standing.counts === false ? verified.standing.why : undefined
+    throw refuse(401, 'invalid_token', why ?? 'Token verification failed')
   }
   const { claims } = verified
   if (!claims.scope?.split(' ').includes('openid')) throw refuse(403, 'insufficient_scope', 'Missing openid scope')
-  const { user, client } = await service.read(SYSTEM, realm.name, async (context) => ({
-    user: await findById(context, claims.sub!),
-    client: origin === undefined ? [] : await writers.client.list(context, { keys: [[claims.azp!]] }),
-  }))
-  if (!user) throw refuse(401, 'invalid_token', 'Token verification failed')
-  demandOrigin(client[0]?.representation ?? {}, base, origin)
-  Object.assign(notes, { client: claims.azp, user: user.id, session: claims.sid })
-  Object.assign(notes.details, { username: user.username, signature_required: 'false' })
-  return { sub: user.id, ...profile(user) }
+  return service.read(SYSTEM, realm.name, async (context) => {
+    const subject = await subjectOf(context, realm, verified)
+    const { client, user } = subject
+    demandOrigin(client.representation, base, origin)
+    if (isLight(client)) {
+      throw refuse(401, 'invalid_token', 'Lightweight access token not allowed for userinfo endpoint')
+    }
+    Object.assign(notes, { client: claims.azp, user: user.id, session: claims.sid })
+    Object.assign(notes.details, { username: user.username, signature_required: 'false' })
+    return (await tokenContent(context, subject, ['userInfo'])).claims('userInfo')
+  })
 }

@@ -15,6 +15,10 @@ export const everything: Power = { all: true }
 export const ADMIN = 'admin'
 const REALM_ADMIN = { client: 'realm-management', name: 'realm-admin' }
 
+/** The role that gives administrative power to the people of a realm. */
+export const powerRole = (realm: string): { readonly client: string | null; readonly name: string } =>
+  realm === MASTER ? { client: null, name: ADMIN } : REALM_ADMIN
+
 /** What the user may administer now, whatever the token said when it was made. Throws unauthorized when there is none. One statement. */
 export async function powerOf(tx: Transaction, user: { realm: string; id: string }): Promise<Power> {
   const found = await findHolder(tx, user.realm, user.id, user.realm === MASTER ? ADMIN : undefined)

@@ -91,6 +91,11 @@ export interface PartBody {
   readonly scope: string
   /** The server's own address, as the client knows it: its tokens name it as their issuer. */
   readonly base: string
+  /** Keycloak: the level of authentication that was reached for the client; 0 where an earlier log-in was enough. */
+  readonly level?: number
+  /** The `claims` and `acr_values` parameters of the request. */
+  readonly claims?: string
+  readonly acrValues?: string
 }
 
 /** Gives a client its part of a session, in the place of the part that it had. One statement. */

@@ -1,14 +1,9 @@
 // What a token stands on, as it is now: its client, its user, its session, and the credential that its user logged in with.
-import { findStanding, hasCredential, type TokenNames } from '../store/standing.ts'
+import { findStanding, hasCredential, type Standing, type TokenNames } from '../store/standing.ts'
+import { powerRole } from './administrators.ts'
 import type { Context, RuntimeContext } from './context.ts'
 import type { Service } from './service.ts'
 import { timesUsed } from './single-use.ts'
-
-/**
- * Keycloak: through a client without full scope, roles count that its scope mappings name. There are none yet: so such
- * a client carries no administrative power, but for the realm's own clients for administration.
- */
-const ADMIN_CLIENTS = ['admin-cli', 'security-admin-console']
 
 /** What a token says of where it comes from; `issuedAt` in seconds since 1970. */
 export interface IssuedToken extends Omit<TokenNames, 'revoked'> {
@@ -16,15 +11,16 @@ export interface IssuedToken extends Omit<TokenNames, 'revoked'> {
   readonly issuedAt: number
 }
 
-/** What there is to say of a token now. */
-export interface TokenStanding {
-  /** Whether the token counts. */
-  readonly counts: boolean
-  /** Whether its user's administrative power goes with it. */
-  readonly power: boolean
-  /** Why it does not count. Keycloak: in its words, which are its codes in part. */
-  readonly why?: 'User disabled' | 'user_session_not_found'
-}
+/** What there is to say of a token now: what it stands on, or why it does not count. Keycloak: in its words, which are its codes in part. */
+export type TokenStanding =
+  | { readonly counts: false; readonly why?: 'User disabled' | 'user_session_not_found' }
+  | {
+      readonly counts: true
+      readonly user: { readonly id: string; readonly username: string }
+      /** Whether its user's administrative power goes with it: Keycloak: it does if its client shows the role. */
+      readonly power: boolean
+      readonly session: Standing['session']
+    }
 
 /**
  * Whether a token that was issued at that time (seconds since 1970) counts: its client and its user are enabled, neither
@@ -32,15 +28,16 @@ export interface TokenStanding {
  */
 export async function standingOf(
   service: Service,
-  realm: { readonly number: number },
+  realm: { readonly number: number; readonly name: string },
   names: IssuedToken,
 ): Promise<TokenStanding> {
-  const found = await service.look((tx) => findStanding(tx, realm.number, { ...names, revoked: keyOf(names.id) }))
-  const nothing = { counts: false, power: false }
-  if (!found?.enabled || names.issuedAt < found.notBefore || found.revoked) return nothing
-  if (!found.userEnabled) return { ...nothing, why: 'User disabled' }
-  if (names.session !== undefined && !found.session) return { ...nothing, why: 'user_session_not_found' }
-  return { counts: true, power: found.fullScope || ADMIN_CLIENTS.includes(names.client) }
+  const token = { ...names, revoked: keyOf(names.id) }
+  const found = await service.look((tx) => findStanding(tx, realm.number, token, powerRole(realm.name)))
+  if (!found?.enabled || names.issuedAt < found.notBefore || found.revoked) return { counts: false }
+  const { user, session, shows } = found
+  if (user?.enabled === false) return { counts: false, why: 'User disabled' }
+  if (names.session !== undefined && !session) return { counts: false, why: 'user_session_not_found' }
+  return user ? { counts: true, user, power: shows, session } : { counts: false }
 }
 
 const keyOf = (id: string) => `revoked ${id}`

@@ -1,16 +1,19 @@
 // What a token stands on: the client that got it, the credential of its user; and who stands above every realm.
 import { sql } from 'kysely'
+import type { Representation } from '../kinds/kind.ts'
 import type { Transaction } from './database.ts'
 
 /** What a token names, as it is now. */
 export interface Standing {
   readonly enabled: boolean
-  readonly fullScope: boolean
+  /** Whether the client shows the role, where its user has it. */
+  readonly shows: boolean
   /** Tokens of the client, or of the user, from before are void: seconds since 1970. */
   readonly notBefore: number
-  readonly userEnabled: boolean
-  /** Whether the user has a session with the id that the token names. */
-  readonly session: boolean
+  /** Null: gone. */
+  readonly user: { readonly id: string; readonly username: string; readonly enabled: boolean } | null
+  /** The session that the token names, with what the client noted of it. */
+  readonly session: { readonly id: string; readonly body: Representation; readonly part: Representation | null } | null
   readonly revoked: boolean
 }
 
@@ -18,28 +21,60 @@ export interface Standing {
 export interface TokenNames {
   /** The client's name, not its id. */
   readonly client: string
+  /** The subject that it names: the user's id, where there is no session that tells the user. */
   readonly user: string
   readonly session: string | undefined
   /** The key under which its revocation would be kept: see single-use.ts. */
   readonly revoked: string
 }
 
-/** What the token stands on; undefined when its client or its user is gone. One statement. */
+/**
+ * What the token stands on; undefined when its client is gone. A client without full scope shows the role if it
+ * is in what the client has in its scope; what the realm role of that name contains is not looked at. One statement.
+ */
 export async function findStanding(
   tx: Transaction,
   realm: number,
   { client, user, session, revoked }: TokenNames,
+  role: { readonly client: string | null; readonly name: string },
 ): Promise<Standing | undefined> {
   const { rows } = await sql<Standing>`
-    select coalesce((c.body ->> 'enabled')::boolean, false) as enabled,
-      coalesce((c.body ->> 'fullScopeAllowed')::boolean, false) as "fullScope",
-      greatest((c.body ->> 'notBefore')::integer, (u.body ->> 'notBefore')::integer, 0) as "notBefore",
-      coalesce((u.body ->> 'enabled')::boolean, false) as "userEnabled",
-      exists (select from user_session s
-        where s.realm = c.realm and s.id = ${session ?? null} and s.user_account = u.id) as session,
-      exists (select from single_use k where k.realm = c.realm and k.key = ${revoked}) as revoked
-    from client c join user_account u on u.realm = c.realm and u.id = ${user}
-    where c.realm = ${realm} and c.client_id = ${client}`.execute(tx)
+    with recursive holder as (
+      select c.id, c.body, coalesce((c.body ->> 'fullScopeAllowed')::boolean, false) as full_scope
+      from client c where c.realm = ${realm} and c.client_id = ${client}
+    ),
+    scope as (
+      (select m.role as id from holder h join client_role m on m.realm = ${realm} and m.client = h.id and not h.full_scope
+        union
+        select t.id from holder h join role t on t.realm = ${realm} and t.client = h.id and not h.full_scope)
+      union
+      select p.part
+      from scope s
+      join role t on t.realm = ${realm} and t.id = s.id and not (t.client is null and t.name = ${role.name})
+      join role_composite p on p.realm = ${realm} and p.role = s.id
+    ),
+    named as (
+      select s.id, s.user_account, s.body,
+        (select p.body from client_session p
+          where p.realm = ${realm} and p.offline = s.offline and p.session = s.id and p.client = h.id) as part
+      from holder h join user_session s on s.realm = ${realm} and s.id = ${session ?? null}
+      order by s.offline limit 1
+    )
+    select coalesce((h.body ->> 'enabled')::boolean, false) as enabled,
+      h.full_scope or exists (
+        select from scope s
+        join role t on t.realm = ${realm} and t.id = s.id and t.name = ${role.name}
+        left join client o on o.realm = t.realm and o.id = t.client
+        where o.client_id is not distinct from ${role.client}::text) as shows,
+      greatest((h.body ->> 'notBefore')::integer, (u.body ->> 'notBefore')::integer, 0) as "notBefore",
+      case when u.id is not null then jsonb_build_object('id', u.id, 'username', u.username,
+        'enabled', coalesce((u.body ->> 'enabled')::boolean, false)) end as "user",
+      (select jsonb_build_object('id', n.id, 'body', n.body, 'part', n.part) from named n) as session,
+      exists (select from single_use k where k.realm = ${realm} and k.key = ${revoked}) as revoked
+    from holder h
+    left join user_account u on u.realm = ${realm} and u.id = coalesce((select n.user_account from named n), ${user})`.execute(
+    tx,
+  )
   return rows[0]
 }
 

@@ -7,7 +7,7 @@ import { SYSTEM } from '../../service/service.ts'
 import { findGoingOn, leaveSessions } from '../../service/sessions.ts'
 import { keepForOneUse, useOnce } from '../../service/single-use.ts'
 import { OAuthError } from '../oauth-error.ts'
-import { grantedScopes } from '../scopes.ts'
+import { demandOffline, grantedScopes } from '../scopes.ts'
 import type { Grant } from './grant.ts'
 
 /** What a code stands for: a client's part of a session, and what the request to the authorization endpoint said. */
@@ -74,6 +74,7 @@ export const byAuthorizationCode: Grant = async ({ service, realm, client, form,
     const { part, ...session } = found
     if (!part) throw refuse('Code not valid', 'invalid_code')
     const scopes = await grantedScopes(context, client, kept.scope)
+    await demandOffline(context, client, user.id, scopes)
     return { user, scopes, session, part, ...(kept.nonce !== undefined && { nonce: kept.nonce }) }
   })
 }

@@ -6,7 +6,7 @@ import { grantedScopes } from '../scopes.ts'
 import type { Grant } from './grant.ts'
 
 /** The client's own account; nothing is kept of it. */
-export const byClientCredentials: Grant = async ({ service, realm, client, form, notes }) => {
+export const byClientCredentials: Grant = async ({ service, realm, client, form, address, notes }) => {
   const refuse = (reason: string) =>
     new OAuthError(401, 'unauthorized_client', reason, { error: 'invalid_client', reason })
   if (client.representation.publicClient === true) throw refuse('Public client not allowed to retrieve service account')
@@ -20,6 +20,8 @@ export const byClientCredentials: Grant = async ({ service, realm, client, form,
       const reason = 'User is disabled'
       throw new OAuthError(401, 'invalid_request', reason, { error: 'user_disabled', reason })
     }
-    return { user, scopes: await grantedScopes(context, client, form.scope) }
+    // Keycloak: what the mappers of the client scope service_account tell.
+    const sessionNotes = { client_id: client.key[0]!, ...(address && { clientHost: address, clientAddress: address }) }
+    return { user, scopes: await grantedScopes(context, client, form.scope), sessionNotes }
   })
 }

@@ -17,6 +17,7 @@ export interface GrantCall extends ClientCall {
 /** What a grant gives: whose tokens, and what they stand on. */
 export interface Granted {
   readonly user: StoredUser
+  /** All words of the scope, also those that tokens do not show: see `grantedScopes`. */
   readonly scopes: readonly string[]
   /** Absent: nothing is kept of it, and no refresh token is given. */
   readonly session?: UserSession
@@ -24,6 +25,8 @@ export interface Granted {
   readonly part?: ClientSession
   /** Where the ID token must name it. */
   readonly nonce?: string
+  /** What mappers may tell of the call, where there is no session to note it. */
+  readonly sessionNotes?: Readonly<Record<string, string>>
 }
 
 /** One grant. Throws OAuthError. */
@@ -31,6 +34,3 @@ export type Grant = (call: GrantCall) => Promise<Granted>
 
 /** The words of a scope parameter. */
 export const wordsOf = (scope: unknown): string[] => (typeof scope === 'string' ? scope.split(' ').filter(Boolean) : [])
-
-/** Keycloak: the scope that makes a session an offline one. */
-export const OFFLINE = 'offline_access'

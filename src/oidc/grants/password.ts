@@ -5,8 +5,8 @@ import { joinSession, startSession } from '../../service/sessions.ts'
 import { consentTo, mustAsk } from '../consents.ts'
 import { OAuthError } from '../oauth-error.ts'
 import { secondsOf } from '../realm.ts'
-import { grantedScopes } from '../scopes.ts'
-import { type Grant, OFFLINE } from './grant.ts'
+import { demandOffline, grantedScopes, OFFLINE } from '../scopes.ts'
+import type { Grant } from './grant.ts'
 
 /** A name and a password begin a session. */
 export const byPassword: Grant = async ({ service, base, realm, client, form, address, notes }) => {
@@ -46,6 +46,7 @@ export const byPassword: Grant = async ({ service, base, realm, client, form, ad
     if (mustAsk(agreement)) throw new OAuthError(400, 'invalid_client', 'Client requires user consent')
   }
   return service.runtime(SYSTEM, realm.name, async (context) => {
+    await demandOffline(context, client, user.id, scopes)
     const session = await startSession(context, {
       user: user.id,
       offline: scopes.includes(OFFLINE),

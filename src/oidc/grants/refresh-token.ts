@@ -7,10 +7,10 @@ import { timesUsed } from '../../service/single-use.ts'
 import { stillHas } from '../../service/standing.ts'
 import { OAuthError } from '../oauth-error.ts'
 import { secondsOf } from '../realm.ts'
-import { grantedScopes } from '../scopes.ts'
+import { grantedScopes, OFFLINE } from '../scopes.ts'
 import { partEnd } from '../token-response.ts'
 import { verifyToken } from '../tokens.ts'
-import { type Grant, OFFLINE, wordsOf } from './grant.ts'
+import { type Grant, wordsOf } from './grant.ts'
 
 const refuse = (reason: string) => new OAuthError(400, 'invalid_grant', reason, { error: 'invalid_token', reason })
 
@@ -29,14 +29,15 @@ export const byRefreshToken: Grant = async ({ service, realm, client, form, note
   if (foreign.length) throw new OAuthError(400, 'invalid_scope', `Invalid scopes: ${form.scope}`)
 
   return service.runtime(SYSTEM, realm.name, async (context) => {
-    const user = await findById(context, String(sub))
-    if (!user) throw refuse('Invalid refresh token')
-    if (user.body.enabled !== true) throw refuse('User disabled')
     const found = await findGoingOn(context, realm.settings, { id: sid, offline, client: client.id, lock: true })
     const over = refuse(offline ? 'Offline user session not found' : 'Session not active')
-    if (!found?.part || found.user !== user.id) throw over
-    if (iat < notBefore(client.representation, user)) throw refuse('Stale token')
+    if (!found?.part) throw over
     const { part, ...session } = found
+    // The token's subject may be one that mappers made: the session knows whose it is.
+    const user = await findById(context, session.user)
+    if (!user) throw refuse('Invalid refresh token')
+    if (user.body.enabled !== true) throw refuse('User disabled')
+    if (iat < notBefore(client.representation, user)) throw refuse('Stale token')
     const { credential } = session.body as { credential?: string }
     if (context.now >= partEnd(realm.settings, client, session, part)) throw over
     // A new password ends what began with the old one.

@@ -6,15 +6,17 @@ import {
   findGoingOn,
   joinSession,
   lifespanOf,
+  type PartBody,
   renewSession,
   startSession,
   type UserSession,
 } from '../../service/sessions.ts'
 import { recordUserEvent } from '../../service/user-events.ts'
 import { issueCode } from '../grants/authorization-code.ts'
-import { OFFLINE, wordsOf } from '../grants/grant.ts'
+import { wordsOf } from '../grants/grant.ts'
 import { infoPage } from '../pages/messages.ts'
 import { issuerOf, secondsOf } from '../realm.ts'
+import { mayGoOffline, OFFLINE } from '../scopes.ts'
 import type { BrowserAnswer } from './browser.ts'
 import { noCookie, RESTART } from './cookies.ts'
 import { findSso, identityCookies } from './identity.ts'
@@ -33,9 +35,9 @@ export async function finish(
   const done = await noting(login, async (context) => {
     if (kept && !(await endLogin(context, kept))) return undefined
     const session = await sessionOf(context, login, before?.user === state.user ? before : undefined)
-    const offline = wordsOf(parameters.scope).includes(OFFLINE)
+    const offline = wordsOf(parameters.scope).includes(OFFLINE) && (await mayGoOffline(context, client, session.user))
     const used = offline ? await startSession(context, { ...beginning(login), id: session.id, offline }) : session
-    const part = { scope: parameters.scope, base: request.base }
+    const part = partOf(login)
     await joinSession(context, session, client.id, part)
     if (offline) await joinSession(context, used, client.id, part)
     const { redirectUri, nonce, codeChallenge, codeChallengeMethod } = parameters
@@ -101,6 +103,18 @@ async function sessionOf(context: RuntimeContext, login: Login, before: UserSess
   return renewSession(context, found, state.session === undefined ? beginning(login).body : found.body)
 }
 
+/** What is noted in the client's part. Keycloak: its level of authentication is none where an earlier log-in was enough. */
+function partOf({ request, state }: Login): PartBody {
+  const { scope, claims, acrValues } = state.parameters
+  return {
+    scope,
+    base: request.base,
+    level: state.session === undefined ? 1 : 0,
+    ...(claims !== undefined && { claims }),
+    ...(acrValues !== undefined && { acrValues }),
+  }
+}
+
 function beginning(login: Login) {
   const { state, request, realm } = login
   const { live, credentials } = personOf(login)
@@ -113,6 +127,7 @@ function beginning(login: Login) {
     address: request.address,
     body: {
       authTime: secondsOf(realm.now),
+      notes: { AUTH_TIME: String(secondsOf(realm.now)) },
       ...(credential && { credential: credential.id! }),
     },
   }

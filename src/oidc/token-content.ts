@@ -1,0 +1,170 @@
+// What tokens say: the claims of everything that is said of a user to a client, by one function. See decision 0024.
+import { effectiveMapperConfig } from '../kinds/mapper-types.ts'
+import type { Context } from '../service/context.ts'
+import type { LiveObject } from '../service/live.ts'
+import {
+  factsOf,
+  type MapperHolder,
+  mappersOf,
+  type OrganizationFacts,
+  type UserFacts,
+} from '../service/token-content.ts'
+import type { Claims } from './mappers/claims.ts'
+import { mapperTypes, roleChanges } from './mappers/index.ts'
+import type { ActiveMapper, Facts, Roles, Subject, Target } from './mappers/mapper.ts'
+import { aliasesIn, holderOf, isOfOrganizations, scopesNamed } from './scopes.ts'
+
+export type { Claims } from './mappers/claims.ts'
+export type { Subject, Target } from './mappers/mapper.ts'
+
+/** What is said of a user to a client. */
+export interface TokenContent {
+  /** The scope as tokens show it. */
+  readonly scope: string
+  /** All words of the scope, also those that tokens do not show. */
+  readonly scopes: readonly string[]
+  /**
+   * The claims for one of the targets, beside those that say when and where it was made. `token`: those of the token that
+   * is introspected, which mappers add to.
+   */
+  claims(target: Target, token?: Claims): Claims
+}
+
+/** What the targets say of the user to the client. Two statements, whatever the user has. */
+export async function tokenContent(
+  context: Context,
+  subject: Subject,
+  targets: readonly Target[],
+): Promise<TokenContent> {
+  const { client, user } = subject
+  const granted = await grantedHolders(context, subject)
+  const facts = await factsOf(context, user.id, {
+    client: client.id,
+    scopes: granted.flatMap(({ id, name }) => (name === null ? [] : [id])),
+    fullScope: client.representation.fullScopeAllowed === true,
+    roles: activeMappers(granted).some((mapper) => targets.some((target) => showsRoles(mapper, target, subject))),
+  })
+  const holders = granted.filter(({ id, name }) => name === null || facts.permitted.includes(id))
+  const scopes = subject.scopes.filter((word) => isPermitted(word, holders, facts))
+  const scope = scopes.filter((word) => holderOf(holders, word)?.shown ?? true).join(' ')
+  const mappers = activeMappers(holders)
+  const all: Facts = {
+    ...subject,
+    roles: changedRoles(mappers, facts),
+    groups: facts.groups,
+    organizations: shownOrganizations(subject, scopes, holders, facts),
+    mappers,
+  }
+  return { scope, scopes, claims: (target, token) => claimsFor(target, all, { scope, ...token }) }
+}
+
+/** The client scopes that the words name, and the client, with their mappers. */
+async function grantedHolders(context: Context, { client, scopes }: Subject): Promise<MapperHolder[]> {
+  const found = await mappersOf(context, client.id, scopesNamed(scopes))
+  const named = new Set(scopes.map((word) => holderOf(found, word)))
+  return found.filter((holder) => holder.name === null || named.has(holder))
+}
+
+/** Keycloak: client scopes with roles are for those who have one of them; organizations are for their members. */
+function isPermitted(word: string, holders: readonly MapperHolder[], { organizations }: UserFacts): boolean {
+  const holder = holderOf(holders, word)
+  if (!holder) return word === 'openid'
+  const aliases = holder.name === word ? undefined : aliasesIn([word])
+  return !Array.isArray(aliases) || organizations.some(({ alias }) => aliases.includes(alias))
+}
+
+function shownOrganizations(
+  { realm }: Subject,
+  words: readonly string[],
+  holders: readonly MapperHolder[],
+  { organizations }: UserFacts,
+): readonly OrganizationFacts[] | undefined {
+  const asking = words.filter((word) => {
+    const holder = holderOf(holders, word)
+    return holder && isOfOrganizations(holder)
+  })
+  if (!asking.length || realm.settings.organizationsEnabled !== true) return undefined
+  const aliases = aliasesIn(asking)
+  // Who belongs to several has to say which: nobody asks them yet.
+  if (aliases === undefined) return organizations.length === 1 ? organizations : []
+  return organizations.filter(({ alias }) => aliases === '*' || aliases.includes(alias))
+}
+
+const unknown = new Set<string>()
+
+/** The mappers of known types, in the order in which they come. */
+function activeMappers(holders: readonly MapperHolder[]): ActiveMapper[] {
+  const all = holders.flatMap(({ mappers }) => mappers)
+  for (const { type, name } of all.filter(({ type }) => priorityOf(type) === undefined && !unknown.has(type))) {
+    unknown.add(type)
+    process.emitWarning(`tokens do without the protocol mapper ${name}: there is no type ${type}`)
+  }
+  return all
+    .filter(({ type }) => priorityOf(type) !== undefined)
+    .map(({ type, config }) => ({ type, settings: effectiveMapperConfig(type, config) }))
+    .sort((a, b) => priorityOf(a.type)! - priorityOf(b.type)!)
+}
+
+function priorityOf(type: string): number | undefined {
+  return (mapperTypes[type] ?? roleChanges[type])?.priority
+}
+
+function changedRoles(mappers: readonly ActiveMapper[], facts: UserFacts): Roles {
+  const byOwner = Map.groupBy(facts.roles, ({ client }) => client ?? undefined)
+  const roles: Roles = new Map([...byOwner].map(([client, own]) => [client, new Set(own.map(({ name }) => name))]))
+  for (const { type, settings } of mappers) roleChanges[type]?.change(roles, settings)
+  return roles
+}
+
+/** The settings that say whether a mapper is for a target: the first that is stated. */
+const FLAGS: Readonly<Record<Target, readonly string[]>> = {
+  accessToken: ['access.token.claim'],
+  idToken: ['id.token.claim'],
+  userInfo: ['userinfo.token.claim', 'id.token.claim'],
+  introspection: ['introspection.token.claim', 'access.token.claim'],
+  response: ['access.tokenResponse.claim'],
+}
+
+function takesPart({ type, settings }: ActiveMapper, target: Target, { client }: Subject): boolean {
+  const mapper = mapperTypes[type]
+  if (!mapper?.targets.includes(target)) return false
+  const flags = target === 'accessToken' && isLight(client) ? ['lightweight.claim'] : FLAGS[target]
+  return mapper.always === true || flags.map((flag) => settings[flag]).find((set) => set !== undefined) === 'true'
+}
+
+/** Keycloak: access tokens of the client say little; introspection tells the rest. */
+export function isLight({ representation }: LiveObject): boolean {
+  const attributes = representation.attributes as Record<string, string> | undefined
+  return attributes?.['client.use.lightweight.access.token.enabled'] === 'true'
+}
+
+function showsRoles(mapper: ActiveMapper, target: Target, subject: Subject): boolean {
+  return mapperTypes[mapper.type]?.roles === true && takesPart(mapper, target, subject)
+}
+
+function claimsFor(target: Target, facts: Facts, given: Claims): Claims {
+  const claims: Claims = { ...firstClaims(facts, given)[target] }
+  for (const mapper of facts.mappers) {
+    if (takesPart(mapper, target, facts)) mapperTypes[mapper.type]!.map(claims, mapper.settings, facts, target)
+  }
+  if (target === 'userInfo') return { sub: facts.user.id, ...ofUser(claims) }
+  return Array.isArray(claims.aud) && claims.aud.length === 1 ? { ...claims, aud: claims.aud[0] } : claims
+}
+
+/** Keycloak: what is about a token is not about its user. */
+function ofUser({ azp: _client, sid: _session, acr: _level, auth_time: _time, ...claims }: Claims): Claims {
+  return claims
+}
+
+/** What is said before any mapper says something. */
+function firstClaims({ client, user, session, nonce }: Facts, given: Claims): Record<Target, Claims> {
+  const azp = client.key[0]!
+  const sid = session && { sid: session.id }
+  return {
+    accessToken: { ...(!session && { sub: user.id }), azp, ...sid, scope: given.scope },
+    idToken: { sub: user.id, aud: [azp], azp, ...sid, ...(nonce !== undefined && { nonce }) },
+    userInfo: {},
+    introspection: given,
+    response: {},
+  }
+}

@@ -1,0 +1,36 @@
+// Tokens say what those of the reference server say: mappers of every type, roles, groups, scopes, organizations. What that
+// says was recorded with scripts/record-tokens.ts.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { testServer } from '../support/server.ts'
+import { newName } from '../support/service.ts'
+import { type Asked, ask, cases, makeRealm, type Said } from '../support/token-content.ts'
+
+const read = <T>(file: string) => JSON.parse(readFileSync(join(import.meta.dirname, file), 'utf8')) as T
+const recorded = read<Record<string, Said>>('token-content.json')
+
+const { call } = await testServer()
+
+const asked: Asked = {
+  async admin(method, path, body) {
+    const answer = await call(method, path, { body })
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
+    return { location: String(answer.headers.location).split('/').at(-1), body: answer.body }
+  },
+  async form(path, form) {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    return (await call('POST', path, { token: null, headers, body: new URLSearchParams(form).toString() })).body
+  },
+  async userInfo(path, token) {
+    const answer = await call('GET', path, { token })
+    return answer.body ?? { refused: answer.status }
+  },
+}
+
+const realm = newName('tokens')
+await makeRealm(asked, realm)
+
+test.each(cases)('%s: tokens say what they say there', async (name) => {
+  expect(await ask(asked, realm, name)).toEqual(recorded[name])
+})

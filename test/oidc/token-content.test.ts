@@ -1,0 +1,84 @@
+// What tokens cost, and what they do without.
+import { decodeJwt } from 'jose'
+import { expect, test } from 'vitest'
+import { testServer } from '../support/server.ts'
+import { newName, testService } from '../support/service.ts'
+
+const { call, make } = await testServer()
+const { statements } = await testService()
+
+/** A realm with so many groups inside of each other, each with a role that contains another one. */
+async function realmOf(count: number): Promise<string> {
+  const realm = newName()
+  const numbers = Array.from({ length: count }, (_, at) => at)
+  const names = numbers.map((at) => `role-${at}`)
+  const nested = numbers.reduceRight<object[]>(
+    (below, at) => [
+      { name: `g${at}`, attributes: { [`a${at}`]: ['x'] }, realmRoles: [`role-${at}`], subGroups: below },
+    ],
+    [],
+  )
+  await make('/admin/realms', {
+    realm,
+    enabled: true,
+    roles: {
+      realm: names.flatMap((name) => [
+        { name, composite: true, composites: { realm: [`${name}-part`] } },
+        { name: `${name}-part` },
+      ]),
+    },
+    groups: nested,
+    clients: [
+      {
+        clientId: 'web',
+        publicClient: true,
+        directAccessGrantsEnabled: true,
+        protocolMappers: [
+          {
+            name: 'colour',
+            protocol: 'openid-connect',
+            protocolMapper: 'a-mapper-of-an-extension',
+            config: { 'access.token.claim': 'true', 'claim.name': 'colour' },
+          },
+        ],
+      },
+    ],
+    users: [
+      {
+        username: 'ann',
+        enabled: true,
+        email: 'ann@example.org',
+        firstName: 'Ann',
+        lastName: 'Example',
+        credentials: [{ type: 'password', value: 'pw' }],
+        groups: [`/${numbers.map((at) => `g${at}`).join('/')}`],
+      },
+    ],
+  })
+  return realm
+}
+
+const logIn = async (realm: string) =>
+  (
+    await call('POST', `/realms/${realm}/protocol/openid-connect/token`, {
+      token: null,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: 'grant_type=password&client_id=web&username=ann&password=pw&scope=openid',
+    })
+  ).body
+
+test('a token costs as many statements, however many groups and roles a user has', async () => {
+  const [small, large] = [await realmOf(1), await realmOf(40)]
+  await Promise.all([logIn(small), logIn(large)])
+  const few = await statements(() => logIn(small))
+  const many = await statements(() => logIn(large))
+  expect(many.length).toBe(few.length)
+  const { realm_access } = decodeJwt<{ realm_access: { roles: string[] } }>((await logIn(large)).access_token)
+  expect(realm_access.roles.filter((role) => role.startsWith('role-'))).toHaveLength(80)
+})
+
+test('tokens do without a mapper of an extension, and the others are heard', async () => {
+  const claims = decodeJwt((await logIn(await realmOf(1))).access_token)
+  expect(claims).not.toHaveProperty('colour')
+  expect(claims).toMatchObject({ name: 'Ann Example' })
+})
