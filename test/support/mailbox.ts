@@ -8,7 +8,7 @@ export interface ArrivedMail {
   readonly to: readonly string[]
   /** Whom the mail server was told that it comes from. */
   readonly sender: string
-  /** As the mail says it: a name and an address. */
+  /** A name and an address, as mail readers show them: quotes mean nothing. */
   readonly from: string
   readonly subject: string
   readonly headers: string
