@@ -165,6 +165,7 @@ function mapped(value: Representation, to: (text: Json) => Json): Representation
 const showing: Readonly<Record<string, string>> = {
   listClients: 'who may view clients sees their secrets and all of their attributes',
   getClientsClientUuid: 'the same',
+  getClientSecret: 'the same',
 }
 
 test('none is in answers of REST, but where the reference server shows it', async () => {

@@ -11,7 +11,7 @@ import { userInfo } from '../oidc/user-info.ts'
 import type { Service } from '../service/service.ts'
 import { preflight, showReadable } from './cors.ts'
 import { methodNotAllowed } from './errors.ts'
-import { formOf } from './form.ts'
+import { formOf, singleFormOf } from './form.ts'
 import { loginRoutes } from './login.ts'
 
 /** Anybody may send a form: it is read before it is known who does. */
@@ -37,7 +37,7 @@ export async function oidcRoutes(
   const transportOf = ({ ip, protocol }: FastifyRequest) => ({ address: ip, secure: protocol === 'https' })
   const requestOf = (request: FastifyRequest): TokenRequest => ({
     ...transportOf(request),
-    form: formOf(request.body),
+    form: singleFormOf(request.body),
     authorization: request.headers.authorization,
     origin: request.headers.origin,
   })

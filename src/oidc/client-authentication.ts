@@ -1,64 +1,101 @@
-// Which client asks, and whether it is the one that it says.
-import { timingSafeEqual } from 'node:crypto'
+// Which client asks, and whether it is the one that it says. The realm's flow says in which ways clients may prove it.
 import { isStorable } from '../kinds/fields.ts'
-import type { Context } from '../service/context.ts'
+import type { Representation } from '../kinds/kind.ts'
 import { writers } from '../service/index.ts'
 import type { LiveObject } from '../service/live.ts'
+import { type Service, SYSTEM } from '../service/service.ts'
+import { assertedClient } from './client-authentication/assertion.ts'
+import { byClientJwt } from './client-authentication/client-jwt.ts'
+import { byClientSecret, statedCredentials } from './client-authentication/client-secret.ts'
+import { byClientSecretJwt } from './client-authentication/client-secret-jwt.ts'
+import { type Attempt, type Method, type TokenRequest, unknownClient } from './client-authentication/method.ts'
 import type { EventNotes } from './events.ts'
 import { OAuthError } from './oauth-error.ts'
-import type { Transport } from './realm.ts'
+import type { TokenRealm } from './realm.ts'
+import { perRevision, same } from './revised.ts'
 
-/** What a request of a client says: its form, its Authorization header, and how it came. */
-export interface TokenRequest extends Transport {
-  readonly form: Readonly<Record<string, string>>
-  readonly authorization?: string | undefined
-  /** Of the page that asks, where it is one. */
-  readonly origin?: string | undefined
+export type { TokenRequest } from './client-authentication/method.ts'
+
+/** The ways that there are, by what flows and clients call them. */
+const methods: Readonly<Record<string, Method>> = {
+  'client-secret': byClientSecret,
+  'client-jwt': byClientJwt,
+  'client-secret-jwt': byClientSecretJwt,
 }
 
-const WRONG = 'Invalid client or Invalid client credentials'
+/** Methods of the token endpoint by OpenID Connect's names, for discovery. */
+export const AUTHENTICATION_METHODS = [
+  'private_key_jwt',
+  'client_secret_basic',
+  'client_secret_post',
+  'client_secret_jwt',
+]
 
-/** The client that the request comes from, by form or Basic. Throws invalid_client or unauthorized_client. One statement. */
+/**
+ * The client that the request comes from. The ways that the realm's flow allows are gone through until one is that of the
+ * client which the request names. Throws OAuthError. One statement, and one for an assertion.
+ */
 export async function authenticateClient(
-  context: Context,
+  service: Service,
+  base: string,
+  realm: TokenRealm,
   request: TokenRequest,
   notes: EventNotes,
 ): Promise<LiveObject> {
-  const { id, secret } = credentials(request)
-  notes.client = id
-  const [client] = id && isStorable(id) ? await writers.client.list(context, { keys: [[id]] }) : []
-  if (client?.representation.enabled !== true) {
-    throw new OAuthError(401, 'invalid_client', WRONG, { error: client ? 'client_disabled' : 'client_not_found' })
+  notes.client = assertedClient(request) ?? statedCredentials(request).id
+  const attempt: Attempt = { service, base, realm, request, clients: await namedClients(service, realm, request) }
+  let client: LiveObject | undefined
+  for (const authenticator of await allowedMethods(service, realm)) {
+    const method = Object.hasOwn(methods, authenticator) ? methods[authenticator] : undefined
+    const outcome = await method?.(attempt)
+    client = outcome?.client ?? client
+    if (!client || authenticatorOf(client) !== authenticator) continue
+    notes.client = client.key[0]!
+    if (!outcome) throw notExecuted(authenticator)
+    if (outcome.problem) throw outcome.problem
+    if (client.representation.bearerOnly === true)
+      throw new OAuthError(400, 'invalid_client', 'Bearer-only not allowed')
+    notes.details.client_auth_method = authenticator
+    return client
   }
-  if (client.representation.publicClient !== true && !hasSecret(context, client, secret)) {
-    throw new OAuthError(401, 'unauthorized_client', WRONG, { error: 'invalid_client_credentials' })
-  }
-  if (client.representation.bearerOnly === true) throw new OAuthError(400, 'invalid_client', 'Bearer-only not allowed')
-  notes.details.client_auth_method = 'client-secret'
-  return client
+  throw unknownClient()
 }
 
-function hasSecret({ vault }: Context, { representation }: LiveObject, given: string | undefined): boolean {
-  const { secret, clientAuthenticatorType } = representation
-  if (typeof secret !== 'string' || given === undefined || clientAuthenticatorType !== 'client-secret') return false
-  const [expected, shown] = [vault.open(secret), given].map((text) => Buffer.from(text))
-  return expected!.length === shown!.length && timingSafeEqual(expected!, shown!)
+function notExecuted(authenticator: string): OAuthError {
+  const reason = `Clients cannot authenticate by ${authenticator} here`
+  return new OAuthError(401, 'invalid_client', reason, { error: 'invalid_client', reason })
 }
 
-function credentials({ form, authorization }: TokenRequest): { id: string | undefined; secret: string | undefined } {
-  const basic = /^Basic +(\S+)$/i.exec(authorization ?? '')?.[1]
-  if (!basic) return { id: form.client_id, secret: form.client_secret }
-  const text = Buffer.from(basic, 'base64').toString('utf8')
-  const colon = text.indexOf(':')
-  if (colon < 0) throw new OAuthError(401, 'invalid_client', WRONG)
-  return { id: unescaped(text.slice(0, colon)), secret: unescaped(text.slice(colon + 1)) }
+/** Keycloak: a public client says who it is, whatever its settings say. */
+function authenticatorOf({ representation: { publicClient, clientAuthenticatorType } }: LiveObject): string {
+  return publicClient === true ? 'client-secret' : String(clientAuthenticatorType ?? 'client-secret')
 }
 
-/** RFC 6749, section 2.3.1: both parts are form-encoded; many clients send them as they are. */
-function unescaped(text: string): string {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '))
-  } catch {
-    return text
-  }
+async function namedClients(service: Service, realm: TokenRealm, request: TokenRequest): Promise<Attempt['clients']> {
+  const ids = new Set([statedCredentials(request).id, assertedClient(request)])
+  const keys = [...ids].filter((id) => id !== undefined && isStorable(id)).map((id) => [id!])
+  if (!keys.length) return new Map()
+  const found = await service.read(SYSTEM, realm.name, (context) => writers.client.list(context, { keys }))
+  return new Map(found.map((client) => [client.key[0]!, client]))
+}
+
+const flows = perRevision(async (service, realm) =>
+  service.read(SYSTEM, realm.name, async (context) => {
+    const all = await writers.authenticationFlow.list(same(context, realm), {})
+    const steps = all.map(({ key, representation }): [string, string[]] => [key[0]!, stepsOf(representation)])
+    return { revision: context.realm.revision, value: new Map(steps) }
+  }),
+)
+
+/** What the realm's flow lets clients prove themselves by, in order. Statements: none where it is known. */
+async function allowedMethods(service: Service, realm: TokenRealm): Promise<readonly string[]> {
+  return (await flows(service, realm)).get(String(realm.settings.clientAuthenticationFlow)) ?? []
+}
+
+/** Keycloak: of steps that are required the first one counts alone. */
+function stepsOf({ authenticationExecutions = [] }: Representation): string[] {
+  const steps = authenticationExecutions as Representation[]
+  const being = (requirement: string) => steps.filter((step) => step.requirement === requirement)
+  const counting = being('REQUIRED').length ? being('REQUIRED').slice(0, 1) : being('ALTERNATIVE')
+  return counting.map(({ authenticator }) => String(authenticator))
 }

@@ -1,6 +1,6 @@
 // The call of a client, at whichever endpoint: the realm, who asks, whether its page may, and the event that tells of it.
 import type { LiveObject } from '../service/live.ts'
-import { type Service, SYSTEM } from '../service/service.ts'
+import type { Service } from '../service/service.ts'
 import { authenticateClient, type TokenRequest } from './client-authentication.ts'
 import { type EventNotes, told } from './events.ts'
 import { demandHttps, openRealm, type TokenRealm } from './realm.ts'
@@ -27,7 +27,7 @@ export async function forClient<T>(
   demandHttps(realm, request)
   const notes: EventNotes = { ...event, address: request.address }
   return told(service, realm, notes, async () => {
-    const client = await service.read(SYSTEM, name, (context) => authenticateClient(context, request, notes))
+    const client = await authenticateClient(service, base, realm, request, notes)
     demandOrigin(client.representation, base, request.origin)
     return work({ realm, client, notes })
   })

@@ -1,6 +1,7 @@
 // What a realm says of itself to everybody. Only what works is advertised.
 import type { Service } from '../service/service.ts'
 import { SIGNING_ALGORITHMS } from './algorithms.ts'
+import { AUTHENTICATION_METHODS } from './client-authentication.ts'
 import { publicJwks } from './jwks.ts'
 import { keysOf, signingKey } from './keys.ts'
 import { responseModes } from './login/response.ts'
@@ -36,7 +37,9 @@ export async function discoveryDocument(
     authorization_response_iss_parameter_supported: true,
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: SIGNING_ALGORITHMS,
-    token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+    ...authenticationAt('token_endpoint'),
+    ...authenticationAt('introspection_endpoint'),
+    ...authenticationAt('revocation_endpoint'),
     claims_supported: [
       'iss',
       'sub',
@@ -51,6 +54,12 @@ export async function discoveryDocument(
     ],
   }
 }
+
+/** How clients prove themselves at an endpoint. */
+const authenticationAt = (endpoint: string) => ({
+  [`${endpoint}_auth_methods_supported`]: AUTHENTICATION_METHODS,
+  [`${endpoint}_auth_signing_alg_values_supported`]: SIGNING_ALGORITHMS,
+})
 
 /** The public keys of the realm, as a JWK set. Throws OAuthError. */
 export async function publicKeys(

@@ -1,50 +1,25 @@
 // The keys of a realm, ready for use: what its components hold, in the order in which they count.
 import { fallbackFor } from '../kinds/key-providers.ts'
-import type { Context } from '../service/context.ts'
-import { failure } from '../service/errors.ts'
 import { makeUp } from '../service/key-making.ts'
 import { type RealmKey, readKey } from '../service/key-reading.ts'
 import { addFallback, keepMade, keyComponents, type MadeUp } from '../service/keys.ts'
-import { type RealmRow, type Service, SYSTEM } from '../service/service.ts'
+import { type Service, SYSTEM } from '../service/service.ts'
+import { type AtRevision, perRevision, type Revised, same } from './revised.ts'
 
-/** What addresses a realm for good, and tells whether its configuration has changed. */
-export type Revised = Pick<RealmRow, 'number' | 'name' | 'revision'>
-
-/** Keys as they were read, each with the version of its component: what did not change is not read again. */
-interface Loaded {
-  readonly revision: number
+interface Keys {
   readonly keys: readonly RealmKey[]
+  /** The keys with the versions of their components: what did not change is not read again. */
   readonly read: ReadonlyMap<string, { readonly version: number; readonly key: RealmKey | undefined }>
 }
 
-interface Loading {
-  /** The keys are those of this revision of the realm, or of a later one. */
-  readonly revision: number
-  readonly loaded: Promise<Loaded>
-}
-
-const known = new WeakMap<Service, Map<number, Loading>>()
+const readKeys = perRevision(load)
 
 /**
  * The keys of a realm, highest priority first. Statements: none where its configuration is as it was when they were read
  * last, otherwise one; more when a component has no key yet. Never inside a transaction.
  */
 export async function keysOf(service: Service, realm: Revised): Promise<readonly RealmKey[]> {
-  const cache = known.get(service) ?? new Map<number, Loading>()
-  known.set(service, cache)
-  const before = cache.get(realm.number)
-  if (before && before.revision >= realm.revision) return (await before.loaded).keys
-  const loading = { revision: realm.revision, loaded: load(service, realm, before) }
-  cache.set(realm.number, loading)
-  try {
-    const loaded = await loading.loaded
-    if (cache.get(realm.number) === loading) cache.set(realm.number, { ...loading, revision: loaded.revision })
-    return loaded.keys
-  } catch (error) {
-    // What failed is tried again by the next caller.
-    if (cache.get(realm.number) === loading) cache.delete(realm.number)
-    throw error
-  }
+  return (await readKeys(service, realm)).keys
 }
 
 /** The key that signs with an algorithm; made where no active key is for it. Throws where nothing signs so. */
@@ -68,8 +43,7 @@ export async function verifyingKey(service: Service, realm: Revised, kid: string
   return keys.find((key) => key.kid === kid && key.signs && key.status !== 'DISABLED')
 }
 
-async function load(service: Service, realm: Revised, before: Loading | undefined): Promise<Loaded> {
-  const earlier = (await before?.loaded.catch(() => undefined))?.read
+async function load(service: Service, realm: Revised, before: Keys | undefined): Promise<AtRevision<Keys>> {
   for (;;) {
     const { components, revision, now } = await service.read(SYSTEM, realm.name, async (context) => {
       const components = await keyComponents(same(context, realm))
@@ -86,19 +60,13 @@ async function load(service: Service, realm: Revised, before: Loading | undefine
     }
     const read = new Map(
       components.map((component) => {
-        const known = earlier?.get(component.id)
+        const known = before?.read.get(component.id)
         const { version } = component
         return [component.id, known?.version === version ? known : { version, key: readKey(component) }]
       }),
     )
     const keys = [...read.values()].flatMap(({ key }) => key ?? [])
     keys.sort((a, b) => b.priority - a.priority || (a.component < b.component ? -1 : 1))
-    return { revision, keys, read }
+    return { revision, value: { keys, read } }
   }
-}
-
-/** A realm made anew, also with the same name and id, has another number. */
-function same<C extends Context>(context: C, { number }: Revised): C {
-  if (context.realm.number !== number) throw failure('not_found', 'Realm not found.')
-  return context
 }

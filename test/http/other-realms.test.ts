@@ -22,6 +22,7 @@ const addressed = operations.filter(({ path }) => paramsOf(path).length > 1)
 const without: Readonly<Record<string, string>> = {
   '/admin/realms/{realm}/localization/{locale}/{key}': 'no text in the language',
   '/admin/realms/{realm}/authentication/required-actions/{alias}/config-description': 'an action without settings',
+  '/admin/realms/{realm}/clients/{client-uuid}/client-secret/rotated': 'a secret that does not rotate',
 }
 
 test.each(addressed)('$method $path', async (operation) => {

@@ -13,6 +13,7 @@ import { type Call, type Operation, param, tagged } from '../operation.ts'
 import { page, queryFlag } from '../query.ts'
 import { type AssignedScopes, assignedScopes } from '../shapes/assigned-scopes.ts'
 import { collection } from '../shapes/collection.ts'
+import { clientSecretOperations } from './client-secrets.ts'
 
 const [list, ...others] = collection(
   { ...clients, create: createWithSettings },
@@ -32,6 +33,7 @@ const query = z.object({
 export const clientOperations: Operation[] = tagged('Clients', [
   { ...list!, query },
   ...others,
+  ...clientSecretOperations,
   ...assignedScopes(
     scopesOf('default'),
     '/admin/realms/{realm}/clients/{client-uuid}/default-client-scopes',

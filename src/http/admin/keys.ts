@@ -1,9 +1,10 @@
 import * as z from 'zod'
+import { forgetFetchedKeys } from '../../oidc/client-authentication/client-keys.ts'
 import { keysOf } from '../../oidc/keys.ts'
 import { demand } from '../../service/administrators.ts'
 import type { RealmKey } from '../../service/key-reading.ts'
-import { type Operation, param, tagged } from '../operation.ts'
-import { components, refusals } from '../responses.ts'
+import { type Operation, param, tagged, writing } from '../operation.ts'
+import { components, done, refusals } from '../responses.ts'
 
 const key = z.object({
   providerId: z.string().describe('Id of the component that holds the key.'),
@@ -41,6 +42,19 @@ export const keyOperations: Operation[] = tagged('Realms Admin', [
       // Keys that are still to be made are made outside of the transaction.
       return { status: 200, body: show(await keysOf(call.service, realm)) }
     },
+  },
+  {
+    operationId: 'clearKeysCache',
+    method: 'POST',
+    path: '/admin/realms/{realm}/clear-keys-cache',
+    summary: 'Forget the keys of clients that were fetched from their addresses',
+    permission: 'manage-realm',
+    event: { type: 'REALM', operation: 'ACTION' },
+    responses: { ...done, ...refusals },
+    handle: writing(async (context) => {
+      demand(context, 'manage-realm')
+      forgetFetchedKeys()
+    }),
   },
 ])
 

@@ -12,6 +12,7 @@ import { writers } from '../index.ts'
 import type { LiveObject } from '../live.ts'
 import { type Present, present, presentAll } from '../present.ts'
 import { named, replacement, withoutNulls } from '../put.ts'
+import { followRotation } from '../secret-rotation.ts'
 import { attributesOf, pageOf } from './lists.ts'
 import { nestedMapper, replaceMappers } from './nested-mappers.ts'
 import { plainResource } from './plain-resource.ts'
@@ -53,16 +54,18 @@ export const clients: Resource = {
     demand(context, 'view-clients')
     return (await presentAll(context, 'client', [await find(context, place)], showTo(context)))[0]!
   },
-  create(context, place, body) {
-    return plain.create(context, place, withProtocolDefaults(withSecret(context, withoutSettings(body))))
+  async create(context, place, body) {
+    const stated = withProtocolDefaults(withSecret(context, withoutSettings(body)))
+    const id = await plain.create(context, place, stated)
+    await followRotation(context, [await find(context, { id })])
+    return id
   },
   async replace(context, place, body) {
     demand(context, 'manage-clients')
     const live = await find(context, place)
     refuseAdministration(context, live)
-    await writers.client.update(context, [
-      { live, set: update(live, await named(context, 'client', withoutSettings(body))) },
-    ])
+    const set = update(live, await named(context, 'client', withoutSettings(body)))
+    await followRotation(context, await writers.client.update(context, [{ live, set }]))
     const { protocolMappers } = body
     if (Array.isArray(protocolMappers)) await replaceMappers(context, live, protocolMappers as Representation[])
   },
@@ -121,7 +124,8 @@ function isAdministration({ realm }: Context, { key: [clientId] }: LiveObject): 
   return clientId!.endsWith(adminClientOf(''))
 }
 
-function refuseAdministration(context: Context, live: LiveObject): void {
+/** Throws forbidden where the client holds the administration roles of a realm. */
+export function refuseAdministration(context: Context, live: LiveObject): void {
   if (isAdministration(context, live)) throw failure('forbidden', 'HTTP 403 Forbidden')
 }
 

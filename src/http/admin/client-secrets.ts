@@ -1,0 +1,69 @@
+// The operations on the secrets of a client.
+import * as z from 'zod'
+import { kinds } from '../../kinds/index.ts'
+import type { WriteContext } from '../../service/context.ts'
+import {
+  deleteRotatedSecret,
+  getRotatedSecret,
+  getSecret,
+  renewSecret,
+} from '../../service/resources/client-secrets.ts'
+import { recordEvent } from '../event.ts'
+import { type Call, param, reading, type Untagged, writing } from '../operation.ts'
+import { done, refusals } from '../responses.ts'
+
+const { type } = kinds.client.events
+const schema = z.object({
+  type: z.literal('secret').describe('What sort of credential it is.'),
+  value: z.string().optional().describe('The secret; absent where the client has none.'),
+})
+const secret = { 200: { description: 'The secret.', schema }, ...refusals }
+
+const client = (call: Call) => param(call, 'client-uuid')
+
+/** The secret of a client, and the one that it had before. */
+export const clientSecretOperations: Untagged[] = [
+  {
+    operationId: 'getClientSecret',
+    method: 'GET',
+    path: '/admin/realms/{realm}/clients/{client-uuid}/client-secret',
+    summary: 'Get the secret of a client',
+    permission: 'view-clients',
+    responses: secret,
+    handle: reading((context, call) => getSecret(context, client(call))),
+  },
+  {
+    operationId: 'renewClientSecret',
+    method: 'POST',
+    path: '/admin/realms/{realm}/clients/{client-uuid}/client-secret',
+    summary: 'Give a client a new secret',
+    permission: 'manage-clients',
+    event: { type, operation: 'ACTION' },
+    responses: secret,
+    handle: (call) =>
+      call.service.write(call.caller, param(call, 'realm'), async (context: WriteContext) => {
+        const body = await renewSecret(context, client(call))
+        recordEvent(context, call)
+        return { status: 200, body }
+      }),
+  },
+  {
+    operationId: 'getRotatedClientSecret',
+    method: 'GET',
+    path: '/admin/realms/{realm}/clients/{client-uuid}/client-secret/rotated',
+    summary: 'Get the secret that a client had before',
+    permission: 'view-clients',
+    responses: secret,
+    handle: reading((context, call) => getRotatedSecret(context, client(call))),
+  },
+  {
+    operationId: 'deleteRotatedClientSecret',
+    method: 'DELETE',
+    path: '/admin/realms/{realm}/clients/{client-uuid}/client-secret/rotated',
+    summary: 'End the secret that a client had before',
+    permission: 'manage-clients',
+    event: type,
+    responses: { ...done, ...refusals },
+    handle: writing((context, call) => deleteRotatedSecret(context, client(call))),
+  },
+]

@@ -1,0 +1,25 @@
+// An assertion that a client signs with its private key. OpenID Connect Core, section 9: private_key_jwt.
+import { compactVerify, errors } from 'jose'
+import { KEY_ALGORITHMS } from '../algorithms.ts'
+import { byAssertion, refuse, type VerifySignature } from './assertion.ts'
+import { keysOfClient } from './client-keys.ts'
+import type { Method } from './method.ts'
+
+/** Keycloak: client-jwt. */
+export const byClientJwt: Method = (attempt) =>
+  byAssertion(attempt, {
+    id: 'client-jwt',
+    accepts: (algorithm) => KEY_ALGORITHMS.includes(algorithm),
+    verify,
+    wrong: () => refuse('Client authentication with signed JWT failed: Signature on JWT token failed validation'),
+  })
+
+const verify: VerifySignature = async (_attempt, client, { text, algorithm }) => {
+  try {
+    await compactVerify(text, keysOfClient(client), { algorithms: [algorithm] })
+  } catch (error) {
+    if (error instanceof errors.JOSEError && error.code.startsWith('ERR_JWKS'))
+      throw refuse('Unable to load public key', 'client_credentials_setup_required')
+    throw error
+  }
+}
