@@ -1,6 +1,7 @@
 // What the server tells Prometheus. Anybody who reaches it may read this: it names neither realms nor people nor sources.
 import type { FastifyInstance } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { countWaiting } from '../service/outbox.ts'
 import type { Service } from '../service/service.ts'
 import { countChanged } from '../service/sources.ts'
 
@@ -23,6 +24,24 @@ export function serveMetrics(app: FastifyInstance, service: Service): void {
     collect() {
       this.reset()
       for (const [outcome, count] of Object.entries(service.applies)) this.inc({ outcome }, count)
+    },
+  })
+  new Counter({
+    name: 'regent_messages_total',
+    help: 'Attempts to deliver a mail or a notice by how they ended: delivered, postponed or dropped.',
+    labelNames: ['outcome'],
+    registers,
+    collect() {
+      this.reset()
+      for (const [outcome, count] of Object.entries(service.attempts)) this.inc({ outcome }, count)
+    },
+  })
+  new Gauge({
+    name: 'regent_outbox_messages',
+    help: 'Mails and notices that wait to be delivered.',
+    registers,
+    async collect() {
+      this.set(await countWaiting(service))
     },
   })
   new Gauge({

@@ -19,22 +19,12 @@ export interface Mail {
 }
 
 /** What stands in places of templates. */
-export type Value =
-  | 'link'
-  | 'minutes'
-  | 'realm'
-  | 'expiration'
-  | 'actions'
-  | 'email'
-  | 'date'
-  | 'address'
-  | 'credential'
+export type Value = 'link' | 'minutes' | 'realm' | 'expiration' | 'actions' | 'date' | 'address' | 'credential'
 
 /** Keycloak: the mails that there are, by the names of their texts, and what stands in the places of their bodies. */
 export const templates = {
   emailTest: [],
   emailVerification: ['link', 'minutes', 'realm', 'expiration'],
-  emailUpdateConfirmation: ['link', 'email', 'realm', 'expiration'],
   passwordReset: ['link', 'minutes', 'realm', 'expiration'],
   executeActions: ['link', 'minutes', 'realm', 'actions', 'expiration'],
   eventLoginError: ['date', 'address'],

@@ -1,6 +1,13 @@
 // The outbox: mails and notices are kept by the transaction that causes them, and leave after its commit, at least once.
 import type { Json } from '../kinds/fields.ts'
-import { type Claimed, claimMessage, deleteMessage, insertMessages, postponeMessage } from '../store/outbox.ts'
+import {
+  type Claimed,
+  claimMessage,
+  countMessages,
+  deleteMessage,
+  insertMessages,
+  postponeMessage,
+} from '../store/outbox.ts'
 import type { Context } from './context.ts'
 import type { Mail } from './mail.ts'
 import type { Service } from './service.ts'
@@ -122,6 +129,11 @@ export function startOutbox(service: Service, deliver: Deliverers, report: (erro
   return outbox
 }
 
+/** How many messages of all realms wait. One statement. */
+export function countWaiting(service: Service): Promise<number> {
+  return service.look(countMessages)
+}
+
 async function attempt(
   service: Service,
   deliver: Deliverers,
@@ -134,11 +146,13 @@ async function attempt(
     if (message.until !== undefined && message.until * 1000 < now.getTime()) throw new Undeliverable('it is too late')
     const delivery = { service, realm: claimed.realmName, message, id: claimed.id }
     await (deliver[message.kind] as (delivery: Delivery) => Promise<void>)(delivery)
+    service.attempts.delivered++
   } catch (error) {
     const delay = error instanceof Undeliverable ? undefined : DELAYS[claimed.attempts - 1]
     const next = delay === undefined ? 'it will not be' : `next attempt in ${delay / 1000} s`
     const what = `a ${claimed.kind} of the realm ${claimed.realmName} was not delivered`
     report(new Error(`${what} (attempt ${claimed.attempts}; ${next})`, { cause: error }))
+    service.attempts[delay === undefined ? 'dropped' : 'postponed']++
     if (delay !== undefined) {
       await service.look((tx) => postponeMessage(tx, claimed, new Date(now.getTime() + delay)))
       return

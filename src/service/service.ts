@@ -43,6 +43,8 @@ export interface Service {
   readonly blacklists: Blacklists
   /** How applies of sources ended since the service was opened. */
   readonly applies: Record<'changed' | 'unchanged' | 'failed', number>
+  /** How attempts to deliver messages ended since the service was opened. */
+  readonly attempts: Record<'delivered' | 'postponed' | 'dropped', number>
   /** Reads a realm. Throws not_found. */
   read<T>(caller: Caller, realm: string, work: (context: Context) => Promise<T>): Promise<T>
   /** Reads a realm as it was at one moment. */
@@ -157,6 +159,7 @@ export async function openService({
     outbox: undefined,
     blacklists,
     applies: { changed: 0, unchanged: 0, failed: 0 },
+    attempts: { delivered: 0, postponed: 0, dropped: 0 },
     read: (caller, name, work) =>
       store.read(async (tx) => work(await contextFor(tx, caller, found(await findRealm(tx, name))))),
     snapshot: (caller, name, work) =>

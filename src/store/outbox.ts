@@ -66,3 +66,10 @@ export async function postponeMessage(tx: Transaction, { realm, id, attempts }: 
     update outbox set due = ${due}::timestamptz
     where realm = ${realm} and id = ${id} and attempts = ${attempts}`.execute(tx)
 }
+
+/** How many messages of all realms wait. One statement. */
+export async function countMessages(tx: Transaction): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::integer as count from realm r join outbox o on o.realm = r.number`.execute(tx)
+  return rows[0]!.count
+}

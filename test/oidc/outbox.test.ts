@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { sql } from 'kysely'
 import { afterAll, expect, test } from 'vitest'
 import { deliverers } from '../../src/oidc/deliver.ts'
-import { type Notice, type Outbox, send, startOutbox } from '../../src/service/outbox.ts'
+import { countWaiting, type Notice, type Outbox, send, startOutbox } from '../../src/service/outbox.ts'
 import { type Service, SYSTEM } from '../../src/service/service.ts'
 import { freshService } from '../support/service.ts'
 
@@ -69,6 +69,7 @@ test('what cannot be delivered is tried again, later each time, and then not any
     answer = 503
     await sent(notice('again'))
     await outbox.settled()
+    expect(await countWaiting(service)).toBe(1)
     const attempts = []
     for (let hours = 0; hours < 48; now += HOUR, hours++) {
       outbox.wake()
@@ -79,6 +80,8 @@ test('what cannot be delivered is tried again, later each time, and then not any
     expect(attempts.at(-1)).toBe(8)
     expect(reports[0]).toContain('attempt 1; next attempt in 10 s): Error: http://127.0.0.1')
     expect(reports.at(-1)).toContain('attempt 8; it will not be')
+    expect(service.attempts).toEqual({ delivered: 2, postponed: 7, dropped: 1 })
+    expect(await countWaiting(service)).toBe(0)
   })
 })
 

@@ -8,11 +8,6 @@ export const de = textsOf({
       request: 'Bitte bestätigen Sie, dass dies Ihre E-Mail-Adresse ist, für Ihr Konto bei {2}.',
       link: 'Adresse bestätigen',
     },
-    emailUpdateConfirmation: {
-      subject: 'Neue E-Mail-Adresse bestätigen',
-      request: 'Bitte bestätigen Sie, dass {1} die E-Mail-Adresse Ihres Kontos bei {2} sein soll.',
-      link: 'Neue Adresse bestätigen',
-    },
     passwordReset: {
       subject: 'Neue Zugangsdaten',
       request: 'Jemand möchte neue Zugangsdaten für Ihr Konto bei {2}. Wenn Sie das sind, wählen Sie sie jetzt.',

@@ -8,11 +8,6 @@ export const en = textsOf({
       request: 'Please confirm that this is your mail address, for your account at {2}.',
       link: 'Confirm the address',
     },
-    emailUpdateConfirmation: {
-      subject: 'Verify new email',
-      request: 'Please confirm that {1} is to be the mail address of your account at {2}.',
-      link: 'Confirm the new address',
-    },
     passwordReset: {
       subject: 'Reset password',
       request: 'Somebody wants new credentials for your account at {2}. If it is you, choose them now.',

@@ -16,9 +16,7 @@ interface Telling {
 
 /** What a language says in mails. */
 export interface Words {
-  readonly asking: Readonly<
-    Record<'emailVerification' | 'emailUpdateConfirmation' | 'passwordReset' | 'executeActions', Asking>
-  >
+  readonly asking: Readonly<Record<'emailVerification' | 'passwordReset' | 'executeActions', Asking>>
   readonly telling: Readonly<Record<Exclude<Template, keyof Words['asking']>, Telling>>
   /** How long a link works. */
   readonly end: (time: string) => string
