@@ -147,7 +147,9 @@ export const realm = defineKind({
     minimumQuickLoginWaitSeconds: integer('Seconds of a lock after failures that follow each other too fast.'),
     quickLoginCheckMilliSeconds: integer('Milliseconds between two failures that count as too fast.'),
     maxDeltaTimeSeconds: integer('Seconds after which failures are forgotten.'),
-    maxSecondaryAuthFailures: integer('Failures of a second factor in one log-in before it ends; 0 for no limit.'),
+    maxSecondaryAuthFailures: integer(
+      'Failures with one-time codes before an account is disabled for good; 0 for no limit.',
+    ),
 
     otpPolicyType: choice(['totp', 'hotp'], 'Whether one-time codes follow the time or a counter.'),
     otpPolicyAlgorithm: choice(['HmacSHA1', 'HmacSHA256', 'HmacSHA512'], 'Hash of one-time codes.'),

@@ -2,6 +2,7 @@
 
 import type { Representation } from '../kinds/kind.ts'
 import { type PolicyName, passwordPolicies } from '../kinds/password-policies.ts'
+import { matches } from '../lib/matches.ts'
 import { failure, type ServiceError } from './errors.ts'
 import type { Blacklists } from './password-blacklists.ts'
 import { DAY, hashingOf, noList, type PasswordPolicy } from './password-policy.ts'
@@ -97,7 +98,7 @@ const rules: Partial<Record<PolicyName, Rule>> = {
   maxLength: ({ password, value }) =>
     password.length > Number(value) ? unmet('MaxLength', `maximum length ${value}.`, Number(value)) : undefined,
   regexPattern: ({ policy, password }) =>
-    policy.patterns.every((pattern) => pattern.test(password))
+    policy.patterns.every((pattern) => matches(pattern, password))
       ? undefined
       : unmet('RegexPattern', 'fails to match regex pattern(s).'),
   async passwordBlacklist({ blacklists, password, value }) {

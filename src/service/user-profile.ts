@@ -3,6 +3,7 @@ import type { Json } from '../kinds/fields.ts'
 import type { Representation } from '../kinds/kind.ts'
 import type { ProfileAttribute, UserProfile } from '../kinds/user-profile.ts'
 import { failure, type ServiceError } from './errors.ts'
+import { REASON } from './lockout.ts'
 import { type Finding, validate } from './user-validators.ts'
 
 /** Keycloak: everybody has these, whoever may see them. */
@@ -27,6 +28,8 @@ const UNMANAGED: Readonly<Record<Reader, { readonly view: readonly string[]; rea
 
 /** Whether somebody sees what people have under that name. */
 export function isSeen(profile: UserProfile, name: string, who: Reader = 'admin'): boolean {
+  // Keycloak: administrators see what the server itself notes, whatever the profile says.
+  if (name === REASON && who === 'admin') return true
   if (!isManaged(profile, name)) return UNMANAGED[who].view.includes(profile.unmanagedAttributePolicy ?? '')
   const { view = [], edit = [] } = findAttribute(profile, name)?.permissions ?? {}
   return isUsual(name) || [...view, ...edit].includes(who)

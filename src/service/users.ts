@@ -2,6 +2,7 @@
 import { defaultRoleOf } from '../kinds/built-in/index.ts'
 import type { Json } from '../kinds/fields.ts'
 import type { Key, Representation } from '../kinds/kind.ts'
+import { deleteFailures, unlock } from '../store/login-failures.ts'
 import { insertDefaultRole } from '../store/role-mappings.ts'
 import { insertDefaultGroups, selectServiceAccounts, selectSharedMail } from '../store/users.ts'
 import { createOrUpdate } from './already-there.ts'
@@ -12,6 +13,7 @@ import { actionsOf, writeCredentials } from './credentials.ts'
 import { failure } from './errors.ts'
 import { federatedIdentitiesOf, writeFederatedIdentities } from './federated-identities.ts'
 import { type LiveObject, listObjects } from './live.ts'
+import { withoutReason } from './lockout.ts'
 import { type NewObject, plain, type Update, type Writers } from './objects.ts'
 import { idsOf } from './references.ts'
 
@@ -38,7 +40,8 @@ export const users: Writers = {
     (realm) =>
     ({ realmRoles }) => ({ realmRoles: together(realmRoles, [defaultRoleOf(realm.key[0]!)]) }),
   async update(context, updates) {
-    const updated = await writers.update(context, updates.map(withActions).map(withMemberships))
+    const updated = await writers.update(context, updates.map(withActions).map(withMemberships).map(withoutLock))
+    await letIn(context, updates)
     await refuseSharedMail(context, updates)
     await writeApart(
       context,
@@ -48,6 +51,11 @@ export const users: Writers = {
   },
   async delete(context, objects) {
     await deleteResourcesOf(context, objects)
+    await deleteFailures(
+      context.tx,
+      context.realm.number,
+      objects.map(({ id }) => id),
+    )
     await writers.delete(context, objects)
   },
 }
@@ -135,6 +143,21 @@ function withMemberships(update: Update): Update {
   if (!managedBy?.add?.length) return update
   const add = [...(organizations?.add ?? []), ...managedBy.add]
   return { ...update, relations: { ...update.relations, organizations: { ...organizations, add } } }
+}
+
+/** Who is enabled again is not locked any more. */
+function withoutLock(update: Update): Update {
+  const { live, set } = update
+  return { ...update, set: { ...withoutReason(live.representation, set), ...set } }
+}
+
+async function letIn({ tx, realm, now }: WriteContext, updates: readonly Update[]): Promise<void> {
+  const enabled = updates.filter(({ set }) => set.enabled === true)
+  if (!enabled.length) return
+  const [were, again] = [true, false].map((before) =>
+    enabled.filter(({ live }) => (live.representation.enabled === true) === before).map(({ live }) => live.id),
+  )
+  await unlock(tx, realm.number, { again: again!, locked: were!, now })
 }
 
 function together(stated: Json | undefined, actions: readonly string[]): string[] {

@@ -91,6 +91,19 @@ export async function deleteCredentialsById(tx: Transaction, realm: number, ids:
   await sql`delete from credential where realm = ${realm} and id = any(${ids})`.execute(tx)
 }
 
+/** Keeps a password hashed otherwise, unless it is another one by now. One statement. */
+export async function replaceHash(
+  tx: Transaction,
+  realm: number,
+  id: string,
+  before: Representation,
+  after: Representation,
+): Promise<void> {
+  await sql`
+    update credential set body = ${JSON.stringify(after)}::jsonb
+    where realm = ${realm} and id = ${id} and body = ${JSON.stringify(before)}::jsonb`.execute(tx)
+}
+
 /** Gives a credential a label. One statement. */
 export async function labelCredential(tx: Transaction, realm: number, id: string, label: string): Promise<void> {
   await sql`

@@ -24,6 +24,7 @@ import { workflows } from './migrations/0018-workflows.ts'
 import { authorization } from './migrations/0019-authorization.ts'
 import { sessions } from './migrations/0020-sessions.ts'
 import { userEvents } from './migrations/0021-user-events.ts'
+import { loginFailures } from './migrations/0022-login-failures.ts'
 import { realmKeys } from './migrations/0023-realm-keys.ts'
 import { authenticationSessions } from './migrations/0024-authentication-sessions.ts'
 import { outbox } from './migrations/0025-outbox.ts'
@@ -51,6 +52,7 @@ export const migrations: Readonly<Record<string, string>> = {
   '0019-authorization': authorization,
   '0020-sessions': sessions,
   '0021-user-events': userEvents,
+  '0022-login-failures': loginFailures,
   '0023-realm-keys': realmKeys,
   '0024-authentication-sessions': authenticationSessions,
   '0025-outbox': outbox,

@@ -14,7 +14,7 @@ export interface StoredUser {
 
 /** A user with the passwords that they have: one, or none. */
 export type UserAtLogin = StoredUser & {
-  readonly passwords: readonly { readonly id: string; readonly body: Representation }[]
+  readonly passwords: readonly { readonly id: string; readonly createdAt: string; readonly body: Representation }[]
 }
 
 /** The user with that folded user name or, where the realm lets people log in by it, e-mail address. One statement. */
@@ -26,7 +26,7 @@ export async function findUserForLogin(
 ): Promise<UserAtLogin | undefined> {
   const { rows } = await sql<UserAtLogin>`
     select u.id, u.username, u.email, u.service_account_client as "serviceAccountClient", u.body,
-      (select coalesce(jsonb_agg(jsonb_build_object('id', c.id, 'body', c.body) order by c.place), '[]')
+      (select coalesce(jsonb_agg(jsonb_build_object('id', c.id, 'createdAt', c.created_at, 'body', c.body) order by c.place), '[]')
         from credential c where c.realm = u.realm and c.user_account = u.id and c.type = 'password') as passwords
     from user_account u
     where u.realm = ${realm} and (u.username = ${name} ${byEmail ? sql`or u.email = ${name}` : sql``})
@@ -41,6 +41,48 @@ export async function findUser(tx: Transaction, realm: number, id: string): Prom
     select id, username, email, service_account_client as "serviceAccountClient", body
     from user_account where realm = ${realm} and id = ${id}`.execute(tx)
   return rows[0]
+}
+
+/** Disables a user, and gives them attributes that say why; false where they are disabled already. One statement. */
+export async function disableForGood(
+  tx: Transaction,
+  realm: number,
+  id: string,
+  attributes: Readonly<Record<string, readonly string[]>>,
+): Promise<boolean> {
+  const { rows } = await sql`
+    update user_account set version = version + 1, body = body || jsonb_build_object('enabled', false,
+      'attributes', coalesce(body -> 'attributes', '{}') || ${JSON.stringify(attributes)}::jsonb)
+    where realm = ${realm} and id = ${id} and (body ->> 'enabled')::boolean
+    returning id`.execute(tx)
+  return rows.length > 0
+}
+
+/**
+ * Requires an action of a user that the realm has enabled: what was required before; undefined where nothing changes.
+ * One statement.
+ */
+export async function requireAction(
+  tx: Transaction,
+  realm: number,
+  id: string,
+  action: string,
+): Promise<string[] | undefined> {
+  const { rows } = await sql<{ before: string[] }>`
+    update user_account u set version = u.version + 1, body = u.body || jsonb_build_object('requiredActions', (
+      select jsonb_agg(a order by a collate "C")
+      from (select jsonb_array_elements_text(w.actions) union select ${action}) as x(a)
+    ))
+    from (
+      select coalesce(b.body -> 'requiredActions', '[]') as actions from user_account b
+      where b.realm = ${realm} and b.id = ${id}
+      for update
+    ) w
+    where u.realm = ${realm} and u.id = ${id} and not w.actions ? ${action}
+      and exists (select from required_action r
+        where r.realm = ${realm} and r.alias = ${action} and (r.body ->> 'enabled')::boolean)
+    returning w.actions as before`.execute(tx)
+  return rows[0]?.before
 }
 
 /** The account of the client with that id. One statement. */

@@ -42,6 +42,7 @@ test('each policy takes what fulfils it and says what is wrong with the rest', a
     ['notEmail', 'Ann@Example.org', 'ann', 'must not be equal to the email.'],
     ['regexPattern(a+) and regexPattern(.{3\\,})', 'aa', 'aaa', 'fails to match regex pattern(s).'],
     ['regexPattern([a-z\\!]+)', 'a1', 'a!', 'fails to match regex pattern(s).'],
+    ['regexPattern((a+)+b)', 'a'.repeat(50), 'ab', 'fails to match regex pattern(s).'],
   ]
   for (const [policy, bad, good, words] of cases) {
     expect(await tried(policy, [bad, good]), policy).toEqual([words, undefined])

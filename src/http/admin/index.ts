@@ -1,5 +1,6 @@
 // Every operation of the admin API that Regent has, in one list.
 import type { Operation } from '../operation.ts'
+import { attackDetectionOperations } from './attack-detection.ts'
 import { authenticationExecutionOperations } from './authentication-executions.ts'
 import { authenticationFlowOperations } from './authentication-flows.ts'
 import { authenticationProviderOperations } from './authentication-providers.ts'
@@ -48,6 +49,7 @@ export const operations: readonly Operation[] = [
   ...userOperations,
   ...sessionOperations,
   ...mailOperations,
+  ...attackDetectionOperations,
   ...componentOperations,
   ...keyOperations,
   ...localizationOperations,

@@ -1,5 +1,6 @@
 // Resource owner password credentials. RFC 6749, section 4.3.
-import { authenticate, findUserByName } from '../../service/login.ts'
+import { forgetFailures } from '../../service/lockout.ts'
+import { authenticatePassword } from '../../service/login.ts'
 import { SYSTEM } from '../../service/service.ts'
 import { joinSession, startSession } from '../../service/sessions.ts'
 import { consentTo, mustAsk } from '../consents.ts'
@@ -18,21 +19,15 @@ export const byPassword: Grant = async ({ service, base, realm, client, form, ad
   }
   const { username, password } = form
   if (username === undefined) throw new OAuthError(401, 'invalid_request', 'Missing parameter: username')
-  const { loginWithEmailAllowed, duplicateEmailsAllowed } = realm.settings
-  const byEmail = loginWithEmailAllowed === true && duplicateEmailsAllowed !== true
-  const { scopes, user, meant } = await service.read(SYSTEM, realm.name, async (context) => {
-    const scopes = await grantedScopes(context, client, form.scope)
-    const user = await authenticate(context, username, password ?? '', byEmail)
-    return { scopes, user, meant: user ?? (await findUserByName(context, username, byEmail)) }
-  })
+  const scopes = await service.read(SYSTEM, realm.name, (context) => grantedScopes(context, client, form.scope))
+  const logIn = await authenticatePassword(service, realm, { username, password: password ?? '', address })
   Object.assign(notes.details, { auth_method: 'openid-connect', username: username || undefined })
-  notes.user = meant?.id
-  const disabled = meant && meant.body.enabled !== true
-  if (!user) {
-    const error = disabled ? 'user_disabled' : meant ? 'invalid_user_credentials' : 'user_not_found'
-    throw new OAuthError(400, 'invalid_grant', 'Invalid user credentials', { error })
+  notes.user = logIn.user?.id
+  const { user, credential, error } = logIn
+  if (error !== undefined) throw new OAuthError(400, 'invalid_grant', 'Invalid user credentials', { error })
+  if (user.body.enabled !== true) {
+    throw new OAuthError(400, 'invalid_grant', 'Account disabled', { error: 'user_disabled' })
   }
-  if (disabled) throw new OAuthError(400, 'invalid_grant', 'Account disabled', { error: 'user_disabled' })
   if (((user.body.requiredActions ?? []) as string[]).length) {
     const reason = 'Account is not fully set up'
     // Keycloak: of whom is not told.
@@ -47,11 +42,12 @@ export const byPassword: Grant = async ({ service, base, realm, client, form, ad
   }
   return service.runtime(SYSTEM, realm.name, async (context) => {
     await demandOffline(context, client, user.id, scopes)
+    await forgetFailures(context, realm.settings, user)
     const session = await startSession(context, {
       user: user.id,
       offline: scopes.includes(OFFLINE),
       address,
-      body: { authTime: secondsOf(realm.now), credential: user.credential },
+      body: { authTime: secondsOf(realm.now), credential },
     })
     const part = await joinSession(context, session, client.id, { scope: form.scope ?? '', base })
     return { user, scopes, session, part }

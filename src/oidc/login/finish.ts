@@ -2,6 +2,7 @@
 
 import { type AuthenticationSession, endLogin } from '../../service/authentication-sessions.ts'
 import type { RuntimeContext } from '../../service/context.ts'
+import { forgetFailures } from '../../service/lockout.ts'
 import {
   findGoingOn,
   joinSession,
@@ -34,6 +35,8 @@ export async function finish(
   const before = await findSso(login)
   const done = await noting(login, async (context) => {
     if (kept && !(await endLogin(context, kept))) return undefined
+    const { used: shown } = state
+    if (shown.length) await forgetFailures(context, realm.settings, personOf(login).live, shown.includes('otp'))
     const session = await sessionOf(context, login, before?.user === state.user ? before : undefined)
     const offline = wordsOf(parameters.scope).includes(OFFLINE) && (await mayGoOffline(context, client, session.user))
     const used = offline ? await startSession(context, { ...beginning(login), id: session.id, offline }) : session

@@ -1,4 +1,5 @@
 // A one-time code from an app.
+import { attempted } from '../../../service/attempts.ts'
 import { useCode } from '../../../service/one-time-codes.ts'
 import { oneTimeCodePage } from '../../pages/log-in.ts'
 import { type Authenticator, type Login, noting, type Person, personOf } from '../login.ts'
@@ -23,12 +24,22 @@ export const oneTimeCode: Authenticator = {
     const devices = devicesOf(personOf(login))
     const device = devices.find(({ id }) => id === selectedCredentialId) ?? devices[0]!
     login.state.notes.device = String(device.id)
-    if (!(await isRight(login, device, otp))) {
-      return { key: 'invalidTotpMessage', field: 'otp', error: 'invalid_user_credentials' }
+    const outcome = await attempt(login, () => isRight(login, device, otp))
+    if (outcome !== 'right') {
+      const error = outcome === 'locked' ? 'user_temporarily_disabled' : 'invalid_user_credentials'
+      return { key: 'invalidTotpMessage', field: 'otp', error }
     }
     login.state.used.push('otp')
     return 'success'
   },
+}
+
+/** Codes can be guessed as passwords can. */
+function attempt(login: Login, evaluate: () => Promise<boolean>) {
+  const { service, realm, request } = login
+  const { id, key, representation } = personOf(login).live
+  const user = { id, username: key[0]!, body: representation }
+  return attempted(service, realm, { user, username: user.username, address: request.address, otp: true }, evaluate)
 }
 
 function isRight(login: Login, device: Person['credentials'][number], code: string): Promise<boolean> {

@@ -1,5 +1,5 @@
 // Name and password, on one page or on two.
-import { authenticate, findUserByName } from '../../../service/login.ts'
+import { authenticatePassword, findUserByName, type LogIn } from '../../../service/login.ts'
 import { logInPage } from '../../pages/log-in.ts'
 import { type Authenticator, type Form, identify, type Login, type Problem, personOf, reading } from '../login.ts'
 
@@ -10,13 +10,10 @@ export const usernamePassword: Authenticator = {
     remember(login, form)
     const username = login.person ? login.person.live.key[0]! : (form.username ?? '').trim()
     login.state.username = username
-    const user = await reading(login, (context) =>
-      authenticate(context, username, form.password ?? '', mayUseEmail(login)),
-    )
-    if (!user || user.serviceAccountClient !== null || (login.person && login.person.live.id !== user.id)) {
-      return wrong('invalidUserMessage', 'password')
-    }
-    return provedPassword(login, user)
+    const tried = await tryPassword(login, username, form)
+    const { user } = tried
+    const another = user && (user.serviceAccountClient !== null || (login.person && login.person.live.id !== user.id))
+    return another ? wrong('invalidUserMessage', 'password') : proved(login, tried, 'invalidUserMessage')
   },
 }
 
@@ -43,9 +40,7 @@ export const password: Authenticator = {
   configured: ({ person }) => person?.credentials.some(({ type }) => type === 'password') === true,
   begin: (login) => ({ page: pageOf(login, { username: false, password: true }) }),
   async answer(login, _step, form) {
-    const name = personOf(login).live.key[0]!
-    const user = await reading(login, (context) => authenticate(context, name, form.password ?? '', false))
-    return user ? provedPassword(login, user) : wrong('invalidPasswordMessage', 'password')
+    return proved(login, await tryPassword(login, personOf(login).live.key[0]!, form), 'invalidPasswordMessage')
   },
 }
 
@@ -54,13 +49,16 @@ export function mayUseEmail({ realm: { settings } }: Pick<Login, 'realm'>): bool
   return settings.loginWithEmailAllowed === true && settings.duplicateEmailsAllowed !== true
 }
 
-async function provedPassword(
-  login: Login,
-  user: { readonly id: string; readonly credential: string; readonly body: { readonly enabled?: unknown } },
-): Promise<'success' | Problem> {
+function tryPassword({ service, realm, request }: Login, username: string, { password = '' }: Form): Promise<LogIn> {
+  return authenticatePassword(service, realm, { username, password, address: request.address })
+}
+
+async function proved(login: Login, tried: LogIn, refusal: string): Promise<'success' | Problem> {
+  const { user, credential, error } = tried
+  if (error !== undefined) return { ...wrong(refusal, 'password'), error, ...(user && { user: user.id }) }
   if (user.body.enabled !== true) return disabled()
   await identify(login, user.id)
-  login.state.credential = user.credential
+  login.state.credential = credential
   login.state.used.push('password')
   return 'success'
 }

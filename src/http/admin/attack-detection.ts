@@ -1,0 +1,53 @@
+import * as z from 'zod'
+import { forgetFailures, showFailures } from '../../service/resources/login-failures.ts'
+import { type Operation, param, reading, tagged, writing } from '../operation.ts'
+import { done, refusals } from '../responses.ts'
+
+const failures = z
+  .object({
+    failedLoginNotBefore: z
+      .number()
+      .describe('Until when log-ins are refused: seconds since 1970, 0 where they are not.'),
+    numFailures: z.int().describe('How many log-ins failed since the last that did not.'),
+    numTemporaryLockouts: z.int().describe('How often the account was locked for a time.'),
+    disabled: z.boolean().describe('Whether log-ins are refused now.'),
+    numSecondaryAuthFailures: z.int().describe('How many one-time codes were wrong.'),
+    lastIPFailure: z.string().describe('Where the last failure came from; n/a where there was none.'),
+    lastFailure: z.number().describe('When it was: milliseconds since 1970, 0 where there was none.'),
+  })
+  .describe('The failures.')
+
+const event = 'USER_LOGIN_FAILURE'
+
+/** Failures to log in, and the locks that follow from them. */
+export const attackDetectionOperations: Operation[] = tagged('Attack Detection', [
+  {
+    operationId: 'getUserLoginFailures',
+    method: 'GET',
+    path: '/admin/realms/{realm}/attack-detection/brute-force/users/{userId}',
+    summary: 'Get the failures of a user to log in',
+    permission: 'view-users',
+    responses: { 200: { description: 'The failures.', schema: failures }, ...refusals },
+    handle: reading((context, call) => showFailures(context, param(call, 'userId'))),
+  },
+  {
+    operationId: 'forgetUserLoginFailures',
+    method: 'DELETE',
+    path: '/admin/realms/{realm}/attack-detection/brute-force/users/{userId}',
+    summary: 'Forget the failures of a user to log in, who can try again at once',
+    permission: 'manage-users',
+    event,
+    responses: { ...done, ...refusals },
+    handle: writing((context, call) => forgetFailures(context, param(call, 'userId'))),
+  },
+  {
+    operationId: 'forgetLoginFailures',
+    method: 'DELETE',
+    path: '/admin/realms/{realm}/attack-detection/brute-force/users',
+    summary: 'Forget the failures of everybody to log in',
+    permission: 'manage-users',
+    event,
+    responses: { ...done, ...refusals },
+    handle: writing((context) => forgetFailures(context)),
+  },
+])

@@ -1,0 +1,105 @@
+// Passwords at log-in: however they were hashed, and however old they are.
+import { pbkdf2Sync } from 'node:crypto'
+import { hashRawSync } from '@node-rs/argon2'
+import { expect, test } from 'vitest'
+import { testServer } from '../support/server.ts'
+
+const { call, make, realm } = await testServer()
+
+const salt = Buffer.from('salt of sixteen.')
+const credential = (algorithm: string, hashIterations: number, hash: Buffer, parameters: object = {}) => ({
+  type: 'password',
+  secretData: JSON.stringify({ value: hash.toString('base64'), salt: salt.toString('base64') }),
+  credentialData: JSON.stringify({ algorithm, hashIterations, additionalParameters: parameters }),
+})
+const pbkdf2 = (name: string, digest: string, length = 64) =>
+  credential(name, 1000, pbkdf2Sync('pw', salt, 1000, length, digest))
+const argon2 = (type: string, algorithm: 0 | 1 | 2, version: string, number: 0 | 1) =>
+  credential(
+    'argon2',
+    2,
+    hashRawSync('pw', {
+      algorithm: algorithm as number,
+      version: number as number,
+      salt,
+      timeCost: 2,
+      memoryCost: 64,
+      parallelism: 2,
+      outputLen: 24,
+    }),
+    { type: [type], version: [version], memory: ['64'], parallelism: ['2'], hashLength: ['24'] },
+  )
+
+/** A person with a credential in a realm of its own: how they log in, and what they have. */
+async function ann(settings: object, one: object) {
+  const path = await realm(settings)
+  const person = { username: 'ann', enabled: true, email: 'ann@example.org', firstName: 'A', lastName: 'B' }
+  const user = await make(`${path}/users`, { ...person, credentials: [one] })
+  return {
+    path,
+    logIn: async (password: string) =>
+      (
+        await call('POST', `/realms/${path.split('/').at(-1)}/protocol/openid-connect/token`, {
+          token: null,
+          headers: { 'content-type': 'application/x-www-form-urlencoded' },
+          body: `grant_type=password&client_id=admin-cli&username=ann&password=${password}`,
+        })
+      ).body,
+    credential: async () => (await call('GET', `${user}/credentials`)).body[0],
+    user: async () => (await call('GET', user)).body,
+    reset: (value: string) => call('PUT', `${user}/reset-password`, { body: { value } }),
+  }
+}
+
+test.each([
+  ['pbkdf2', pbkdf2('pbkdf2', 'sha1')],
+  ['pbkdf2-sha256', pbkdf2('pbkdf2-sha256', 'sha256')],
+  ['pbkdf2-sha512, shorter', pbkdf2('pbkdf2-sha512', 'sha512', 32)],
+  ['argon2id', argon2('id', 2, '1.3', 1)],
+  ['argon2i of the version before', argon2('i', 1, '1.0', 0)],
+  ['argon2d', argon2('d', 0, '1.3', 1)],
+])('a password that was hashed elsewhere with %s is known, and then kept as the realm hashes', async (_, one) => {
+  const { logIn, credential } = await ann({}, one)
+  const before = await credential()
+  expect(await logIn('wrong')).toMatchObject({ error: 'invalid_grant' })
+  expect((await credential()).credentialData).toBe(one.credentialData)
+  expect(await logIn('pw')).toHaveProperty('access_token')
+  const { credentialData, ...rest } = await credential()
+  expect(JSON.parse(credentialData)).toMatchObject({ algorithm: 'argon2', hashIterations: 5 })
+  expect({ ...rest, credentialData: before.credentialData }).toEqual(before)
+  expect(await logIn('pw')).toHaveProperty('access_token')
+})
+
+test('a hash of nothing, or of an algorithm that is not known, is of no password', async () => {
+  const nothing = await ann({}, credential('pbkdf2', 1000, Buffer.alloc(0)))
+  expect(await nothing.logIn('pw')).toMatchObject({ error: 'invalid_grant' })
+  const unknown = await ann({}, credential('md5', 1, Buffer.from('5f4dcc3b', 'hex')))
+  expect(await unknown.logIn('pw')).toMatchObject({ error: 'invalid_grant' })
+})
+
+test('a realm that wants other hashes gets them at the next log-in, and of new passwords at once', async () => {
+  const { path, logIn, credential, reset } = await ann({}, { value: 'pw' })
+  const policy = (passwordPolicy: string) => call('PUT', path, { body: { passwordPolicy } })
+  const hashed = async () => JSON.parse((await credential()).credentialData)
+  await policy('hashIterations(3)')
+  await logIn('pw')
+  expect(await hashed()).toMatchObject({ algorithm: 'argon2', hashIterations: 3 })
+  await policy('hashAlgorithm(pbkdf2-sha256) and hashIterations(100)')
+  await logIn('pw')
+  expect(await hashed()).toEqual({ algorithm: 'pbkdf2-sha256', hashIterations: 100, additionalParameters: {} })
+  expect(await logIn('pw')).toHaveProperty('access_token')
+  await policy('hashAlgorithm(pbkdf2-sha512)')
+  await reset('new')
+  expect(await hashed()).toMatchObject({ algorithm: 'pbkdf2-sha512', hashIterations: 210_000 })
+})
+
+test('a password that is too old must be changed before its owner gets in', async () => {
+  const old = { ...pbkdf2('pbkdf2', 'sha1'), createdDate: Date.now() - 3 * 24 * 60 * 60 * 1000 }
+  const { path, logIn, user, reset } = await ann({ passwordPolicy: 'forceExpiredPasswordChange(4)' }, old)
+  expect(await logIn('pw')).toHaveProperty('access_token')
+  await call('PUT', path, { body: { passwordPolicy: 'forceExpiredPasswordChange(2)' } })
+  expect(await logIn('pw')).toEqual({ error: 'invalid_grant', error_description: 'Account is not fully set up' })
+  expect(await user()).toMatchObject({ requiredActions: ['UPDATE_PASSWORD'] })
+  await reset('new')
+  expect(await logIn('new')).toHaveProperty('access_token')
+})
