@@ -1,4 +1,5 @@
 // The settings of the server, described once: flags, environment variables, defaults, documentation.
+import { isIP } from 'node:net'
 import * as z from 'zod'
 import { isLoopback } from './lib/loopback.ts'
 
@@ -23,6 +24,14 @@ export interface Setting {
 
 const text = z.string().min(1, 'must not be empty')
 const portNumber = 'must be a whole number from 0 to 65535'
+const port = z.coerce
+  .string()
+  .regex(/^\d{1,5}$/, portNumber)
+  .transform(Number)
+  .refine((port) => port <= 65_535, portNumber)
+const list = z
+  .union([z.string().transform((list) => list.split(',')), z.array(z.string())])
+  .transform((list) => list.map((one) => one.trim()).filter((one) => one !== ''))
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
 /** The table of settings, in the order of the documentation. */
@@ -35,13 +44,27 @@ export const settings = {
   }),
   port: setting('port', {
     placeholder: 'number',
-    schema: z.coerce
-      .string()
-      .regex(/^\d{1,5}$/, portNumber)
-      .transform(Number)
-      .refine((port) => port <= 65_535, portNumber),
+    schema: port,
     default: 8080,
-    description: 'Port to listen on; 0 takes any that is free.',
+    description:
+      'Port to listen on; 0 takes any that is free. With a certificate, only this machine is answered there.',
+  }),
+  httpsPort: setting('https-port', {
+    placeholder: 'number',
+    schema: port,
+    default: 8443,
+    description: 'Port to listen on over HTTPS, where there is a certificate.',
+  }),
+  httpsCertificateFile: setting('https-certificate-file', {
+    placeholder: 'file',
+    schema: text,
+    description:
+      'File with the certificate for HTTPS in PEM, and those that vouch for it; read anew every hour. Without it a proxy has to care for HTTPS.',
+  }),
+  httpsCertificateKeyFile: setting('https-certificate-key-file', {
+    placeholder: 'file',
+    schema: text,
+    description: 'File with the private key of the certificate in PEM.',
   }),
   hostname: setting('hostname', {
     placeholder: 'URL',
@@ -51,6 +74,18 @@ export const settings = {
       .transform((url) => url.replace(/\/+$/, '')),
     demanded: true,
     description: 'Base URL under which clients reach the server; without it, the one that a request names.',
+  }),
+  proxyHeaders: setting('proxy-headers', {
+    placeholder: 'forwarded or xforwarded',
+    schema: z.enum(['forwarded', 'xforwarded'], 'must be forwarded or xforwarded'),
+    description:
+      'The headers in which proxies say who asks and by which address, `Forwarded` or `X-Forwarded-*`, which they must set anew; without it none is believed.',
+  }),
+  proxyTrustedAddresses: setting('proxy-trusted-addresses', {
+    placeholder: 'addresses',
+    schema: list.refine((addresses) => addresses.every(isNetwork), 'must be addresses or networks such as 10.0.0.0/8'),
+    description:
+      'Addresses and networks of the proxies that are believed, separated with commas. Without it, this machine and private networks.',
   }),
   basePath: setting('base-path', {
     placeholder: 'path',
@@ -85,9 +120,7 @@ export const settings = {
   }),
   source: setting('source', {
     placeholder: 'file or folder',
-    schema: z
-      .union([z.string().transform((list) => list.split(',')), z.array(z.string())])
-      .transform((list) => list.map((source) => source.trim()).filter((source) => source !== '')),
+    schema: list,
     empty: true,
     description:
       'Where realms are declared: repeat the flag, or separate with commas in the variable; empty is none. Without it, in development mode the folder `examples`, where there is one.',
@@ -163,6 +196,9 @@ export function readSettings(flags: Record<string, unknown>, env: Record<string,
     if (parsed.success) values[name] = parsed.data ?? setting.default
     else problems.set(name, parsed.error.issues[0]!.message)
   }
+  if (values.httpsCertificateFile !== undefined) demand('httpsCertificateKeyFile', 'goes with the certificate')
+  if (values.httpsCertificateKeyFile !== undefined) demand('httpsCertificateFile', 'goes with the key of a certificate')
+  if (values.proxyTrustedAddresses !== undefined) demand('proxyHeaders', 'goes with the addresses of proxies')
   if (values.production === true) {
     for (const [name, setting] of table) if (setting.demanded) demand(name, 'production demands it')
     if (values.adminUser !== undefined) demand('adminPassword', 'goes with the name of the administrator')
@@ -207,6 +243,15 @@ function renderDefault(setting: Setting): string {
   if (setting.development !== undefined) return `\`${setting.development}\` in development`
   if (setting.default === undefined) return ''
   return `\`${setting.default}\``
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/')
+  const version = isIP(address)
+  const longest = version === 4 ? 32 : 128
+  return (
+    version !== 0 && !more.length && (bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= longest))
+  )
 }
 
 function setting<const Description extends Omit<Setting, 'flag' | 'variable'>>(name: string, description: Description) {

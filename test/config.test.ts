@@ -12,7 +12,12 @@ test('nothing given is development mode on the embedded store', () => {
   expect(readSettings({}, {})).toEqual({
     host: '127.0.0.1',
     port: 8080,
+    httpsPort: 8443,
+    httpsCertificateFile: undefined,
+    httpsCertificateKeyFile: undefined,
     hostname: undefined,
+    proxyHeaders: undefined,
+    proxyTrustedAddresses: undefined,
     basePath: '/v1',
     data: 'data',
     database: undefined,
@@ -47,6 +52,20 @@ test('sources are repeated flags or a list with commas', () => {
   ])
   expect(readSettings({ source: ['a,b', 'c'] }, { REGENT_SOURCE: 'd' }).source).toEqual(['a,b', 'c'])
   expect(readSettings({ source: [''] }, { REGENT_SOURCE: 'd' }).source).toEqual([])
+})
+
+test('proxies are addresses and networks', () => {
+  const proxies = { REGENT_PROXY_HEADERS: 'forwarded', REGENT_PROXY_TRUSTED_ADDRESSES: '10.0.0.0/8, ::1' }
+  expect(readSettings({}, proxies)).toMatchObject({ proxyTrustedAddresses: ['10.0.0.0/8', '::1'] })
+  for (const wrong of ['10.0.0.0/33', '10.0.0.0/0', '::1/129', 'proxy.local', '10.0.0.1/8/9']) {
+    expect(problemsOf({ proxyTrustedAddresses: wrong }, proxies), wrong).toContain('must be addresses or networks')
+  }
+})
+
+test('what goes together is demanded together', () => {
+  expect(problemsOf({ httpsCertificateFile: 'tls.crt' }, {})).toContain('--https-certificate-key-file')
+  expect(problemsOf({ httpsCertificateKeyFile: 'tls.key' }, {})).toContain('--https-certificate-file')
+  expect(problemsOf({ proxyTrustedAddresses: '10.0.0.1' }, {})).toContain('--proxy-headers')
 })
 
 test('the host name loses its last slash', () => {

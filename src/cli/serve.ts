@@ -1,6 +1,7 @@
 // Starts the server, reconciles its sources, and keeps watching them.
 import { existsSync } from 'node:fs'
 import { readSettings, type Settings } from '../config.ts'
+import { listen } from '../http/listen.ts'
 import { createServer } from '../http/server.ts'
 import { deliverers } from '../oidc/deliver.ts'
 import { watchFileSource } from '../reconcile/sources/watch.ts'
@@ -44,6 +45,7 @@ async function run(service: Service, settings: Settings, started: number): Promi
   const app = await createServer(service, {
     basePath: settings.basePath,
     hostname: settings.hostname,
+    proxies: settings.proxyHeaders && { headers: settings.proxyHeaders, trusted: settings.proxyTrustedAddresses },
     logLevel: settings.logLevel,
     showRealms: !settings.production,
     metrics: true,
@@ -56,9 +58,9 @@ async function run(service: Service, settings: Settings, started: number): Promi
     SWEEP_EVERY,
   )
   try {
-    const address = await app.listen({ host: settings.host, port: settings.port })
-    await service.announce(address)
-    console.log(banner(service, settings, settings.hostname ?? address, performance.now() - started))
+    const addresses = await listen(app, { host: settings.host, port: settings.port, https: httpsOf(settings) })
+    await service.announce(addresses.own)
+    console.log(banner(service, settings, settings.hostname ?? addresses.public, performance.now() - started))
     const watchers = []
     for (const source of sourcesOf(settings)) {
       const apply = follow(service, source, { unknownFields: settings.unknownFields })
@@ -75,6 +77,11 @@ async function run(service: Service, settings: Settings, started: number): Promi
     await app.close()
     await outbox.close()
   }
+}
+
+function httpsOf({ httpsPort, httpsCertificateFile, httpsCertificateKeyFile }: Settings) {
+  if (!httpsCertificateFile || !httpsCertificateKeyFile) return undefined
+  return { port: httpsPort, certificateFile: httpsCertificateFile, keyFile: httpsCertificateKeyFile }
 }
 
 /** In development mode, the examples of the folder are a source where none is named. */

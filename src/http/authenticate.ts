@@ -1,13 +1,13 @@
 // Who calls: a bearer token becomes a caller. What the caller may do is decided anew, by the service, for each call.
 import type { FastifyRequest } from 'fastify'
 import { verifyStanding } from '../oidc/tokens.ts'
-import { isAllowed } from '../oidc/web-origins.ts'
+import { demandOriginOf } from '../oidc/web-origins.ts'
 import { failure } from '../service/errors.ts'
 import type { Caller, Service } from '../service/service.ts'
 
 /**
- * The caller of an admin request. Throws unauthorized, or forbidden where a page calls that the client of the token does not
- * name. `issuer`: where tokens must come from; absent: from any of our names.
+ * The caller of an admin request. Throws unauthorized, or OriginRefused where a page calls that the client of the token
+ * does not name. `issuer`: where tokens must come from; absent: from any of our names.
  */
 export async function authenticate(
   service: Service,
@@ -20,9 +20,7 @@ export async function authenticate(
   if (!verified?.standing.counts) throw failure('unauthorized', 'HTTP 401 Unauthorized')
   const { realm, claims, standing } = verified
   const { user, power } = standing
-  const { origin } = request.headers
-  const named = (claims['allowed-origins'] ?? []) as string[]
-  if (origin !== undefined && !isAllowed(named, base, origin)) throw failure('forbidden', 'Invalid origin')
+  await demandOriginOf(service, base, verified, request.headers.origin)
   return {
     user: { realm: realm.name, id: user.id, ...(claims.sid !== undefined && { session: claims.sid }) },
     ...(!power && { powerless: true as const }),

@@ -9,8 +9,10 @@ import { compressed } from './compress.ts'
 import { showToNobody } from './cors.ts'
 import { errorAnswer, notFound } from './errors.ts'
 import { homePage } from './home.ts'
+import { LIMITS } from './listen.ts'
 import { oidcRoutes } from './oidc.ts'
 import { openApi } from './openapi.ts'
+import { forwardedBy, type Proxies, trustedBy } from './proxies.ts'
 import { regentOperations } from './regent.ts'
 import { register } from './register.ts'
 import { demandStorable } from './storable.ts'
@@ -19,6 +21,8 @@ import { demandStorable } from './storable.ts'
 export interface ServerOptions {
   /** Base URL under which clients reach the server; without it, the one that a request names. */
   readonly hostname?: string | undefined
+  /** Proxies that are believed; absent: none. */
+  readonly proxies?: Proxies | undefined
   /** Path of the earlier form of the admin API, such as `/v1`. */
   readonly basePath?: string | undefined
   readonly logLevel?: string | undefined
@@ -54,17 +58,30 @@ function secure(reply: FastifyReply): void {
 
 /** Makes the server on a service. The caller starts and closes it; the service stays open. */
 export async function createServer(service: Service, options: ServerOptions = {}): Promise<FastifyInstance> {
-  const { hostname, basePath, logLevel = 'silent', logTo, showRealms = false, metrics = false, caller } = options
+  const {
+    hostname,
+    proxies,
+    basePath,
+    logLevel = 'silent',
+    logTo,
+    showRealms = false,
+    metrics = false,
+    caller,
+  } = options
   const app = fastify({
     logger: { level: logLevel, ...(logTo && { stream: logTo }) },
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     bodyLimit: BODY_LIMIT,
+    requestTimeout: LIMITS.requestTimeout,
+    http: { maxHeaderSize: LIMITS.maxHeaderSize },
+    trustProxy: trustedBy(proxies),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 1000 },
     rewriteUrl: ({ url = '/' }) => currentForm(url, basePath),
   })
   const baseOf = (request: FastifyRequest) => hostname ?? `${request.protocol}://${request.host}`
 
+  if (proxies) app.addHook('onRequest', forwardedBy(proxies))
   app.addHook('onSend', async (_request, reply) => secure(reply))
   app.addHook('onSend', compressed)
   app.addHook('preHandler', demandStorable)

@@ -1,6 +1,9 @@
 // Which pages may use a client: the origins that it names, and its own addresses.
 import type { Representation } from '../kinds/kind.ts'
+import { writers } from '../service/index.ts'
+import { type Service, SYSTEM } from '../service/service.ts'
 import { OriginRefused } from './oauth-error.ts'
+import type { Verified } from './tokens.ts'
 
 /** Keycloak: `+` stands for the origins of the addresses that the client returns to, and these are compared as texts. */
 export function webOrigins(client: Representation, base: string): readonly string[] {
@@ -13,6 +16,20 @@ export function webOrigins(client: Representation, base: string): readonly strin
 /** Throws OriginRefused when a page asks that is neither ours nor of an origin that the client names. */
 export function demandOrigin(client: Representation, base: string, origin: string | undefined): void {
   if (origin !== undefined && !isAllowed(webOrigins(client, base), base, origin)) throw new OriginRefused()
+}
+
+/** The same of the client that a token was given to. One statement where a page of elsewhere asks, else none. */
+export async function demandOriginOf(
+  service: Service,
+  base: string,
+  { realm, claims }: Verified,
+  origin: string | undefined,
+): Promise<void> {
+  if (origin === undefined || isAllowed([], base, origin)) return
+  const [client] = await service.read(SYSTEM, realm.name, (context) =>
+    writers.client.list(context, { keys: [[claims.azp ?? '']] }),
+  )
+  demandOrigin(client?.representation ?? {}, base, origin)
 }
 
 /** Whether a page of that origin may ask: one of ours, or of the list. */

@@ -5,6 +5,7 @@ import type { Context } from './context.ts'
 import { listObjects } from './live.ts'
 import type { Mail, Template } from './mail.ts'
 import { send } from './outbox.ts'
+import type { RealmRow } from './service.ts'
 
 const LISTENER = 'email'
 
@@ -20,9 +21,12 @@ const told: Readonly<Record<string, Template>> = {
   USER_DISABLED_BY_TEMPORARY_LOCKOUT: 'eventUserDisabledByTemporaryLockout',
 }
 
+/** Whether the realm has people told by mail. */
+export const mailsEvents = ({ eventsListeners }: RealmRow): boolean => eventsListeners.includes(LISTENER)
+
 /** Tells people of events, where the realm wants it and their mail address is known to be theirs. Two statements at most. */
 export async function mailEvents(context: Context, events: readonly NewUserEvent[]): Promise<void> {
-  if (!context.realm.eventsListeners.includes(LISTENER)) return
+  if (!mailsEvents(context.realm)) return
   const about = events.filter(({ type, user }) => user !== undefined && Object.hasOwn(told, type))
   if (!about.length) return
   const found = await listObjects(context, 'user', { ids: about.map(({ user }) => user!) })

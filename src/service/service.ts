@@ -13,6 +13,7 @@ import { keepSetting, ping } from '../store/settings.ts'
 import { demandIn, everything, type Permission, type Power, powerOf } from './administrators.ts'
 import { type Actor, type Context, flush, type RuntimeContext, type WriteContext, writable } from './context.ts'
 import { failure, Refusal } from './errors.ts'
+import { mailsEvents } from './event-mails.ts'
 import { createRealm } from './new-realm.ts'
 import type { Outbox } from './outbox.ts'
 import { type Blacklists, openBlacklists } from './password-blacklists.ts'
@@ -194,10 +195,11 @@ export async function openService({
       return value
     },
     async tell(realm, events) {
-      const told = await committed(async (tx, outbox) =>
-        writeUserEvents(await contextFor(tx, SYSTEM, realm, outbox), events),
-      )
-      tellAll(told)
+      const write = async (tx: Transaction, outbox: Context['outbox']) =>
+        writeUserEvents(await contextFor(tx, SYSTEM, realm, outbox), events)
+      // One statement needs no transaction; mails go with the event or not at all.
+      const told = mailsEvents(realm) ? committed(write) : store.read((tx) => write(tx, { filled: false }))
+      tellAll(await told)
     },
     listen(listener) {
       listeners.add(listener)

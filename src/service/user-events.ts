@@ -44,8 +44,8 @@ export async function writeUserEvents(context: Context, noted: readonly UserEven
   const { tx, realm, now, actor } = context
   const events = noted.map((event) => clipped({ address: actor.address, ...event, type: typeOf(event) }))
   const types = realm.enabledEventTypes.length ? realm.enabledEventTypes : USUAL_EVENT_TYPES
-  const kept = realm.eventsEnabled ? events.filter(({ type }) => types.includes(type)) : []
-  if (kept.length) await insertUserEvents(tx, realm.number, now, kept)
+  const wanted = realm.eventsEnabled ? events.filter(({ type }) => types.includes(type)) : []
+  if (wanted.length) await insertUserEvents(tx, realm.number, now, wanted)
   await mailEvents(context, events)
   const { id, name } = realm
   return realm.eventsListeners.includes(LOG) ? events.map((event) => ({ ...event, realm: { id, name } })) : []
@@ -62,5 +62,10 @@ function clipped({ details, ...event }: NewUserEvent): NewUserEvent {
 
 function clip<Texts extends object>(texts: Texts): Texts {
   const given = Object.entries(texts).filter(([, text]) => text !== undefined)
-  return Object.fromEntries(given.map(([name, text]: [string, string]) => [name, text.slice(0, TEXT_LIMIT)])) as Texts
+  return Object.fromEntries(given.map(([name, text]: [string, string]) => [name, kept(text)])) as Texts
+}
+
+/** What the store can keep of a text that anybody sent. */
+function kept(text: string): string {
+  return text.slice(0, TEXT_LIMIT).toWellFormed().replaceAll('\0', '\ufffd')
 }

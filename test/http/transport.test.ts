@@ -1,0 +1,179 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { get, type RequestOptions } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { listen } from '../../src/http/listen.ts'
+import { createServer, type ServerOptions } from '../../src/http/server.ts'
+import { selfSigned } from '../../src/lib/self-signed.ts'
+import { testBrowser } from '../support/browser.ts'
+import { realmWithPeople } from '../support/people.ts'
+import { testServer } from '../support/server.ts'
+import { newRealm, testService } from '../support/service.ts'
+
+const { service } = await testService()
+const { app } = await testServer()
+const opened: { close(): Promise<unknown> }[] = []
+afterAll(() => Promise.all(opened.map((one) => one.close())))
+
+const server = async (options: ServerOptions) => {
+  const made = await createServer(service, options)
+  opened.push(made)
+  return made
+}
+
+const NEAR = '10.1.2.3'
+const FAR = '203.0.113.5'
+
+describe('a realm demands HTTPS', () => {
+  const demanded = { status: 403, body: { error: 'invalid_request', error_description: 'HTTPS required' } }
+
+  test.each([
+    ['none', FAR, false],
+    ['external', NEAR, false],
+    ['external', '127.0.0.1', false],
+    ['external', '::ffff:192.168.0.1', false],
+    ['external', 'fd00::1', false],
+    ['external', FAR, true],
+    ['external', '2001:db8::1', true],
+    ['all', '127.0.0.1', true],
+  ])('%s: of %s', async (sslRequired, address, demands) => {
+    const realm = await newRealm(service, { sslRequired })
+    const https = await server({ proxies: { headers: 'xforwarded' } })
+    for (const path of ['protocol/openid-connect/certs', '.well-known/openid-configuration']) {
+      const url = `/realms/${realm}/${path}`
+      const plain = await app.inject({ url, remoteAddress: address })
+      expect(plain.statusCode, path).toBe(demands ? 403 : 200)
+      if (demands) expect(plain.json()).toEqual(demanded.body)
+      const headers = { 'x-forwarded-proto': 'https', 'x-forwarded-for': address }
+      expect((await https.inject({ url, headers })).statusCode, path).toBe(200)
+    }
+  })
+
+  test('at each endpoint of applications, and of people, to whom a page says so', async () => {
+    const { name, logInAddress } = await realmWithPeople({ sslRequired: 'all' })
+    for (const path of ['token', 'token/introspect', 'revoke', 'logout']) {
+      const url = `/realms/${name}/protocol/openid-connect/${path}`
+      const payload = 'grant_type=password&client_id=web&username=ann&password=pw&token=x&refresh_token=x'
+      const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+      const answer = await app.inject({ method: 'POST', url, headers, payload })
+      expect({ status: answer.statusCode, body: answer.json() }, path).toEqual(demanded)
+    }
+    const page = await testBrowser(app).open(logInAddress().address)
+    expect(page).toMatchObject({ status: 400, text: expect.stringContaining('over HTTPS only') })
+  })
+})
+
+describe('proxies say who asks, and by which address', () => {
+  const spoken = {
+    forwarded: 'for="[2001:db8::1]:4711";proto=http, for=198.51.100.7;proto=HTTPS;host="id.example:8443"',
+    'x-forwarded-for': `192.0.2.1, ${FAR}`,
+    'x-forwarded-proto': 'https',
+    'x-forwarded-host': 'sso.example',
+    'x-forwarded-port': '9443',
+  }
+  const here = { issuer: 'http://server.test', address: NEAR }
+
+  test.each<[string, ServerOptions, { issuer: string; address: string }, object?]>([
+    ['nothing where none is believed', {}, here],
+    ['in X-Forwarded-*', { proxies: { headers: 'xforwarded' } }, { issuer: 'https://sso.example:9443', address: FAR }],
+    [
+      'in Forwarded',
+      { proxies: { headers: 'forwarded' } },
+      { issuer: 'https://id.example:8443', address: '198.51.100.7' },
+    ],
+    [
+      'nothing when they are others than those that are named',
+      { proxies: { headers: 'xforwarded', trusted: [FAR] } },
+      here,
+    ],
+    [
+      'through several that are named',
+      { proxies: { headers: 'forwarded', trusted: [`${NEAR}/8`, '198.51.100.0/24'] } },
+      {
+        issuer: 'https://id.example:8443',
+        address: '2001:db8::1',
+      },
+    ],
+    [
+      'nothing in a header that cannot be read',
+      { proxies: { headers: 'forwarded' } },
+      here,
+      { forwarded: 'for=1.2.3.4;;=' },
+    ],
+    [
+      'but not over the host name of the settings',
+      { hostname: 'https://id.example', proxies: { headers: 'xforwarded' } },
+      {
+        issuer: 'https://id.example',
+        address: FAR,
+      },
+    ],
+  ])('%s', async (_, options, { issuer, address }, headers = {}) => {
+    const realm = await newRealm(service, { eventsEnabled: true, sslRequired: 'none' })
+    const made = await server(options)
+    const request = { headers: { ...spoken, host: 'server.test', ...headers }, remoteAddress: NEAR }
+    const { issuer: told } = (
+      await made.inject({ ...request, url: `/realms/${realm}/.well-known/openid-configuration` })
+    ).json<{ issuer: string }>()
+    expect(told).toBe(`${issuer}/realms/${realm}`)
+    await made.inject({
+      ...request,
+      method: 'POST',
+      url: `/realms/${realm}/protocol/openid-connect/token`,
+      headers: { ...request.headers, 'content-type': 'application/x-www-form-urlencoded' },
+      payload: 'grant_type=password&client_id=nobody',
+    })
+    const { call } = await testServer()
+    expect((await call('GET', `/admin/realms/${realm}/events`)).body).toMatchObject([{ ipAddress: address }])
+  })
+})
+
+test('with a certificate the server answers over HTTPS, and plain only to its own machine', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'regent-tls-'))
+  opened.push({ close: () => rm(folder, { recursive: true }) })
+  const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const [from, until] = [new Date(Date.now() - 1000), new Date(Date.now() + 60_000)]
+  const der = selfSigned('localhost', pair, from, until)
+  const certificate = `-----BEGIN CERTIFICATE-----\n${der.toString('base64')}\n-----END CERTIFICATE-----\n`
+  const files = { certificateFile: join(folder, 'tls.crt'), keyFile: join(folder, 'tls.key') }
+  await writeFile(files.certificateFile, certificate)
+  await writeFile(files.keyFile, pair.privateKey.export({ type: 'pkcs8', format: 'pem' }))
+  const made = await server({})
+  const addresses = await listen(made, { host: '127.0.0.1', port: 0, https: { port: 0, ...files } })
+  expect(addresses.public).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/)
+  expect(addresses.own).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+  const realm = await newRealm(service, { sslRequired: 'all' })
+  const path = `/realms/${realm}/.well-known/openid-configuration`
+  const told = await ask(`${addresses.public}${path}`, { ca: certificate, servername: 'localhost' })
+  expect(JSON.parse(told)).toMatchObject({ issuer: `${addresses.public}/realms/${realm}` })
+  expect((await fetch(`${addresses.own}${path}`)).status).toBe(403)
+})
+
+test('headers that are too large are refused', async () => {
+  const address = await listen(await server({}), { host: '127.0.0.1', port: 0 })
+  const answer = await fetch(`${address.public}/health/live`, { headers: { cookie: 'x'.repeat(40_000) } })
+  expect(answer.status).toBe(431)
+})
+
+test('pages say to browsers what the realm says, and nothing where it says nothing', async () => {
+  const { logInAddress } = await realmWithPeople({
+    browserSecurityHeaders: { xFrameOptions: '', contentSecurityPolicy: "frame-ancestors 'self' https://app.example" },
+  })
+  const { headers } = await testBrowser(app).open(logInAddress().address)
+  expect(headers['content-security-policy']).toBe("frame-ancestors 'self' https://app.example")
+  expect(headers['x-content-type-options']).toBe('nosniff')
+  expect(headers).not.toHaveProperty('x-frame-options')
+  expect((await app.inject({ url: '/health/live' })).headers['x-frame-options']).toBe('SAMEORIGIN')
+})
+
+function ask(url: string, options: RequestOptions): Promise<string> {
+  return new Promise((resolve, reject) => {
+    get(url, { ...options, agent: false }, async (answer) => {
+      let text = ''
+      for await (const chunk of answer.setEncoding('utf8')) text += chunk
+      resolve(text)
+    }).on('error', reject)
+  })
+}

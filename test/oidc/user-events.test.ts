@@ -1,0 +1,136 @@
+// The tape of user events has what each endpoint tells; here is what becomes of it.
+import { expect, test } from 'vitest'
+import { createServer } from '../../src/http/server.ts'
+import { SYSTEM } from '../../src/service/service.ts'
+import { sweep } from '../../src/service/sweeper.ts'
+import { recordUserEvent, type UserEvent } from '../../src/service/user-events.ts'
+import { testServer } from '../support/server.ts'
+import { testService } from '../support/service.ts'
+
+const { app, call, realm } = await testServer()
+const { service, statements } = await testService()
+
+const nameOf = (path: string) => path.split('/').at(-1)!
+const tell = (path: string, ...events: UserEvent[]) =>
+  service.runtime(SYSTEM, nameOf(path), async (context) => {
+    for (const event of events) recordUserEvent(context, event)
+  })
+const events = async (path: string, query = '') => (await call('GET', `${path}/events?direction=asc${query}`)).body
+const types = async (path: string, query = '') => (await events(path, query)).map(({ type }: { type: string }) => type)
+const refused = (path: string) =>
+  app.inject({
+    method: 'POST',
+    url: `/realms/${nameOf(path)}/protocol/openid-connect/token`,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    payload: 'grant_type=password&client_id=nobody&username=ann&password=canary-7f3a',
+  })
+
+test('a realm keeps the usual types, those that it names, or none', async () => {
+  const several: UserEvent[] = [
+    { type: 'LOGIN' },
+    { type: 'LOGIN', error: 'user_not_found' },
+    { type: 'REFRESH_TOKEN' },
+    { type: 'PERMISSION_TOKEN' },
+    { type: 'PERMISSION_TOKEN', error: 'not_allowed' },
+  ]
+  const expected: [object, string[]][] = [
+    [{ eventsEnabled: true }, ['LOGIN', 'LOGIN_ERROR', 'PERMISSION_TOKEN']],
+    [{ eventsEnabled: true, enabledEventTypes: ['REFRESH_TOKEN', 'LOGIN_ERROR'] }, ['LOGIN_ERROR', 'REFRESH_TOKEN']],
+    [{ eventsEnabled: false }, []],
+  ]
+  for (const [settings, kept] of expected) {
+    const path = await realm(settings)
+    await tell(path, ...several)
+    expect(await types(path)).toEqual(kept)
+  }
+})
+
+test('events are found by what happened, to whom, through which client, from where and when', async () => {
+  const path = await realm({ eventsEnabled: true })
+  await tell(path, { type: 'LOGIN', client: 'web', user: 'u1', session: 's1', address: '192.0.2.1' })
+  await tell(path, { type: 'LOGIN', client: 'app', user: 'u2', address: '192.0.2.2' }, { type: 'LOGOUT', user: 'u1' })
+  expect(await events(path, '&user=u1&type=LOGIN')).toEqual([
+    {
+      id: expect.any(String),
+      time: expect.any(Number),
+      type: 'LOGIN',
+      realmId: expect.any(String),
+      clientId: 'web',
+      userId: 'u1',
+      sessionId: 's1',
+      ipAddress: '192.0.2.1',
+    },
+  ])
+  expect(await types(path, '&type=LOGOUT&type=LOGIN')).toEqual(['LOGIN', 'LOGIN', 'LOGOUT'])
+  expect(await types(path, '&client=app')).toEqual(['LOGIN'])
+  expect(await types(path, '&ipAddress=192.0.2.3')).toEqual([])
+  expect(await types(path, '&first=2')).toEqual(['LOGOUT'])
+  const today = new Date().toISOString().slice(0, 10)
+  expect(await types(path, `&dateFrom=${today}&dateTo=${today}`)).toHaveLength(3)
+  expect(await types(path, '&dateTo=2020-01-01')).toEqual([])
+  for (const query of ['type=LOGIN&type=LEAVE', 'dateFrom=2020-02-31', 'direction=up']) {
+    expect((await call('GET', `${path}/events?${query}`)).status, query).toBe(400)
+  }
+  expect((await call('DELETE', `${path}/events`)).status).toBe(204)
+  expect(await events(path)).toEqual([])
+})
+
+test('what anybody sends is kept in part, and never refused', async () => {
+  const path = await realm({ eventsEnabled: true })
+  const long = 'x'.repeat(999)
+  await tell(path, {
+    type: 'LOGIN',
+    error: 'client_not_found',
+    client: `${long}\u{1f600}`,
+    details: { username: 'a\0b' },
+  })
+  expect(await events(path)).toMatchObject([{ clientId: `${long}\ufffd`, details: { username: 'a\ufffdb' } }])
+})
+
+test('a call that is refused is told of, and one that fails is not', async () => {
+  const path = await realm({ eventsEnabled: true })
+  await refused(path)
+  const failing = service.runtime(SYSTEM, nameOf(path), async (context) => {
+    recordUserEvent(context, { type: 'LOGIN' })
+    throw new Error('something else')
+  })
+  await expect(failing).rejects.toThrow('something else')
+  expect(await types(path)).toEqual(['LOGIN_ERROR'])
+})
+
+test('the log tells of what happens where the realm names its listener, and of no secret', async () => {
+  const lines: string[] = []
+  const logging = await createServer(service, { logLevel: 'debug', logTo: { write: (line) => void lines.push(line) } })
+  const [told, quiet] = [await realm(), await realm({ eventsListeners: [] })]
+  for (const path of [told, quiet]) await refused(path)
+  await tell(told, { type: 'LOGIN', user: 'u1' })
+  await logging.close()
+  await refused(told)
+  const logged = lines.map((line) => JSON.parse(line)).filter(({ realm: of }) => of)
+  expect(logged).toMatchObject([
+    { level: 40, msg: 'LOGIN_ERROR', realm: { name: nameOf(told) }, client: 'nobody', error: 'client_not_found' },
+    { level: 20, msg: 'LOGIN', user: 'u1' },
+  ])
+  expect(lines.join('')).not.toContain('canary-7f3a')
+})
+
+test('many events cost one statement, and a realm that keeps none no statement', async () => {
+  const [kept, none] = [await realm({ eventsEnabled: true }), await realm()]
+  const cost = async (path: string, count: number) =>
+    (await statements(() => tell(path, ...Array.from({ length: count }, () => ({ type: 'LOGIN' }) as const)))).length
+  expect(await cost(kept, 200)).toBe(await cost(kept, 2))
+  expect(await cost(none, 2)).toBe((await cost(kept, 2)) - 1)
+})
+
+test('events go when their realm keeps them no longer', async () => {
+  const [long, short] = [
+    await realm({ eventsEnabled: true }),
+    await realm({ eventsEnabled: true, eventsExpiration: 60 }),
+  ]
+  for (const path of [long, short]) await tell(path, { type: 'LOGIN' })
+  await sweep(service, new Date(Date.now() + 30_000))
+  expect(await types(short)).toEqual(['LOGIN'])
+  await sweep(service, new Date(Date.now() + 90_000))
+  expect(await types(short)).toEqual([])
+  expect(await types(long)).toEqual(['LOGIN'])
+})
