@@ -3,9 +3,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { readCookies, setCookie } from '../lib/cookies.ts'
 import { followLink } from '../oidc/login/action-link.ts'
 import type { BrowserAnswer, BrowserRequest } from '../oidc/login/browser.ts'
+import { confirmLogOut } from '../oidc/login/log-out.ts'
 import { STYLESHEET } from '../oidc/login/respond.ts'
 import { authorize } from '../oidc/login/start.ts'
-import { checkStatusClient, statusPage } from '../oidc/login/status-iframe.ts'
+import { checkStatusClient, cookiePage, statusPage } from '../oidc/login/status-iframe.ts'
 import { changeFlow, continueLogin, restartLogin } from '../oidc/login/tab.ts'
 import { stylesheet } from '../oidc/pages/stylesheet.ts'
 import type { Service } from '../service/service.ts'
@@ -17,7 +18,7 @@ export function loginRoutes(app: FastifyInstance, service: Service, baseOf: (req
     app.route({
       method: ['GET', 'POST'],
       url: `/realms/:realm/${url}`,
-      handler: async (request, reply) => send(reply, await work(browserRequest(request, baseOf(request)))),
+      handler: async (request, reply) => toBrowser(reply, await work(browserRequest(request, baseOf(request)))),
     })
   both('protocol/openid-connect/auth', (request) => authorize(service, request))
   both('protocol/openid-connect/registrations', (request) => authorize(service, request, true))
@@ -32,15 +33,22 @@ export function loginRoutes(app: FastifyInstance, service: Service, baseOf: (req
     )
   }
   both('login-actions/action-token', (request) => followLink(service, request))
+  both('login-actions/logout-confirm', (request) => confirmLogOut(service, request))
   both('login-actions/restart', (request) => restartLogin(service, request))
 
   const iframe = '/realms/:realm/protocol/openid-connect/login-status-iframe.html'
-  app.get(iframe, (_request, reply) =>
-    reply
-      .header('cache-control', 'no-cache, must-revalidate, no-transform, no-store')
-      .type('text/html; charset=utf-8')
-      .send(statusPage),
-  )
+  const cookies = '/realms/:realm/protocol/openid-connect/3p-cookies/step1.html'
+  for (const [url, page] of [[iframe, statusPage] as const, [cookies, cookiePage] as const]) {
+    // Applications have these pages in frames.
+    app.get(url, (_request, reply) =>
+      reply
+        .header('cache-control', 'no-cache, must-revalidate, no-transform, no-store')
+        .header('content-security-policy', "frame-src 'self'; object-src 'none';")
+        .header('x-frame-options', '')
+        .type('text/html; charset=utf-8')
+        .send(page),
+    )
+  }
   app.get(`${iframe}/init`, async (request, reply) => {
     const { base, query, realm } = browserRequest(request, baseOf(request))
     const known = await checkStatusClient(service, base, realm, query)
@@ -51,7 +59,8 @@ export function loginRoutes(app: FastifyInstance, service: Service, baseOf: (req
   )
 }
 
-function browserRequest(request: FastifyRequest, base: string): BrowserRequest {
+/** What a browser asks. */
+export function browserRequest(request: FastifyRequest, base: string): BrowserRequest {
   return {
     base,
     realm: (request.params as { realm: string }).realm,
@@ -64,7 +73,11 @@ function browserRequest(request: FastifyRequest, base: string): BrowserRequest {
   }
 }
 
-function send(reply: FastifyReply, { status, location, page, cookies, headers }: BrowserAnswer): FastifyReply {
+/** Answers a browser. */
+export function toBrowser(
+  reply: FastifyReply,
+  { status, location, page, cookies, headers }: BrowserAnswer,
+): FastifyReply {
   reply.code(status).headers(headers)
   if (cookies.length) reply.header('set-cookie', cookies.map(setCookie))
   if (location !== undefined) return reply.header('location', location).send()

@@ -1,9 +1,10 @@
 // The routes of what realms offer to applications; oidc/ decides what they answer.
 import formbody from '@fastify/formbody'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { TokenRequest } from '../oidc/client-authentication.ts'
 import { discoveryDocument, publicKeys, publicRealm } from '../oidc/discovery.ts'
 import { introspect } from '../oidc/introspection.ts'
+import { logOut } from '../oidc/login/log-out.ts'
 import { logOutByToken } from '../oidc/logout.ts'
 import { revoke } from '../oidc/revocation.ts'
 import { issueTokens } from '../oidc/token-endpoint.ts'
@@ -12,7 +13,7 @@ import type { Service } from '../service/service.ts'
 import { preflight, showReadable } from './cors.ts'
 import { methodNotAllowed } from './errors.ts'
 import { formOf, singleFormOf } from './form.ts'
-import { loginRoutes } from './login.ts'
+import { browserRequest, loginRoutes, toBrowser } from './login.ts'
 
 /** Anybody may send a form: it is read before it is known who does. */
 const FORM_LIMIT = 64 * 1024
@@ -50,6 +51,8 @@ export async function oidcRoutes(
   )
   preflight(app, '/realms/:realm/.well-known/openid-configuration', ['GET'])
   loginRoutes(app, service, baseOf)
+  const logOutByBrowser = async (request: FastifyRequest, reply: FastifyReply) =>
+    toBrowser(reply, await logOut(service, browserRequest(request, baseOf(request))))
   await app.register(
     async (protocol) => {
       protocol.addHook('onSend', async (_request, reply) => {
@@ -70,9 +73,12 @@ export async function oidcRoutes(
         return reply.send()
       })
       protocol.post('/logout', METHODS_TOO, async (request, reply) => {
+        // Without a refresh token it is the browser of a person that comes.
+        if (formOf(request.body).refresh_token === undefined) return logOutByBrowser(request, reply)
         await logOutByToken(service, baseOf(request), realmOf(request), requestOf(request))
         return reply.code(204).send()
       })
+      protocol.get('/logout', logOutByBrowser)
       preflight(protocol, '/certs', ['GET'])
       for (const path of ['/token', '/revoke']) preflight(protocol, path, ['POST', 'OPTIONS'])
       for (const path of ['/logout', '/userinfo']) preflight(protocol, path, ['GET', 'HEAD', 'POST', 'OPTIONS'])

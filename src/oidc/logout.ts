@@ -24,6 +24,6 @@ export async function logOutByToken(
     notes.session = sid
     const which = { id: sid!, offline: typ === 'Offline' }
     const ended = await service.runtime(SYSTEM, name, (context) => endSessions(context, which))
-    if (ended === 0) notes.none = true
+    if (!ended.length) notes.none = true
   })
 }

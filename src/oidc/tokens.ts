@@ -72,6 +72,24 @@ export type GoodToken = Verified & { readonly standing: Extract<TokenStanding, {
 export const isGood = (token: (Verified & { standing: TokenStanding }) | undefined): token is GoodToken =>
   token?.standing.counts === true
 
+/** The claims of a token that a key of the realm signed, whether its time is over or not; undefined when none did. */
+export async function verifySignature(
+  service: Service,
+  realm: RealmRow,
+  token: string,
+): Promise<Verified['claims'] | undefined> {
+  try {
+    const key = await verifyingKey(service, realm, decodeProtectedHeader(token).kid ?? '')
+    if (!key) return undefined
+    const { iat = 0 } = decodeJwt(token)
+    return (await jwtVerify(token, key.verifies, { algorithms: [key.algorithm], currentDate: new Date(iat * 1000) }))
+      .payload
+  } catch (error) {
+    if (isTokenError(error)) return undefined
+    throw error
+  }
+}
+
 /** A token of one of these types that was verified, and what there is to say of it now. Two statements. */
 export async function verifyStanding(
   service: Service,

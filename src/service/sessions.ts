@@ -18,7 +18,7 @@ import {
 import type { Context } from './context.ts'
 import { type Notice, send } from './outbox.ts'
 
-export type { ClientSession, UserSession } from '../store/sessions.ts'
+export type { ClientSession, EndedPart, UserSession } from '../store/sessions.ts'
 
 /** How long something goes on at most, and how long without being used; in seconds, `Infinity` where there is no end. */
 export interface Lifespan {
@@ -140,12 +140,12 @@ export async function renewSession(
   return { ...session, refreshedAt: now, body }
 }
 
-/** Ends sessions, and tells the clients that want to know: how many parts clients had. One statement, and one per chunk of notices. */
-export async function endSessions(context: Context, which: SessionFilter): Promise<number> {
+/** Ends sessions, and tells the clients that want to know; gives what clients had of them. One statement, and one per chunk of notices. */
+export async function endSessions(context: Context, which: SessionFilter): Promise<EndedPart[]> {
   const ended = await deleteSessions(context.tx, context.realm.number, which)
   const notices = ended.flatMap((part) => logoutNotice(context.now, part))
   if (notices.length) await send(context, ...notices)
-  return ended.length
+  return ended
 }
 
 /** For how long an application may wait to hear of it, in seconds. */

@@ -199,6 +199,8 @@ export interface EndedPart {
   readonly client: string
   readonly clientId: string
   readonly attributes: Readonly<Record<string, string>> | null
+  /** Whether the client wants to be told through the browser. */
+  readonly frontchannel: boolean
   readonly body: Representation
 }
 
@@ -207,7 +209,8 @@ export async function deleteSessions(tx: Transaction, realm: number, filter: Ses
   const { rows } = await sql<EndedPart>`
     with parts as (
       select s.id as session, s.user_account as "user", s.offline, k.id as client, k.client_id as "clientId",
-        k.body -> 'attributes' as attributes, c.body
+        k.body -> 'attributes' as attributes, c.body,
+        coalesce((k.body ->> 'frontchannelLogout')::boolean, false) as frontchannel
       from user_session s
       join client_session c on c.realm = s.realm and c.offline = s.offline and c.session = s.id
       join client k on k.realm = c.realm and k.id = c.client

@@ -26,13 +26,15 @@ export interface Within extends Partial<Pick<View, 'action' | 'address' | 'probl
   readonly wishes?: readonly (string | undefined)[]
   readonly status?: number
   readonly cookies?: readonly Cookie[]
+  /** Addresses of applications that the page has in frames. */
+  readonly frames?: readonly string[]
 }
 
 /** A page in the language of its reader. */
 export async function show(place: Place, page: Page, within: Within = {}): Promise<BrowserAnswer> {
   const { service, realm, request } = place
   const { settings } = realm
-  const { wishes = [], status = 200, cookies = [], ...known } = within
+  const { wishes = [], status = 200, cookies = [], frames = [], ...known } = within
   const chosen = request.query.get('kc_locale') ?? undefined
   const language = languageOf(settings, [chosen, ...wishes, request.cookies.get(LOCALE), request.languages])
   const text = await service.read(SYSTEM, realm.name, (context) => textsFor(context, settings, language))
@@ -52,7 +54,7 @@ export async function show(place: Place, page: Page, within: Within = {}): Promi
     page: documentOf(page, view),
     cookies,
     headers: {
-      ...securityHeaders(settings),
+      ...securityHeaders(settings, frames),
       'cache-control': 'no-store, must-revalidate, max-age=0',
       'content-language': language,
     },

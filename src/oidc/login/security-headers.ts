@@ -12,8 +12,14 @@ const NAMES: Readonly<Record<string, string>> = {
   xRobotsTag: 'x-robots-tag',
 }
 
-/** The headers of the realm's pages. An empty one is not sent, also where the server sends it by default. */
-export function securityHeaders({ browserSecurityHeaders }: Representation): Record<string, string> {
+/** The headers of the realm's pages, which may have frames of these addresses. An empty one is not sent, also where the server sends it by default. */
+export function securityHeaders(
+  { browserSecurityHeaders }: Representation,
+  frames: readonly string[] = [],
+): Record<string, string> {
   const stated = (browserSecurityHeaders ?? {}) as Record<string, string>
-  return Object.fromEntries(Object.entries(NAMES).map(([setting, header]) => [header, stated[setting] ?? '']))
+  const origins = frames.map((address) => new URL(address).origin)
+  const policy = stated.contentSecurityPolicy?.replace(/frame-src/, ['frame-src', ...origins].join(' '))
+  const all: Record<string, string> = { ...stated, ...(policy !== undefined && { contentSecurityPolicy: policy }) }
+  return Object.fromEntries(Object.entries(NAMES).map(([setting, header]) => [header, all[setting] ?? '']))
 }

@@ -42,6 +42,25 @@ addEventListener('message', async ({ data, origin, source }) => {
 </script>
 `
 
+/** Tells the application around it whether the browser lets a page in a frame of another site keep cookies. */
+export const cookiePage = `<!doctype html>
+<meta charset="utf-8">
+<title>Cookies</title>
+<script>
+const test = 'KEYCLOAK_3P_COOKIE'
+const say = (works) => parent.postMessage(works ? 'supported' : 'unsupported', '*')
+const look = () => {
+  const attributes = location.protocol === 'https:' ? '; SameSite=None; Secure' : ''
+  document.cookie = test + '=1; Max-Age=60' + attributes
+  const works = document.cookie.includes(test)
+  document.cookie = test + '=; Max-Age=0' + attributes
+  say(works)
+}
+const allowed = document.hasStorageAccess ? document.hasStorageAccess() : Promise.resolve(true)
+allowed.then((has) => (has ? look() : say(false)))
+</script>
+`
+
 /** Whether the origin that the query names is one of the client's. Throws OAuthError. */
 export async function checkStatusClient(
   service: Service,

@@ -126,6 +126,7 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
   unexpectedErrorTitle: 'Etwas ist schiefgegangen',
   invalidRequestMessage: 'Die Anwendung, von der Sie kommen, hat um etwas Unmögliches gebeten.',
   invalidParameterMessage: 'Die Anwendung, von der Sie kommen, hat etwas Falsches gesagt: {0}.',
+  missingParameterMessage: 'Die Anwendung, von der Sie kommen, hat nicht gesagt: {0}.',
   clientNotFoundMessage: 'Die Anwendung, von der Sie kommen, ist nicht bekannt.',
   clientDisabledMessage: 'Die Anwendung, von der Sie kommen, ist gesperrt.',
   bearerOnlyMessage: 'Die Anwendung, von der Sie kommen, darf niemanden zur Anmeldung schicken.',

@@ -121,6 +121,7 @@ export const en = {
   unexpectedErrorTitle: 'Something went wrong',
   invalidRequestMessage: 'The application that sent you here asked for something that cannot be.',
   invalidParameterMessage: 'The application that sent you here said something wrong: {0}.',
+  missingParameterMessage: 'The application that sent you here did not say: {0}.',
   clientNotFoundMessage: 'The application that sent you here is not known.',
   clientDisabledMessage: 'The application that sent you here is disabled.',
   bearerOnlyMessage: 'The application that sent you here may not ask people to sign in.',
