@@ -6,6 +6,7 @@ import {
   factsOf,
   type MapperHolder,
   mappersOf,
+  type NamedRole,
   type OrganizationFacts,
   type UserFacts,
 } from '../service/token-content.ts'
@@ -50,7 +51,7 @@ export async function tokenContent(
   const mappers = activeMappers(holders)
   const all: Facts = {
     ...subject,
-    roles: changedRoles(mappers, facts),
+    roles: changedRoles(mappers, rolesFor(subject, facts)),
     groups: facts.groups,
     organizations: shownOrganizations(subject, scopes, holders, facts),
     mappers,
@@ -109,8 +110,13 @@ function priorityOf(type: string): number | undefined {
   return (mapperTypes[type] ?? roleChanges[type])?.priority
 }
 
-function changedRoles(mappers: readonly ActiveMapper[], facts: UserFacts): Roles {
-  const byOwner = Map.groupBy(facts.roles, ({ client }) => client ?? undefined)
+/** Roles of the realm, and of the clients that the token shall be for. */
+function rolesFor({ audience }: Subject, { roles }: UserFacts): readonly NamedRole[] {
+  return audience ? roles.filter(({ client }) => client === null || audience.includes(client)) : roles
+}
+
+function changedRoles(mappers: readonly ActiveMapper[], held: readonly NamedRole[]): Roles {
+  const byOwner = Map.groupBy(held, ({ client }) => client ?? undefined)
   const roles: Roles = new Map([...byOwner].map(([client, own]) => [client, new Set(own.map(({ name }) => name))]))
   for (const { type, settings } of mappers) roleChanges[type]?.change(roles, settings)
   return roles
@@ -148,7 +154,10 @@ function claimsFor(target: Target, facts: Facts, given: Claims): Claims {
     if (takesPart(mapper, target, facts)) mapperTypes[mapper.type]!.map(claims, mapper.settings, facts, target)
   }
   if (target === 'userInfo') return { sub: facts.user.id, ...ofUser(claims) }
-  return Array.isArray(claims.aud) && claims.aud.length === 1 ? { ...claims, aud: claims.aud[0] } : claims
+  const { aud, ...others } = claims
+  const audience = target === 'accessToken' && facts.audience ? facts.audience : undefined
+  const meant = aud === undefined ? [] : [aud].flat().filter((name) => audience?.includes(String(name)) ?? true)
+  return { ...others, ...(meant.length && { aud: meant.length === 1 ? meant[0] : meant }) }
 }
 
 /** Keycloak: what is about a token is not about its user. */

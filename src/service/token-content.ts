@@ -1,5 +1,6 @@
 // What tokens are made of.
 import { MASTER } from '../kinds/built-in/index.ts'
+import { selectEffectiveRoles } from '../store/effective-roles.ts'
 import {
   type Lens,
   type MapperHolder,
@@ -11,7 +12,14 @@ import {
 import { ADMIN } from './administrators.ts'
 import type { Context } from './context.ts'
 
-export type { GroupFacts, MapperHolder, OrganizationFacts, StoredMapper, UserFacts } from '../store/token-content.ts'
+export type {
+  GroupFacts,
+  MapperHolder,
+  NamedRole,
+  OrganizationFacts,
+  StoredMapper,
+  UserFacts,
+} from '../store/token-content.ts'
 
 /** The client scopes of these names that the client has, and the client itself, with their mappers. One statement. */
 export function mappersOf(
@@ -34,6 +42,11 @@ export function factsOf(
 ): Promise<UserFacts> {
   const stop = !roles && realm.name === MASTER ? ADMIN : undefined
   return selectUserFacts(tx, realm.number, user, { ...lens, stop })
+}
+
+/** The ids of the roles that are in the scope of the client or of one of the client scopes. One statement. */
+export function rolesInScope({ tx, realm }: Context, client: string, scopes: readonly string[]): Promise<string[]> {
+  return selectEffectiveRoles(tx, realm.number, { clients: [client], clientScopes: scopes })
 }
 
 /** Those of these aliases that enabled organizations have. One statement. */

@@ -39,7 +39,7 @@ const meanings: Readonly<Record<string, Meaning>> = {
   'clients {clientUuid}': id('client'),
   'offline-sessions {clientUuid}': id('client'),
   'consents {client}': name('client'),
-  'scope-mappings {roleContainerId}': name('client'),
+  'scope-mappings {roleContainerId}': id('client'),
   'resource {resource-id}': id('authorizationResource'),
   'scope {scope-id}': id('authorizationScope'),
   'policy {policy-id}': id('authorizationPolicy'),

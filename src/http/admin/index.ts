@@ -11,6 +11,7 @@ import { clientRuntimeOperations } from './client-runtime.ts'
 import { clientScopeOperations } from './client-scopes.ts'
 import { clientOperations } from './clients.ts'
 import { componentOperations } from './components.ts'
+import { evaluateScopesOperations } from './evaluate-scopes.ts'
 import { eventOperations } from './events.ts'
 import { groupOperations } from './groups.ts'
 import { identityProviderOperations } from './identity-providers.ts'
@@ -38,6 +39,7 @@ export const operations: readonly Operation[] = [
   ...clientScopeOperations,
   ...clientOperations,
   ...clientRuntimeOperations,
+  ...evaluateScopesOperations,
   ...authorizationOperations,
   ...protocolMapperOperations,
   ...roleOperations,

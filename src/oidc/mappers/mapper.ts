@@ -33,6 +33,8 @@ export interface Subject {
   /** Notes of a call without a session. */
   readonly notes?: Readonly<Record<string, string>> | undefined
   readonly nonce?: string | undefined
+  /** The clients that an access token shall be for, and whose roles it shows; absent: all that it can be for. */
+  readonly audience?: readonly string[] | undefined
   /** The `claims` parameter of the request, and the names that it gave in `acr_values`. */
   readonly claims?: string | undefined
   readonly acrValues?: readonly string[] | undefined
