@@ -41,6 +41,16 @@ export async function withPreparedCredentials(
   return { ...realm, users }
 }
 
+/** Keycloak: a client that comes with a new realm sends people back after log-out wherever it may after log-in. */
+export function withLogOutAddresses(realm: Representation): Representation {
+  if (!Array.isArray(realm.clients)) return realm
+  const clients = (realm.clients as Representation[]).map((client) => ({
+    ...client,
+    attributes: { 'post.logout.redirect.uris': '+', ...(client.attributes as Representation | null | undefined) },
+  }))
+  return { ...realm, clients }
+}
+
 /** Makes the objects that a realm's representation holds, and sets what refers to them, inside the transaction of the caller. Throws DocumentError. */
 export async function importContent(context: WriteContext, realm: Representation): Promise<void> {
   const { children, fields, forms } = kinds.realm

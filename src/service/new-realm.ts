@@ -25,6 +25,7 @@ import type { LiveObject } from './live.ts'
 import { inMaster } from './master.ts'
 import { updateAll } from './objects.ts'
 import { checkRealmName, checkSettings } from './realm-checks.ts'
+import { mirrored } from './realm-mirrors.ts'
 import { createInstance, instance, type Template, templateOf } from './template.ts'
 
 const masterContent = once(() => contentOf(MASTER))
@@ -45,7 +46,8 @@ export async function createRealm(
   const { settings, objects } = name === MASTER ? masterContent() : otherContent()
   const content = instance(objects, name, options.ids)
   const made = new Map(content.made.map(({ kind, key, id }) => [address(kind, key), id]))
-  const full = filledUp(settableNow(stated, made), JSON.parse(filled(settings, name)) as Representation)
+  const own = { ...stated, ...mirrored(stated) }
+  const full = filledUp(settableNow(own, made), JSON.parse(filled(settings, name)) as Representation)
   const id = options.id ?? randomUUID()
   const number = await unlessTaken(name, () => insertRealm(context.tx, { id, name, version: 1, body: {} }))
   const realm = rowOf({ number, id, name }, full)

@@ -11,6 +11,7 @@ import { type LiveObject, listObjects } from './live.ts'
 import { inMaster } from './master.ts'
 import { changed, plain, updateAll, type Writers } from './objects.ts'
 import { checkRealmName, checkSettings } from './realm-checks.ts'
+import { withMirrors } from './realm-mirrors.ts'
 import { digested } from './secrets.ts'
 
 const writers = plain('realm')
@@ -23,7 +24,8 @@ export const realms: Writers = {
   async create() {
     throw new Error('a realm is made by createRealm')
   },
-  async update(context, updates) {
+  async update(context, stated) {
+    const updates = stated.map((update) => ({ ...update, set: withMirrors(update.set) }))
     for (const update of updates) {
       const { set } = update
       refuseLockout(context, set)

@@ -54,3 +54,19 @@ test('a client template is a client scope', async () => {
   const { representation } = await liveObject(service, SYSTEM, name, 'clientScope', 'shared')
   expect(representation).toMatchObject({ protocol: 'openid-connect', attributes: { a: 'b' } })
 })
+
+test('what people must do is read in small letters too, where it comes with every server', async () => {
+  const name = newName()
+  const document = { realm: name, users: [{ username: 'ann', requiredActions: ['terms_and_conditions', 'own_one'] }] }
+  await applyAs(service, source([document], name))
+  const { representation } = await liveObject(service, SYSTEM, name, 'user', 'ann')
+  expect(representation.requiredActions).toEqual(['TERMS_AND_CONDITIONS', 'own_one'])
+})
+
+test('a client of a new realm that says nothing of it sends people back after log-out as after log-in', async () => {
+  const stated = { clientId: 'stated', attributes: { 'post.logout.redirect.uris': 'https://out.example.org' } }
+  const path = await realm({ clients: [{ clientId: 'silent' }, stated] })
+  const shown = async (clientId: string) =>
+    (await call('GET', `${path}/clients?clientId=${clientId}`)).body[0].attributes['post.logout.redirect.uris']
+  expect([await shown('silent'), await shown('stated')]).toEqual(['+', 'https://out.example.org'])
+})

@@ -262,3 +262,17 @@ test('client scopes that a realm gives to new clients count for those that the s
   await applyAs(service, state(documents))
   expect((await live('client', 'shop')).representation.defaultClientScopes).toContain('calendar')
 })
+
+test('a setting of a realm that shows as an attribute too takes it along, and back', async () => {
+  const shown = async () => {
+    const { representation } = await live('realm', realm)
+    const attributes = representation.attributes as Record<string, string>
+    return [representation.oauth2DeviceCodeLifespan, attributes.oauth2DeviceCodeLifespan]
+  }
+  await applyAs(service, state({ oauth2DeviceCodeLifespan: 90 }))
+  expect(await shown()).toEqual([90, '90'])
+  await applyAs(service, state({ attributes: { oauth2DeviceCodeLifespan: '80' } }))
+  expect(await shown()).toEqual([80, '80'])
+  await applyAs(service, state({}))
+  expect(await shown()).toEqual([600, '600'])
+})

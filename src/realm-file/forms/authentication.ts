@@ -4,14 +4,15 @@ import type { Representation } from '../../kinds/kind.ts'
 import { isObject } from '../form.ts'
 import type { Form, Notes } from '../reshape.ts'
 
-/** Optional steps and names in small letters read as what they mean today; steps written with whether they are flows. */
+/** Optional steps and names of actions in small letters read as what they mean today; steps written with whether they are flows. */
 export const authentication: Form = {
   read(realm, notes) {
-    const { authenticationFlows: flows, requiredActions: actions } = realm
+    const { authenticationFlows: flows, requiredActions: actions, users } = realm
     return {
       ...realm,
       ...(Array.isArray(flows) && { authenticationFlows: withoutOptionalSteps(flows, notes) }),
       ...(Array.isArray(actions) && { requiredActions: actions.map(inCapitals) }),
+      ...(Array.isArray(users) && { users: users.map(withActionsInCapitals) }),
     }
   },
   write(realm) {
@@ -69,6 +70,27 @@ function inCapitals(action: Json): Json {
 }
 
 const TERMS = 'TERMS_AND_CONDITIONS'
+
+/** Keycloak: what people must do is read in any case where it comes with every server. */
+function withActionsInCapitals(user: Json): Json {
+  if (!isObject(user) || !Array.isArray(user.requiredActions)) return user
+  const actions = user.requiredActions.map((action) => {
+    const name = String(action).toUpperCase()
+    return ACTIONS.has(name) ? name : action
+  })
+  return { ...user, requiredActions: actions }
+}
+
+const ACTIONS: ReadonlySet<string> = new Set([
+  TERMS,
+  'CONFIGURE_RECOVERY_AUTHN_CODES',
+  'CONFIGURE_TOTP',
+  'UPDATE_EMAIL',
+  'UPDATE_PASSWORD',
+  'UPDATE_PROFILE',
+  'VERIFY_EMAIL',
+  'VERIFY_PROFILE',
+])
 
 /** Keycloak: a step that names a flow and does not say that it is one is none. */
 function withFlags(flow: Representation): Representation {

@@ -4,6 +4,7 @@ import type { Json } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/kind.ts'
 import { settingsKeptAsAttributes } from '../../kinds/realm.ts'
+import { read, written } from '../realm-mirrors.ts'
 
 /** Keycloak: each of these, when it is set, takes the others along, in this order. */
 export function mailRules(body: Representation): Representation {
@@ -29,29 +30,4 @@ export function mirrors(stated: Representation): FlatFields {
     set[`attributes.${attribute}`] = value !== undefined ? written(value) : always ? written(given[field]!) : null
   }
   return set
-}
-
-/** A new realm's settings that show as attributes too. */
-export function mirrored(stated: Representation): Representation {
-  const attributes: Representation = { ...(stated.attributes as Representation | undefined) }
-  const settings: Representation = {}
-  for (const [field, attribute] of Object.entries(settingsKeptAsAttributes)) {
-    const value = stated[field] ?? read(field, attributes[attribute])
-    if (value === undefined) continue
-    settings[field] = value
-    attributes[attribute] = written(value)
-  }
-  return { ...settings, attributes: { ...(kinds.realm.defaults({}).attributes as Representation), ...attributes } }
-}
-
-function read(field: string, text: Json | undefined): Json | undefined {
-  if (typeof text !== 'string') return undefined
-  const given = kinds.realm.defaults({})[field]
-  if (Array.isArray(given)) return text === '' ? [] : text.split(',')
-  return typeof given === 'boolean' ? text === 'true' : Number.parseInt(text, 10) || 0
-}
-
-function written(value: Json): Json {
-  if (Array.isArray(value)) return value.length ? value.join(',') : null
-  return String(value)
 }

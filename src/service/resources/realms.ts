@@ -17,7 +17,7 @@ import { type Present, present } from '../present.ts'
 import { replacement, withoutNulls } from '../put.ts'
 import type { Caller, Service } from '../service.ts'
 import { ownRealm } from './own-realm.ts'
-import { mailRules, mirrored, mirrors } from './realm-settings.ts'
+import { mailRules, mirrors } from './realm-settings.ts'
 
 /** The realms that the caller may see. Statements: five, whatever their number. */
 export function listRealms(service: Service, caller: Caller, brief: boolean): Promise<Representation[]> {
@@ -52,7 +52,7 @@ export async function createRealm(
   refuseContent(body)
   const { id, ...stated } = withoutNulls(body)
   const own = Object.fromEntries(Object.entries(stated).filter(([field]) => field in kinds.realm.fields))
-  const representation = { ...own, ...mailRules(own), ...mirrored(own) }
+  const representation = { ...own, ...mailRules(own) }
   const wished = typeof id === 'string' && id !== '' ? { id } : {}
   return service.create(caller, { representation, ids, ...wished }, async (context) => {
     await make(context)
