@@ -36,7 +36,7 @@ export async function post(server: MailServer, { to, id, subject, text, html }: 
   const { createTransport } = await import('nodemailer')
   const transport = createTransport({
     host: server.host || 'localhost',
-    port: Number(server.port || (server.ssl === 'true' ? 465 : 25)),
+    port: portOf(server),
     secure: server.ssl === 'true',
     requireTLS: server.starttls === 'true',
     ignoreTLS: server.starttls !== 'true',
@@ -63,6 +63,13 @@ export async function post(server: MailServer, { to, id, subject, text, html }: 
   } catch (error) {
     throw explained(error as SmtpError)
   }
+}
+
+function portOf({ port, ssl }: MailServer): number {
+  const number = Number(port || (ssl === 'true' ? 465 : 25))
+  // Without this, whoever sends the mail would take a port of its own.
+  if (!Number.isInteger(number)) throw new Error('the port of the mail server is no number')
+  return number
 }
 
 const addressOf = (address: string, name = '') => ({ address, name })
@@ -95,9 +102,10 @@ async function accessToken(server: MailServer): Promise<string> {
   return token
 }
 
-/** What nodemailer throws: its own code, and what the server answered. */
+/** What nodemailer throws: its own code, which call of the system failed, and what the server answered. */
 interface SmtpError extends Error {
   readonly code?: string
+  readonly syscall?: string
   readonly responseCode?: number
 }
 
@@ -109,7 +117,8 @@ const reasons: Readonly<Record<string, string>> = {
 }
 
 function explained(error: SmtpError): Error {
-  const reason = reasons[error.code ?? ''] ?? 'the mail server does not answer'
+  const unsafe = error.code === 'ESOCKET' && error.syscall === undefined
+  const reason = reasons[unsafe ? 'ETLS' : (error.code ?? '')] ?? 'the mail server does not answer'
   const forGood = (error.code === 'EENVELOPE' || error.code === 'EMESSAGE') && (error.responseCode ?? 0) >= 500
   return new (forGood ? Undeliverable : Error)(reason, { cause: error })
 }

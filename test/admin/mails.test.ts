@@ -1,4 +1,7 @@
 // Mails that administrators have sent: what they say, who gets them, and what their links are good for.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { afterAll, expect, test } from 'vitest'
 import { readActionToken } from '../../src/oidc/action-tokens.ts'
 import { openMailbox } from '../support/mailbox.ts'
@@ -30,14 +33,14 @@ test('a mail has a link in text and HTML, which leads to what the person is aske
   const query = 'client_id=shop&redirect_uri=https://shop.example.org/home&lifespan=7200'
   const actions = ['UPDATE_PASSWORD', 'CONFIGURE_TOTP']
   expect((await call('PUT', `${user}/execute-actions-email?${query}`, { body: actions })).status).toBe(204)
-  const { text, html, headers } = mailTo('ann1@example.org')
-  expect(text).toContain(
+  const { text: plain, html, headers } = mailTo('ann1@example.org')
+  expect(plain).toContain(
     'Fish & Chips asks you to take care of your account: choose a new password, set up one-time codes',
   )
-  expect(text).toContain('works for 2 hours.')
+  expect(plain).toContain('works for 2 hours.')
   expect(html).toContain('Fish &#38; Chips asks')
   expect(headers).toContain('From: Sign in <sso@example.org>')
-  const key = keyIn(text)
+  const key = keyIn(plain)
   expect(html).toContain(key)
   expect(await readActionToken(service, nameOf(path), key)).toMatchObject({
     typ: 'execute-actions',
@@ -98,6 +101,37 @@ test('a realm without a mail server says so, and a mail leaves an admin event', 
   })
 })
 
+test('a mail server may want a token that another server gives', async () => {
+  const asked: string[] = []
+  const tokens = createServer(async (request, response) => {
+    asked.push(await text(request))
+    response.end(JSON.stringify({ access_token: 'for-mail' }))
+  })
+  await new Promise<void>((resolve) => tokens.listen(0, '127.0.0.1', resolve))
+  const guarded = await openMailbox({
+    authOptional: false,
+    authMethods: ['XOAUTH2'],
+    onAuth: ({ username, accessToken }, _session, done) =>
+      accessToken === 'for-mail' ? done(null, { user: username }) : done(new Error('no')),
+  })
+  const authentication = {
+    auth: 'true',
+    authType: 'token',
+    user: 'sso',
+    authTokenUrl: `http://127.0.0.1:${(tokens.address() as AddressInfo).port}/token`,
+    authTokenScope: 'mail',
+    authTokenClientId: 'regent',
+    authTokenClientSecret: 'shh',
+  }
+  const path = await realm({ smtpServer: { ...smtpServer, port: guarded.port, ...authentication } })
+  const user = await make(`${path}/users`, { username: 'ann', enabled: true, email: 'ann5@example.org' })
+  expect((await call('PUT', `${user}/send-verify-email`)).status).toBe(204)
+  expect(guarded.mails.map(({ to }) => to)).toEqual([['ann5@example.org']])
+  expect(asked).toEqual(['grant_type=client_credentials&client_id=regent&client_secret=shh&scope=mail'])
+  await guarded.close()
+  tokens.close()
+})
+
 test('the test of a mail server says what is wrong with it', async () => {
   const path = await realm({
     smtpServer: { ...smtpServer, port: locked.port, auth: 'true', user: 'sso', password: 'right' },
@@ -135,6 +169,8 @@ test('the test of a mail server says what is wrong with it', async () => {
   )
   expect(await ask({ ...known, user: 'other', password: '**********' })).toContain('does not accept the user')
   expect(await ask({ ...smtpServer, starttls: 'true' })).toContain('no secure connection')
+  expect(await ask({ ...smtpServer, ssl: 'true' })).toContain('no secure connection')
+  expect(await ask({ ...smtpServer, port: 'x' })).toContain('the port of the mail server is no number')
   expect(await ask({ ...smtpServer, port: '1' })).toContain('the mail server does not answer')
   expect(await ask({ ...known, authType: 'token', authTokenUrl: 'http://127.0.0.1:1' })).toContain('no access token')
   expect(await ask({ ...smtpServer, from: '' })).toContain('400 Invalid sender address')
