@@ -31,7 +31,7 @@ export function mailServerOf(vault: Vault, { smtpServer }: Representation): Mail
 }
 
 /** Gives a letter to the mail server. Throws, in words for administrators, what keeps it from being taken. */
-export async function post(server: MailServer, { to, id, subject, text, html }: Posted): Promise<void> {
+export async function post(server: MailServer, letter: Posted): Promise<void> {
   // What only sends mail now and then does not load what sends it.
   const { createTransport } = await import('nodemailer')
   const transport = createTransport({
@@ -48,21 +48,34 @@ export async function post(server: MailServer, { to, id, subject, text, html }: 
     disableUrlAccess: true,
     ...(server.auth === 'true' && { auth: await authenticationOf(server) }),
   })
-  const { from = '', fromDisplayName, replyTo, replyToDisplayName, envelopeFrom } = server
+  const envelope = { from: server.envelopeFrom || server.from || '', to: letter.to }
   try {
-    await transport.sendMail({
-      from: addressOf(from, fromDisplayName),
-      to: addressOf(to),
-      ...(replyTo && { replyTo: addressOf(replyTo, replyToDisplayName) }),
-      envelope: { from: envelopeFrom || from, to },
-      messageId: `<${id}@${from.split('@').at(-1)}>`,
-      subject,
-      text,
-      html,
-    })
+    await transport.sendMail({ envelope, raw: await composed(server, letter) })
   } catch (error) {
     throw explained(error as SmtpError)
   }
+}
+
+/** A name that stands before an address as it is. */
+const PLAIN = /^[\w!#$%&'*+/=?^`{|}~-]+( [\w!#$%&'*+/=?^`{|}~-]+)*$/
+
+/** A letter as it goes over the wire. */
+async function composed(server: MailServer, { to, id, subject, text, html }: Posted): Promise<Buffer> {
+  const { default: MailComposer } = await import('nodemailer/lib/mail-composer')
+  const { from = '', fromDisplayName = '', replyTo, replyToDisplayName } = server
+  // Keycloak: a name is in quotes only where it must be, and mail readers may have rules for it. Nodemailer quotes more.
+  const plain = PLAIN.test(fromDisplayName) && /^[!-~]+$/.test(from)
+  const mail = new MailComposer({
+    ...(!plain && { from: addressOf(from, fromDisplayName) }),
+    to: addressOf(to),
+    ...(replyTo && { replyTo: addressOf(replyTo, replyToDisplayName) }),
+    messageId: `<${id}@${from.split('@').at(-1)}>`,
+    subject,
+    text,
+    html,
+  })
+  const bytes = await mail.compile().build()
+  return plain ? Buffer.concat([Buffer.from(`From: ${fromDisplayName} <${from}>\r\n`), bytes]) : bytes
 }
 
 function portOf({ port, ssl }: MailServer): number {

@@ -21,7 +21,7 @@ afterAll(async () => {
   await locked.close()
 })
 
-const smtpServer = { host: '127.0.0.1', port: mailbox.port, from: 'sso@example.org', fromDisplayName: 'Sign in' }
+const smtpServer = { host: '127.0.0.1', port: mailbox.port, from: 'sso@example.org', fromDisplayName: 'Sign-in here' }
 const mailTo = (address: string) => mailbox.mails.findLast(({ to }) => to.includes(address))!
 const keyIn = (text: string) => new URL(/http\S+key=\S+/.exec(text)![0]).searchParams.get('key')!
 const nameOf = (path: string) => path.split('/').at(-1)!
@@ -39,7 +39,7 @@ test('a mail has a link in text and HTML, which leads to what the person is aske
   )
   expect(plain).toContain('works for 2 hours.')
   expect(html).toContain('Fish &#38; Chips asks')
-  expect(headers).toContain('From: Sign in <sso@example.org>')
+  expect(headers).toContain('From: Sign-in here <sso@example.org>')
   const key = keyIn(plain)
   expect(html).toContain(key)
   expect(await readActionToken(service, nameOf(path), key)).toMatchObject({

@@ -8,7 +8,7 @@ export interface ArrivedMail {
   readonly to: readonly string[]
   /** Whom the mail server was told that it comes from. */
   readonly sender: string
-  /** A name and an address, as mail readers show them: quotes mean nothing. */
+  /** As the mail says it: a name and an address. */
   readonly from: string
   readonly subject: string
   readonly headers: string
@@ -60,7 +60,7 @@ function read(raw: string, { envelope }: Session): ArrivedMail {
   return {
     to: envelope.rcptTo.map(({ address }) => address),
     sender: envelope.mailFrom ? envelope.mailFrom.address : '',
-    from: header('From').replaceAll('"', ''),
+    from: header('From'),
     subject: words(header('Subject')),
     headers,
     text: part('text/plain'),
