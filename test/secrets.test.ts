@@ -166,6 +166,7 @@ const showing: Readonly<Record<string, string>> = {
   listClients: 'who may view clients sees their secrets and all of their attributes',
   getClientsClientUuid: 'the same',
   getClientSecret: 'the same',
+  getClientCertificate: 'the same',
 }
 
 test('none is in answers of REST, but where the reference server shows it', async () => {

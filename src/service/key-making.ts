@@ -67,14 +67,22 @@ async function newPrivateKey(type: KeyProvider['type'], shape: string): Promise<
   return (await (shape === 'Ed448' ? generate('ed448') : generate('ed25519'))).privateKey
 }
 
-/** A certificate in DER that a key signs for itself. */
-export function certificateFor(
+/** A new key of RSA with a certificate that it signs for itself, both as base64 of their DER form. */
+export async function newCertifiedKey(
+  owner: string,
+  bits: number,
+  now: Date,
+): Promise<{ readonly privateKey: string; readonly certificate: string }> {
+  const made = await pairOf(keyProvider('rsa-generated')!, { keySize: [String(bits)] }, owner, now)
+  return { privateKey: made!.privateKey!, certificate: made!.certificate! }
+}
+
+function certificateFor(
   owner: string,
   pair: { readonly publicKey: KeyObject; readonly privateKey: KeyObject },
   now: Date,
-  years = YEARS,
 ): Buffer {
   const until = new Date(now)
-  until.setUTCFullYear(until.getUTCFullYear() + years)
+  until.setUTCFullYear(until.getUTCFullYear() + YEARS)
   return selfSigned(owner, pair, new Date(now.getTime() - EARLIER_MS), until)
 }

@@ -33,6 +33,7 @@ const meanings: Readonly<Record<string, Meaning>> = {
   'default-client-scopes {clientScopeId}': id('clientScope'),
   'optional-client-scopes {clientScopeId}': id('clientScope'),
   'clients {client-uuid}': id('client'),
+  'certificates {attr}': { fixed: 'jwt.credential' },
   'clients {client-id}': id('client'),
   'clients {part-client-uuid}': id('client'),
   'clients {client}': id('client'),

@@ -13,6 +13,7 @@ import { type Call, type Operation, param, tagged } from '../operation.ts'
 import { page, queryFlag } from '../query.ts'
 import { type AssignedScopes, assignedScopes } from '../shapes/assigned-scopes.ts'
 import { collection } from '../shapes/collection.ts'
+import { clientCertificateOperations } from './client-certificates.ts'
 import { clientSecretOperations } from './client-secrets.ts'
 
 const [list, ...others] = collection(
@@ -34,6 +35,7 @@ export const clientOperations: Operation[] = tagged('Clients', [
   { ...list!, query },
   ...others,
   ...clientSecretOperations,
+  ...clientCertificateOperations,
   ...assignedScopes(
     scopesOf('default'),
     '/admin/realms/{realm}/clients/{client-uuid}/default-client-scopes',

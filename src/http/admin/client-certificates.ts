@@ -1,0 +1,111 @@
+// The operations on the keys and certificates of a client.
+import * as z from 'zod'
+import { kinds } from '../../kinds/index.ts'
+import { failure } from '../../service/errors.ts'
+import { newCertifiedKey } from '../../service/key-making.ts'
+import {
+  type CertificateInfo,
+  demandSecret,
+  getCertificate,
+  keepCertificate,
+  reachCertificate,
+  readUpload,
+} from '../../service/resources/client-certificates.ts'
+import { HttpError } from '../errors.ts'
+import { recordEvent } from '../event.ts'
+import { type Answer, type Call, param, reading, type Untagged } from '../operation.ts'
+import { badRequest, components, refusals } from '../responses.ts'
+
+/** Keycloak: so many bits has the key that a client is given. */
+const BITS = 4096
+const STORES = ['JKS', 'PKCS12', 'BCFKS']
+
+const { type } = kinds.client.events
+const event = { type, operation: 'ACTION' } as const
+const schema = z
+  .object({
+    privateKey: z.string().optional().describe('The private key: Base64 of its DER form.'),
+    publicKey: z.string().optional().describe('The public key: Base64 of its DER form, or as it stands in a PEM file.'),
+    certificate: z.string().optional().describe('The certificate: Base64 of its DER form.'),
+    kid: z.string().optional().describe('Id of the key.'),
+    jwks: z.string().optional().describe('The key set that the key stands in.'),
+  })
+  .register(components, { id: 'CertificateRepresentation' })
+const responses = { 200: { description: 'What is kept.', schema }, ...refusals }
+
+const path = '/admin/realms/{realm}/clients/{client-uuid}/certificates/{attr}'
+const client = (call: Call) => param(call, 'client-uuid')
+const prefix = (call: Call) => param(call, 'attr')
+const reach = (call: Call) =>
+  call.service.read(call.caller, param(call, 'realm'), async (context) => ({
+    ...(await reachCertificate(context, client(call))),
+    now: context.now,
+  }))
+
+/** The operations. Key stores of Java are not among them: see docs/decisions/0026. */
+export const clientCertificateOperations: Untagged[] = [
+  {
+    operationId: 'getClientCertificate',
+    method: 'GET',
+    path,
+    summary: 'Get the key and the certificate that a client has under a prefix of its attributes',
+    permission: 'view-clients',
+    responses,
+    handle: reading((context, call) => getCertificate(context, client(call), prefix(call))),
+  },
+  {
+    operationId: 'generateClientCertificate',
+    method: 'POST',
+    path: `${path}/generate`,
+    summary: 'Give a client a new private key, and a certificate that is signed with it',
+    permission: 'manage-clients',
+    event,
+    responses: { ...responses, ...badRequest },
+    handle: async (call) => {
+      const { key, now } = await reach(call)
+      demandSecret(prefix(call))
+      return keep(call, await newCertifiedKey(key[0]!, BITS, now))
+    },
+  },
+  {
+    operationId: 'uploadClientKey',
+    method: 'POST',
+    path: `${path}/upload`,
+    summary: 'Give a client the certificate, the public key or the key set of a file',
+    permission: 'manage-clients',
+    event,
+    responses: { ...responses, ...badRequest },
+    handle: upload,
+  },
+  {
+    operationId: 'uploadClientCertificate',
+    method: 'POST',
+    path: `${path}/upload-certificate`,
+    summary: 'Give a client the certificate, the public key or the key set of a file',
+    permission: 'manage-clients',
+    event,
+    responses: { ...responses, ...badRequest },
+    handle: upload,
+  },
+]
+
+async function upload(call: Call): Promise<Answer> {
+  await reach(call)
+  const parts = await call.parts()
+  const [format, file] = [parts?.get('keystoreFormat'), parts?.get('file')]
+  if (typeof format !== 'string') throw failure('malformed', 'keystoreFormat cannot be null')
+  if (!(file instanceof File)) throw failure('malformed', 'file cannot be empty')
+  if (STORES.includes(format))
+    throw failure('invalid', 'Regent reads no key stores of Java: send the certificate, the public key or a key set')
+  const read = readUpload(format, await file.text())
+  if (read) return keep(call, read)
+  throw new HttpError(400, { error: 'certificate-not-found', error_description: 'The file holds no such key' })
+}
+
+function keep(call: Call, info: CertificateInfo): Promise<Answer> {
+  return call.service.write(call.caller, param(call, 'realm'), async (context) => {
+    const body = await keepCertificate(context, client(call), prefix(call), info)
+    recordEvent(context, call)
+    return { status: 200, body }
+  })
+}

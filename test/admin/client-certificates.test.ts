@@ -1,0 +1,84 @@
+// Keys and certificates of clients: made, uploaded, and used.
+import { createPrivateKey, randomUUID, X509Certificate } from 'node:crypto'
+import { SignJWT } from 'jose'
+import { expect, test } from 'vitest'
+import { testServer } from '../support/server.ts'
+
+const { app, adminToken, call, make, realm } = await testServer()
+
+/** A realm that keeps admin events, with a client that signs assertions; and what sends a file for it. */
+async function realmWithSigner() {
+  const path = await realm({ adminEventsEnabled: true, adminEventsDetailsEnabled: true })
+  const settings = { clientId: 'signer', clientAuthenticatorType: 'client-jwt', serviceAccountsEnabled: true }
+  const client = await make(`${path}/clients`, settings)
+  const upload = async (prefix: string, keystoreFormat: string, text: string) => {
+    const form = new FormData()
+    form.append('keystoreFormat', keystoreFormat)
+    form.append('file', new Blob([text]), 'file')
+    const request = new Request('http://localhost', { method: 'POST', body: form })
+    const answer = await app.inject({
+      method: 'POST',
+      url: `${client}/certificates/${prefix}/upload-certificate`,
+      headers: {
+        authorization: `Bearer ${await adminToken()}`,
+        'content-type': request.headers.get('content-type')!,
+      },
+      payload: Buffer.from(await request.arrayBuffer()),
+    })
+    return { status: answer.statusCode, body: answer.json() }
+  }
+  return { path, name: path.split('/').at(-1)!, client, upload }
+}
+
+/** Whether the key proves the client. */
+async function proves(name: string, privateKey: string): Promise<boolean> {
+  const well = `/realms/${name}/.well-known/openid-configuration`
+  const { issuer } = (await call('GET', well, { token: null })).body
+  const key = createPrivateKey({ key: Buffer.from(privateKey, 'base64'), format: 'der', type: 'pkcs1' })
+  const assertion = await new SignJWT({ iss: 'signer', sub: 'signer', aud: issuer, jti: randomUUID() })
+    .setProtectedHeader({ alg: 'RS256' })
+    .setIssuedAt()
+    .setExpirationTime('30s')
+    .sign(key)
+  const { status } = await call('POST', `/realms/${name}/protocol/openid-connect/token`, {
+    token: null,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+      client_assertion: assertion,
+    }).toString(),
+  })
+  return status === 200
+}
+
+test('a key that a client is given proves it, until another one stands there; events do not show it', async () => {
+  const { path, name, client, upload } = await realmWithSigner()
+  const made = (await call('POST', `${client}/certificates/jwt.credential/generate`)).body
+  const certificate = new X509Certificate(Buffer.from(made.certificate, 'base64'))
+  expect(certificate.subject).toBe('CN=signer')
+  expect((await call('GET', `${client}/certificates/jwt.credential`)).body).toEqual(made)
+  expect(await proves(name, made.privateKey)).toBe(true)
+
+  const set = JSON.stringify({ keys: [{ ...certificate.publicKey.export({ format: 'jwk' }), kid: 'k', use: 'sig' }] })
+  expect((await upload('jwt.credential', 'JSON Web Key Set', set)).body).toMatchObject({ kid: 'k', jwks: set })
+  expect(await proves(name, made.privateKey)).toBe(true)
+  const { attributes } = (await call('GET', client)).body
+  expect(attributes).toMatchObject({ 'use.jwks.string': 'true', 'jwks.string': set })
+  expect(attributes).not.toHaveProperty(['jwt.credential.private.key'])
+
+  const other = (await call('POST', `${client}/certificates/jwt.credential/generate`)).body
+  expect([await proves(name, made.privateKey), await proves(name, other.privateKey)]).toEqual([false, true])
+  const events = JSON.stringify((await call('GET', `${path}/admin-events`)).body)
+  expect(events).toContain('certificates/jwt.credential/generate')
+  expect([events.includes(made.privateKey), events.includes(other.privateKey)]).toEqual([false, false])
+})
+
+test('what is no key, a key store, and a private key that would not be kept as a secret are refused', async () => {
+  const { client, upload } = await realmWithSigner()
+  expect((await upload('jwt.credential', 'Certificate PEM', 'nonsense')).status).toBe(400)
+  expect((await upload('jwt.credential', 'PKCS12', 'anything')).body.errorMessage).toContain('no key stores')
+  const refused = await call('POST', `${client}/certificates/anything/generate`)
+  expect([refused.status, refused.body.errorMessage]).toEqual([400, expect.stringContaining('under anything')])
+  expect((await call('GET', `${client}/certificates/jwt.credential`)).body).toEqual({})
+})
