@@ -201,3 +201,65 @@ test('who follows the link of an administrator does what is asked, is not logged
   expect((await browser.open(logInAddress({ prompt: 'none' }).address)).answer?.get('error')).toBe('login_required')
   expect((await browser.open(link)).status).toBe(400)
 })
+
+test('a client that sends the password sends the code too, where the person has an app', async () => {
+  const { path, name } = await realmWithPeople({}, { client: { directAccessGrantsEnabled: true } })
+  const secret = 'ABCDEFGHIJKLMNOPQRST'
+  const data = { subType: 'totp', digits: 6, counter: 0, period: 30, algorithm: 'HmacSHA1' }
+  const [secretData, credentialData] = [{ value: secret }, data].map((one) => JSON.stringify(one))
+  const otto = { username: 'otto', enabled: true, email: 'otto@example.org', firstName: 'O', lastName: 'T' }
+  const credentials = [
+    { type: 'password', value: 'pw' },
+    { type: 'otp', secretData, credentialData },
+  ]
+  await call('POST', `${path}/users`, { body: { ...otto, credentials } })
+  const ask = (form: Record<string, string>) =>
+    call('POST', `/realms/${name}/protocol/openid-connect/token`, {
+      token: null,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({
+        grant_type: 'password',
+        client_id: 'web',
+        username: 'otto',
+        password: 'pw',
+        ...form,
+      }).toString(),
+    })
+  const code = new TOTP({ secret: Secret.fromUTF8(secret) }).generate()
+  expect((await ask({})).body.error).toBe('invalid_grant')
+  expect((await ask({ otp: '000000' })).body.error).toBe('invalid_grant')
+  expect((await ask({ otp: code, password: 'wrong' })).body.error).toBe('invalid_grant')
+  expect((await ask({ totp: code })).status).toBe(200)
+  expect((await ask({ totp: code })).body.error).toBe('invalid_grant')
+  expect((await ask({ username: 'ann' })).status).toBe(200)
+})
+
+test('a second factor that Regent cannot ask for is not left out', async () => {
+  const webauthn = { type: 'webauthn', secretData: '{}', credentialData: '{}' }
+  const { path, user, logInAddress } = await realmWithPeople()
+  const flow = `${path}/authentication/flows`
+  await call('POST', `${flow}/browser/copy`, { body: { newName: 'own' } })
+  const steps = (await call('GET', `${flow}/own/executions`)).body as Record<string, string>[]
+  const step = steps.find(({ providerId }) => providerId === 'webauthn-authenticator')!
+  await call('PUT', `${flow}/own/executions`, { body: { ...step, requirement: 'ALTERNATIVE' } })
+  await call('PUT', path, { body: { browserFlow: 'own' } })
+  const enter = async () => {
+    const browser = testBrowser(app)
+    return browser.send(await browser.open(logInAddress().address), logIn)
+  }
+  expect(reached(await enter())).toBe(true)
+  const live = (await call('GET', `${path}/users/${user}`)).body
+  await call('PUT', `${path}/users/${user}`, { body: { ...live, credentials: [webauthn] } })
+  expect((await enter()).text).toContain('webauthn-authenticator')
+})
+
+test('in a realm with organizations the name comes first', async () => {
+  const { path, logInAddress } = await realmWithPeople({ organizationsEnabled: true })
+  await call('POST', `${path}/organizations`, { body: { name: 'acme', domains: [{ name: 'acme.example' }] } })
+  const browser = testBrowser(app)
+  const page = await browser.open(logInAddress().address)
+  expect(page.text).not.toContain('type="password"')
+  const next = await browser.send(page, { username: 'ann' })
+  expect(next.text).toContain('You are signing in as ann.')
+  expect(reached(await browser.send(next, { password: 'pw' }))).toBe(true)
+})

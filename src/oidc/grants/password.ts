@@ -1,33 +1,27 @@
 // Resource owner password credentials. RFC 6749, section 4.3.
 import { forgetFailures } from '../../service/lockout.ts'
-import { authenticatePassword } from '../../service/login.ts'
 import { SYSTEM } from '../../service/service.ts'
 import { joinSession, startSession } from '../../service/sessions.ts'
 import { consentTo, mustAsk } from '../consents.ts'
 import { OAuthError } from '../oauth-error.ts'
 import { secondsOf } from '../realm.ts'
 import { demandOffline, grantedScopes, OFFLINE } from '../scopes.ts'
+import { authenticateDirectly } from './direct-grant.ts'
 import type { Grant } from './grant.ts'
 
 /** A name and a password begin a session. */
-export const byPassword: Grant = async ({ service, base, realm, client, form, address, notes }) => {
+export const byPassword: Grant = async (call) => {
+  const { service, base, realm, client, form, address, notes } = call
   // Keycloak: before it is looked who is meant.
   notes.details.auth_method = 'oauth_credentials'
   if (client.representation.directAccessGrantsEnabled !== true) {
     const reason = 'Client not allowed for direct access grants'
     throw new OAuthError(400, 'unauthorized_client', reason, { error: 'not_allowed', reason })
   }
-  const { username, password } = form
-  if (username === undefined) throw new OAuthError(401, 'invalid_request', 'Missing parameter: username')
+  if (form.username === undefined) throw new OAuthError(401, 'invalid_request', 'Missing parameter: username')
   const scopes = await service.read(SYSTEM, realm.name, (context) => grantedScopes(context, client, form.scope))
-  const logIn = await authenticatePassword(service, realm, { username, password: password ?? '', address })
-  Object.assign(notes.details, { auth_method: 'openid-connect', username: username || undefined })
-  notes.user = logIn.user?.id
-  const { user, credential, error } = logIn
-  if (error !== undefined) throw new OAuthError(400, 'invalid_grant', 'Invalid user credentials', { error })
-  if (user.body.enabled !== true) {
-    throw new OAuthError(400, 'invalid_grant', 'Account disabled', { error: 'user_disabled' })
-  }
+  notes.details.auth_method = 'openid-connect'
+  const { user, credential, used } = await authenticateDirectly(call)
   if (((user.body.requiredActions ?? []) as string[]).length) {
     const reason = 'Account is not fully set up'
     // Keycloak: of whom is not told.
@@ -42,12 +36,12 @@ export const byPassword: Grant = async ({ service, base, realm, client, form, ad
   }
   return service.runtime(SYSTEM, realm.name, async (context) => {
     await demandOffline(context, client, user.id, scopes)
-    await forgetFailures(context, realm.settings, user)
+    await forgetFailures(context, realm.settings, user, used.includes('otp'))
     const session = await startSession(context, {
       user: user.id,
       offline: scopes.includes(OFFLINE),
       address,
-      body: { authTime: secondsOf(realm.now), credential },
+      body: { authTime: secondsOf(realm.now), ...(credential !== undefined && { credential }) },
     })
     const part = await joinSession(context, session, client.id, { scope: form.scope ?? '', base })
     return { user, scopes, session, part }

@@ -62,7 +62,8 @@ export const isAuthenticated = ({ notes }: LoginState): boolean => notes.authent
 function pageOf(state: LoginState): string {
   if (state.asked === CONSENT) return 'consent'
   if (isAuthenticated(state)) return 'required-action'
-  return { browser: 'authenticate', registration: 'registration', resetCredentials: 'reset-credentials' }[state.binding]
+  if (state.binding === 'registration') return 'registration'
+  return state.binding === 'resetCredentials' ? 'reset-credentials' : 'authenticate'
 }
 
 /** OpenID Connect Core, section 3.1.2.6: what stands in the way of a log-in that may ask nothing. */

@@ -25,7 +25,7 @@ export interface Problem {
 
 /** What is kept of a log-in between two forms. */
 export interface LoginState {
-  binding: Exclude<Binding, 'directGrant'>
+  binding: Binding
   /** The client by its name. */
   readonly client: string
   readonly parameters: Parameters
@@ -148,7 +148,8 @@ export function tell(
 
 /** What a log-in is for, as events call it. */
 export function typeOf({ state: { binding } }: Pick<Login, 'state'>): UserEvent['type'] {
-  return ({ browser: 'LOGIN', registration: 'REGISTER', resetCredentials: 'RESET_PASSWORD' } as const)[binding]
+  if (binding === 'registration') return 'REGISTER'
+  return binding === 'resetCredentials' ? 'RESET_PASSWORD' : 'LOGIN'
 }
 
 /** Reads in the realm of the log-in. */

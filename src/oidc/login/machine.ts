@@ -1,7 +1,8 @@
 // A log-in goes on: the flow first, then what the person must do, then what they agree to.
 import { answerAction, nextAction } from './actions/index.ts'
 import { holds, isCondition } from './authenticators/conditions.ts'
-import { authenticators } from './authenticators/index.ts'
+import { authenticatorFor } from './authenticators/index.ts'
+import { unexecuted } from './authenticators/unexecuted.ts'
 import { CONSENT, consent } from './consent.ts'
 import { findStep, type Outcome, type Step, walk } from './flow.ts'
 import { type Asked, type Form, type Login, LoginError, reading, tell, typeOf } from './login.ts'
@@ -12,19 +13,25 @@ import { stepsOf } from './steps.ts'
 export async function nextPage(login: Login): Promise<Asked | undefined> {
   const { state } = login
   if (state.notes.authenticated === undefined) {
-    const outcome = await walk(await flowOf(login), {
-      isCondition,
-      holds: (condition, flow) => holds(login, condition, flow),
-      run: (step) => run(login, step),
-    })
-    if (typeof outcome === 'object') return outcome
-    if (outcome === 'attempted' || !login.person) throw new LoginError('invalidUserMessage', 'invalid_user_credentials')
-    if (login.person.live.representation.enabled !== true)
-      throw new LoginError('accountDisabledMessage', 'user_disabled')
+    const asked = await authenticate(login)
+    if (asked) return asked
     state.notes.authenticated = 'true'
     state.asked = undefined
   }
   return (await nextAction(login)) ?? consent.next(login)
+}
+
+/** Walks the flow: what it asks; undefined: it is content, and knows who it is. Throws where it is not. */
+export async function authenticate(login: Login): Promise<Asked | undefined> {
+  const outcome = await walk(await flowOf(login), {
+    isCondition,
+    holds: (condition, flow) => holds(login, condition, flow),
+    run: (step) => run(login, step),
+  })
+  if (typeof outcome === 'object') return outcome
+  if (outcome === 'attempted' || !login.person) throw new LoginError('invalidUserMessage', 'invalid_user_credentials')
+  if (login.person.live.representation.enabled !== true) throw new LoginError('accountDisabledMessage', 'user_disabled')
+  return undefined
 }
 
 /** Reads the answer to what was asked last; what is wrong with it stays in the state, for the page. */
@@ -33,7 +40,7 @@ export async function answer(login: Login, form: Form): Promise<void> {
   if (state.asked === CONSENT) return consent.answer(login, form)
   if (state.notes.authenticated !== undefined) return answerAction(login, form)
   const step = findStep(await flowOf(login), state.asked ?? '')
-  const authenticator = step?.authenticator === undefined ? undefined : authenticators[step.authenticator]
+  const authenticator = step?.authenticator === undefined ? undefined : authenticatorFor(login, step.authenticator)
   if (!step || !authenticator?.answer) return
   const outcome = await authenticator.answer(login, step, form)
   if (typeof outcome !== 'object') {
@@ -50,8 +57,8 @@ async function run(login: Login, step: Step): Promise<Outcome<Asked>> {
   const before = state.done[step.id]
   if (before !== undefined) return before
   const name = step.authenticator!
-  const authenticator = Object.hasOwn(authenticators, name) ? authenticators[name] : undefined
-  if (!authenticator) throw new LoginError('unsupportedStepMessage', 'generic_authentication_error', [name])
+  const authenticator = authenticatorFor(login, name)
+  if (!authenticator) return unexecuted(login, step)
   if (authenticator.ofPerson && !person) {
     if (step.requirement === 'ALTERNATIVE') return 'attempted'
     throw new LoginError('invalidUserMessage', 'user_not_found')

@@ -38,7 +38,7 @@ export function continueLogin(service: Service, request: BrowserRequest): Promis
 export function changeFlow(
   service: Service,
   request: BrowserRequest,
-  binding: Exclude<LoginState['binding'], 'browser'>,
+  binding: 'registration' | 'resetCredentials',
 ): Promise<BrowserAnswer> {
   return visit(service, request, async (here) => {
     const kept = await findTab(here)

@@ -2,7 +2,7 @@
 import { holdsRole } from '../../../service/roles.ts'
 import type { Step } from '../flow.ts'
 import { type Login, LoginError, reading } from '../login.ts'
-import { authenticators } from './index.ts'
+import { authenticatorFor } from './index.ts'
 
 /** Whether a condition holds for the flow with these steps. */
 type Condition = (login: Login, condition: Step, flow: readonly Step[]) => Promise<boolean> | boolean
@@ -38,8 +38,9 @@ function isConfigured(login: Login, flow: readonly Step[]): boolean {
 
 function isReady(login: Login, { authenticator, steps }: Step): boolean {
   if (authenticator === undefined) return isConfigured(login, steps)
-  const known = authenticators[authenticator]
-  if (!known) return false
+  const known = authenticatorFor(login, authenticator)
+  // Whatever it needs, nobody here can ask for it: the flow is to fail where it gets there.
+  if (!known) return true
   if (known.ofPerson && !login.person) return false
   return known.configured?.(login) ?? true
 }

@@ -5,9 +5,9 @@ import { type Authenticator, type Form, identify, type Login, type Problem, pers
 
 /** Asks for both. Who is known already is asked for the password only. */
 export const usernamePassword: Authenticator = {
-  begin: (login) => ({ page: pageOf(login, { username: true, password: true }) }),
+  begin: (login) => ({ page: loginPage(login, { username: true, password: true }) }),
   async answer(login, _step, form) {
-    remember(login, form)
+    rememberMe(login, form)
     const username = login.person ? login.person.live.key[0]! : (form.username ?? '').trim()
     login.state.username = username
     const tried = await tryPassword(login, username, form)
@@ -19,9 +19,9 @@ export const usernamePassword: Authenticator = {
 
 /** Asks for the name only. Keycloak: that there is nobody of that name is told; a realm that minds asks for both at once. */
 export const username: Authenticator = {
-  begin: (login) => (login.person ? 'success' : { page: pageOf(login, { username: true, password: false }) }),
+  begin: (login) => (login.person ? 'success' : { page: loginPage(login, { username: true, password: false }) }),
   async answer(login, _step, form) {
-    remember(login, form)
+    rememberMe(login, form)
     const name = (form.username ?? '').trim()
     login.state.username = name
     const user = await reading(login, (context) => findUserByName(context, name, mayUseEmail(login)))
@@ -38,7 +38,7 @@ export const username: Authenticator = {
 export const password: Authenticator = {
   ofPerson: true,
   configured: ({ person }) => person?.credentials.some(({ type }) => type === 'password') === true,
-  begin: (login) => ({ page: pageOf(login, { username: false, password: true }) }),
+  begin: (login) => ({ page: loginPage(login, { username: false, password: true }) }),
   async answer(login, _step, form) {
     return proved(login, await tryPassword(login, personOf(login).live.key[0]!, form), 'invalidPasswordMessage')
   },
@@ -63,7 +63,11 @@ async function proved(login: Login, tried: LogIn, refusal: string): Promise<'suc
   return 'success'
 }
 
-function pageOf({ realm: { settings }, state, person }: Login, asks: { username: boolean; password: boolean }) {
+/** The page that asks for a name, a password, or both. */
+export function loginPage(
+  { realm: { settings }, state, person }: Login,
+  asks: { username: boolean; password: boolean },
+) {
   return logInPage({
     asks,
     byEmail: settings.loginWithEmailAllowed === true && settings.duplicateEmailsAllowed !== true,
@@ -75,7 +79,8 @@ function pageOf({ realm: { settings }, state, person }: Login, asks: { username:
   })
 }
 
-function remember({ realm, state }: Login, form: Form): void {
+/** Keeps whether the person wants to stay logged in, where the realm lets them. */
+export function rememberMe({ realm, state }: Login, form: Form): void {
   if (realm.settings.rememberMe === true) state.rememberMe = form.rememberMe === 'on'
 }
 

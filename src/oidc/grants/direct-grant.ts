@@ -1,0 +1,61 @@
+// Who the person is whose name and password a client sends: as the flow of the realm for it demands.
+import { findById, type StoredUser } from '../../service/login.ts'
+import { SYSTEM } from '../../service/service.ts'
+import { type Login, LoginError } from '../login/login.ts'
+import { authenticate } from '../login/machine.ts'
+import { OAuthError } from '../oauth-error.ts'
+import type { GrantCall } from './grant.ts'
+
+/** The person, and the id of the credential that was shown. Throws OAuthError; `notes` says of whom. */
+export async function authenticateDirectly(
+  call: GrantCall,
+): Promise<{ readonly user: StoredUser; readonly credential: string | undefined; readonly used: readonly string[] }> {
+  const { service, base, realm, client, form, address = '', notes } = call
+  const login: Login = {
+    service,
+    realm,
+    client,
+    request: {
+      base,
+      realm: realm.name,
+      query: new URLSearchParams(),
+      form,
+      cookies: new Map(),
+      address,
+      secure: true,
+      languages: '',
+    },
+    state: {
+      binding: 'directGrant',
+      client: client.key[0]!,
+      parameters: { redirectUri: '', responseMode: 'query', scope: form.scope ?? '', prompt: [] },
+      done: {},
+      used: [],
+      actions: [],
+      ended: [],
+      notes: {},
+    },
+    tab: '',
+    person: undefined,
+  }
+  try {
+    await authenticate(login)
+  } catch (error) {
+    if (error instanceof LoginError) throw refused(error)
+    throw error
+  } finally {
+    notes.details.username = form.username || undefined
+    notes.user = login.state.user
+  }
+  const user = await service.read(SYSTEM, realm.name, (context) => findById(context, login.person!.live.id))
+  return { user: user!, credential: login.state.credential, used: login.state.used }
+}
+
+/** A flow that cannot be executed says so; whatever else was wrong is not told. */
+function refused({ key, error, about }: LoginError): OAuthError {
+  if (key === 'accountDisabledMessage') return new OAuthError(400, 'invalid_grant', 'Account disabled', { error })
+  if (key !== 'unsupportedStepMessage')
+    return new OAuthError(400, 'invalid_grant', 'Invalid user credentials', { error })
+  const reason = `The flow demands ${about.join(', ')}, which this server does not offer`
+  return new OAuthError(400, 'invalid_grant', reason, { error, reason })
+}
