@@ -121,9 +121,13 @@ test('a realm shows the role that everybody new gets, in the list too', async ()
 
 test('the list costs the same statements however many realms there are', async () => {
   const { statements } = await testService()
-  const before = await statements(() => call('GET', '/admin/realms'))
+  // The keys of master are read again after a realm was made.
+  const list = () => call('GET', '/admin/realms')
+  await list()
+  const before = await statements(list)
   await realm()
-  const after = await statements(() => call('GET', '/admin/realms'))
+  await list()
+  const after = await statements(list)
   expect(after.length).toBe(before.length)
 })
 
