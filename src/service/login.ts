@@ -1,4 +1,5 @@
 // Who logs in: users by name, address or id, and whether a password is theirs.
+import { setTimeout } from 'node:timers/promises'
 import type { Representation } from '../kinds/kind.ts'
 import { replaceHash } from '../store/credentials.ts'
 import { insertPeopleEntries } from '../store/journal.ts'
@@ -45,6 +46,20 @@ export interface PasswordForm {
  * enabled, and `forgetFailures` is for the end of the log-in.
  */
 export async function authenticatePassword(
+  service: Service,
+  realm: { readonly name: string; readonly settings: Representation },
+  form: PasswordForm,
+): Promise<LogIn> {
+  const started = performance.now()
+  const logIn = await evaluate(service, realm, form)
+  if (logIn.error !== undefined) await setTimeout(BEAT - ((performance.now() - started) % BEAT))
+  return logIn
+}
+
+/** Milliseconds. Refusals leave on a beat, so that it does not show how much longer it took to look somebody up who exists. */
+const BEAT = 20
+
+async function evaluate(
   service: Service,
   realm: { readonly name: string; readonly settings: Representation },
   { username: given, password, address }: PasswordForm,
