@@ -2,6 +2,7 @@
 // so of any number of attempts at once, on any number of servers, no more are evaluated than may fail.
 import { createHash } from 'node:crypto'
 import type { Representation } from '../kinds/kind.ts'
+import { limited } from '../lib/limited.ts'
 import { type Counted, countAttempt, takeBack } from '../store/login-attempts.ts'
 import type { Subject } from '../store/login-failures.ts'
 import type { StoredUser } from '../store/users.ts'
@@ -19,6 +20,9 @@ export interface Attempt {
   /** It is with a one-time code. */
   readonly otp?: true
 }
+
+/** Guesses at one account wait for its row. They must not do so with all connections to the database. */
+const counting = limited(4)
 
 /** How an attempt ended; who is locked is not evaluated. */
 export type Outcome = 'right' | 'wrong' | 'locked'
@@ -38,8 +42,10 @@ export async function attempted(
   const { user, username, address, otp = false } = attempt
   const forGood = user !== undefined && isLockedForGood(user.body)
   const subject = user && !forGood ? { ofPerson: true, subject: user.id } : nobody(username)
-  const counted = await service.runtime(SYSTEM, name, ({ tx, realm, now }) =>
-    countAttempt(tx, realm.number, { ...subject, now, address, otp }, rules),
+  const counted = await counting(() =>
+    service.runtime(SYSTEM, name, ({ tx, realm, now }) =>
+      countAttempt(tx, realm.number, { ...subject, now, address, otp }, rules),
+    ),
   )
   if (!counted || forGood) return 'locked'
   const right = await evaluate()

@@ -19,13 +19,14 @@ test.runIf(inject('databaseUrl'))('of many guesses on three servers as many are 
     const answer = await fetch(`${server}/realms/${realm}/protocol/openid-connect/token`, { method: 'POST', body })
     return (await answer.json()) as Record<string, string>
   }
-  const { access_token: token } = await logIn(url, 'master', 'admin', 'admin')
-  const call = (method: string, path: string, body?: object) =>
-    fetch(`${url}/admin/realms${path}`, {
+  const call = async (method: string, path: string, body?: object) => {
+    const { access_token: token } = await logIn(url, 'master', 'admin', 'admin')
+    return fetch(`${url}/admin/realms${path}`, {
       method,
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
       ...(body && { body: JSON.stringify(body) }),
     })
+  }
   const protection = { bruteForceProtected: true, quickLoginCheckMilliSeconds: 0, failureFactor: ALLOWED }
   const wait = { waitIncrementSeconds: 600, maxFailureWaitSeconds: 900 }
   const ann = { username: 'ann', enabled: true, email: 'ann@example.org', firstName: 'A', lastName: 'B' }
