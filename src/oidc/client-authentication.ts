@@ -71,12 +71,23 @@ function authenticatorOf({ representation: { publicClient, clientAuthenticatorTy
   return publicClient === true ? 'client-secret' : String(clientAuthenticatorType ?? 'client-secret')
 }
 
+/** So many clients of a realm are kept in memory. */
+const KEPT = 1_000
+
+/** Clients by name, as they were read at one revision of their realm or a later one. */
+const known = perRevision(async (_service, { revision }) => ({ revision, value: new Map<string, LiveObject>() }))
+
+/** The clients that the request names. Statements: one, or none where they are known. */
 async function namedClients(service: Service, realm: TokenRealm, request: TokenRequest): Promise<Attempt['clients']> {
+  const kept = await known(service, realm)
   const ids = new Set([statedCredentials(request).id, assertedClient(request)])
-  const keys = [...ids].filter((id) => id !== undefined && isStorable(id)).map((id) => [id!])
-  if (!keys.length) return new Map()
-  const found = await service.read(SYSTEM, realm.name, (context) => writers.client.list(context, { keys }))
-  return new Map(found.map((client) => [client.key[0]!, client]))
+  const unknown = [...ids].filter((id) => id !== undefined && isStorable(id) && !kept.has(id)).map((id) => [id!])
+  if (unknown.length) {
+    const found = await service.read(SYSTEM, realm, (context) => writers.client.list(context, { keys: unknown }))
+    if (kept.size + found.length > KEPT) kept.clear()
+    for (const client of found) kept.set(client.key[0]!, client)
+  }
+  return new Map([...ids].flatMap((id) => (id !== undefined && kept.has(id) ? [[id, kept.get(id)!] as const] : [])))
 }
 
 const flows = perRevision(async (service, realm) =>

@@ -52,7 +52,7 @@ function refuse({ details }: EventNotes, status: number, why: string): OAuthErro
 async function contentOf(service: Service, realm: TokenRealm, verified: GoodToken): Promise<Claims> {
   const { exp, iat, jti, iss, aud, sub, typ, azp, sid, nonce, scope } = verified.claims
   const issued = { exp, iat, jti, iss, aud, sub, typ, azp, sid, nonce, scope }
-  return service.read(SYSTEM, realm.name, async (context) => {
+  return service.read(SYSTEM, realm, async (context) => {
     const subject = await subjectOf(context, realm, verified)
     return (await tokenContent(context, subject, ['introspection'])).claims('introspection', issued)
   })

@@ -6,6 +6,7 @@ import { ServiceError } from '../service/errors.ts'
 import { writers } from '../service/index.ts'
 import { type RealmRow, type Service, SYSTEM } from '../service/service.ts'
 import { OAuthError } from './oauth-error.ts'
+import { perRevision, same } from './revised.ts'
 
 /** A realm as the token endpoint sees it. */
 export interface TokenRealm extends RealmRow {
@@ -40,7 +41,8 @@ export function demandHttps(realm: TokenRealm, transport: Transport): void {
 /** The realm, open or not. Throws OAuthError where it does not exist. */
 export async function findTokenRealm(service: Service, name: string): Promise<TokenRealm> {
   try {
-    return await service.read(SYSTEM, name, realmOf)
+    const { realm, now } = await service.read(SYSTEM, name, async (context) => context)
+    return { ...realm, now, settings: await settingsOf(service, realm) }
   } catch (error) {
     // Keycloak: what it says of a realm that does not exist, outside of administration.
     if (error instanceof ServiceError && error.code === 'not_found')
@@ -48,6 +50,13 @@ export async function findTokenRealm(service: Service, name: string): Promise<To
     throw error
   }
 }
+
+const settingsOf = perRevision(async (service, { name, number }) =>
+  service.read(SYSTEM, name, async (context) => {
+    const { settings, revision } = await realmOf(same(context, { number }))
+    return { revision, value: settings }
+  }),
+)
 
 /** The realm of the context. */
 export async function realmOf(context: Context): Promise<TokenRealm> {

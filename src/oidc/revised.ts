@@ -44,7 +44,7 @@ export function perRevision<T>(load: Load<T>): (service: Service, realm: Revised
 }
 
 /** The context, if it is of that realm: one made anew, also with the same name and id, has another number. Throws not_found. */
-export function same<C extends Context>(context: C, { number }: Revised): C {
+export function same<C extends Context>(context: C, { number }: Pick<Revised, 'number'>): C {
   if (context.realm.number !== number) throw failure('not_found', 'Realm not found.')
   return context
 }

@@ -31,7 +31,7 @@ async function revokeFor(service: Service, { realm, client, notes }: ClientCall,
     notes.session = sid
     Object.assign(notes.details, { refresh_token_type: typ, refresh_token_id: jti, revoked_client: azp })
   }
-  await service.runtime(SYSTEM, realm.name, async (context) => {
+  await service.runtime(SYSTEM, realm, async (context) => {
     if (typ === 'Bearer') return revokeToken(context, jti, new Date(exp! * 1000))
     // Keycloak: an offline token is revoked in all sessions of its user.
     await leaveSessions(

@@ -24,7 +24,7 @@ export async function tokenResponse(
     ...{ base, realm, client, user, scopes: granted.scopes, nonce: granted.nonce, notes: granted.sessionNotes },
     ...(session && notedIn(session, part?.body)),
   }
-  const content = await service.read(SYSTEM, realm.name, (context) =>
+  const content = await service.read(SYSTEM, realm, (context) =>
     tokenContent(context, subject, ['accessToken', 'idToken', 'response']),
   )
   const now = secondsOf(realm.now)

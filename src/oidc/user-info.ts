@@ -47,7 +47,7 @@ async function show(
   }
   const { claims } = verified
   if (!claims.scope?.split(' ').includes('openid')) throw refuse(403, 'insufficient_scope', 'Missing openid scope')
-  return service.read(SYSTEM, realm.name, async (context) => {
+  return service.read(SYSTEM, realm, async (context) => {
     const subject = await subjectOf(context, realm, verified)
     const { client, user } = subject
     demandOrigin(client.representation, base, origin)

@@ -46,8 +46,8 @@ export interface Service {
   readonly applies: Record<'changed' | 'unchanged' | 'failed', number>
   /** How attempts to deliver messages ended since the service was opened. */
   readonly attempts: Record<'delivered' | 'postponed' | 'dropped', number>
-  /** Reads a realm. Throws not_found. */
-  read<T>(caller: Caller, realm: string, work: (context: Context) => Promise<T>): Promise<T>
+  /** Reads a realm: by name, or as its row was read a moment ago, which is not looked up again then. Throws not_found. */
+  read<T>(caller: Caller, realm: string | RealmRow, work: (context: Context) => Promise<T>): Promise<T>
   /** Reads a realm as it was at one moment. */
   snapshot<T>(caller: Caller, realm: string, work: (context: Context | undefined) => Promise<T>): Promise<T>
   /** Changes a realm under its lock; all or nothing. `master`: it writes in the master realm too. */
@@ -58,7 +58,7 @@ export interface Service {
     options?: { master?: boolean },
   ): Promise<T>
   /** Writes log-ins, sessions and the like, without the realm's lock; a `Refusal` is thrown after what was written is committed. */
-  runtime<T>(caller: Caller, realm: string, work: (context: RuntimeContext) => Promise<T>): Promise<T>
+  runtime<T>(caller: Caller, realm: string | RealmRow, work: (context: RuntimeContext) => Promise<T>): Promise<T>
   /** Writes what the realm keeps of events that no work stands behind, and tells who listens. One statement, or none. */
   tell(realm: RealmRow, events: readonly UserEvent[]): Promise<void>
   /** Tells of events of people that belong into a log, once they are kept. Gives how to stop that. */
@@ -136,6 +136,8 @@ export async function openService({
     if (!realm) throw failure('not_found', 'Realm not found.')
     return realm
   }
+  const rowFor = async (tx: Transaction, realm: string | RealmRow): Promise<RealmRow> =>
+    typeof realm === 'string' ? found(await findRealm(tx, realm)) : realm
   /** One transaction, after whose commit leaves what it has put into the outbox. */
   const committed = async <T>(work: (tx: Transaction, outbox: Context['outbox']) => Promise<T>): Promise<T> => {
     const outbox = { filled: false }
@@ -161,8 +163,8 @@ export async function openService({
     blacklists,
     applies: { changed: 0, unchanged: 0, failed: 0 },
     attempts: { delivered: 0, postponed: 0, dropped: 0 },
-    read: (caller, name, work) =>
-      store.read(async (tx) => work(await contextFor(tx, caller, found(await findRealm(tx, name))))),
+    read: (caller, realm, work) =>
+      store.read(async (tx) => work(await contextFor(tx, caller, await rowFor(tx, realm)))),
     snapshot: (caller, name, work) =>
       store.transaction(
         async (tx) => {
@@ -177,9 +179,9 @@ export async function openService({
         const realm = found(locked.find((one) => one.name === name))
         return finish(await writable(await contextFor(tx, caller, realm, outbox)), work)
       }),
-    async runtime(caller, name, work) {
+    async runtime(caller, which, work) {
       const { refusal, value, told } = await committed(async (tx, outbox) => {
-        const realm = found(await findRealm(tx, name))
+        const realm = await rowFor(tx, which)
         const context = { ...(await contextFor(tx, caller, realm, outbox)), userEvents: [] }
         const outcome = await work(context).then(
           (value) => ({ value, refusal: undefined }),

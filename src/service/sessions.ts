@@ -120,14 +120,13 @@ export async function findGoingOn(
   return found && context.now < endOf(settings, found) ? found : undefined
 }
 
-/** Notes that a client used a session. Two statements. */
+/** Notes that a client used a session. One statement. */
 export async function refreshSession(
   { tx, realm, now }: Context,
   session: UserSession,
   part: ClientSession,
 ): Promise<void> {
-  await touchSession(tx, realm.number, session, now)
-  await putClientSession(tx, realm.number, session, { ...part, refreshedAt: now })
+  await touchSession(tx, realm.number, session, part.client, now)
 }
 
 /** Notes that a session goes on by a log-in, and what it is known by then. One statement. */

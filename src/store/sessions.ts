@@ -95,16 +95,21 @@ export async function updateSession(
     where realm = ${realm} and offline = ${offline} and id = ${id}`.execute(tx)
 }
 
-/** Notes that a session was used. One statement. */
+/** Notes that a client used its part of a session. One statement. */
 export async function touchSession(
   tx: Transaction,
   realm: number,
   { id, offline }: Pick<UserSession, 'id' | 'offline'>,
+  client: string,
   now: Date,
 ): Promise<void> {
   await sql`
-    update user_session set refreshed_at = ${now}
-    where realm = ${realm} and offline = ${offline} and id = ${id}`.execute(tx)
+    with used as (
+      update user_session set refreshed_at = ${now}
+      where realm = ${realm} and offline = ${offline} and id = ${id}
+    )
+    update client_session set refreshed_at = ${now}
+    where realm = ${realm} and offline = ${offline} and session = ${id} and client = ${client}`.execute(tx)
 }
 
 /** Which sessions are meant: those of an id, a user, a client, or all of the realm. */

@@ -4,8 +4,6 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { afterAll, expect, test } from 'vitest'
-import { deliverers } from '../../src/oidc/deliver.ts'
-import { startOutbox } from '../../src/service/outbox.ts'
 import { testServer } from '../support/server.ts'
 import { testService } from '../support/service.ts'
 
@@ -42,22 +40,17 @@ async function realmWithAnn(client: object = {}) {
 test('a client that wants to know is told when a session ends, by a token of the realm', async () => {
   const attributes = { 'backchannel.logout.url': `${address}/ended` }
   const { path, logIn } = await realmWithAnn({ attributes })
-  const outbox = startOutbox(service, deliverers, () => {})
-  try {
-    const { session_state: session } = await logIn()
-    expect((await call('DELETE', `${path}/sessions/${session}`)).status).toBe(204)
-    await outbox.settled()
-    const [notice] = told.splice(0)
-    const token = new URLSearchParams(notice!.body).get('logout_token')!
-    expect(notice!.path).toBe('/ended')
-    expect(decodeProtectedHeader(token)).toMatchObject({ typ: 'logout+jwt', alg: 'RS256' })
-    const claims = decodeJwt(token)
-    expect(claims).toMatchObject({ aud: 'web', sid: session })
-    expect(claims.iss).toMatch(new RegExp(`/realms/${path.split('/').at(-1)}$`))
-    expect(claims.events).toEqual({ 'http://schemas.openid.net/event/backchannel-logout': {} })
-  } finally {
-    await outbox.close()
-  }
+  const { session_state: session } = await logIn()
+  expect((await call('DELETE', `${path}/sessions/${session}`)).status).toBe(204)
+  await service.outbox!.settled()
+  const [notice] = told.splice(0)
+  const token = new URLSearchParams(notice!.body).get('logout_token')!
+  expect(notice!.path).toBe('/ended')
+  expect(decodeProtectedHeader(token)).toMatchObject({ typ: 'logout+jwt', alg: 'RS256' })
+  const claims = decodeJwt(token)
+  expect(claims).toMatchObject({ aud: 'web', sid: session })
+  expect(claims.iss).toMatch(new RegExp(`/realms/${path.split('/').at(-1)}$`))
+  expect(claims.events).toEqual({ 'http://schemas.openid.net/event/backchannel-logout': {} })
 })
 
 test('a revocation is pushed to the applications that have an administration address, and the answer says who took it', async () => {

@@ -113,7 +113,7 @@ async function reuseProblem(
   if (typeof jti !== 'string') return refuse('Token jti claim is required')
   // It is too old to be used before its id is forgotten.
   const forgotten = new Date(Math.min(exp!, secondsOf(realm.now) + longest + SKEW) * 1000)
-  const uses = await service.runtime(SYSTEM, realm.name, (context) =>
+  const uses = await service.runtime(SYSTEM, realm, (context) =>
     timesUsed(context, `assertion ${id} ${jti}`, forgotten),
   )
   return uses > 1 ? refuse('Token reuse detected') : undefined

@@ -39,7 +39,7 @@ export const byAuthorizationCode: Grant = async ({ service, realm, client, form,
     const reason = 'Missing parameter: code'
     throw new OAuthError(400, 'invalid_request', reason, { error: 'invalid_code', reason })
   }
-  return service.runtime(SYSTEM, realm.name, async (context) => {
+  return service.runtime(SYSTEM, realm, async (context) => {
     const used = await useOnce(context, keyOf(code))
     if (!used) throw refuse('Code not valid', 'invalid_code')
     const kept = used.body as unknown as CodeGrant

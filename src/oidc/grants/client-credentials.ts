@@ -12,7 +12,7 @@ export const byClientCredentials: Grant = async ({ service, realm, client, form,
   if (client.representation.publicClient === true) throw refuse('Public client not allowed to retrieve service account')
   if (client.representation.serviceAccountsEnabled !== true)
     throw refuse('Client not enabled to retrieve service account')
-  return service.read(SYSTEM, realm.name, async (context) => {
+  return service.read(SYSTEM, realm, async (context) => {
     const user = await findAccountOf(context, client.id)
     notes.user = user?.id
     notes.details.username = user?.username

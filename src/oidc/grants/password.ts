@@ -19,7 +19,7 @@ export const byPassword: Grant = async (call) => {
     throw new OAuthError(400, 'unauthorized_client', reason, { error: 'not_allowed', reason })
   }
   if (form.username === undefined) throw new OAuthError(401, 'invalid_request', 'Missing parameter: username')
-  const scopes = await service.read(SYSTEM, realm.name, (context) => grantedScopes(context, client, form.scope))
+  const scopes = await service.read(SYSTEM, realm, (context) => grantedScopes(context, client, form.scope))
   notes.details.auth_method = 'openid-connect'
   const { user, credential, used } = await authenticateDirectly(call)
   if (((user.body.requiredActions ?? []) as string[]).length) {
@@ -29,12 +29,10 @@ export const byPassword: Grant = async (call) => {
     throw new OAuthError(400, 'invalid_grant', reason, { error: 'resolve_required_actions', reason })
   }
   if (client.representation.consentRequired === true) {
-    const agreement = await service.read(SYSTEM, realm.name, (context) =>
-      consentTo(context, client, form.scope ?? '', user),
-    )
+    const agreement = await service.read(SYSTEM, realm, (context) => consentTo(context, client, form.scope ?? '', user))
     if (mustAsk(agreement)) throw new OAuthError(400, 'invalid_client', 'Client requires user consent')
   }
-  return service.runtime(SYSTEM, realm.name, async (context) => {
+  return service.runtime(SYSTEM, realm, async (context) => {
     await demandOffline(context, client, user.id, scopes)
     await forgetFailures(context, realm.settings, user, used.includes('otp'))
     const session = await startSession(context, {

@@ -28,7 +28,7 @@ export const byRefreshToken: Grant = async ({ service, realm, client, form, note
   const foreign = wordsOf(form.scope).filter((word) => !words.includes(word))
   if (foreign.length) throw new OAuthError(400, 'invalid_scope', `Invalid scopes: ${form.scope}`)
 
-  return service.runtime(SYSTEM, realm.name, async (context) => {
+  return service.runtime(SYSTEM, realm, async (context) => {
     const found = await findGoingOn(context, realm.settings, { id: sid, offline, client: client.id, lock: true })
     const over = refuse(offline ? 'Offline user session not found' : 'Session not active')
     if (!found?.part) throw over

@@ -67,7 +67,7 @@ async function verifyEmail(here: Visit, token: ActionToken, kept: Kept | undefin
 /** Goes on with the log-in; in another browser begins one that ends with a message. */
 async function goOnWith(here: Visit, token: ActionToken, kept: Kept | undefined): Promise<BrowserAnswer> {
   const { service, realm, request } = here
-  await service.runtime(SYSTEM, realm.name, async (context) => demandUnused(await useActionToken(context, token)))
+  await service.runtime(SYSTEM, realm, async (context) => demandUnused(await useActionToken(context, token)))
   const reset = token.typ === 'reset-credentials'
   const execution = request.query.get('execution')
   const done: LoginState['done'] = reset && execution !== null ? { [execution]: 'success' } : {}

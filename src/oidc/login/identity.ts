@@ -25,7 +25,7 @@ export async function findSso({
 }): Promise<UserSession | undefined> {
   const identity = openFor<Identity>(service.vault, IDENTITY, request.cookies.get(IDENTITY))
   if (identity?.realm !== realm.number) return undefined
-  return service.read(SYSTEM, realm.name, (context) =>
+  return service.read(SYSTEM, realm, (context) =>
     findGoingOn(context, realm.settings, { id: identity.session, offline: false }),
   )
 }

@@ -37,7 +37,7 @@ export async function show(place: Place, page: Page, within: Within = {}): Promi
   const { wishes = [], status = 200, cookies = [], frames = [], ...known } = within
   const chosen = request.query.get('kc_locale') ?? undefined
   const language = languageOf(settings, [chosen, ...wishes, request.cookies.get(LOCALE), request.languages])
-  const text = await service.read(SYSTEM, realm.name, (context) => textsFor(context, settings, language))
+  const text = await service.read(SYSTEM, realm, (context) => textsFor(context, settings, language))
   const view: View = {
     text,
     language,

@@ -70,7 +70,7 @@ export function newTab(
 
 /** The client of that name. */
 export async function findClient({ service, realm }: Visit, name: string): Promise<LiveObject | undefined> {
-  const found = await service.read(SYSTEM, realm.name, (context) => listObjects(context, 'client', { keys: [[name]] }))
+  const found = await service.read(SYSTEM, realm, (context) => listObjects(context, 'client', { keys: [[name]] }))
   return found[0]
 }
 
@@ -91,7 +91,7 @@ export function demandReset({ realm }: Pick<Visit, 'realm'>): void {
 /** Throws Refused where the client asks for scopes that it may not have. */
 async function demandScopes({ service, realm }: Visit, client: LiveObject, parameters: Parameters): Promise<void> {
   try {
-    await service.read(SYSTEM, realm.name, (context) => grantedScopes(context, client, parameters.scope))
+    await service.read(SYSTEM, realm, (context) => grantedScopes(context, client, parameters.scope))
   } catch (error) {
     if (error instanceof OAuthError) throw new Refused(parameters, error.error, error.message, 'invalid_request')
     throw error

@@ -69,9 +69,7 @@ export async function checkStatusClient(
   query: URLSearchParams,
 ): Promise<boolean> {
   const { realm, client } = { realm: await openRealm(service, name), client: query.get('client_id') ?? '' }
-  const [found] = await service.read(SYSTEM, realm.name, (context) =>
-    listObjects(context, 'client', { keys: [[client]] }),
-  )
+  const [found] = await service.read(SYSTEM, realm, (context) => listObjects(context, 'client', { keys: [[client]] }))
   if (found?.representation.enabled !== true) return false
   return isAllowed(webOrigins(found.representation, base), base, query.get('origin') ?? '')
 }
