@@ -3,7 +3,7 @@ import type { Representation } from '../../kinds/kind.ts'
 import { changeOwnAccount } from '../../service/own-account.ts'
 import { consentTo } from '../consents.ts'
 import { consentPage } from '../pages/consent.ts'
-import { type Asked, callerOf, type Form, type Login, personOf, reading, tell } from './login.ts'
+import { type Asked, callerOf, type Form, type Login, personOf, reading } from './login.ts'
 import { Refused } from './parameters.ts'
 
 /** What is asked when it is asked to agree. */
@@ -47,7 +47,6 @@ export const consent = {
     await service.write(callerOf(login), realm.name, (context) =>
       changeOwnAccount(context, live.id, { clientConsents: [...others, next] }),
     )
-    await tell(login, 'GRANT_CONSENT', { details: { consent: 'consent_granted', scope: granted.join(' ') } })
     state.ended.push(CONSENT)
   },
 }

@@ -19,10 +19,12 @@ import { infoPage } from '../pages/messages.ts'
 import { issuerOf, secondsOf } from '../realm.ts'
 import { mayGoOffline, OFFLINE } from '../scopes.ts'
 import type { BrowserAnswer } from './browser.ts'
+import { CONSENT } from './consent.ts'
 import { noCookie, RESTART } from './cookies.ts'
 import { findSso, identityCookies } from './identity.ts'
 import { type Login, noting, personOf } from './login.ts'
 import { respond, show } from './respond.ts'
+import { detailsOf } from './told.ts'
 
 /** Ends the log-in, which may be kept, and answers the application; undefined: another form has ended it before. */
 export async function finish(
@@ -62,10 +64,9 @@ export async function finish(
       user: session.user,
       session: session.id,
       details: {
-        auth_method: 'openid-connect',
-        auth_type: 'code',
-        redirect_uri: redirectUri,
+        ...detailsOf(login),
         code_id: session.id,
+        consent: consentOf(login),
         username: state.username ?? personOf(login).live.key[0],
         ...(state.rememberMe && { remember_me: 'true' }),
       },
@@ -89,6 +90,12 @@ export async function finish(
     },
     [...identityCookies(service, realm, request, session, Math.min(idle, max)), noCookie(request, RESTART)],
   )
+}
+
+/** What the event says of agreement. */
+function consentOf({ client, state }: Login): string {
+  if (client.representation.consentRequired !== true) return 'no_consent_required'
+  return state.ended.includes(CONSENT) ? 'consent_granted' : 'persistent_consent'
 }
 
 /** Ends what a link from a mail began: it logs nobody in. */

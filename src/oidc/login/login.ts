@@ -12,6 +12,7 @@ import type { BrowserRequest } from './browser.ts'
 import type { Outcome, Step } from './flow.ts'
 import type { Parameters } from './parameters.ts'
 import type { Binding } from './steps.ts'
+import { detailsOf } from './told.ts'
 
 /** What is wrong with an answer: a text by its key, and the field that it is about. */
 export interface Problem {
@@ -123,27 +124,19 @@ export function callerOf({ realm, client, person, request }: Login): Caller {
   }
 }
 
-/** Tells what happened in a log-in; with an error, what was tried. */
+/** Tells what happened in a log-in; with an error, what was tried. Of several types, each is told. */
 export function tell(
-  { service, realm, request, client, state, person }: Login,
-  type: UserEvent['type'],
-  { user = person?.live.id, error, details }: Pick<UserEvent, 'user' | 'error' | 'details'> = {},
+  login: Login,
+  types: UserEvent['type'] | readonly UserEvent['type'][],
+  { user = login.person?.live.id, error, details }: Pick<UserEvent, 'user' | 'error' | 'details'> = {},
 ): Promise<void> {
-  return service.tell(realm, [
-    {
-      type,
-      client: client.key[0],
-      user,
-      address: request.address,
-      error,
-      details: {
-        auth_method: 'openid-connect',
-        redirect_uri: state.parameters.redirectUri || undefined,
-        username: state.username,
-        ...details,
-      },
-    },
-  ])
+  const { service, realm, request, client } = login
+  const event = { client: client.key[0], user, address: request.address, error }
+  const told = { ...event, details: { ...detailsOf(login), ...details } }
+  return service.tell(
+    realm,
+    [types].flat().map((type) => ({ type, ...told })),
+  )
 }
 
 /** What a log-in is for, as events call it. */

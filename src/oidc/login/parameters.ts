@@ -85,7 +85,7 @@ export function readParameters(client: Representation, query: URLSearchParams, r
   if ([...query.values()].some((value) => value.length > LONGEST)) throw refuse('invalid_request')
   if (type === undefined) throw missing('response_type')
   if (!type.split(' ').every((word) => ['code', 'token', 'id_token', 'none'].includes(word))) {
-    throw refuse('unsupported_response_type')
+    throw refuse('unsupported_response_type', undefined, 'invalid_request')
   }
   if (!responseModes.includes(responseMode)) throw invalid('response_mode')
   const flow = (name: string) =>
@@ -93,7 +93,7 @@ export function readParameters(client: Representation, query: URLSearchParams, r
   if (implicit && client.implicitFlowEnabled !== true) {
     throw refuse('unauthorized_client', flow('Implicit'), 'not_allowed')
   }
-  if (type !== 'code') throw refuse('unsupported_response_type')
+  if (type !== 'code') throw refuse('unsupported_response_type', undefined, 'invalid_request')
   if (client.standardFlowEnabled !== true) throw refuse('unauthorized_client', flow('Standard'), 'not_allowed')
   if (query.has('request')) throw refuse('request_not_supported')
   if (query.has('request_uri')) throw refuse('request_uri_not_supported')
@@ -129,7 +129,7 @@ function challengeOf(
   const demanded = ((client.attributes ?? {}) as Record<string, string>)['pkce.code.challenge.method'] || undefined
   if (demanded !== undefined) {
     if (stated === undefined) throw says.missing('code_challenge_method')
-    if (stated !== demanded) throw says.invalid('code_challenge_method')
+    if (stated !== demanded) throw says.invalid('code challenge method is not matching the configured one')
   }
   if (challenge === undefined) {
     if (stated !== undefined || demanded !== undefined) throw says.missing('code_challenge')

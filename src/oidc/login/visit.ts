@@ -4,7 +4,7 @@ import type { UserEvent } from '../../service/user-events.ts'
 import { errorPage } from '../pages/messages.ts'
 import { cameSafely, issuerOf, openRealm, type TokenRealm } from '../realm.ts'
 import type { BrowserAnswer, BrowserRequest } from './browser.ts'
-import { type Login, LoginError, typeOf } from './login.ts'
+import { type Login, LoginError, tell, typeOf } from './login.ts'
 import { Refused } from './parameters.ts'
 import { respond, show } from './respond.ts'
 
@@ -25,13 +25,19 @@ export async function visit(
   request: BrowserRequest,
   work: (visit: Visit) => Promise<BrowserAnswer>,
 ): Promise<BrowserAnswer> {
-  const here: Visit = { service, realm: await openRealm(service, request.realm), request }
+  const asked = request.form ? new URLSearchParams(Object.entries(request.form)) : request.query
+  const client = (request.query.get('client_id') ?? asked.get('client_id')) || undefined
+  const here: Visit = { service, realm: await openRealm(service, request.realm), request, client }
   try {
     if (!cameSafely(here.realm, request)) throw new LoginError('httpsRequiredMessage', 'ssl_required')
     return await work(here)
   } catch (error) {
     if (error instanceof Refused) {
-      await tell(here, error.event, error.description, error.to.redirectUri)
+      // Keycloak: that somebody would have to log in is an answer, no failure.
+      if (error.error !== 'login_required') {
+        const before = here.login ? {} : wishOf(asked, error)
+        await tellOf(here, error.event, { ...before, reason: error.description })
+      }
       return respond(here, error.to, {
         error: error.error,
         ...(error.description !== undefined && { error_description: error.description }),
@@ -40,7 +46,9 @@ export async function visit(
       })
     }
     if (error instanceof LoginError) {
-      await tell(here, error.error, error.about.join(' ') || undefined, here.login?.state.parameters.redirectUri)
+      const wrong = error.error === 'invalid_redirect_uri'
+      const reason = error.about.join(' ') || undefined
+      await tellOf(here, error.error, wrong ? { redirect_uri: asked.get('redirect_uri') || undefined } : { reason })
       return show(here, errorPage(error.key, error.about, backTo(here)), {
         status: error.status,
         wishes: [here.login?.state.locale, here.login?.state.parameters.languages],
@@ -50,22 +58,16 @@ export async function visit(
   }
 }
 
-function tell(
-  { service, realm, request, login, client, type }: Visit,
-  error: string,
-  reason: string | undefined,
-  redirectUri: string | undefined,
-): Promise<void> {
-  return service.tell(realm, [
-    {
-      type: type ?? (login ? typeOf(login) : 'LOGIN'),
-      error,
-      client,
-      user: login?.person?.live.id,
-      address: request.address,
-      details: { auth_method: 'openid-connect', redirect_uri: redirectUri, username: login?.state.username, reason },
-    },
-  ])
+/** What the event says of a request that did not even begin a log-in. */
+function wishOf(asked: URLSearchParams, { to }: Refused) {
+  const type = asked.get('response_type') ?? undefined
+  return { response_type: type, response_mode: to.responseMode, redirect_uri: to.redirectUri }
+}
+
+function tellOf(here: Visit, error: string, details: NonNullable<UserEvent['details']>): Promise<void> {
+  const { service, realm, request, login, client, type } = here
+  if (login) return tell(login, type ?? typeOf(login), { error, details })
+  return service.tell(realm, [{ type: type ?? 'LOGIN', error, client, address: request.address, details }])
 }
 
 /** The page of the application, where it has one. */

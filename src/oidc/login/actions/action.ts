@@ -1,12 +1,15 @@
 // What a required action does.
+import type { Representation } from '../../../kinds/kind.ts'
 import type { UserEvent } from '../../../service/user-events.ts'
 import type { Asked, Form, Login, Problem } from '../login.ts'
 
 /** Something that a person must do at log-in. */
 export interface RequiredAction {
-  /** What is told when it is done, and its details. */
-  readonly event: UserEvent['type']
+  /** What is told when it is done or refused, and its details. Keycloak: what it calls otherwise today is told by both names. */
+  readonly events: readonly UserEvent['type'][]
   readonly details?: UserEvent['details']
+  /** Details of what was done, from the person before and after. */
+  changes?(before: Representation, after: Representation): UserEvent['details']
   /** Whether the person must do it though nobody has said so. */
   due?(login: Login): Promise<boolean> | boolean
   /** Its page; undefined: there is nothing left to do. */

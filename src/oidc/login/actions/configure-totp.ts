@@ -13,7 +13,8 @@ const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
 /** Somebody gives their app a secret, and shows a code that the app made with it. */
 export const configureTotp: RequiredAction = {
-  event: 'UPDATE_TOTP',
+  events: ['UPDATE_TOTP', 'UPDATE_CREDENTIAL'],
+  details: { credential_type: 'otp' },
   begin(login) {
     const { state, realm, service } = login
     const person = personOf(login)

@@ -57,12 +57,19 @@ export async function answerAction(login: Login, form: Form): Promise<void> {
     state.notes.actionStatus = 'cancelled'
     return
   }
+  const before = personOf(login).live.representation
+  const details = { custom_required_action: action.alias, ...known.details }
   const outcome = await known.answer(login, form, action.config)
   if (outcome === 'again') return
-  if (outcome !== 'done') return refuse(login, form, outcome)
+  if (outcome !== 'done') {
+    refuse(login, form, outcome)
+    if (outcome.error !== undefined) await tell(login, known.events, { error: outcome.error, details })
+    return
+  }
   if (state.parameters.action === action.alias) state.notes.actionStatus = 'success'
-  await tell(login, known.event, { ...(known.details && { details: known.details }) })
   await end(login, action.alias)
+  const changes = known.changes?.(before, personOf(login).live.representation)
+  await tell(login, known.events, { details: { ...details, ...changes } })
 }
 
 async function end(login: Login, alias: string): Promise<void> {

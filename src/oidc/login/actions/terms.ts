@@ -8,8 +8,7 @@ const AGREED = 'attributes.terms_and_conditions'
 
 /** Somebody agrees to the terms of the realm, which are its text `termsText`. Who does not, does not come in. */
 export const termsAndConditions: RequiredAction = {
-  event: 'CUSTOM_REQUIRED_ACTION',
-  details: { custom_required_action: 'TERMS_AND_CONDITIONS' },
+  events: ['CUSTOM_REQUIRED_ACTION'],
   begin: () => ({ page: termsPage }),
   async answer(login, form) {
     if (form.accept !== 'true') throw new LoginError('termsAcceptanceRequired', 'rejected_by_user')

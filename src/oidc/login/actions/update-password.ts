@@ -10,7 +10,8 @@ import type { RequiredAction } from './action.ts'
 
 /** Somebody chooses a new password; who has one that is too old must. */
 export const updatePassword: RequiredAction = {
-  event: 'UPDATE_PASSWORD',
+  events: ['UPDATE_PASSWORD', 'UPDATE_CREDENTIAL'],
+  details: { credential_type: 'password' },
   due({ person, realm }) {
     const policy = parsePolicy(String(realm.settings.passwordPolicy ?? ''))
     const kept = person?.credentials.find(({ type }) => type === 'password')
@@ -36,12 +37,13 @@ export async function newPassword(
   make: PasswordMaker,
 ): Promise<{ readonly credential: Representation } | Problem> {
   const password = form[name] ?? ''
-  if (password === '') return { key: 'missingPasswordMessage', field: name }
-  if (password !== form[repeated]) return { key: 'notMatchPasswordMessage', field: repeated }
+  if (password === '') return { key: 'missingPasswordMessage', field: name, error: 'password_missing' }
+  if (password !== form[repeated])
+    return { key: 'notMatchPasswordMessage', field: repeated, error: 'password_confirm_error' }
   try {
     return { credential: await make(password) }
   } catch (error) {
     if (!(error instanceof ServiceError) || !error.text) throw error
-    return { key: error.text.key, about: error.text.params, field: name }
+    return { key: error.text.key, about: error.text.params, field: name, error: 'password_rejected' }
   }
 }

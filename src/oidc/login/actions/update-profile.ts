@@ -2,11 +2,14 @@ import { changeOwnAccount } from '../../../service/own-account.ts'
 import { profilePage } from '../../pages/profile.ts'
 import { callerOf, type Form, type Login, type Problem, personOf } from '../login.ts'
 import { fieldsOf, fits, problemFrom, profileFor, readProfile } from '../profile-form.ts'
+import { changesOf } from '../told.ts'
 import type { RequiredAction } from './action.ts'
 
 /** Somebody checks their details. */
 export const updateProfile: RequiredAction = {
-  event: 'UPDATE_PROFILE',
+  events: ['UPDATE_PROFILE'],
+  details: { context: 'UPDATE_PROFILE' },
+  changes: changesOf,
   async begin(login) {
     const profile = await profileFor(login)
     const fields = fieldsOf(login, profile, personOf(login).live)
@@ -17,7 +20,7 @@ export const updateProfile: RequiredAction = {
 
 /** Somebody whose details do not fit the profile must mend them. */
 export const verifyProfile: RequiredAction = {
-  event: 'VERIFY_PROFILE',
+  events: ['VERIFY_PROFILE'],
   due: async (login) => !fits(login, await profileFor(login), personOf(login).live),
   async begin(login) {
     const profile = await profileFor(login)

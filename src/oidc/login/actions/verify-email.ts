@@ -5,7 +5,7 @@ import type { RequiredAction } from './action.ts'
 
 /** Somebody shows that a mail address is theirs, by the link in a mail to it. See ../action-link.ts. */
 export const verifyEmail: RequiredAction = {
-  event: 'SEND_VERIFY_EMAIL',
+  events: ['SEND_VERIFY_EMAIL'],
   due: ({ realm, person }) => realm.settings.verifyEmail === true && person?.live.representation.emailVerified !== true,
   async begin(login) {
     const person = personOf(login)

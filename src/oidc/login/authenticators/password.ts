@@ -28,7 +28,7 @@ export const username: Authenticator = {
     const found = user && user.serviceAccountClient === null
     if (!found)
       return wrong(mayUseEmail(login) ? 'invalidUsernameOrEmailMessage' : 'invalidUsernameMessage', 'username')
-    if (user.body.enabled !== true) return disabled()
+    if (user.body.enabled !== true) return disabled(user.id)
     await identify(login, user.id)
     return 'success'
   },
@@ -56,7 +56,7 @@ function tryPassword({ service, realm, request }: Login, username: string, { pas
 async function proved(login: Login, tried: LogIn, refusal: string): Promise<'success' | Problem> {
   const { user, credential, error } = tried
   if (error !== undefined) return { ...wrong(refusal, 'password'), error, ...(user && { user: user.id }) }
-  if (user.body.enabled !== true) return disabled()
+  if (user.body.enabled !== true) return disabled(user.id)
   await identify(login, user.id)
   login.state.credential = credential
   login.state.used.push('password')
@@ -85,4 +85,4 @@ export function rememberMe({ realm, state }: Login, form: Form): void {
 }
 
 const wrong = (key: string, field: string): Problem => ({ key, field })
-const disabled = (): Problem => ({ key: 'accountDisabledMessage' })
+const disabled = (user: string): Problem => ({ key: 'accountDisabledMessage', error: 'user_disabled', user })

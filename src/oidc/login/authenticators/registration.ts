@@ -6,7 +6,16 @@ import { listObjects } from '../../../service/live.ts'
 import { registrationPage } from '../../pages/profile.ts'
 import { newPassword } from '../actions/update-password.ts'
 import type { Step } from '../flow.ts'
-import { type Authenticator, callerOf, identify, type Login, LoginError, reading, tell } from '../login.ts'
+import {
+  type Authenticator,
+  callerOf,
+  identify,
+  type Login,
+  LoginError,
+  type Problem,
+  reading,
+  tell,
+} from '../login.ts'
 import { fieldsOf, problemFrom, profileFor, readProfile } from '../profile-form.ts'
 
 const CREATION = 'registration-user-creation'
@@ -24,25 +33,34 @@ export const registration: Authenticator = {
     const asks = demandedBy(step)
     const profile = await profileFor(login)
     const { set, problem } = readProfile(login, profile, form)
-    if (problem) return problem
-    if (asks.terms && form.termsAccepted !== 'on') return { key: 'termsAcceptanceRequired', field: 'termsAccepted' }
+    if (problem) return told(problem)
+    if (asks.terms && form.termsAccepted !== 'on')
+      return told({ key: 'termsAcceptanceRequired', field: 'termsAccepted' })
     const make = await reading(login, async (context) =>
       passwordsOf(context, { username: String(set.username), email: set.email as string | null | undefined }),
     )
     const made = asks.password ? await newPassword(form, PASSWORDS, make) : undefined
-    if (made && 'key' in made) return made
+    if (made && 'key' in made) return told(made)
     const agreed = asks.terms && {
       'attributes.terms_and_conditions': [String(Math.floor(login.realm.now.getTime() / 1000))],
     }
     try {
       await create(login, accountOf({ ...set, ...agreed }, made?.credential))
     } catch (error) {
-      return problemFrom(error, profile)
+      return told(problemFrom(error, profile))
     }
     if (made) login.state.used.push('password')
     return 'success'
   },
 }
+
+/** The reference server's words for what is wrong. */
+const WORDS: Readonly<Record<string, string>> = {
+  usernameExistsMessage: 'username_in_use',
+  emailExistsMessage: 'email_in_use',
+}
+
+const told = (problem: Problem): Problem => ({ ...problem, error: WORDS[problem.key] ?? 'invalid_registration' })
 
 /** What the steps of the form demand. Throws where one is not executed here, or none makes an account. */
 function demandedBy({ steps }: Step): { readonly password: boolean; readonly terms: boolean } {
@@ -82,5 +100,6 @@ async function create(login: Login, account: Representation): Promise<void> {
   await identify(login, id)
   state.username = String(account.username)
   const email = account.email === undefined ? undefined : String(account.email)
-  await tell(login, 'REGISTER', { details: { auth_type: 'code', register_method: 'form', email } })
+  const { firstName: first_name, lastName: last_name } = account as Record<string, string | undefined>
+  await tell(login, 'REGISTER', { details: { register_method: 'form', email, first_name, last_name } })
 }
