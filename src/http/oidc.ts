@@ -88,13 +88,15 @@ export async function oidcRoutes(
         method: ['GET', 'POST'],
         url: '/userinfo',
         config: { readable: { headers: 'Access-Control-Allow-Methods, WWW-Authenticate' } },
-        handler: (request) =>
-          userInfo(service, baseOf(request), realmOf(request), {
+        handler: async (request, reply) => {
+          const known = await userInfo(service, baseOf(request), realmOf(request), {
             ...transportOf(request),
             origin: request.headers.origin,
             bearer: /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1],
             form: formOf(request.body).access_token,
-          }),
+          })
+          return typeof known === 'string' ? reply.type('application/jwt').send(known) : known
+        },
       })
     },
     { prefix: '/realms/:realm/protocol/openid-connect' },

@@ -4,7 +4,7 @@ import type { Representation } from '../kinds/kind.ts'
 import { writers } from '../service/index.ts'
 import type { LiveObject } from '../service/live.ts'
 import { type Service, SYSTEM } from '../service/service.ts'
-import { assertedClient } from './client-authentication/assertion.ts'
+import { assertedClient, assertionDetails } from './client-authentication/assertion.ts'
 import { byClientJwt } from './client-authentication/client-jwt.ts'
 import { byClientSecret, statedCredentials } from './client-authentication/client-secret.ts'
 import { byClientSecretJwt } from './client-authentication/client-secret-jwt.ts'
@@ -42,8 +42,10 @@ export async function authenticateClient(
   request: TokenRequest,
   notes: EventNotes,
 ): Promise<LiveObject> {
-  notes.client = assertedClient(request) ?? statedCredentials(request).id
-  const attempt: Attempt = { service, base, realm, request, clients: await namedClients(service, realm, request) }
+  const clients = await namedClients(service, realm, request)
+  const attempt: Attempt = { service, base, realm, request, clients, notes }
+  notes.client = statedCredentials(request).id
+  Object.assign(notes.details, assertionDetails(request))
   let client: LiveObject | undefined
   for (const authenticator of await allowedMethods(service, realm)) {
     const method = Object.hasOwn(methods, authenticator) ? methods[authenticator] : undefined

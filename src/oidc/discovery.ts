@@ -40,6 +40,7 @@ export async function discoveryDocument(
     authorization_response_iss_parameter_supported: true,
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: SIGNING_ALGORITHMS,
+    userinfo_signing_alg_values_supported: [...SIGNING_ALGORITHMS, 'none'],
     ...authenticationAt('token_endpoint'),
     ...authenticationAt('introspection_endpoint'),
     ...authenticationAt('revocation_endpoint'),

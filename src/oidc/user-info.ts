@@ -1,11 +1,12 @@
 // The user info endpoint. OpenID Connect Core 1.0, section 5.3.
 import { type Service, SYSTEM } from '../service/service.ts'
+import { statedAlgorithm } from './algorithms.ts'
 import { type EventNotes, told } from './events.ts'
 import { BearerError } from './oauth-error.ts'
-import { findTokenRealm, type TokenRealm, type Transport } from './realm.ts'
+import { findTokenRealm, issuerOf, type TokenRealm, type Transport } from './realm.ts'
 import { isLight, tokenContent } from './token-content.ts'
 import { subjectOf } from './token-subject.ts'
-import { isGood, verifyStanding } from './tokens.ts'
+import { isGood, signToken, verifyStanding } from './tokens.ts'
 import { demandOrigin } from './web-origins.ts'
 
 /** What a request shows: tokens of its header and of its form. */
@@ -16,13 +17,13 @@ export interface UserInfoRequest extends Transport {
   readonly origin?: string | undefined
 }
 
-/** What clients may know of whose token it is. Throws BearerError, OAuthError. */
+/** What clients may know of whose token it is; as a text, a token, where the client wants it signed. Throws BearerError, OAuthError. */
 export async function userInfo(
   service: Service,
   base: string,
   name: string,
   request: UserInfoRequest,
-): Promise<Record<string, unknown>> {
+): Promise<Record<string, unknown> | string> {
   const realm = await findTokenRealm(service, name)
   const details = { auth_method: 'validate_access_token' }
   const notes: EventNotes = { type: 'USER_INFO_REQUEST', address: request.address, details }
@@ -35,7 +36,7 @@ async function show(
   realm: TokenRealm,
   { bearer, form, origin }: UserInfoRequest,
   notes: EventNotes,
-): Promise<Record<string, unknown>> {
+): Promise<Record<string, unknown> | string> {
   const refuse = (status: number, error?: string, why?: string) => new BearerError(status, realm.name, error, why)
   if (bearer && form) throw refuse(400, 'invalid_request', 'More than one method used for including an access token')
   const token = bearer || form
@@ -47,7 +48,7 @@ async function show(
   }
   const { claims } = verified
   if (!claims.scope?.split(' ').includes('openid')) throw refuse(403, 'insufficient_scope', 'Missing openid scope')
-  return service.read(SYSTEM, realm, async (context) => {
+  const { client, known } = await service.read(SYSTEM, realm, async (context) => {
     const subject = await subjectOf(context, realm, verified)
     const { client, user } = subject
     demandOrigin(client.representation, base, origin)
@@ -55,7 +56,12 @@ async function show(
       throw refuse(401, 'invalid_token', 'Lightweight access token not allowed for userinfo endpoint')
     }
     Object.assign(notes, { client: claims.azp, user: user.id, session: claims.sid })
-    Object.assign(notes.details, { username: user.username, signature_required: 'false' })
-    return (await tokenContent(context, subject, ['userInfo'])).claims('userInfo')
+    notes.details.username = user.username
+    return { client, known: (await tokenContent(context, subject, ['userInfo'])).claims('userInfo') }
   })
+  const algorithm = statedAlgorithm(client.representation, 'userInfo') ?? 'none'
+  notes.details.signature_required = String(algorithm !== 'none')
+  if (algorithm === 'none') return known
+  notes.details.signature_algorithm = algorithm
+  return signToken(service, realm, { ...known, iss: issuerOf(base, realm.name), aud: client.key[0]! }, algorithm)
 }

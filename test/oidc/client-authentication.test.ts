@@ -110,6 +110,28 @@ test('what is wrong with an assertion is said', async () => {
   expect(await ask({ client_id: 'app', client_assertion_type: 'x' })).toContain(`but expected is '${TYPE}'`)
 })
 
+test('events tell what a client has shown, and why it was not enough', async () => {
+  const { path, assert } = await realmWith({ clientAuthenticatorType: 'client-jwt', attributes: inPlace })
+  await call('PUT', `${path}/events/config`, { body: { eventsEnabled: true } })
+  await assert({ jti: 'first' })
+  await assert({ jti: 'first' })
+  await assert({ sub: 'nobody', iss: 'nobody', jti: 'second' })
+  const told = (await call('GET', `${path}/events`)).body as { type: string; details: Record<string, string> }[]
+  const shown = { client_assertion_issuer: 'app', client_assertion_sub: 'app', client_assertion_id: 'first' }
+  expect(told).toMatchObject([
+    { type: 'CLIENT_LOGIN_ERROR', error: 'client_not_found', details: { client_assertion_sub: 'nobody' } },
+    { type: 'CLIENT_LOGIN_ERROR', error: 'invalid_client_credentials', clientId: 'app', details: shown },
+    { type: 'CLIENT_LOGIN', details: { ...shown, client_auth_method: 'client-jwt', client_jwt_kid: 'r' } },
+  ])
+  expect(told[0]).not.toHaveProperty('clientId')
+})
+
+test('what a database cannot keep proves nothing', async () => {
+  const { assert } = await realmWith({ clientAuthenticatorType: 'client-jwt', attributes: inPlace })
+  expect(await assert({ jti: 'a\0b' })).toBe('400 invalid_client: Token jti claim is required')
+  expect(await assert({ sub: 'a\0b', iss: 'a\0b' })).toBe(`401 invalid_client: ${WRONG}`)
+})
+
 test('a client may hold itself to one algorithm', async () => {
   const attributes = { ...inPlace, 'token.endpoint.auth.signing.alg': 'ES256' }
   const { assert } = await realmWith({ clientAuthenticatorType: 'client-jwt', attributes })

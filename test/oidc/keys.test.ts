@@ -1,6 +1,6 @@
 // The keys of a realm are what its components hold: which one signs, which verify, and where they go.
 import { createPublicKey, X509Certificate } from 'node:crypto'
-import { decodeProtectedHeader, type JWK, jwtVerify } from 'jose'
+import { decodeJwt, decodeProtectedHeader, type JWK, jwtVerify } from 'jose'
 import { expect, test } from 'vitest'
 import type { Representation } from '../../src/kinds/kind.ts'
 import { keysOf } from '../../src/oidc/keys.ts'
@@ -129,6 +129,15 @@ test('tokens are signed as the realm and the client say; a key that is missing f
   expect(decodeProtectedHeader((await logIn()).access_token).alg).toBe('PS256')
   const names = (await call('GET', `${path}/components?type=${KEYS}`)).body.map((one: { name: string }) => one.name)
   expect(names).toEqual(expect.arrayContaining(['fallback-ES384', 'fallback-EdDSA', 'fallback-PS256']))
+})
+
+test('user info is a signed token where the client wants it so', async () => {
+  const { name, logIn } = await realmWithAnn({}, { 'user.info.response.signature.alg': 'PS512' })
+  const token = (await logIn()).access_token
+  const answer = await call('GET', `/realms/${name}/protocol/openid-connect/userinfo`, { token })
+  expect(answer.headers['content-type']).toMatch(/^application\/jwt/)
+  expect([decodeProtectedHeader(answer.body).alg, await verifies(name, answer.body)]).toEqual(['PS512', true])
+  expect(decodeJwt(answer.body)).toMatchObject({ aud: 'web', preferred_username: 'ann', iss: decodeJwt(token).iss })
 })
 
 test('keys go along with an export that shows secrets, and only with that', async () => {

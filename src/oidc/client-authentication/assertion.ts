@@ -1,5 +1,6 @@
 // Assertions: tokens that clients sign about themselves. RFC 7523. Keycloak: AbstractJWTClientValidator.
 import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload } from 'jose'
+import { isStorable } from '../../kinds/fields.ts'
 import type { LiveObject } from '../../service/live.ts'
 import { SYSTEM } from '../../service/service.ts'
 import { timesUsed } from '../../service/single-use.ts'
@@ -44,6 +45,13 @@ export function assertedClient({ form }: TokenRequest): string | undefined {
   return claims && claims.iss === claims.sub ? claims.sub : undefined
 }
 
+/** What an assertion says of itself, for the event that tells of the request. */
+export function assertionDetails({ form }: TokenRequest): Record<string, string | undefined> {
+  const claims: Record<string, unknown> = read(form.client_assertion)?.claims ?? {}
+  const text = (name: string) => (typeof claims[name] === 'string' ? claims[name] : undefined)
+  return { client_assertion_id: text('jti'), client_assertion_issuer: text('iss'), client_assertion_sub: text('sub') }
+}
+
 /** What an assertion proves. */
 export async function byAssertion(attempt: Attempt, method: AssertionMethod): Promise<Outcome> {
   const { request, clients } = attempt
@@ -60,6 +68,7 @@ export async function byAssertion(attempt: Attempt, method: AssertionMethod): Pr
   if (sub === undefined) return { client: before, problem: unknownClient() }
   if (stated !== undefined && stated !== sub) return problem('client_id parameter does not match sub claim')
   const client = clients.get(sub)
+  attempt.notes.client = client?.key[0] ?? attempt.notes.client
   if (client?.representation.enabled !== true) return { client, problem: unknownClient(client) }
   if (client.representation.clientAuthenticatorType !== method.id) return { client }
   return { client, problem: await problemOf(attempt, client, assertion, method) }
@@ -110,7 +119,7 @@ async function reuseProblem(
   { jti, exp }: JWTPayload,
   longest: number,
 ) {
-  if (typeof jti !== 'string') return refuse('Token jti claim is required')
+  if (typeof jti !== 'string' || !isStorable(jti)) return refuse('Token jti claim is required')
   // It is too old to be used before its id is forgotten.
   const forgotten = new Date(Math.min(exp!, secondsOf(realm.now) + longest + SKEW) * 1000)
   const uses = await service.runtime(SYSTEM, realm, (context) =>

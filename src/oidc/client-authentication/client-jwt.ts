@@ -14,9 +14,10 @@ export const byClientJwt: Method = (attempt) =>
     wrong: () => refuse('Client authentication with signed JWT failed: Signature on JWT token failed validation'),
   })
 
-const verify: VerifySignature = async (_attempt, client, { text, algorithm }) => {
+const verify: VerifySignature = async ({ notes }, client, { text, algorithm }) => {
   try {
-    await compactVerify(text, keysOfClient(client), { algorithms: [algorithm] })
+    const { protectedHeader } = await compactVerify(text, keysOfClient(client), { algorithms: [algorithm] })
+    notes.details.client_jwt_kid = protectedHeader.kid
   } catch (error) {
     if (error instanceof errors.JOSEError && error.code.startsWith('ERR_JWKS'))
       throw refuse('Unable to load public key', 'client_credentials_setup_required')

@@ -1,6 +1,7 @@
 // What the ways have in common in which clients prove who they are.
 import type { LiveObject } from '../../service/live.ts'
 import type { Service } from '../../service/service.ts'
+import type { EventNotes } from '../events.ts'
 import { OAuthError } from '../oauth-error.ts'
 import type { TokenRealm, Transport } from '../realm.ts'
 
@@ -21,6 +22,7 @@ export interface Attempt {
   readonly request: TokenRequest
   /** The enabled and disabled clients that the request names, by client id. */
   readonly clients: ReadonlyMap<string, LiveObject>
+  readonly notes: EventNotes
 }
 
 /** What a method makes of a request: the client that it is about, if any, and why that is not proved. */
