@@ -13,7 +13,6 @@ const later = {
   publicKey: 'the public signing key, in an earlier form',
   certificate: 'the certificate of the signing key, in an earlier form',
   codeSecret: 'the secret of codes, in an earlier form',
-  adminPermissionsClient: 'permissions of administrators on single objects',
   protocolMappers: 'protocol mappers of the realm, in an earlier form',
   socialProviders: 'identity providers, in an earlier form',
   applications: 'clients, in an earlier form',
@@ -266,7 +265,12 @@ export const realm = defineKind({
     clientPolicies,
 
     organizationsEnabled: flag('Whether the realm has organizations.'),
-    adminPermissionsEnabled: flag('Whether permissions of administrators can be limited to single objects.'),
+    adminPermissionsEnabled: flag('Whether permissions of administrators can be limited to single objects.', {
+      late: true,
+    }),
+    adminPermissionsClient: opaque('The client that decides these permissions; it comes with the switch.', {
+      computed: true,
+    }),
     verifiableCredentialsEnabled: flag('Whether the realm issues verifiable credentials.'),
     scimApiEnabled: flag('Whether people and groups can be managed over SCIM.'),
 

@@ -97,13 +97,13 @@ function filledUp(stated: Representation, defaults: Representation): Representat
   return full
 }
 
-/** The settings without what refers to objects that the realm does not have yet: whoever makes these sets it with them. */
+/** The settings without what is set when there is content: whoever makes this sets them with it. */
 function settableNow(stated: Representation, there: Pick<ReadonlyMap<string, string>, 'has'>): Representation {
   const exists = (to: KindName, name: Json) => there.has(address(to, [String(name)]))
   return Object.fromEntries(
     Object.entries(stated).flatMap(([name, value]): [string, Json][] => {
-      const { refersTo, relation, computed } = kinds.realm.fields[name] ?? {}
-      if (!refersTo || computed) return [[name, value]]
+      const { refersTo, relation, computed, late } = kinds.realm.fields[name] ?? {}
+      if (!refersTo || computed) return late ? [] : [[name, value]]
       if (relation) return [[name, ((value ?? []) as string[]).filter((one) => exists(refersTo, one))]]
       return exists(refersTo, value) ? [[name, value]] : []
     }),

@@ -4,6 +4,7 @@ import { type FlatFields, resolve } from '../kinds/compare.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Representation } from '../kinds/kind.ts'
 import { tellOwnRealm } from './admin-events.ts'
+import { addAdminPermissions, removeAdminPermissions } from './admin-permissions.ts'
 import { flush, journal, type WriteContext } from './context.ts'
 import { deleteAll } from './deletion.ts'
 import { failure } from './errors.ts'
@@ -34,7 +35,12 @@ export const realms: Writers = {
       checkSettings(changed(update), names, context.blacklists)
     }
     const updated = await writers.update(context, updates)
-    for (const { set } of updates) if ('realm' in set) await rename(context, String(set.realm))
+    for (const { set } of updates) {
+      if ('realm' in set) await rename(context, String(set.realm))
+      const permissions = set.adminPermissionsEnabled
+      if (permissions === true) await addAdminPermissions(context)
+      else if (permissions !== undefined) await removeAdminPermissions(context)
+    }
     return updated
   },
   async delete(context, objects) {

@@ -32,7 +32,7 @@ export async function findDefaultRole(tx: Transaction, realm: number): Promise<s
   return rows[0]?.role ?? undefined
 }
 
-/** The role that everybody new in a realm gets. */
+/** The role that everybody new in a realm gets, and the client that decides permissions of its administrators. */
 export interface DefaultRole {
   /** Id of the realm. */
   readonly realm: string
@@ -40,14 +40,22 @@ export interface DefaultRole {
   readonly name: string
   readonly description: string | null
   readonly composite: boolean
+  /** Id of the client; null where there is none. */
+  readonly permissions: string | null
 }
 
-/** The roles that everybody new gets, in the realms with these ids. One statement. */
-export async function selectDefaultRoles(tx: Transaction, realms: readonly string[]): Promise<DefaultRole[]> {
+/** The roles that everybody new gets, and the clients of that name, in the realms with these ids. One statement. */
+export async function selectDefaultRoles(
+  tx: Transaction,
+  realms: readonly string[],
+  client: string,
+): Promise<DefaultRole[]> {
   const { rows } = await sql<DefaultRole>`
     select r.id as realm, t.id, t.name, t.body ->> 'description' as description,
-      exists (select from role_composite c where c.realm = t.realm and c.role = t.id) as composite
+      exists (select from role_composite c where c.realm = t.realm and c.role = t.id) as composite,
+      p.id as permissions
     from realm r join role t on t.realm = r.number and t.id = r.default_role
+    left join client p on p.realm = r.number and p.client_id = ${client}
     where r.id = any(${realms}::text[])`.execute(tx)
   return rows
 }

@@ -144,3 +144,22 @@ test('the role that everybody has is called after the realm, in lower case', asy
   const { body } = await call('GET', `/admin/realms/${name}`)
   expect(body.defaultRole.name).toBe(`default-roles-${name.toLowerCase()}`)
 })
+
+test("the client that decides permissions of administrators shows with its realm, and is nobody's to change", async () => {
+  const path = await realm({ adminPermissionsEnabled: true })
+  const { adminPermissionsEnabled, adminPermissionsClient } = (await call('GET', path)).body
+  expect([adminPermissionsEnabled, adminPermissionsClient.clientId]).toEqual([true, 'admin-permissions'])
+  const client = `${path}/clients/${adminPermissionsClient.id}`
+  expect((await call('GET', client)).body).toMatchObject({
+    fullScopeAllowed: false,
+    authorizationServicesEnabled: true,
+    access: { view: true, configure: false, manage: false },
+  })
+  const { resourceTypes } = (await call('GET', `${client}/authz/resource-server`)).body.authorizationSchema
+  expect(Object.keys(resourceTypes)).toEqual(['Clients', 'Groups', 'Organizations', 'Roles', 'Users'])
+  expect((await call('GET', `${client}/authz/resource-server/scope`)).body).toHaveLength(16)
+  expect((await call('DELETE', client)).status).toBe(400)
+  expect((await call('PUT', client, { body: { clientId: 'other' } })).status).toBe(400)
+  await call('PUT', path, { body: { adminPermissionsEnabled: false } })
+  expect((await call('GET', path)).body).not.toHaveProperty('adminPermissionsClient')
+})

@@ -1,6 +1,7 @@
 // What stating something means: who wins, what is put back, what is pruned, what is left alone.
 import { beforeEach, expect, test } from 'vitest'
 import { findDrift } from '../../src/reconcile/drift.ts'
+import { planSource } from '../../src/reconcile/run.ts'
 import { type Service, SYSTEM } from '../../src/service/service.ts'
 import { change, liveObject, liveObjects, make, remove } from '../support/changes.ts'
 import { ANN, applyAs, planText, source } from '../support/reconcile.ts'
@@ -275,4 +276,23 @@ test('a setting of a realm that shows as an attribute too takes it along, and ba
   expect(await shown()).toEqual([80, '80'])
   await applyAs(service, state({}))
   expect(await shown()).toEqual([600, '600'])
+})
+
+test('permissions of administrators come with a client, which goes with them as long as nobody has used it', async () => {
+  const on = { adminPermissionsEnabled: true }
+  const { realms } = await planSource(service, SYSTEM, state(on))
+  const consequences = realms[0]!.consequences.map(({ kind, key }) => `${kind} ${key.at(-1)}`)
+  expect(consequences).toEqual(expect.arrayContaining(['client admin-permissions', 'authorizationResource Users']))
+  await applyAs(service, state(on))
+  expect(await planText(service, state(on))).toContain('Nothing to do.')
+  expect([...(await liveObjects(service, SYSTEM, realm, 'authorizationScope')).keys()]).toHaveLength(16)
+  await applyAs(service, state({}))
+  expect((await liveObjects(service, SYSTEM, realm, 'client')).has('admin-permissions')).toBe(false)
+
+  await applyAs(service, state(on))
+  const policies = [{ name: 'clerks', type: 'role', config: { roles: '[{"id":"offline_access","required":false}]' } }]
+  const used = { clients: [{ clientId: 'admin-permissions', authorizationSettings: { policies } }] }
+  await applyAs(service, source([{ realm, ...used }], `${realm}-people`))
+  await applyAs(service, state({}))
+  expect((await liveObjects(service, SYSTEM, realm, 'client')).has('admin-permissions')).toBe(true)
 })

@@ -1,4 +1,5 @@
 // What REST does with clients: how they show, how they are found, which of them cannot be touched.
+import { ADMIN_PERMISSIONS } from '../../kinds/admin-permissions.ts'
 import { adminClientOf, isBuiltIn, MASTER } from '../../kinds/built-in/index.ts'
 import { originsOf, withProtocolDefaults } from '../../kinds/client.ts'
 import type { Representation } from '../../kinds/kind.ts'
@@ -64,6 +65,7 @@ export const clients: Resource = {
     demand(context, 'manage-clients')
     const live = await find(context, place)
     refuseAdministration(context, live)
+    if (live.key[0] === ADMIN_PERMISSIONS) throw failure('invalid_input', 'Not supported for this client.')
     const set = update(live, await named(context, 'client', withoutSettings(body)))
     await followRotation(context, await writers.client.update(context, [{ live, set }]))
     const { protocolMappers } = body
@@ -73,7 +75,8 @@ export const clients: Resource = {
     demand(context, 'manage-clients')
     const live = await find(context, place)
     refuseAdministration(context, live)
-    if (isBuiltIn(context.realm.name, 'client', live.key)) throw failure('bad_request', 'Could not delete client')
+    if (isBuiltIn(context.realm.name, 'client', live.key) || live.key[0] === ADMIN_PERMISSIONS)
+      throw failure('bad_request', 'Could not delete client')
     await writers.client.delete(context, [live])
     describeEvent(context, { representation: { id: live.id, clientId: live.key[0]! } })
   },
@@ -108,7 +111,7 @@ function update(live: LiveObject, body: Representation) {
 function showTo(context: Context): Present {
   return (vault, live) => {
     const { secret, authorizationServicesEnabled, ...shown } = present(vault, live)
-    const may = !isAdministration(context, live)
+    const may = !isAdministration(context, live) && live.key[0] !== ADMIN_PERMISSIONS
     return {
       ...shown,
       ...(secret !== undefined && shown.publicClient !== true && { secret }),

@@ -1,4 +1,5 @@
 // What REST does with realms: how they show, and what is special about writing one.
+import { ADMIN_PERMISSIONS } from '../../kinds/admin-permissions.ts'
 import { MASTER } from '../../kinds/built-in/index.ts'
 import { wrapClientPolicies } from '../../kinds/client-policies.ts'
 import { isSecret } from '../../kinds/compare.ts'
@@ -80,13 +81,19 @@ export async function deleteRealm(context: WriteContext): Promise<void> {
   await writers.realm.delete(context, [await ownRealm(context)])
 }
 
-/** Keycloak: a realm shows the role that everybody new gets. One statement, whatever the number of realms. */
+/** Keycloak: a realm shows the role that everybody new gets, and who decides permissions. One statement, whatever the number of realms. */
 async function showWithDefaultRoles(context: Context, realms: readonly LiveObject[]): Promise<Representation[]> {
   const ids = realms.map(({ id }) => id)
-  const roles = new Map((await selectDefaultRoles(context.tx, ids)).map((role) => [role.realm, role]))
+  const roles = new Map(
+    (await selectDefaultRoles(context.tx, ids, ADMIN_PERMISSIONS)).map((role) => [role.realm, role]),
+  )
   return realms.map((live) => {
     const role = roles.get(live.id)
-    return { ...show(context.vault, live), ...(role && { defaultRole: showDefaultRole(role) }) }
+    return {
+      ...show(context.vault, live),
+      ...(role && { defaultRole: showDefaultRole(role) }),
+      ...(role?.permissions && { adminPermissionsClient: { id: role.permissions, clientId: ADMIN_PERMISSIONS } }),
+    }
   })
 }
 

@@ -1,4 +1,5 @@
 // What REST does with the settings of clients that decide permissions.
+import { ADMIN_PERMISSIONS, authorizationSchema } from '../../kinds/admin-permissions.ts'
 import { newAuthorizationSettings } from '../../kinds/client.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { KindName, Representation } from '../../kinds/kind.ts'
@@ -39,6 +40,7 @@ export function showServer({ id, key, representation }: LiveObject): Representat
     resources: [],
     policies: [],
     scopes: [],
+    ...(key[0] === ADMIN_PERMISSIONS && { authorizationSchema }),
   }
 }
 
