@@ -11,7 +11,7 @@ export const updatePasswordPage =
       paragraph(view.text('updatePasswordMessage')),
       form(
         view,
-        [nameForManagers(name), newPasswords(view, ['password-new', 'password-confirm'])],
+        [nameForManagers(name), newPasswords(view, 'passwordNew', ['password-new', 'password-confirm'])],
         submit(view.text('doSubmit')),
       ),
     ],
@@ -22,11 +22,11 @@ const nameForManagers = (name: string) =>
   html`<input type="text" name="username" value="${name}" autocomplete="username" readonly hidden>`
 
 /** The two fields of a new password. */
-export function newPasswords(view: View, [first, second]: readonly [string, string]) {
+export function newPasswords(view: View, label: string, [first, second]: readonly [string, string]) {
   const { text } = view
   const common = { type: 'password', autocomplete: 'new-password', required: true, value: '' }
   return [
-    input(view, { ...common, name: first, label: text('passwordNew') }),
+    input(view, { ...common, name: first, label: text(label) }),
     input(view, { ...common, name: second, label: text('passwordConfirm') }),
   ]
 }

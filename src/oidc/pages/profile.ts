@@ -55,7 +55,7 @@ export const registrationPage =
           view,
           [
             fields.map((field) => entry(view, field)),
-            asks.password && newPasswords(view, ['password', 'password-confirm']),
+            asks.password && newPasswords(view, 'password', ['password', 'password-confirm']),
             asks.terms && [
               paragraph(text('termsText')),
               termsProblem && html`<p class="problem" role="alert">${text(termsProblem.key)}</p>`,

@@ -5,7 +5,7 @@ export const stylesheet = `:root { color-scheme: light dark; --accent: light-dar
 body { margin: 0 auto; padding: 1rem; max-width: 28rem; font: 1rem/1.5 system-ui, sans-serif; background: var(--ground) }
 header { margin: 1.5rem 0; font-size: 1.25rem; text-align: center; overflow-wrap: anywhere }
 main { padding: 1.5rem; background: var(--panel); border-radius: .5rem; overflow-wrap: anywhere }
-h1 { margin: 0 0 1rem; font-size: 1.5rem; line-height: 1.25 }
+h1 { hyphens: auto; margin: 0 0 1rem; font-size: 1.5rem; line-height: 1.25 }
 h2 { margin: 1.5rem 0 .5rem; font-size: 1.1rem }
 a { color: var(--accent) }
 p { margin: .75rem 0 }
@@ -15,8 +15,10 @@ small, .help { font-size: .875rem; font-weight: 400 }
 .help { margin: .25rem 0 }
 input:not([type=checkbox], [type=radio]), select, textarea { width: 100%; margin-top: .25rem; padding: .6rem; font: inherit; color: inherit;
   background: transparent; border: 1px solid var(--line); border-radius: .25rem }
+input[readonly] { background: var(--ground) }
 input[aria-invalid] { border-color: var(--problem); border-width: 2px }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
+legend { padding: 0 }
 fieldset { margin: 1rem 0; padding: 0; border: 0 }
 .tick { display: flex; gap: .5rem; align-items: baseline; margin: .5rem 0 }
 .tick label { font-weight: 400 }
@@ -31,5 +33,6 @@ main > .problem, .info { padding: .75rem; border-left: 4px solid }
 code, .code { font-family: ui-monospace, monospace; overflow-wrap: anywhere }
 svg { display: block; margin: 1rem auto; width: 13rem; max-width: 100%; height: auto; background: #fff }
 dt { font-weight: 600 }
+[aria-current] { color: inherit; font-weight: 600; text-decoration: none }
 nav ul { display: flex; flex-wrap: wrap; justify-content: center; gap: 1rem; margin: 1.5rem 0; padding: 0; list-style: none }
 `

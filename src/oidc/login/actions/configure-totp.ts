@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { Secret } from 'otpauth'
+import { otpApplications } from '../../../kinds/realm.ts'
 import { addressOf, matchCode, policyOf, typedSecret } from '../../../service/one-time-codes.ts'
 import { addOwnCredential } from '../../../service/own-account.ts'
 import { configureTotpPage } from '../../pages/configure-totp.ts'
@@ -28,7 +29,7 @@ export const configureTotp: RequiredAction = {
         address: addressOf(policy, secret, issuer, person.live.key[0]!),
         typed: typedSecret(secret),
         policy,
-        applications: (realm.settings.otpSupportedApplications ?? []) as string[],
+        applications: otpApplications(realm.settings),
         labelNeeded: devicesOf(person).length > 0,
         cancellable: state.parameters.action === 'CONFIGURE_TOTP',
       }),

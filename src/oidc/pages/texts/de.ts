@@ -64,7 +64,7 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
 
   updatePasswordTitle: 'Neues Passwort wählen',
   updatePasswordMessage: 'Sie brauchen ein neues Passwort, bevor es weitergeht.',
-  updateProfileMessage: 'Einige Ihrer Angaben fehlen oder passen nicht mehr. Bitte prüfen Sie sie.',
+  updateProfileMessage: 'Bitte prüfen Sie Ihre Angaben, und ergänzen Sie, was fehlt.',
   loginProfileTitle: 'Ihre Angaben',
   emailVerifyTitle: 'E-Mail-Adresse bestätigen',
   emailVerifyInstruction1: 'Wir haben eine Nachricht an {0} gesendet. Öffnen Sie den Link darin, um fortzufahren.',

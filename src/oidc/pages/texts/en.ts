@@ -62,7 +62,7 @@ export const en = {
 
   updatePasswordTitle: 'Choose a new password',
   updatePasswordMessage: 'You need a new password before you can go on.',
-  updateProfileMessage: 'Some of your details are missing or no longer fit. Please check them.',
+  updateProfileMessage: 'Please check your details, and complete what is missing.',
   loginProfileTitle: 'Your details',
   emailVerifyTitle: 'Confirm your email address',
   emailVerifyInstruction1: 'We sent a message to {0}. Open the link in it to go on.',
