@@ -18,6 +18,7 @@ import { wordsOf } from '../grants/grant.ts'
 import { infoPage } from '../pages/messages.ts'
 import { issuerOf, secondsOf } from '../realm.ts'
 import { mayGoOffline, OFFLINE } from '../scopes.ts'
+import { levelOf } from './authenticators/level.ts'
 import type { BrowserAnswer } from './browser.ts'
 import { CONSENT } from './consent.ts'
 import { noCookie, RESTART } from './cookies.ts'
@@ -114,12 +115,13 @@ async function sessionOf(context: RuntimeContext, login: Login, before: UserSess
 }
 
 /** What is noted in the client's part. Keycloak: its level of authentication is none where an earlier log-in was enough. */
-function partOf({ request, state }: Login): PartBody {
+function partOf(login: Login): PartBody {
+  const { request, state } = login
   const { scope, claims, acrValues } = state.parameters
   return {
     scope,
     base: request.base,
-    level: state.session === undefined ? 1 : 0,
+    level: levelOf(login) ?? (state.session === undefined ? 1 : 0),
     ...(claims !== undefined && { claims }),
     ...(acrValues !== undefined && { acrValues }),
   }
@@ -139,6 +141,7 @@ function beginning(login: Login) {
       authTime: secondsOf(realm.now),
       notes: { AUTH_TIME: String(secondsOf(realm.now)) },
       ...(credential && { credential: credential.id! }),
+      ...(state.levels && { levels: state.levels }),
     },
   }
 }

@@ -21,6 +21,8 @@ export interface Walker<P extends object> {
   holds(condition: Step, flow: readonly Step[]): Promise<boolean>
   /** Does a step, or says what came of it before. */
   run(step: Step): Promise<Outcome<P>>
+  /** Hears of a conditional flow that was gone through. */
+  passed(flow: Step): void
 }
 
 /**
@@ -39,6 +41,7 @@ async function everyOne<P extends object>(steps: readonly Step[], walker: Walker
     if (step.requirement === 'CONDITIONAL' && !(await applies(step, walker))) continue
     outcome = await take(step, walker)
     if (outcome !== 'success') return outcome
+    if (step.requirement === 'CONDITIONAL') walker.passed(step)
   }
   return outcome
 }

@@ -8,6 +8,7 @@ import type { Caller, Service } from '../../service/service.ts'
 import type { UserEvent } from '../../service/user-events.ts'
 import type { Page } from '../pages/view.ts'
 import type { TokenRealm } from '../realm.ts'
+import type { Levels } from './authenticators/level.ts'
 import type { BrowserRequest } from './browser.ts'
 import type { Outcome, Step } from './flow.ts'
 import type { Parameters } from './parameters.ts'
@@ -44,6 +45,8 @@ export interface LoginState {
   session?: string | undefined
   /** Kinds of credentials that they showed. */
   used: string[]
+  /** Levels of authentication that were reached, and when: see authenticators/level.ts. */
+  levels?: Levels | undefined
   /** Required actions that this log-in brings along, and those that are done with. */
   actions: string[]
   ended: string[]

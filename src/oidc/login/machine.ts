@@ -2,12 +2,14 @@
 import { answerAction, nextAction } from './actions/index.ts'
 import { holds, isCondition } from './authenticators/conditions.ts'
 import { authenticatorFor } from './authenticators/index.ts'
+import { insistsOnLevel, levelOf, levelReached, requestedLevel } from './authenticators/level.ts'
 import { unexecuted } from './authenticators/unexecuted.ts'
 import { CONSENT, consent } from './consent.ts'
 import { findStep, type Outcome, type Step, walk } from './flow.ts'
-import { type Asked, type Form, type Login, LoginError, reading, tell, typeOf } from './login.ts'
+import { type Asked, type Form, type Login, LoginError, tell, typeOf } from './login.ts'
+import { Refused } from './parameters.ts'
 import { refuse } from './refuse.ts'
-import { stepsOf } from './steps.ts'
+import { flowOf } from './steps.ts'
 
 /** What must be asked next; undefined: nothing, the log-in is done. */
 export async function nextPage(login: Login): Promise<Asked | undefined> {
@@ -15,6 +17,9 @@ export async function nextPage(login: Login): Promise<Asked | undefined> {
   if (state.notes.authenticated === undefined) {
     const asked = await authenticate(login)
     if (asked) return asked
+    if (insistsOnLevel(login) && (levelOf(login) ?? 1) < (requestedLevel(login) ?? 0)) {
+      throw new Refused(state.parameters, 'access_denied', 'Authentication requirements not fulfilled')
+    }
     state.notes.authenticated = 'true'
     state.asked = undefined
   }
@@ -27,6 +32,7 @@ export async function authenticate(login: Login): Promise<Asked | undefined> {
     isCondition,
     holds: (condition, flow) => holds(login, condition, flow),
     run: (step) => run(login, step),
+    passed: (flow) => levelReached(login, flow),
   })
   if (typeof outcome === 'object') return outcome
   if (outcome === 'attempted' || !login.person) throw new LoginError('invalidUserMessage', 'invalid_user_credentials')
@@ -78,9 +84,4 @@ function withoutCredential({ state }: Login, step: Step, setUpBy: string | undef
   state.actions = [...new Set([...state.actions, setUpBy])]
   state.done[step.id] = 'success'
   return 'success'
-}
-
-function flowOf(login: Login): Promise<readonly Step[]> {
-  const { realm, client, state } = login
-  return reading(login, (context) => stepsOf(context, realm.settings, client.representation, state.binding))
 }

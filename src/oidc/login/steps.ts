@@ -4,6 +4,7 @@ import { listFlows } from '../../service/authentication-executions.ts'
 import type { Context } from '../../service/context.ts'
 import { listObjects } from '../../service/live.ts'
 import type { Step } from './flow.ts'
+import { type Login, reading } from './login.ts'
 
 /** What a flow is for, and the setting of the realm that names it. */
 export const bindings = {
@@ -20,7 +21,7 @@ export type Binding = keyof typeof bindings
 const overrides: Partial<Record<Binding, string>> = { browser: 'browser', directGrant: 'direct_grant' }
 
 /** The steps of the flow that the realm, or the client in its place, has for the purpose. Three statements. */
-export async function stepsOf(
+async function stepsOf(
   context: Context,
   settings: Representation,
   client: Representation,
@@ -43,4 +44,10 @@ export async function stepsOf(
       }))
   const flow = flows.find(({ live }) => live.key[0] === alias)
   return flow ? below(flow.live.id) : []
+}
+
+/** The steps of the flow of a log-in. Three statements. */
+export function flowOf(login: Login): Promise<readonly Step[]> {
+  const { realm, client, state } = login
+  return reading(login, (context) => stepsOf(context, realm.settings, client.representation, state.binding))
 }

@@ -52,7 +52,7 @@ function best(level: number, levels: Readonly<Record<string, number>>, names: re
 }
 
 /** Keycloak: names of levels, as JSON in an attribute. */
-function levelsOf(attributes: unknown): Record<string, number> | undefined {
+export function levelsOf(attributes: unknown): Record<string, number> | undefined {
   const text = (attributes as Record<string, string> | undefined)?.['acr.loa.map']
   if (!text) return undefined
   try {

@@ -3,6 +3,7 @@ import { holdsRole } from '../../../service/roles.ts'
 import type { Step } from '../flow.ts'
 import { type Login, LoginError, reading } from '../login.ts'
 import { authenticatorFor } from './index.ts'
+import { LEVEL, levelHolds } from './level.ts'
 
 /** Whether a condition holds for the flow with these steps. */
 type Condition = (login: Login, condition: Step, flow: readonly Step[]) => Promise<boolean> | boolean
@@ -12,6 +13,7 @@ const conditions: Readonly<Record<string, Condition>> = {
   'conditional-user-configured': (login, _condition, flow) => isConfigured(login, flow),
   'conditional-user-role': hasRole,
   'conditional-user-attribute': hasAttribute,
+  [LEVEL]: (login, condition) => levelHolds(login, condition),
   'conditional-credential': ({ state }, { config }) => {
     const types = (config.credentials ?? '').split('##')
     return state.used.some((type) => types.includes(type)) === (config.included === 'true')

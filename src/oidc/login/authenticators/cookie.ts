@@ -2,6 +2,8 @@
 import { secondsOf } from '../../realm.ts'
 import { findSso } from '../identity.ts'
 import { type Authenticator, identify } from '../login.ts'
+import { flowOf } from '../steps.ts'
+import { isHighEnough, type Levels } from './level.ts'
 
 /** Goes on with the session of the browser, unless the application wants people to show anew who they are. */
 export const cookie: Authenticator = {
@@ -16,6 +18,11 @@ export const cookie: Authenticator = {
     // OpenID Connect Core, section 3.1.2.1: an age of 0 is the same as the prompt.
     if (prompt.includes('login') || maxAge === 0 || (maxAge !== undefined && age > maxAge)) {
       state.notes.again = 'true'
+      return 'attempted'
+    }
+    const levels = (session.body.levels ?? {}) as Levels
+    if (!isHighEnough(login, await flowOf(login), session)) {
+      state.levels = levels
       return 'attempted'
     }
     state.session = session.id
