@@ -31,6 +31,19 @@ const asked: Asked = {
   form: async (path, form) => parsed(await fetch(server + path, { method: 'POST', body: new URLSearchParams(form) })),
   userInfo: async (path, bearer) =>
     parsed(await fetch(server + path, { headers: { authorization: `Bearer ${bearer}` } })),
+  async logIn(address, fields) {
+    const cookies = new Map<string, string>()
+    let answer = await fetch(server + address)
+    // A server may ask for the name first, and then for the password.
+    for (let pages = 0; pages < 2 && !answer.headers.has('location'); pages++) {
+      for (const text of answer.headers.getSetCookie()) cookies.set(text.split('=')[0]!, text.split(';')[0]!)
+      const action = / action="([^"]*)"/.exec(await answer.text())?.[1]?.replaceAll('&amp;', '&')
+      if (!action) throw new Error(`${address} shows no form`)
+      const headers = { cookie: [...cookies.values()].join('; ') }
+      answer = await fetch(action, { method: 'POST', body: new URLSearchParams(fields), headers, redirect: 'manual' })
+    }
+    return new URL(answer.headers.get('location')!).searchParams
+  },
 }
 
 async function parsed(answer: Response): Promise<Record<string, unknown>> {

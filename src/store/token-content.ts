@@ -75,6 +75,7 @@ export interface OrganizationFacts {
   readonly id: string
   readonly alias: string
   readonly attributes: Readonly<Record<string, readonly string[]>>
+  readonly domains: readonly string[]
 }
 
 /** What a user has that tokens may show. */
@@ -151,7 +152,9 @@ export async function selectUserFacts(tx: Transaction, realm: number, user: stri
           order by g.name, g.path), '[]')
         from joined j join realm_group g on g.realm = ${realm} and g.id = j.id) as groups,
       (select coalesce(jsonb_agg(jsonb_build_object('id', o.id, 'alias', o.alias,
-          'attributes', coalesce(o.body -> 'attributes', '{}'::jsonb)) order by o.alias), '[]')
+          'attributes', coalesce(o.body -> 'attributes', '{}'::jsonb),
+          'domains', (select coalesce(jsonb_agg(d.name order by d.name), '[]') from organization_domain d
+            where d.realm = o.realm and d.organization = o.id)) order by o.alias), '[]')
         from user_organization m join organization o on o.realm = m.realm and o.id = m.organization
         where m.realm = ${realm} and m.user_account = ${user}
           and coalesce((o.body ->> 'enabled')::boolean, true)) as organizations`.execute(tx)

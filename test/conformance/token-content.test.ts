@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { testBrowser } from '../support/browser.ts'
 import { testServer } from '../support/server.ts'
 import { newName } from '../support/service.ts'
 import { type Asked, ask, cases, makeRealm, type Said } from '../support/token-content.ts'
@@ -10,7 +11,7 @@ import { type Asked, ask, cases, makeRealm, type Said } from '../support/token-c
 const read = <T>(file: string) => JSON.parse(readFileSync(join(import.meta.dirname, file), 'utf8')) as T
 const recorded = read<Record<string, Said>>('token-content.json')
 
-const { call } = await testServer()
+const { app, call } = await testServer()
 
 const asked: Asked = {
   async admin(method, path, body) {
@@ -25,6 +26,10 @@ const asked: Asked = {
   async userInfo(path, token) {
     const answer = await call('GET', path, { token })
     return answer.body ?? { refused: answer.status }
+  },
+  async logIn(address, fields) {
+    const browser = testBrowser(app)
+    return (await browser.send(await browser.open(address), fields)).answer!
   },
 }
 

@@ -5,6 +5,8 @@ export interface Asked {
   admin(method: string, path: string, body?: object): Promise<{ location?: string | undefined; body: unknown }>
   form(path: string, form: Record<string, string>): Promise<Record<string, unknown>>
   userInfo(path: string, token: string): Promise<Record<string, unknown>>
+  /** Logs a person in on the page of the address: what the application is told. */
+  logIn(address: string, fields: Record<string, string>): Promise<URLSearchParams>
 }
 
 /** What a server said in one case. */
@@ -254,6 +256,7 @@ const clients: Readonly<Record<string, TestClient>> = {
       organization('with_id', { ...many, addOrganizationId: 'true' }),
       organization('json', { multivalued: 'true', 'jsonType.label': 'JSON' }),
       organization('single_id', { multivalued: 'false', 'jsonType.label': 'JSON', addOrganizationId: 'true' }),
+      organization('domain', { multivalued: 'true', 'jsonType.label': 'JSON', addOrganizationDomain: 'true' }),
       organization('unset', {}),
     ],
   },
@@ -309,6 +312,8 @@ export const cases: readonly string[] = [
   'light ann openid',
   'misc ann openid',
   'misc bob openid',
+  'misc ann+browser openid',
+  'organizations ann+browser openid organization:acme',
   'pairwise ann openid',
   'organization ann openid',
   'organization bob openid',
@@ -396,7 +401,7 @@ function content(realm: string): object {
       ...one,
       id: id(at + 50),
       name: one.alias,
-      domains: [{ name: `${one.alias}.example.org` }],
+      domains: [{ name: one.alias === 'acme' ? 'example.org' : `${one.alias}.example.org` }],
       members: members.map((username) => ({ username, membershipType: 'UNMANAGED' })),
     })),
     clients: Object.entries(clients).map(([clientId, { alone, ...client }], at) => ({
@@ -451,14 +456,28 @@ export async function makeRealm({ admin }: Asked, realm: string): Promise<void> 
   await admin('DELETE', `${path}/users/${id(2)}/role-mappings/realm`, [await role(`default-roles-${realm}`)])
 }
 
+/** What a request by a browser wishes besides. */
+const wishes = {
+  nonce: 'once',
+  acr_values: 'silver bronze',
+  claims: JSON.stringify({
+    id_token: {
+      given_name: { essential: true },
+      email: { essential: false },
+      wished: { essential: true, value: 'granted' },
+    },
+    userinfo: { family_name: { essential: true }, email: null },
+  }),
+}
+
 /** What is said in a case: in the tokens, by user info and introspection, and beside the tokens. */
-export async function ask({ form, userInfo }: Asked, realm: string, name: string): Promise<Said> {
+export async function ask(asked: Asked, realm: string, name: string): Promise<Said> {
+  const { form, userInfo } = asked
   const path = `/realms/${realm}/protocol/openid-connect`
   const [client, user, ...scope] = name.split(' ')
   const own = { client_id: client!, client_secret: 'secret' }
-  const grant =
-    user === 'self' ? { grant_type: 'client_credentials' } : { grant_type: 'password', username: user!, password: 'pw' }
-  const answer = await form(`${path}/token`, { ...own, ...grant, ...(scope.length && { scope: scope.join(' ') }) })
+  const scoped = scope.length ? { scope: scope.join(' ') } : undefined
+  const answer = await form(`${path}/token`, { ...own, ...(await grantFor(asked, path, client!, user!, scoped)) })
   const { access_token: token, id_token: identity, refresh_token: refresh, ...response } = answer
   if (typeof token !== 'string') return comparable({ response }, realm) as Said
   const said = {
@@ -472,6 +491,23 @@ export async function ask({ form, userInfo }: Asked, realm: string, name: string
   return comparable(said, realm) as Said
 }
 
+/** The form that asks for tokens: `self` is the client itself, and people may come by a browser. */
+async function grantFor(
+  { logIn }: Asked,
+  path: string,
+  client: string,
+  user: string,
+  scoped: { readonly scope: string } | undefined,
+): Promise<Record<string, string>> {
+  const [username, browser] = user.split('+')
+  if (username === 'self') return { grant_type: 'client_credentials', ...scoped }
+  if (!browser) return { grant_type: 'password', username: username!, password: 'pw', ...scoped }
+  const to = { client_id: client, redirect_uri: 'https://app.example.org/', response_type: 'code' }
+  const address = `${path}/auth?${new URLSearchParams({ ...to, ...scoped, ...wishes })}`
+  const code = (await logIn(address, { username: username!, password: 'pw' })).get('code') ?? ''
+  return { grant_type: 'authorization_code', code, redirect_uri: to.redirect_uri }
+}
+
 const decoded = (token: string): Record<string, unknown> =>
   JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString())
 
@@ -482,6 +518,10 @@ const FLEETING: Readonly<Record<string, RegExp>> = {
   at_hash: /^[\w-]{22}$/,
   sid: /.{20}/,
   session_state: /.{20}/,
+  auth_time: /^\d{8,}$/,
+  note: /^\d{8,}$/,
+  expires_in: /^\d{2,}$/,
+  refresh_expires_in: /^\d{2,}$/,
   iss: /^http/,
 }
 

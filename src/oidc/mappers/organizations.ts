@@ -1,5 +1,4 @@
 // Organizations that the user belongs to, as far as the scope asks for them.
-import type { OrganizationFacts } from '../../service/token-content.ts'
 import { type Claims, claimPath, put, type Settings, setClaim } from './claims.ts'
 import type { Facts } from './mapper.ts'
 
@@ -7,11 +6,10 @@ import type { Facts } from './mapper.ts'
 export const MEMBERSHIP = 'oidc-organization-membership-mapper'
 
 /** By alias: alone, or with what the organization says of itself. */
-export function organizationMembership(claims: Claims, settings: Settings, { organizations = [] }: Facts): void {
-  const aliases = organizations.map(({ alias }) => alias)
+export function organizationMembership(claims: Claims, settings: Settings, facts: Facts): void {
+  const aliases = (facts.organizations ?? []).map(({ alias }) => alias)
   if (settings.multivalued !== 'true') setClaim(claims, settings, aliases[0])
-  else if (saysMore(settings))
-    setClaim(claims, { ...settings, 'jsonType.label': 'JSON' }, detailed(settings, organizations))
+  else if (saysMore(settings)) setClaim(claims, { ...settings, 'jsonType.label': 'JSON' }, detailed(settings, facts))
   else setClaim(claims, settings, aliases)
 }
 
@@ -20,12 +18,15 @@ const saysMore = (settings: Settings): boolean =>
   settings.addOrganizationAttributes === 'true' ||
   settings.addOrganizationId === 'true'
 
-function detailed(settings: Settings, organizations: readonly OrganizationFacts[]): Claims | undefined {
-  const said = organizations.map(({ alias, id, attributes }): [string, Claims] => [
+function detailed(settings: Settings, { organizations = [], user }: Facts): Claims | undefined {
+  const of = user.email?.split('@').at(-1)
+  const said = organizations.map(({ alias, id, attributes, domains }): [string, Claims] => [
     alias,
     {
       ...(settings.addOrganizationAttributes === 'true' && attributes),
       ...(settings.addOrganizationId === 'true' && { id }),
+      // Keycloak: the domain by which the user would be known to belong to it.
+      ...(settings.addOrganizationDomain === 'true' && of && domains.includes(of) && { domain: of }),
     },
   ])
   return said.length ? Object.fromEntries(said) : undefined
