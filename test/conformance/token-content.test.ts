@@ -29,7 +29,8 @@ const asked: Asked = {
   },
   async logIn(address, fields) {
     const browser = testBrowser(app)
-    return (await browser.send(await browser.open(address), fields)).answer!
+    // The name is asked for first, and then the password.
+    return (await browser.send(await browser.send(await browser.open(address), fields), fields)).answer!
   },
 }
 

@@ -82,3 +82,25 @@ test('tokens do without a mapper of an extension, and the others are heard', asy
   expect(claims).not.toHaveProperty('colour')
   expect(claims).toMatchObject({ name: 'Ann Example' })
 })
+
+test('tokens name what somebody logged in with as its steps say, for as long as they say', async () => {
+  const realm = await realmOf(1)
+  const path = `/admin/realms/${realm}`
+  const steps = (await call('GET', `${path}/authentication/flows/direct%20grant/executions`)).body
+  for (const [step, maxAge] of [
+    ['direct-grant-validate-password', '600'],
+    ['direct-grant-validate-username', '-1'],
+  ]) {
+    const { id } = steps.find(({ providerId }: { providerId: string }) => providerId === step)
+    const config = { 'default.reference.value': step, 'default.reference.maxAge': maxAge }
+    await make(`${path}/authentication/executions/${id}/config`, { alias: step, config })
+  }
+  const [web] = (await call('GET', `${path}/clients?clientId=web`)).body
+  await make(`${path}/clients/${web.id}/protocol-mappers/models`, {
+    name: 'amr',
+    protocol: 'openid-connect',
+    protocolMapper: 'oidc-amr-mapper',
+    config: { 'access.token.claim': 'true' },
+  })
+  expect(decodeJwt((await logIn(realm)).access_token).amr).toEqual(['direct-grant-validate-password'])
+})

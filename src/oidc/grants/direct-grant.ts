@@ -1,15 +1,20 @@
 // Who the person is whose name and password a client sends: as the flow of the realm for it demands.
 import { findById, type StoredUser } from '../../service/login.ts'
 import { SYSTEM } from '../../service/service.ts'
-import { type Login, LoginError } from '../login/login.ts'
+import { type Login, LoginError, type LoginState } from '../login/login.ts'
 import { authenticate } from '../login/machine.ts'
 import { OAuthError } from '../oauth-error.ts'
 import type { GrantCall } from './grant.ts'
 
-/** The person, and the id of the credential that was shown. Throws OAuthError; `notes` says of whom. */
-export async function authenticateDirectly(
-  call: GrantCall,
-): Promise<{ readonly user: StoredUser; readonly credential: string | undefined; readonly used: readonly string[] }> {
+/** Who somebody is, with what they showed for it. */
+export interface Authenticated extends Pick<LoginState, 'used' | 'methods'> {
+  readonly user: StoredUser
+  /** The id of the credential. */
+  readonly credential: string | undefined
+}
+
+/** The person, and what was shown. Throws OAuthError; `notes` says of whom. */
+export async function authenticateDirectly(call: GrantCall): Promise<Authenticated> {
   const { service, base, realm, client, form, address = '', notes } = call
   const login: Login = {
     service,
@@ -48,7 +53,8 @@ export async function authenticateDirectly(
     notes.user = login.state.user
   }
   const user = await service.read(SYSTEM, realm.name, (context) => findById(context, login.person!.live.id))
-  return { user: user!, credential: login.state.credential, used: login.state.used }
+  const { credential, used, methods } = login.state
+  return { user: user!, credential, used, methods }
 }
 
 /** A flow that cannot be executed says so; whatever else was wrong is not told. */

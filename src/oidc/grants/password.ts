@@ -21,7 +21,7 @@ export const byPassword: Grant = async (call) => {
   if (form.username === undefined) throw new OAuthError(401, 'invalid_request', 'Missing parameter: username')
   const scopes = await service.read(SYSTEM, realm, (context) => grantedScopes(context, client, form.scope))
   notes.details.auth_method = 'openid-connect'
-  const { user, credential, used } = await authenticateDirectly(call)
+  const { user, credential, used, methods } = await authenticateDirectly(call)
   if (((user.body.requiredActions ?? []) as string[]).length) {
     const reason = 'Account is not fully set up'
     // Keycloak: of whom is not told.
@@ -39,7 +39,11 @@ export const byPassword: Grant = async (call) => {
       user: user.id,
       offline: scopes.includes(OFFLINE),
       address,
-      body: { authTime: secondsOf(realm.now), ...(credential !== undefined && { credential }) },
+      body: {
+        authTime: secondsOf(realm.now),
+        ...(credential !== undefined && { credential }),
+        ...(methods && { methods }),
+      },
     })
     const part = await joinSession(context, session, client.id, { scope: form.scope ?? '', base })
     return { user, scopes, session, part }

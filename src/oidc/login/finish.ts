@@ -140,6 +140,7 @@ function beginning(login: Login) {
     body: {
       authTime: secondsOf(realm.now),
       notes: { AUTH_TIME: String(secondsOf(realm.now)) },
+      ...(state.methods && { methods: state.methods }),
       ...(credential && { credential: credential.id! }),
       ...(state.levels && { levels: state.levels }),
     },

@@ -6,6 +6,7 @@ import { Refusal } from '../../service/errors.ts'
 import { type LiveObject, listObjects } from '../../service/live.ts'
 import type { Caller, Service } from '../../service/service.ts'
 import type { UserEvent } from '../../service/user-events.ts'
+import type { SessionFacts } from '../mappers/mapper.ts'
 import type { Page } from '../pages/view.ts'
 import type { TokenRealm } from '../realm.ts'
 import type { Levels } from './authenticators/level.ts'
@@ -43,6 +44,8 @@ export interface LoginState {
   /** The id of the credential that they logged in with; of a log-in that goes on, the session. */
   credential?: string | undefined
   session?: string | undefined
+  /** What tokens call the steps that they passed, and until when: see SessionFacts. */
+  methods?: SessionFacts['methods']
   /** Kinds of credentials that they showed. */
   used: string[]
   /** Levels of authentication that were reached, and when: see authenticators/level.ts. */

@@ -1,4 +1,6 @@
 // A log-in goes on: the flow first, then what the person must do, then what they agree to.
+
+import { secondsOf } from '../realm.ts'
 import { answerAction, nextAction } from './actions/index.ts'
 import { holds, isCondition } from './authenticators/conditions.ts'
 import { authenticatorFor } from './authenticators/index.ts'
@@ -50,7 +52,7 @@ export async function answer(login: Login, form: Form): Promise<void> {
   if (!step || !authenticator?.answer) return
   const outcome = await authenticator.answer(login, step, form)
   if (typeof outcome !== 'object') {
-    state.done[step.id] = outcome
+    came(login, step, outcome)
     return
   }
   refuse(login, form, outcome)
@@ -73,8 +75,17 @@ async function run(login: Login, step: Step): Promise<Outcome<Asked>> {
     return withoutCredential(login, step, authenticator.setUpBy)
   const outcome = await authenticator.begin(login, step)
   if (typeof outcome === 'object') state.asked = step.id
-  else state.done[step.id] = outcome
+  else came(login, step, outcome)
   return outcome
+}
+
+/** Keeps what came of a step. Keycloak: its settings may say what tokens call it, and for how many seconds. */
+function came({ state, realm }: Login, { id, config }: Step, outcome: 'success' | 'attempted'): void {
+  state.done[id] = outcome
+  const name = config['default.reference.value']
+  if (outcome !== 'success' || !name) return
+  const until = secondsOf(realm.now) + Number(config['default.reference.maxAge'] || 0)
+  state.methods = [...(state.methods ?? []), { name, until }]
 }
 
 /** Keycloak: a person who lacks what a step takes sets it up afterwards, where that is possible and nothing else will do. */

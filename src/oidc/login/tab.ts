@@ -69,7 +69,7 @@ export function restartLogin(service: Service, request: BrowserRequest): Promise
 
 /** A log-in in which nobody has said anything. */
 const nothingYet = {
-  ...{ done: {}, used: [], actions: [], ended: [], notes: {} },
+  ...{ done: {}, methods: null, used: [], actions: [], ended: [], notes: {} },
   ...{ user: null, username: null, credential: null, problem: null, info: null, values: null },
 }
 

@@ -15,8 +15,8 @@ export interface SessionFacts {
   readonly notes?: Readonly<Record<string, string>> | undefined
   /** Keycloak: the level of authentication; 0 where an earlier log-in was enough. */
   readonly level?: number | undefined
-  /** How the user proved who they are. RFC 8176. */
-  readonly methods?: readonly string[] | undefined
+  /** How the user proved who they are, and until when that counts, in seconds since 1970. RFC 8176. */
+  readonly methods?: { readonly name: string; readonly until: number }[] | undefined
 }
 
 /** Whom tokens are about, for which client, and since which log-in. */

@@ -1,4 +1,5 @@
 // What a log-in says of itself.
+import { secondsOf } from '../realm.ts'
 import { type Claims, type Settings, setClaim } from './claims.ts'
 import type { Facts } from './mapper.ts'
 import { wishesOf } from './wishes.ts'
@@ -20,8 +21,9 @@ export function sessionState(claims: Claims, _settings: Settings, { session }: F
 }
 
 /** How the user proved who they are. */
-export function methods(claims: Claims, _settings: Settings, { session }: Facts): void {
-  claims.amr = session?.methods ?? []
+export function methods(claims: Claims, _settings: Settings, { session, realm }: Facts): void {
+  const counting = (session?.methods ?? []).filter(({ until }) => until >= secondsOf(realm.now))
+  claims.amr = counting.map(({ name }) => name)
 }
 
 /** The nonce of the request, in the access token too. */
