@@ -1,4 +1,5 @@
 // Guessing passwords: how many guesses are evaluated, and when somebody may try again.
+import { Secret, TOTP } from 'otpauth'
 import { afterAll, expect, test } from 'vitest'
 import { createServer } from '../../src/http/server.ts'
 import { openService, SYSTEM } from '../../src/service/service.ts'
@@ -27,7 +28,7 @@ const protectedBy = (settings: object) => ({
 })
 
 /** A realm with a person, and what can be done there. */
-async function realmOfAnn(settings: object) {
+async function realmOfAnn(settings: object, others: object[] = []) {
   const realm = newName()
   const call = async (method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string, payload?: object) => {
     const answer = await app.inject({ method, url: `/admin/realms${url}`, ...(payload && { payload }) })
@@ -35,21 +36,35 @@ async function realmOfAnn(settings: object) {
   }
   await call('POST', '', { realm, ...protectedBy(settings) })
   const person = { username: 'ann', enabled: true, email: 'ann@example.org', firstName: 'A', lastName: 'B' }
-  const made = await call('POST', `/${realm}/users`, { ...person, credentials: [{ value: 'right' }] })
+  const made = await call('POST', `/${realm}/users`, { ...person, credentials: [{ value: 'right' }, ...others] })
   const user = `/${realm}/users/${made.split('/').at(-1)}`
   const failures = user.replace('/users/', '/attack-detection/brute-force/users/')
   return {
     change: (changed: object) => call('PUT', `/${realm}`, changed),
     user: () => call('GET', user),
+    /** Type, and error or number of failures. */
+    events: async () => {
+      const found: { type: string; error?: string; details?: Record<string, string> }[] = await call(
+        'GET',
+        `/${realm}/events`,
+      )
+      return found.map(({ type, error, details }) => `${type} ${error ?? details?.num_failures}`).sort()
+    },
     enable: () => call('PUT', user, { enabled: true }),
     failures: () => call('GET', failures),
     forget: () => call('DELETE', failures),
-    async logIn(password: string, username = 'ann') {
+    async logIn(password: string, username = 'ann', otp = '') {
       const answer = await app.inject({
         method: 'POST',
         url: `/realms/${realm}/protocol/openid-connect/token`,
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
-        payload: new URLSearchParams({ grant_type: 'password', client_id: 'admin-cli', username, password }).toString(),
+        payload: new URLSearchParams({
+          grant_type: 'password',
+          client_id: 'admin-cli',
+          username,
+          password,
+          otp,
+        }).toString(),
       })
       return answer.json()
     },
@@ -143,6 +158,52 @@ test('who is locked out for good is disabled with the reason, until somebody ena
   await ann.enable()
   expect(await ann.user()).not.toHaveProperty('attributes')
   expect(await ann.logIn('right')).toHaveProperty('access_token')
+})
+
+test('one-time codes are guessed as seldom as passwords, however often the password is right', async () => {
+  const secret = 'ABCDEFGHIJKLMNOPQRST'
+  const data = { subType: 'totp', digits: 6, counter: 0, period: 30, algorithm: 'HmacSHA1' }
+  const app = { type: 'otp', secretData: JSON.stringify({ value: secret }), credentialData: JSON.stringify(data) }
+  const code = () => new TOTP({ secret: Secret.fromUTF8(secret) }).generate({ timestamp: now.getTime() })
+  const ann = await realmOfAnn({ failureFactor: 3, maxSecondaryAuthFailures: 4 }, [app])
+  const wrong = () => ann.logIn('right', 'ann', '000000')
+  for (let at = 0; at < 5; at++) expect(await wrong()).toEqual(WRONG)
+  expect(await ann.failures()).toMatchObject({ numFailures: 3, numSecondaryAuthFailures: 3, disabled: true })
+  expect(await ann.logIn('right', 'ann', code())).toEqual(WRONG)
+  later(100)
+  expect(await ann.logIn('right', 'ann', code())).toHaveProperty('access_token')
+  expect(await ann.failures()).toMatchObject({ numFailures: 0, numSecondaryAuthFailures: 0 })
+  for (let wait = 0; wait < 1000; wait += 200) {
+    await wrong()
+    later(200)
+  }
+  expect(await ann.failures()).toMatchObject({ numSecondaryAuthFailures: 5 })
+  expect(await ann.user()).toMatchObject({ enabled: false, attributes: { disabledReason: ['permanentLockout'] } })
+})
+
+test('events tell of each guess why it failed, and of each lock', async () => {
+  const ann = await realmOfAnn({
+    eventsEnabled: true,
+    failureFactor: 2,
+    maxTemporaryLockouts: 1,
+    permanentLockout: true,
+  })
+  for (const password of ['wrong', 'wrong', 'right']) await ann.logIn(password)
+  later(100)
+  for (const password of ['wrong', 'right']) await ann.logIn(password)
+  await ann.logIn('wrong', 'nobody')
+  expect(await ann.events()).toEqual(
+    [
+      'LOGIN_ERROR invalid_user_credentials',
+      'LOGIN_ERROR invalid_user_credentials',
+      'LOGIN_ERROR user_disabled',
+      'LOGIN_ERROR user_not_found',
+      'LOGIN_ERROR user_temporarily_disabled',
+      'LOGIN_ERROR invalid_user_credentials',
+      'USER_DISABLED_BY_PERMANENT_LOCKOUT 3',
+      'USER_DISABLED_BY_TEMPORARY_LOCKOUT 2',
+    ].sort(),
+  )
 })
 
 test('who is enabled while they wait does not wait any longer', async () => {
