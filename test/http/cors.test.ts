@@ -98,6 +98,14 @@ test('browsers are told beforehand what a script may send', async () => {
   expect(await preflight(`${protocol}/token/introspect`)).not.toHaveProperty('access-control-allow-origin')
 })
 
+test('no script reads what the authorization endpoint answers', async () => {
+  for (const method of ['GET', 'OPTIONS'] as const) {
+    const url = `${protocol}/auth?client_id=any&response_type=code&redirect_uri=https://app.example/`
+    const answer = await app.inject({ method, url, headers: { origin: 'https://app.example' } })
+    expect(answer.headers, method).not.toHaveProperty('access-control-allow-origin')
+  }
+})
+
 test('the admin API answers pages of the origins that the client of the token names', async () => {
   const client = newName('console')
   await make('/admin/realms/master/clients', {

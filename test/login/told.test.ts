@@ -106,6 +106,15 @@ test('a new password, by the name of today and that of before', async () => {
   ])
 })
 
+test('a forgotten password of nobody', async () => {
+  const smtpServer = { host: '127.0.0.1', port: '1', from: 'sso@example.org' }
+  const events = await told([{ resetPasswordAllowed: true, smtpServer }], async (browser, page) => {
+    await browser.send(await browser.follow(page, 'reset-credentials'), { username: 'nobody' })
+  })
+  const details = { ...AT_ONCE, username: 'nobody' }
+  expect(events).toEqual([{ type: 'RESET_PASSWORD_ERROR', clientId: 'web', error: 'user_not_found', details }])
+})
+
 test('requests that begin no log-in', async () => {
   const wrong = { redirect_uri: 'http://evil.example/' }
   const events = await told([], async (_, page, address) => {

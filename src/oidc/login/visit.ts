@@ -48,7 +48,7 @@ export async function visit(
     if (error instanceof LoginError) {
       const wrong = error.error === 'invalid_redirect_uri'
       const reason = error.about.join(' ') || undefined
-      await tellOf(here, error.error, wrong ? { redirect_uri: asked.get('redirect_uri') || undefined } : { reason })
+      await tellOf(here, error.error, wrong ? { redirect_uri: addressIn(asked) } : { reason })
       return show(here, errorPage(error.key, error.about, backTo(here)), {
         status: error.status,
         wishes: [here.login?.state.locale, here.login?.state.parameters.languages],
@@ -57,6 +57,9 @@ export async function visit(
     throw error
   }
 }
+
+const addressIn = (asked: URLSearchParams): string | undefined =>
+  (asked.get('redirect_uri') ?? asked.get('post_logout_redirect_uri')) || undefined
 
 /** What the event says of a request that did not even begin a log-in. */
 function wishOf(asked: URLSearchParams, { to }: Refused) {

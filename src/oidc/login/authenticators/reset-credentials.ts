@@ -3,7 +3,7 @@ import { findUserByName } from '../../../service/login.ts'
 import { forgotPasswordPage } from '../../pages/actions.ts'
 import { infoPage } from '../../pages/messages.ts'
 import { demandMailServer, sendLinkTo } from '../link.ts'
-import { type Authenticator, identify, LoginError, reading } from '../login.ts'
+import { type Authenticator, identify, LoginError, reading, tell } from '../login.ts'
 import { mayUseEmail } from './password.ts'
 
 /** Asks whose password it is. Whether there is such a person is not told. */
@@ -16,6 +16,8 @@ export const chooseUser: Authenticator = {
     login.state.username = name
     const user = await reading(login, (context) => findUserByName(context, name, mayUseEmail(login)))
     if (user && user.serviceAccountClient === null) await identify(login, user.id)
+    const error = !login.person ? 'user_not_found' : user?.body.enabled === true ? undefined : 'user_disabled'
+    if (error) await tell(login, 'RESET_PASSWORD', { error })
     return 'success'
   },
 }
@@ -26,10 +28,9 @@ export const sendEmail: Authenticator = {
     const { state, person } = login
     demandMailServer(login)
     const { enabled, email } = person?.live.representation ?? {}
-    const mailed =
-      person && enabled === true && typeof email === 'string'
-        ? await sendLinkTo(login, person, 'reset-credentials', { execution: step.id })
-        : ''
+    const open = enabled === true ? person : undefined
+    if (open && !email) await tell(login, 'RESET_PASSWORD', { error: 'invalid_email' })
+    const mailed = open && email ? await sendLinkTo(login, open, 'reset-credentials', { execution: step.id }) : ''
     state.binding = 'browser'
     state.done = {}
     state.user = undefined
