@@ -153,7 +153,10 @@ export const client = defineKind({
       computed: true,
       earlier: true,
     }),
-    clientTemplate: text('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),
+    clientTemplate: text('Keycloak: of an earlier form; in documents, a client scope besides those of the realm.', {
+      computed: true,
+      earlier: true,
+    }),
     useTemplateConfig: flag('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),
     useTemplateScope: flag('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),
     useTemplateMappers: flag('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),

@@ -95,7 +95,7 @@ export const user = defineKind({
     userProfileMetadata: opaque('What the profile says of the attributes.', { computed: true }),
     applicationRoles: structured(
       z.record(z.string(), z.array(z.string())),
-      'Keycloak: of an earlier form; see clientRoles.',
+      'Keycloak: of an earlier form; in documents it counts where there are no clientRoles.',
       { computed: true, earlier: true },
     ),
     socialLinks: opaque('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),

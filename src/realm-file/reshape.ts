@@ -8,6 +8,7 @@ import type { Report } from './form.ts'
 import { authentication } from './forms/authentication.ts'
 import { authorization } from './forms/authorization.ts'
 import { clientPolicies } from './forms/client-policies.ts'
+import { clientTemplates } from './forms/client-templates.ts'
 import { components } from './forms/components.ts'
 import { earlier } from './forms/earlier.ts'
 import { groups } from './forms/groups.ts'
@@ -42,6 +43,7 @@ export interface Notes {
 /** The forms in the order in which they are read; they are written the other way round. */
 const forms: readonly Form[] = [
   earlier,
+  clientTemplates,
   groups,
   organizations,
   components,

@@ -70,3 +70,36 @@ test('a client of a new realm that says nothing of it sends people back after lo
     (await call('GET', `${path}/clients?clientId=${clientId}`)).body[0].attributes['post.logout.redirect.uris']
   expect([await shown('silent'), await shown('stated')]).toEqual(['+', 'https://out.example.org'])
 })
+
+test('the template of a client is one of its client scopes, unless it states which it has', async () => {
+  const name = newName()
+  const clients = [
+    { clientId: 'plain', clientTemplate: 'my own' },
+    { clientId: 'stating', clientTemplate: 'my own', defaultClientScopes: ['email'] },
+    { clientId: 'other', clientTemplate: 'my own', protocol: 'saml' },
+  ]
+  const state = source(
+    [{ realm: name, clientTemplates: [{ name: 'my own', protocol: 'openid-connect' }], clients }],
+    name,
+  )
+  await applyAs(service, state)
+  const scopesOf = async (client: string) =>
+    (await liveObject(service, SYSTEM, name, 'client', client)).representation.defaultClientScopes
+  expect(await scopesOf('plain')).toEqual(['acr', 'basic', 'email', 'my_own', 'profile', 'roles', 'web-origins'])
+  expect(await scopesOf('stating')).toEqual(['email'])
+  expect(await scopesOf('other')).not.toContain('my_own')
+  expect(await planText(service, state)).toContain('Nothing to do.')
+})
+
+test('roles of applications are those of clients, where a person states none', async () => {
+  const name = newName()
+  const users = [
+    { username: 'ann', applicationRoles: { shop: ['buyer'] } },
+    { username: 'bob', applicationRoles: { shop: ['buyer'] }, clientRoles: { shop: ['seller'] } },
+  ]
+  const roles = { client: { shop: [{ name: 'buyer' }, { name: 'seller' }] } }
+  await applyAs(service, source([{ realm: name, clients: [{ clientId: 'shop' }], roles, users }], name))
+  const rolesOf = async (user: string) =>
+    (await liveObject(service, SYSTEM, name, 'user', user)).representation.clientRoles
+  expect([await rolesOf('ann'), await rolesOf('bob')]).toEqual([{ shop: ['buyer'] }, { shop: ['seller'] }])
+})

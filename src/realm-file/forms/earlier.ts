@@ -7,26 +7,23 @@ import { isObject } from '../form.ts'
 import type { Form, Notes } from '../reshape.ts'
 import { found } from '../words.ts'
 
-/** Client templates read as client scopes, and roles that everybody has as what the default role contains. */
+/** Roles that everybody has read as what the default role contains, and roles of applications as those of clients. */
 export const earlier: Form = {
-  read: (realm, notes) => withDefaultRoles(withScopes(realm, notes), notes),
+  read: (realm, notes) => withDefaultRoles(withClientRoles(realm, notes), notes),
   write: (realm) => realm,
 }
 
-/** Keycloak: of a template only what client scopes have counts. */
-function withScopes(realm: Representation, { moved }: Notes): Representation {
-  const { clientTemplates: templates = null, ...rest } = realm
-  const { clientScopes: scopes = [] } = rest
-  if (!Array.isArray(templates) || !Array.isArray(scopes)) return realm
-  const added = templates.map((template, at) => {
-    moved(['clientScopes', scopes.length + at], ['clientTemplates', at])
-    if (!isObject(template)) return template
-    return Object.fromEntries(Object.entries(template).filter(([name]) => ofScopes.includes(name)))
+/** Keycloak: a person's roles of applications count where none of clients are stated. */
+function withClientRoles(realm: Representation, { moved }: Notes): Representation {
+  if (!Array.isArray(realm.users)) return realm
+  const users = realm.users.map((user, at) => {
+    if (!isObject(user) || (user.applicationRoles ?? null) === null || (user.clientRoles ?? null) !== null) return user
+    moved(['users', at, 'clientRoles'], ['users', at, 'applicationRoles'])
+    const { applicationRoles, ...rest } = user
+    return { ...rest, clientRoles: applicationRoles! }
   })
-  return { ...rest, clientScopes: [...scopes, ...added] }
+  return { ...realm, users }
 }
-
-const ofScopes = ['id', 'name', 'description', 'protocol', 'attributes', 'protocolMappers']
 
 /** Keycloak: default roles that no list of roles states are made, and the role that everybody has contains them. */
 function withDefaultRoles(realm: Representation, notes: Notes): Representation {
