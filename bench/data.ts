@@ -47,12 +47,12 @@ export function realmOf(realm: string, clients: number, note = 'first', people =
 
 /** So many people, in a few groups and with a few roles, as a migration from another server states them. */
 function populated(people: number): object {
-  const hash = { value: 'c2VjcmV0IHRoYXQgbm9ib2R5IGtub3dz', salt: 'c2FsdA==', additionalParameters: {} }
-  const credential = {
-    type: 'password',
-    secretData: JSON.stringify(hash),
-    credentialData: JSON.stringify({ hashIterations: 27_500, algorithm: 'pbkdf2-sha256' }),
-  }
+  const hashOf = (at: number) => ({
+    value: Buffer.from(`the hash of the password of person ${at}`).toString('base64'),
+    salt: Buffer.from(`salt ${at}`).toString('base64'),
+    additionalParameters: {},
+  })
+  const credentialData = JSON.stringify({ hashIterations: 27_500, algorithm: 'pbkdf2-sha256' })
   return {
     roles: { realm: numbered(10).map((at) => ({ name: `role-${at}` })) },
     groups: numbered(10).map((at) => ({ name: `group-${at}`, subGroups: [{ name: 'inner' }] })),
@@ -63,7 +63,7 @@ function populated(people: number): object {
       lastName: `Number ${at}`,
       enabled: true,
       attributes: { department: [`department ${at % 100}`] },
-      credentials: [credential],
+      credentials: [{ type: 'password', secretData: JSON.stringify(hashOf(at)), credentialData }],
       realmRoles: [`role-${at % 10}`],
       groups: [`/group-${at % 10}/inner`],
     })),

@@ -1,9 +1,11 @@
 // npm run bench [-- --engine postgres] [--json FILE]: what operations cost, and how far that is from the least possible.
+// npm run bench -- --people 100000: only how much memory an apply of so many people takes, on PostgreSQL.
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { startPostgres } from '../test/support/postgres.ts'
 import { creation, peopled, reading, realmsPerSecond, sized } from './cases.ts'
 import { type Bench, type Case, inexact, measure, openBench, quantile, type Result } from './measure.ts'
+import { peopleMemory } from './memory.ts'
 import { pointReads } from './point-read.ts'
 import { readsBesidePasswords, tokens } from './tokens.ts'
 
@@ -80,12 +82,20 @@ function flatness(times: readonly number[]): string {
 }
 
 const { values: options } = parseArgs({
-  options: { engine: { type: 'string', default: 'pglite' }, json: { type: 'string' } },
+  options: { engine: { type: 'string', default: 'pglite' }, json: { type: 'string' }, people: { type: 'string' } },
 })
 if (!['pglite', 'postgres'].includes(options.engine)) throw new Error('--engine is pglite or postgres')
-const postgres = options.engine === 'postgres' ? await startPostgres() : undefined
+const postgres = options.engine === 'postgres' || options.people ? await startPostgres() : undefined
 try {
-  const bench = await openBench({ url: postgres?.url })
+  if (options.people) await memory(postgres!.url, Number(options.people))
+  else await all(postgres?.url)
+} finally {
+  await postgres?.stop()
+}
+
+/** Everything but the memory of many people, which takes minutes. */
+async function all(url: string | undefined): Promise<void> {
+  const bench = await openBench({ url })
   const results = await run(bench)
   await bench.service.close()
   const wrong = inexact(results)
@@ -100,6 +110,12 @@ try {
     await writeFile(options.json, `${JSON.stringify(report, null, 2)}\n`)
   }
   process.exitCode = wrong.length ? 1 : 0
-} finally {
-  await postgres?.stop()
+}
+
+/** Each step of an apply of so many people, with the most memory that its process has had until then. */
+async function memory(url: string, people: number): Promise<void> {
+  console.log(`${people.toLocaleString('en')} people, in a process that is told to keep to 512 MB`)
+  await peopleMemory(url, people, ({ name, seconds, peak }) =>
+    console.log(`${name.padEnd(36)}${seconds.toFixed(1).padStart(8)} s${peak.toFixed(0).padStart(8)} MB at most`),
+  )
 }

@@ -168,15 +168,19 @@ async function time(work: Work): Promise<number> {
 }
 
 /**
- * A bulk statement that was full goes on in the next: one of the same text, to the same end, or one that writes to a table
- * that the full one wrote to with others. Both together count as one.
+ * A bulk statement that was full goes on in others: of the same text, to the same end, or one that writes to a table that
+ * the full one wrote to with others. All of them count as one.
  */
 function withoutChunks(executed: readonly CompiledQuery[]): number {
-  const rest = (statement: CompiledQuery) => JSON.stringify(statement.parameters.filter((one) => !elements(one)))
+  const end = ({ sql, parameters }: CompiledQuery) =>
+    JSON.stringify([sql, ...parameters.filter((one) => !elements(one))])
+  const full = new Set<string>()
   return executed.filter((statement, at) => {
+    const before = full.has(end(statement))
+    if (statement.parameters.some((one) => elements(one) === CHUNK)) full.add(end(statement))
+    if (before) return false
     const previous = executed[at - 1]
     if (!previous?.parameters.some((one) => elements(one) === CHUNK)) return true
-    if (previous.sql === statement.sql) return rest(previous) !== rest(statement)
     const [into, ...others] = targets(statement)
     return into === undefined || others.length > 0 || targets(previous).length < 2 || !targets(previous).includes(into)
   }).length
@@ -187,6 +191,7 @@ function targets({ sql }: CompiledQuery): string[] {
 }
 
 function elements(parameter: unknown): number {
+  if (Array.isArray(parameter)) return parameter.length
   return typeof parameter === 'string' && parameter.startsWith('[') ? JSON.parse(parameter).length : 0
 }
 

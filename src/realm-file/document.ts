@@ -1,4 +1,5 @@
 // Reading documents: YAML or JSON text to values, with the place of every key for messages.
+import { createHash } from 'node:crypto'
 import {
   CORE_SCHEMA,
   constructFromEvents,
@@ -13,8 +14,10 @@ import {
   type ScalarTagDefinition,
 } from 'js-yaml'
 import type { Json } from '../kinds/fields.ts'
+import type { Representation } from '../kinds/kind.ts'
 import { once } from '../lib/once.ts'
 import type { Path, Position } from '../lib/position.ts'
+import { recent } from '../lib/recent.ts'
 import { writtenOut } from './aliases.ts'
 import { rootsOf, type Source } from './events.ts'
 import { maxAliases, maxDepth, maxLength, maxMergedKeys, megabyte } from './limits.ts'
@@ -26,8 +29,12 @@ import { explained } from './syntax-problems.ts'
 /** One document of a file, or one element of a document that is a list. */
 export interface Document {
   readonly file: string
-  /** Always an object: a document that is anything else is refused. */
+  /** Always an object: a document that is anything else is refused. Of a long file it is read again when somebody asks. */
   readonly value: Json
+  /** What tells what the document is about, without its value. */
+  readonly head: Head
+  /** Of the value. */
+  readonly digest: string
   readonly start: Position
   /** Where the one object stands that the document states: what is above it says only where it belongs. Absent: all is stated. */
   readonly states?: Path
@@ -37,6 +44,18 @@ export interface Document {
    */
   locate(path: Path): Position
 }
+
+/** The members of a document that name it. */
+export interface Head {
+  readonly realm?: Json
+  readonly apiVersion?: Json
+  readonly kind?: Json
+}
+
+/** Characters of files whose values and events are kept: those of many people take several times the room of their texts. */
+const KEPT = 4 * megabyte
+
+const contents = recent<object, Content>(KEPT)
 
 // A number is what JSON takes for one and what a number can hold: `007` and twenty digits stay the texts that they are.
 const exactInteger: ScalarTagDefinition<number | string> = {
@@ -77,22 +96,47 @@ export function parseDocuments(file: string, text: string): Document[] {
     const message = `this file is larger than ${maxLength / megabyte} MB: split it into several files`
     throw new DocumentError([{ position: { file, line: 1, column: 1 }, message }])
   }
-  const { source, values } = read(file, text.replace(/^\uFEFF/, ''))
-  const place = once(() => placeIn(source))
-  return rootsOf(source.events).flatMap((root, index) => {
-    const locate = (path: Path) => place()(root, path)
+  const content = reader(file, text.replace(/^\uFEFF/, ''))
+  const { source, values } = content()
+  const documents: Document[] = []
+  for (const [index, root] of rootsOf(source.events).entries()) {
     const value = values[index]
-    if (value === null) return []
-    if (!Array.isArray(value)) return [documentOf(source, value, [], locate)]
-    return value.flatMap((element, at) => (element === null ? [] : [documentOf(source, element, [at], locate)]))
-  })
+    if (!Array.isArray(value)) documents.push(...(value === null ? [] : [documentAt(file, content, root, index, [])]))
+    else
+      for (const [at, element] of value.entries())
+        if (element !== null) documents.push(documentAt(file, content, root, index, [at]))
+  }
+  return documents
+}
+
+/** Reads the file, again where its content was forgotten. Apart from those who look at a content: what they see must not be held. */
+function reader(file: string, text: string): () => Content {
+  const key = {}
+  return () => contents(key, text.length, () => read(file, text))
+}
+
+function documentAt(file: string, content: () => Content, root: number, index: number, prefix: Path): Document {
+  const value = () => prefix.reduce<unknown>(memberOf, content().values[index])
+  return documentOf(file, value, (path) => content().place(root, [...prefix, ...path]))
+}
+
+function memberOf(value: unknown, step: string | number): unknown {
+  return (value as Record<string | number, unknown>)[step]
 }
 
 /** A document that says the value, with each of its paths where `pathOf` finds it in the document that was read. */
 export function restated(read: Document, value: Json, pathOf: (path: Path) => Path = (path) => path): Document {
+  // What says the same is not kept a second time.
+  const own = value === read.value ? undefined : held(value)
   return {
     file: read.file,
-    value,
+    head: own ? headOf(value) : read.head,
+    get value() {
+      return own ? own.value : read.value
+    },
+    get digest() {
+      return own ? own.digest() : read.digest
+    },
     get start() {
       return read.locate(pathOf([]))
     },
@@ -100,24 +144,54 @@ export function restated(read: Document, value: Json, pathOf: (path: Path) => Pa
   }
 }
 
-function documentOf({ file }: Source, value: unknown, prefix: Path, locate: (path: Path) => Position): Document {
-  if (typeof value !== 'object' || Array.isArray(value)) {
-    const found = Array.isArray(value) ? 'a list in a list' : 'a single value'
-    const message = `a document is an object (beginning, say, with "realm: my-realm") or a list of such, but this is ${found}`
-    throw new DocumentError([{ position: locate(prefix), message }])
-  }
+function held(value: Json): { value: Json; digest: () => string } {
+  return { value, digest: once(() => digestOf(value)) }
+}
+
+/** What tells what a value is about. */
+export function headOf(value: Json): Head {
+  const { realm, apiVersion, kind } = value as Representation
   return {
-    file,
-    value: value as Json,
-    get start() {
-      return locate(prefix)
-    },
-    locate: (path) => locate([...prefix, ...path]),
+    ...(realm !== undefined && { realm }),
+    ...(apiVersion !== undefined && { apiVersion }),
+    ...(kind !== undefined && { kind }),
   }
 }
 
-/** The values of the documents, and what places are found with. The events themselves are large, and are not kept. */
-function read(file: string, text: string): { source: Source; values: unknown[] } {
+/** A digest of a value, as it stands there. */
+export function digestOf(value: Json): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex')
+}
+
+function documentOf(file: string, read: () => unknown, locate: Document['locate']): Document {
+  const value = read()
+  if (typeof value !== 'object' || Array.isArray(value)) {
+    const found = Array.isArray(value) ? 'a list in a list' : 'a single value'
+    const message = `a document is an object (beginning, say, with "realm: my-realm") or a list of such, but this is ${found}`
+    throw new DocumentError([{ position: locate([]), message }])
+  }
+  return {
+    file,
+    // What every run asks for is found now: later, the file may have to be read again for it.
+    head: headOf(value as Json),
+    digest: digestOf(value as Json),
+    start: locate([]),
+    get value() {
+      return read() as Json
+    },
+    locate,
+  }
+}
+
+/** What was read of a file: the values of its documents, and what finds their places. */
+interface Content {
+  readonly source: Source
+  readonly values: readonly unknown[]
+  readonly place: ReturnType<typeof placeIn>
+}
+
+/** Reads a file. The reader's own events are large, and are not kept. */
+function read(file: string, text: string): Content {
   // JSON may begin on an indented line; YAML would then want every line indented like the first.
   const input = text.replace(/^\s+(?=[[{])/, (space) => ' '.repeat(space.length))
   const events = explained(
@@ -129,6 +203,12 @@ function read(file: string, text: string): { source: Source; values: unknown[] }
     () => constructFromEvents(events, { source: text, schema, maxAliases, maxTotalMergeKeys: maxMergedKeys }),
   )
   const source = { file, text, events: packed(events) }
-  if (!events.some((event) => event.type === EVENT_ID.ALIAS)) return { source, values }
-  return { source, values: rootsOf(source.events).map((root, index) => writtenOut(source, root, values[index])) }
+  if (!events.some((event) => event.type === EVENT_ID.ALIAS)) return { source, values, place: finderIn(source) }
+  const written = rootsOf(source.events).map((root, index) => writtenOut(source, root, values[index]))
+  return { source, values: written, place: finderIn(source) }
+}
+
+function finderIn(source: Source): Content['place'] {
+  const finder = once(() => placeIn(source))
+  return (root, path) => finder()(root, path)
 }

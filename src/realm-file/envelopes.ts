@@ -2,7 +2,7 @@
 import type { Json } from '../kinds/fields.ts'
 import type { Representation } from '../kinds/kind.ts'
 import { nearest } from '../lib/nearest.ts'
-import { type Document, restated } from './document.ts'
+import { type Document, type Head, restated } from './document.ts'
 import { letPass, type UnknownFields } from './parse.ts'
 import { isKeycloakImport } from './placeholders.ts'
 import { collect, DocumentError, type Notice, type Problem, pointerOf } from './problem.ts'
@@ -26,8 +26,8 @@ export function openEnvelopes(documents: readonly Document[], unknownFields: Unk
   const all = documents.flatMap(itemsOf)
   const realms = realmNames(all)
   const opened = all.flatMap((document) => {
+    if (!isResource(document.head)) return [document]
     const resource = document.value as Representation
-    if (!isResource(resource)) return [document]
     if (groupOf(resource) === API_GROUP) {
       const unknown = unknownIn(document)
       if (unknownFields === 'error') problems.push(...unknown)
@@ -46,8 +46,10 @@ export function openEnvelopes(documents: readonly Document[], unknownFields: Unk
 
 /** The elements of a list as `kubectl get -o yaml` writes it; anything else as it is. */
 function itemsOf(document: Document): Document[] {
-  const { apiVersion, kind, items } = document.value as Representation
-  if (!isText(apiVersion) || !isText(kind) || !kind.endsWith('List') || !Array.isArray(items)) return [document]
+  const { apiVersion, kind } = document.head
+  if (!isText(apiVersion) || !isText(kind) || !kind.endsWith('List')) return [document]
+  const { items } = document.value as Representation
+  if (!Array.isArray(items)) return [document]
   return items.flatMap((value, at) =>
     isObject(value) ? itemsOf(restated(document, value, (path) => ['items', at, ...path])) : [],
   )
@@ -56,9 +58,10 @@ function itemsOf(document: Document): Document[] {
 /** The names of realms, by namespace and name of the resources that state them. */
 function realmNames(documents: readonly Document[]): ReadonlyMap<string, string> {
   return new Map(
-    documents.flatMap(({ value }): [string, string][] => {
-      const { kind, metadata, spec } = value as Representation
-      if (!isResource(value as Representation) || kind !== REALM || !isObject(metadata) || !isObject(spec)) return []
+    documents.flatMap((document): [string, string][] => {
+      if (!isResource(document.head) || document.head.kind !== REALM) return []
+      const { metadata, spec } = document.value as Representation
+      if (!isObject(metadata) || !isObject(spec)) return []
       return isText(spec.realm) ? [[addressOf(metadata, String(metadata.name)), spec.realm]] : []
     }),
   )
@@ -106,7 +109,7 @@ function openImport(document: Document): Document {
   throw refusal(document, ['spec', 'realm'], message)
 }
 
-function isResource({ apiVersion, kind }: Representation): boolean {
+function isResource({ apiVersion, kind }: Head): boolean {
   return isText(apiVersion) || (isText(kind) && resourceKinds.has(kind))
 }
 

@@ -4,14 +4,14 @@ import { type FlatFields, flatten, isMasked, missing } from '../kinds/compare.ts
 import { isStorable } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key, Kind, KindName, Representation } from '../kinds/kind.ts'
-import { address, describe, splitTree, type TreeObject } from '../kinds/tree.ts'
+import { address, describe, type TreeObject } from '../kinds/tree.ts'
 import type { Path, Position } from '../lib/position.ts'
 import type { Document } from './document.ts'
 import { type FieldProblem, fieldProblems, nameProblems } from './field-problems.ts'
-import { type Report, wellFormed } from './form.ts'
+import type { Report } from './form.ts'
+import { cutUp, isStated, Origin, steps } from './origin.ts'
 import { DocumentError, type Notice, type Problem, pointerOf } from './problem.ts'
-import { type Reshaped, reshape } from './reshape.ts'
-import { ignored, setAside } from './unmanaged.ts'
+import { ignored } from './unmanaged.ts'
 import { nameOf } from './words.ts'
 
 /** An object that a document states. */
@@ -25,11 +25,7 @@ export interface StatedObject {
   readonly masked: readonly string[]
   /** It is only named: stating it does not make it. */
   readonly named: boolean
-  readonly position: Position
-  /** Where its parent is named; without a parent field, where the object itself stands. */
-  readonly parentPosition: Position
-  /** The position of a field, or of the place in its value that names an object of that key. */
-  readonly locate: (path: string, key?: Key) => Position
+  readonly origin: Origin
 }
 
 /** A realm that a document states. */
@@ -53,32 +49,30 @@ export function letPass({ position, message }: Problem): Notice {
 /** The realm that the document states. Throws DocumentError with everything that is wrong. */
 export function parseRealm(document: Document, unknownFields: UnknownFields = 'error'): StatedRealm {
   const problems: Problem[] = []
-  const { managed, notices } = setAside(document)
+  const notices: Notice[] = []
   const report: Report = (path, message, unknown) => {
     const position = document.locate(path)
     if (unknown && unknownFields === 'warn') notices.push(letPass({ position, message }))
     else problems.push({ position, message, path: pointerOf(path) })
   }
-  const shaped = reshape(document, managed, report)
+  const cut = cutUp(document, report)
+  const { shaped, tree, stated } = cut
   const there: Report = (path, message, unknown) => report(shaped.originOf(path), message, unknown)
-  const [realm, ...content] = splitTree(wellFormed(shaped.realm, there))
-  const tree = [realm!, ...content].filter(({ path }) => isStated(document, shaped.originOf(path)))
-  const objects = tree.map((object) => check(shaped, object, there))
+  const objects = stated.map((object, at) => {
+    const origin = new Origin(document, at, shaped.locate(object.path))
+    return { ...check(object, shaped.isNamed(object.path), there), origin }
+  })
   refuseTwins(objects, problems)
   if (problems.length) throw new DocumentError(problems)
   return {
-    name: realm!.key[0]!,
+    name: tree[0]!.key[0]!,
     objects,
-    notices: [...notices, ...ignored(shaped, tree)],
+    notices: [...cut.notices, ...notices, ...ignored(shaped, stated)],
     named: isStated(document, []) ? undefined : document.locate([kinds.realm.naturalKey]),
   }
 }
 
-function isStated({ states = [] }: Document, path: Path): boolean {
-  return states.every((step, at) => path[at] === step)
-}
-
-function check({ locate: place, isNamed }: Reshaped, object: TreeObject, report: Report): StatedObject {
+function check(object: TreeObject, named: boolean, report: Report): Omit<StatedObject, 'origin'> {
   const kind = kinds[object.kind]
   const { representation } = object
   const result = kind.schema.safeParse(representation)
@@ -94,8 +88,6 @@ function check({ locate: place, isNamed }: Reshaped, object: TreeObject, report:
   for (const { path, message, unknown } of problems) report([...object.path, ...path], `${name}: ${message}`, unknown)
   for (const { path, message } of nameProblems(kind, representation)) report([...object.path, ...path], message)
   const masked = Object.keys(fields).filter((path) => isMasked(kind, path, fields[path]!))
-  const locate = (path: Path) => place([...object.path, ...path])
-  const named = isNamed(object.path)
   // Whoever only names an object owns neither it nor its name.
   const left = masked.concat(named ? kind.naturalKey : [])
   return {
@@ -105,12 +97,6 @@ function check({ locate: place, isNamed }: Reshaped, object: TreeObject, report:
     fields: Object.fromEntries(Object.entries(fields).filter(([path]) => !left.includes(path))),
     masked,
     named,
-    position: locate([]),
-    parentPosition: locate(kind.parentField === undefined ? [] : [kind.parentField]),
-    locate: (path, key) => {
-      const own = steps(kind, path)
-      return locate(key ? [...own, ...within(kind, own, representation, key)] : own)
-    },
   }
 }
 
@@ -130,32 +116,6 @@ function exclusions(kind: Kind, fields: FlatFields): FieldProblem[] {
   })
 }
 
-/** The steps to a flat path in the representation. */
-function steps(kind: Kind, path: string): Path {
-  const dot = path.indexOf('.')
-  return dot < 0 || !kind.fields[path.slice(0, dot)] ? [path] : [path.slice(0, dot), path.slice(dot + 1)]
-}
-
-/** The steps from a field to where its value names an object. */
-function within(kind: Kind, [name, ...rest]: Path, representation: Representation, key: Key): Path {
-  const field = kind.fields[String(name)]
-  const group = !field?.relation || field.type === 'set' ? [] : key.length === 1 ? ['realm'] : key.slice(0, -1)
-  const value = [name!, ...rest, ...group].reduce<unknown>(
-    (node, step) => (node as Representation)?.[step],
-    representation,
-  )
-  return [...group, ...(pathOf(value, key.at(-1)!) ?? [])]
-}
-
-function pathOf(value: unknown, text: string): Path | undefined {
-  if (value === null || typeof value !== 'object') return String(value) === text ? [] : undefined
-  for (const [step, one] of Object.entries(value)) {
-    const rest = pathOf(one, text)
-    if (rest) return [step, ...rest]
-  }
-  return undefined
-}
-
 /** One object twice in one document is a slip, never a merge. */
 function refuseTwins(objects: readonly StatedObject[], problems: Problem[]): void {
   const first = new Map<string, StatedObject>()
@@ -164,9 +124,9 @@ function refuseTwins(objects: readonly StatedObject[], problems: Problem[]): voi
     const twin = first.get(name)
     if (!twin) first.set(name, object)
     else {
-      const { line, column } = twin.position
+      const { line, column } = twin.origin.position
       problems.push({
-        position: object.position,
+        position: object.origin.position,
         message: `${describe(object.kind, object.key)} is stated twice, first at ${line}:${column}: keep one of them`,
       })
     }

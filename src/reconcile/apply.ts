@@ -1,4 +1,5 @@
 // Executes a plan, once, through the service: creations in dependency order, then changes, late fields, deletions.
+import { isBuiltIn } from '../kinds/built-in/index.ts'
 import { resolve } from '../kinds/compare.ts'
 import type { Field, Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
@@ -6,11 +7,12 @@ import type { Key, KindName, Representation } from '../kinds/kind.ts'
 import { creationOrder } from '../kinds/order.ts'
 import { relationValue } from '../kinds/relations.ts'
 import { address } from '../kinds/tree.ts'
+import { chunks } from '../lib/chunks.ts'
 import type { WriteContext } from '../service/context.ts'
 import { failure } from '../service/errors.ts'
 import { writers } from '../service/index.ts'
 import { type LiveObject, versionsOf } from '../service/live.ts'
-import type { NewObject, Update } from '../service/objects.ts'
+import { CHUNK, type NewObject, type Update } from '../service/objects.ts'
 import type { Action, Change, RealmPlan } from './action.ts'
 import { inDependencyOrder } from './dependencies.ts'
 
@@ -43,11 +45,17 @@ export async function apply(
   stepwise = false,
 ): Promise<Applied> {
   const live = await load(context, plan, statement)
+  const known = new Map<string, string>()
+  const knowing: WriteContext = { ...context, made: known }
   const run = async (
     actions: readonly Action[],
     work: (actions: readonly Action[]) => Promise<void>,
+    size = actions.length,
   ): Promise<void> => {
-    if (!stepwise) return actions.length ? work(actions) : undefined
+    if (!stepwise) {
+      for (const chunk of chunks(actions, size)) await work(chunk)
+      return
+    }
     for (const action of actions) {
       try {
         await work([action])
@@ -56,35 +64,45 @@ export async function apply(
       }
     }
   }
-  const of = (operation: Action['operation'], kind: KindName) =>
-    plan.actions.filter((one) => one.operation === operation && one.kind === kind)
+  const grouped = Map.groupBy(plan.actions, ({ operation, kind }) => `${operation} ${kind}`)
+  const of = (operation: Action['operation'], kind: KindName) => grouped.get(`${operation} ${kind}`) ?? []
   const finish = async (which: (action: Action, change: Change) => boolean) => {
-    for (const kind of creationOrder) {
+    for (const kind of creationOrder.filter(isFinishedLate)) {
       const due = [...of('create', kind), ...of('update', kind)].filter((action) =>
         action.changes.some((one) => which(action, one)),
       )
-      await run(due, (actions) => change(context, kind, actions, live, statement, which))
+      await run(due, (actions) => change(knowing, kind, actions, live, statement, which))
     }
   }
   for (const kind of creationOrder) {
     // A name that an object has by mistake may be wanted for a new one.
     const renamed = of('update', kind).filter((action) => action.changes.some((one) => isRename(action, one)))
-    await run(renamed, (actions) => change(context, kind, actions, live, statement, isRename))
-    await run(inDependencyOrder(of('create', kind)), async (actions) => {
+    await run(renamed, (actions) => change(knowing, kind, actions, live, statement, isRename))
+    const alone = !namesItsOwn(kind)
+    const whole = isFinishedLate(kind) || eventsAreKept(context, plan, live)
+    const created = of('create', kind)
+    const create = async (actions: readonly Action[]) => {
       const made = await writers[kind].create(
-        context,
+        knowing,
         actions.map((action) => newObject(action, live, statement)),
       )
-      for (const [at, object] of made.entries()) live.set(address(kind, actions[at]!.key), object)
-    })
-    await run(of('update', kind), (actions) => change(context, kind, actions, live, statement, isEarly))
+      for (const [at, object] of made.entries()) {
+        const id = address(kind, actions[at]!.key)
+        live.set(id, whole ? object : { ...object, representation: NOTHING, references: NONE })
+        // People are many, and hardly anything names them.
+        if (!kinds[kind].people) known.set(id, object.id)
+      }
+    }
+    // Those who name each other are made together; of others, what a chunk takes is free when the next one begins.
+    await run(alone ? created : inDependencyOrder(created), create, alone ? CHUNK : undefined)
+    await run(of('update', kind), (actions) => change(knowing, kind, actions, live, statement, isEarly))
     await finish((action, one) => lateOf(action, one).late === 'soon' && lateOf(action, one).refersTo === kind)
   }
   await finish((action, one) => lateOf(action, one).late === true)
   for (const kind of creationOrder.toReversed()) {
     await run(of('delete', kind), (actions) =>
       writers[kind].delete(
-        context,
+        knowing,
         actions.map((action) => live.get(addressOf(action))!),
       ),
     )
@@ -92,16 +110,40 @@ export async function apply(
   return live
 }
 
+/** What is made and not touched again needs to be known by its id and its key only. */
+const NOTHING: Representation = {}
+const NONE: LiveObject['references'] = {}
+
+/** Whether the realm keeps admin events, or does so once the plan is carried out: they show each object. */
+export function eventsAreKept({ realm }: WriteContext, plan: RealmPlan, live: Applied): boolean {
+  const now = live.get(address('realm', [plan.realm]))
+  return realm.adminEventsEnabled || now?.representation.adminEventsEnabled === true
+}
+
+/** Whether objects of a kind have fields that are set when others are made. */
+function isFinishedLate(kind: KindName): boolean {
+  return Object.values(kinds[kind].fields).some(({ late }) => late !== undefined)
+}
+
+/** Whether objects of a kind may name, or belong to, others of the kind. */
+function namesItsOwn(kind: KindName): boolean {
+  const { fields, naturalKey, nameField } = kinds[kind]
+  const all = Object.values(fields).flatMap((field) => [field, ...Object.values(field.members ?? {})])
+  // Whose natural key is a path belongs to what the path begins with.
+  return naturalKey !== nameField || all.some(({ refersTo }) => refersTo === kind)
+}
+
 /** The live objects that actions are about, by the address under which the plan speaks of them. Two statements per kind. */
 async function load(context: WriteContext, plan: RealmPlan, { objects }: Statement): Promise<Map<string, LiveObject>> {
   const live = new Map<string, LiveObject>()
+  const stated = Map.groupBy(plan.creates ? objects.values() : [], ({ kind }) => kind)
   for (const kind of creationOrder) {
     const ids = plan.actions.flatMap((one) => (one.kind === kind && one.operation !== 'create' ? (one.id ?? []) : []))
     const parents = plan.actions
       .filter((one) => one.operation === 'create' && one.key[0] === kind && one.key.length > 1)
       .map(({ key }) => key.slice(1, -1))
     // Built-in objects of a realm that was made just now are known by their keys only.
-    const keys = plan.creates ? [...objects.values()].filter((one) => one.kind === kind).map(({ key }) => key) : []
+    const keys = (stated.get(kind) ?? []).map(({ key }) => key).filter((key) => isBuiltIn(plan.realm, kind, key))
     const wanted = ids.length + keys.length + parents.length > 0
     const found = wanted ? await writers[kind].list(context, { ids, keys: [...keys, ...parents] }) : []
     for (const object of found) live.set(address(kind, object.key), object)

@@ -13,9 +13,8 @@ import {
 import type { Json } from '../kinds/fields.ts'
 import type { Key, Kind } from '../kinds/kind.ts'
 import { address } from '../kinds/tree.ts'
-import type { Position } from '../lib/position.ts'
 import type { Attribution, Change } from './action.ts'
-import type { LiveState, Owned, PlanInput, Stated } from './plan-input.ts'
+import type { LiveState, Owned, Place, PlanInput, Stated } from './plan-input.ts'
 
 /** The change of a stated field, if there is one. */
 export function changeOf(
@@ -25,14 +24,16 @@ export function changeOf(
   owned: Owned | undefined,
   path: string,
   value: Json,
-  position: Position,
+  origin: Place,
 ): Change[] {
   const current = valueAt(kind, live.fields, path)
   const last = owned?.fields[path]
   if (resolve(kind, path).field.once) {
     // Whoever is there already keeps their secrets: what is stated counts from its first change on.
     const before = last ?? (isSecret(kind, path) ? value : current)
-    return same(kind, path, value, before) ? [] : [{ path, from: current, to: value, why: 'stated', position }]
+    return same(kind, path, value, before)
+      ? []
+      : [{ path, from: current, to: value, why: 'stated', position: origin.locate(path) }]
   }
   if (value === null && isWholeMap(kind, path)) {
     // A map that is stated as none loses every key that it has.
@@ -41,16 +42,16 @@ export function changeOf(
       from: live.fields[key]!,
       to: null,
       why: 'stated' as const,
-      position,
+      position: origin.locate(path),
     }))
   }
   if (resolve(kind, path).field.relation)
-    return relationChange(input, live, path, keysOf(value), keysOf(current), keysOf(last), position)
+    return relationChange(input, live, path, keysOf(value), keysOf(current), keysOf(last), origin)
   if (same(kind, path, value, current)) return []
   const drifted = last !== undefined && !same(kind, path, last, current)
   const by = drifted || last === undefined ? attribution(input, live, path) : undefined
   const why = drifted && same(kind, path, value, last) ? 'drift' : 'stated'
-  return [{ path, from: current, to: value, why, ...(by && drifted && { by }), position }]
+  return [{ path, from: current, to: value, why, ...(by && drifted && { by }), position: origin.locate(path) }]
 }
 
 /** Owned element by element: what is stated and missing is added, what was applied and is stated no more is removed. */
@@ -61,7 +62,7 @@ function relationChange(
   stated: readonly Key[],
   current: readonly Key[],
   last: readonly Key[],
-  position: Position,
+  origin: Place,
 ): Change[] {
   const add = missing(stated, current)
   const dropped = missing(last, stated)
@@ -70,7 +71,7 @@ function relationChange(
   // An element that had been applied and is stated still, but is not there: somebody removed it.
   const drifted = add.length > 0 && !remove.length && missing(add, last).length === 0
   const by = drifted ? attribution(input, live, path) : undefined
-  return [{ path, add, remove, why: drifted ? 'drift' : 'stated', ...(by && { by }), position }]
+  return [{ path, add, remove, why: drifted ? 'drift' : 'stated', ...(by && { by }), position: origin.locate(path) }]
 }
 
 /** Fields that this source stated and states no more: back to what creation would give, unless somebody changed them since. */

@@ -2,13 +2,13 @@
 import type { Json } from '../kinds/fields.ts'
 import type { Representation } from '../kinds/kind.ts'
 import { address } from '../kinds/tree.ts'
-import { prepareCredentials } from '../service/credentials.ts'
+import { prepareCredentials, shaped } from '../service/credentials.ts'
 import { type PasswordPolicy, parsePolicy } from '../service/password-policy.ts'
 import { passwordMaker } from '../service/password-rules.ts'
 import type { hashPassword } from '../service/passwords.ts'
 import { type Service, SYSTEM } from '../service/service.ts'
-import type { RealmPlan } from './action.ts'
-import { ActionError } from './apply.ts'
+import type { Action, RealmPlan } from './action.ts'
+import { ActionError, type Statement } from './apply.ts'
 import type { DesiredRealm } from './desired.ts'
 
 const CREDENTIALS = 'credentials'
@@ -16,30 +16,47 @@ const CREDENTIALS = 'credentials'
 /** A trial keeps nothing: it has no use for hashes, which take their time. */
 export const noHash: typeof hashPassword = async () => ({ type: 'password', secretData: '{}', credentialData: '{}' })
 
-/** What is stated, with credentials as they are kept: that takes its time, and comes before the transaction. Throws ActionError. */
+/**
+ * What is stated, with credentials as they are kept. Passwords are hashed now: that takes its time, and comes before the
+ * transaction. Throws ActionError.
+ */
 export async function withCredentials(
   service: Service,
   desired: DesiredRealm,
   made: RealmPlan,
   hash: typeof hashPassword,
-): Promise<DesiredRealm> {
+): Promise<Statement> {
+  const { objects } = desired
+  const statedOf = (id: string) => (objects.get(id)?.secrets?.[CREDENTIALS] ?? []) as Representation[]
   const wanted = made.actions.filter(({ changes }) => changes.some(({ path }) => path === CREDENTIALS))
-  if (!wanted.length) return desired
-  const policy = await policyOf(service, desired, made)
-  const ready = wanted.map(async (action): Promise<[string, Json]> => {
+  // What is a hash already is only looked at: of many people, it would take much room.
+  const slow = wanted.filter((action) => !allKept(statedOf(address(action.kind, action.key)), action))
+  const policy = slow.length ? await policyOf(service, desired, made) : parsePolicy('')
+  const prepare = async (action: Action): Promise<[string, Json]> => {
     const id = address(action.kind, action.key)
-    const stated = (desired.secret(id, CREDENTIALS) ?? []) as Representation[]
-    const email = desired.objects.get(id)?.fields.get('email')?.value as string | undefined
+    const email = objects.get(id)?.fields.get('email')?.value as string | undefined
     const make = passwordMaker(policy, service.blacklists, { username: action.key[0]!, email }, { hash })
-    const credentials = prepareCredentials(stated, make).catch((error: unknown) => {
+    const credentials = prepareCredentials(statedOf(id), make).catch((error: unknown) => {
       throw new ActionError(action, error)
     })
     return [id, await credentials]
-  })
-  const prepared = new Map(await Promise.all(ready))
-  const secret: DesiredRealm['secret'] = (id, path) =>
-    (path === CREDENTIALS ? prepared.get(id) : undefined) ?? desired.secret(id, path)
-  return { ...desired, secret }
+  }
+  const prepared = new Map(await Promise.all(slow.map(prepare)))
+  return {
+    objects,
+    secret: (id, path) =>
+      path === CREDENTIALS ? (prepared.get(id) ?? statedOf(id).map(shaped)) : objects.get(id)?.secrets?.[path],
+  }
+}
+
+/** Whether none of the credentials is a password to hash. Throws ActionError where one is none. */
+function allKept(stated: readonly Representation[], action: Action): boolean {
+  try {
+    const kept = stated.filter(({ value }) => value == null)
+    return kept.map(shaped).length === stated.length
+  } catch (error) {
+    throw new ActionError(action, error)
+  }
 }
 
 /** What the realm will demand of passwords. One statement, or none. */

@@ -4,33 +4,30 @@ import { isSecret } from '../kinds/compare.ts'
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key, KindName } from '../kinds/kind.ts'
+import { sharing } from '../kinds/shared.ts'
 import { address, describe } from '../kinds/tree.ts'
 import type { Position } from '../lib/position.ts'
 import type { Document } from '../realm-file/document.ts'
+import type { Origin } from '../realm-file/origin.ts'
 import { parseRealm, type StatedObject, type StatedRealm, type UnknownFields } from '../realm-file/parse.ts'
-import { byPlace, collect, DocumentError, type Problem, renderPosition } from '../realm-file/problem.ts'
+import { byPlace, collect, DocumentError, type Notice, type Problem, renderPosition } from '../realm-file/problem.ts'
 import { changeTexts } from '../service/secrets.ts'
 import type { Vault } from '../service/vault.ts'
-
-/** One stated value: as it is compared (a secret as its digest), and where it comes from. */
-export interface StatedValue {
-  readonly value: Json
-  readonly position: Position
-  /** Where the value of the path names an object of that key. */
-  readonly locate: (path: string, key: Key) => Position
-}
+import { StatedFields, type StatedValue } from './stated-fields.ts'
 
 /** One object as all documents state it. */
 export interface DesiredObject {
   readonly kind: KindName
   readonly key: Key
   readonly id: string | undefined
-  readonly fields: ReadonlyMap<string, StatedValue>
+  readonly fields: StatedFields
+  /** Its secrets in the clear, by path; never a part of a plan. */
+  readonly secrets: Readonly<Record<string, Json>> | undefined
   readonly masked: readonly string[]
   /** It is only named: it is not made. */
   readonly named: boolean
-  readonly position: Position
-  readonly parentPosition: Position
+  /** Where it is stated first. */
+  readonly origin: Origin
 }
 
 /** One realm as all documents state it. */
@@ -40,8 +37,6 @@ export interface DesiredRealm {
   readonly notices: StatedRealm['notices']
   /** Where the realm is named when no document states the realm itself. */
   readonly named: Position | undefined
-  /** The secret of a path of an object; never a part of a plan. */
-  readonly secret: (address: string, path: string) => Json | undefined
 }
 
 /** The realms that the documents state, in order of name, master last. Throws DocumentError with everything that is wrong. */
@@ -51,11 +46,17 @@ export function desiredRealms(
   unknownFields: UnknownFields = 'error',
 ): DesiredRealm[] {
   const problems: Problem[] = []
-  const stated = documents.flatMap((document) => collect(problems, () => parseRealm(document, unknownFields)))
-  const byRealm = Map.groupBy(stated, ({ name }) => name)
-  const realms = [...byRealm].map(([name, parts]) => merge(name, parts, vault, problems))
+  const realms = new Map<string, Merged>()
+  // One document after the other: what is kept of each is much less than what it takes to read it.
+  for (const document of documents) {
+    for (const part of collect(problems, () => parseRealm(document, unknownFields))) {
+      const realm = realms.get(part.name) ?? new Merged(part.name, vault, problems)
+      realms.set(part.name, realm)
+      realm.add(part)
+    }
+  }
   if (problems.length) throw new DocumentError(byPlace(problems, documents))
-  return realms.sort((a, b) => inOrder(a.name, b.name))
+  return [...realms.values()].sort((a, b) => inOrder(a.name, b.name))
 }
 
 /** The order of realms: by name, master last. */
@@ -63,32 +64,69 @@ export function inOrder(a: string, b: string): number {
   return Number(a === MASTER) - Number(b === MASTER) || (a < b ? -1 : 1)
 }
 
-function merge(name: string, parts: readonly StatedRealm[], vault: Vault, problems: Problem[]): DesiredRealm {
-  const objects = new Map<string, DesiredObject & { fields: Map<string, StatedValue> }>()
-  const secrets = new Map<string, Json>()
-  const ids = new Map<string, StatedObject>()
-  for (const object of parts.flatMap((part) => part.objects)) {
-    const id = address(object.kind, object.key)
-    const known = objects.get(id) ?? { ...object, fields: new Map(), masked: [] }
-    objects.set(id, {
-      ...known,
-      id: known.id ?? object.id,
-      masked: [...known.masked, ...object.masked],
-      named: known.named && object.named,
-    })
-    claim(ids, object, problems)
-    for (const [path, value] of Object.entries(object.fields)) {
-      const secret = value !== null && isSecret(kinds[object.kind], path)
-      if (secret) secrets.set(`${id} ${path}`, value)
-      state(known.fields, object, path, secret ? digestOf(vault, value) : value, problems)
+const NONE: readonly string[] = []
+
+/** What is stated of one realm. */
+class Merged implements DesiredRealm {
+  readonly name: string
+  readonly objects = new Map<string, DesiredObject>()
+  readonly notices: Notice[] = []
+  named: Position | undefined
+  readonly #vault: Vault
+  readonly #problems: Problem[]
+  readonly #ids = new Map<string, Claim>()
+  readonly #shared = sharing()
+  #parts = 0
+
+  constructor(name: string, vault: Vault, problems: Problem[]) {
+    this.name = name
+    this.#vault = vault
+    this.#problems = problems
+  }
+
+  add(part: StatedRealm): void {
+    this.notices.push(...part.notices)
+    if (!this.#parts++) this.named = part.named
+    // One document that states the realm itself is enough.
+    else if (!part.named) this.named = undefined
+    for (const object of part.objects) {
+      const id = address(object.kind, object.key)
+      const known = this.objects.get(id)
+      claim(this.#ids, object, this.#problems)
+      this.objects.set(id, this.#together(known, object))
     }
   }
-  return {
-    name,
-    objects,
-    notices: parts.flatMap((part) => part.notices),
-    named: parts.every((part) => part.named) ? parts[0]!.named : undefined,
-    secret: (id, path) => secrets.get(`${id} ${path}`),
+
+  #together(known: DesiredObject | undefined, object: StatedObject): DesiredObject {
+    const stated = new Map<string, StatedValue>(known?.fields)
+    const secrets = { ...known?.secrets }
+    for (const [path, value] of Object.entries(object.fields)) {
+      const secret = value !== null && isSecret(kinds[object.kind], path)
+      if (secret) secrets[path] = this.#shared(value)
+      state(stated, object, path, secret ? digestOf(this.#vault, value) : value, this.#problems)
+    }
+    const { kind, key, origin } = object
+    return {
+      kind,
+      key,
+      id: known?.id ?? object.id,
+      fields: this.#packed(stated),
+      secrets: Object.keys(secrets).length ? secrets : undefined,
+      masked: object.masked.length ? [...(known?.masked ?? []), ...object.masked] : (known?.masked ?? NONE),
+      named: (known?.named ?? true) && object.named,
+      origin: known?.origin ?? origin,
+    }
+  }
+
+  #packed(stated: ReadonlyMap<string, StatedValue>): StatedFields {
+    const all = [...stated.values()]
+    const [first] = all
+    const same = all.every(({ origin }) => origin === first?.origin)
+    return new StatedFields(
+      this.#shared([...stated.keys()]) as string[],
+      all.map(({ value }) => this.#shared(value)),
+      first && same ? first.origin : all.map(({ origin }) => origin),
+    )
   }
 }
 
@@ -105,32 +143,34 @@ function state(
   value: Json,
   problems: Problem[],
 ): void {
-  const { locate } = object
-  const position = locate(path)
   const other = fields.get(path)
-  if (!other) fields.set(path, { value, position, locate })
+  if (!other) fields.set(path, { value, origin: object.origin })
   else if (JSON.stringify(other.value) !== JSON.stringify(value))
-    problems.push(contradiction(object, path, other.position))
+    problems.push(contradiction(object, path, other.origin.locate(path)))
 }
 
+/** Who wishes an id. */
+type Claim = Pick<StatedObject, 'kind' | 'key' | 'id' | 'origin'>
+
 /** An id is wished for one object only, and the same one wherever it is. */
-function claim(ids: Map<string, StatedObject>, object: StatedObject, problems: Problem[]): void {
+function claim(ids: Map<string, Claim>, { kind, key, id, origin }: StatedObject, problems: Problem[]): void {
+  const object: Claim = { kind, key, id, origin }
   if (object.id === undefined) return
   const [own, wished] = [address(object.kind, object.key), `${object.kind} ${object.id}`]
   const { idField } = kinds[object.kind]
   const before = ids.get(own)
   const holder = ids.get(wished)
-  if (before && before.id !== object.id) problems.push(contradiction(object, idField, before.locate(idField)))
+  if (before && before.id !== object.id) problems.push(contradiction(object, idField, before.origin.locate(idField)))
   else if (holder && address(holder.kind, holder.key) !== own) {
-    const other = `${describe(holder.kind, holder.key)} at ${renderPosition(holder.locate(idField))}`
+    const other = `${describe(holder.kind, holder.key)} at ${renderPosition(holder.origin.locate(idField))}`
     const name = describe(object.kind, object.key)
     const message = `${name} has the id of ${other}: leave one of them out, since ids are unique`
-    problems.push({ position: object.locate(idField), message })
+    problems.push({ position: object.origin.locate(idField), message })
   }
   ids.set(own, before ?? object).set(wished, holder ?? object)
 }
 
-function contradiction({ kind, key, locate }: StatedObject, path: string, other: Position): Problem {
+function contradiction({ kind, key, origin }: Claim, path: string, other: Position): Problem {
   const message = `${path} is stated differently at ${renderPosition(other)}: state it once, or twice the same`
-  return { position: locate(path), message: `${describe(kind, key)}: ${message}` }
+  return { position: origin.locate(path), message: `${describe(kind, key)}: ${message}` }
 }

@@ -8,9 +8,9 @@ import { flush, type JournalEntry, type WriteContext } from '../service/context.
 import { ServiceError } from '../service/errors.ts'
 import { hashPassword } from '../service/passwords.ts'
 import { type Caller, Rollback, type Service } from '../service/service.ts'
-import { record } from '../service/sources.ts'
+import { type KeptPlan, record } from '../service/sources.ts'
 import type { Action, RealmPlan } from './action.ts'
-import { ActionError, type Applied, apply } from './apply.ts'
+import { ActionError, type Applied, apply, eventsAreKept, type Statement } from './apply.ts'
 import { noHash, withCredentials } from './credentials.ts'
 import type { DesiredRealm } from './desired.ts'
 import { ownership } from './inventory.ts'
@@ -71,8 +71,8 @@ export async function trial(
 ): Promise<RealmOutcome> {
   if (waits) return { plan: { ...made, notes: [...made.notes, WAITS] }, consequences: [] }
   if (!made.actions.length) return { plan: made, consequences: [] }
-  const checked = await withCredentials(service, desired, made, noHash)
-  return execute(service, caller, checked, made, async (context) => {
+  const statement = await withCredentials(service, desired, made, noHash)
+  return execute(service, caller, desired, statement, made, async (context) => {
     throw new Rollback({ plan: made, consequences: consequences(made, [...context.entries, ...context.people]) })
   })
 }
@@ -84,15 +84,13 @@ export async function commit(
   { desired, input, plan: made }: Planned,
   run: Run,
 ): Promise<RealmOutcome> {
-  const prepared = await withCredentials(service, desired, made, hashPassword)
-  return execute(service, caller, prepared, made, async (context, applied) => {
+  const statement = await withCredentials(service, desired, made, hashPassword)
+  return execute(service, caller, desired, statement, made, async (context, applied) => {
     const outcome = { plan: made, consequences: consequences(made, [...context.entries, ...context.people]) }
     const { owned, dropped } = ownership(desired, input, applied)
-    noteChanges(context, changesOf(made, applied))
+    if (eventsAreKept(context, made, applied)) noteChanges(context, changesOf(made, applied))
     await flush(context, run.source)
-    // All live objects that the plan counted on would make the record of one changed field as long as the realm.
-    const { knows: _, ...kept } = made
-    await record(context, { ...run, owned, dropped, marked: made.marked, plan: kept })
+    await record(context, { ...run, owned, dropped, marked: made.marked, plan: keptOf(made) })
     return outcome
   })
 }
@@ -102,12 +100,13 @@ async function execute(
   service: Service,
   caller: Caller,
   desired: DesiredRealm,
+  statement: Statement,
   made: RealmPlan,
   finish: (context: WriteContext, applied: Applied) => Promise<RealmOutcome>,
 ): Promise<RealmOutcome> {
   const work = (stepwise: boolean) => async (context: WriteContext) => {
     demand(context, 'manage-realm')
-    const applied = await apply(context, made, desired, stepwise)
+    const applied = await apply(context, made, statement, stepwise)
     // Found out or not: what failed once is never kept by the search for its name.
     if (stepwise) throw new Rollback(undefined)
     return finish(context, applied)
@@ -133,7 +132,7 @@ async function execute(
 
 /** The creation of a realm, which no action of its plan says. */
 function creationOf({ name, objects }: DesiredRealm): Action {
-  const { position } = objects.get(address('realm', [name]))!
+  const { position } = objects.get(address('realm', [name]))!.origin
   return { operation: 'create', kind: 'realm', key: [name], changes: [], position }
 }
 
@@ -143,6 +142,34 @@ function newRealm(desired: DesiredRealm, made: RealmPlan) {
     [...desired.objects].flatMap(([id, object]) => (object.id === undefined ? [] : [[id, object.id] as const])),
   )
   return { representation: { realm: made.realm }, id: ids.get(address('realm', [made.realm])), ids }
+}
+
+/**
+ * What history keeps of a plan. All live objects that the plan counted on would make the record of one changed field as
+ * long as the realm; and where each field of a new object stands, the plan shows.
+ */
+function keptOf({ knows: _, actions, ...kept }: RealmPlan): KeptPlan {
+  return { ...kept, actions: withoutPlaces(actions) }
+}
+
+function* withoutPlaces(actions: readonly Action[]): Generator<Action> {
+  for (const action of actions) yield action.operation === 'create' ? withoutPlacesIn(action) : action
+}
+
+function withoutPlacesIn(action: Action): Action {
+  const { operation, kind, key, id, lost, position } = action
+  const changes = action.changes.map(({ path, from, to, add, why }) =>
+    add ? { path, add, why } : { path, from: from!, to: to!, why },
+  )
+  return {
+    operation,
+    kind,
+    key,
+    ...(id !== undefined && { id }),
+    changes,
+    ...(lost && { lost }),
+    ...(position && { position }),
+  }
 }
 
 /** What the plan's actions did, for admin events. */

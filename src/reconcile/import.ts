@@ -2,7 +2,8 @@
 import { kinds } from '../kinds/index.ts'
 import type { Representation } from '../kinds/kind.ts'
 import { address, splitTree } from '../kinds/tree.ts'
-import type { Document } from '../realm-file/document.ts'
+import type { Path } from '../lib/position.ts'
+import { type Document, digestOf, headOf } from '../realm-file/document.ts'
 import type { WriteContext } from '../service/context.ts'
 import { prepareCredentials } from '../service/credentials.ts'
 import { parsePolicy } from '../service/password-policy.ts'
@@ -61,12 +62,14 @@ export async function importContent(context: WriteContext, realm: Representation
   const value = { realm: context.realm.name, ...Object.fromEntries(content) }
   const documents = [bodyDocument(value)]
   const [desired] = desiredRealms(documents, context.vault)
+  const { objects } = desired!
   const made = planned(desired!, await observe(context, '', desired!), documents)
-  await apply(context, made.plan, desired!)
+  await apply(context, made.plan, { objects, secret: (id, path) => objects.get(id)?.secrets?.[path] })
 }
 
 /** A body as a document: it has no lines, so places are paths. */
 function bodyDocument(value: Representation): Document {
   const start = { file: 'body', line: 1, column: 1 }
-  return { file: 'body', value, start, locate: (path) => ({ ...start, file: ['body', ...path].join('/') }) }
+  const locate = (path: Path) => ({ ...start, file: ['body', ...path].join('/') })
+  return { file: 'body', value, head: headOf(value), digest: digestOf(value), start, locate }
 }

@@ -1,37 +1,57 @@
 // What a source owns after a run: the rows that the record writes and drops.
+import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import type { FlatFields } from '../kinds/compare.ts'
 import type { Ownership } from '../service/sources.ts'
 import type { Applied } from './apply.ts'
 import { bind } from './binding.ts'
-import type { DesiredRealm } from './desired.ts'
+import type { DesiredObject, DesiredRealm } from './desired.ts'
 import type { Owned, PlanInput } from './plan-input.ts'
 
-/** The inventory rows that differ from what is kept, and those that are owned no more. */
+/** The inventory rows that differ from what is kept, made one by one, and those that are owned no more. */
 export function ownership(
   desired: DesiredRealm,
   input: PlanInput,
   applied: Applied,
-): { owned: Ownership[]; dropped: { kind: string; object: string }[] } {
+): { owned: Iterable<Ownership>; dropped: { kind: string; object: string }[] } {
   // What no action is about is not loaded again: it is what was bound.
   const bound = bind(input)
+  const idOf = (id: string) => (bound.get(id)?.id ?? applied.get(id)?.id)!
   const kept = new Map(input.owned.map((row) => [`${row.kind} ${row.object}`, row]))
-  const rows = [...desired.objects].map(([id, { kind, key, fields, position }]): Ownership => {
-    const values = Object.fromEntries([...fields].map(([path, { value }]) => [path, value]))
-    return {
-      kind,
-      object: (bound.get(id)?.id ?? applied.get(id)?.id)!,
-      key,
-      fields: values,
-      file: position.file,
-      line: position.line,
-      marked: false,
-    }
-  })
-  const now = new Set(rows.map(({ kind, object }) => `${kind} ${object}`))
+  const open = input.owned.length ? [...desired.objects].filter(([id]) => !input.isSettled(id)) : []
+  const now = new Set(open.map(([id, { kind }]) => `${kind} ${idOf(id)}`))
   return {
-    owned: rows.filter((row) => !isDeepStrictEqual(row, withoutSource(kept.get(`${row.kind} ${row.object}`)))),
+    owned: differing(desired, input, idOf, kept),
     dropped: input.owned.filter(({ kind, object }) => !now.has(`${kind} ${object}`)),
   }
+}
+
+function* differing(
+  { objects }: DesiredRealm,
+  { isSettled }: PlanInput,
+  idOf: (address: string) => string,
+  kept: ReadonlyMap<string, Owned & { source?: string }>,
+): Generator<Ownership> {
+  for (const [id, stated] of objects) {
+    if (isSettled(id)) continue
+    const { kind, key } = stated
+    const { file, line } = stated.origin.position
+    const object = idOf(id)
+    const row = { kind, object, key, fields: valuesOf(stated), file, line, marked: false, stated: statedDigest(stated) }
+    if (!isDeepStrictEqual(row, withoutSource(kept.get(`${kind} ${object}`)))) yield row
+  }
+}
+
+/** A digest of what the inventory says of an object that is stated so, in whatever order. */
+export function statedDigest(stated: DesiredObject): string {
+  const { kind, key, origin } = stated
+  const { file, line } = origin.position
+  const fields = Object.entries(valuesOf(stated)).sort(([a], [b]) => (a < b ? -1 : 1))
+  return hash('sha256', JSON.stringify([kind, key, fields, file, line]), 'base64url')
+}
+
+function valuesOf({ fields }: DesiredObject): FlatFields {
+  return Object.fromEntries([...fields].map(([path, { value }]) => [path, value]))
 }
 
 function withoutSource(row: (Owned & { source?: string }) | undefined): Owned | undefined {

@@ -11,7 +11,8 @@ import { writers } from '../service/index.ts'
 import { digested } from '../service/secrets.ts'
 import type { Attribution } from './action.ts'
 import type { DesiredObject, DesiredRealm } from './desired.ts'
-import { isSettled, references } from './obstacles.ts'
+import { statedDigest } from './inventory.ts'
+import { isStatedAgain, references } from './obstacles.ts'
 import type { LiveState, PlanInput } from './plan-input.ts'
 
 /** What a plan of the source for the realm is made of; no context: the realm does not exist yet. */
@@ -37,16 +38,18 @@ export async function observe(context: Context | undefined, source: string, desi
       exists: false,
       live,
       names: new Map(),
+      isSettled: () => false,
       owned: [],
       others: [],
       changedBy: () => undefined,
     }
   }
   demand(context, 'view-realm')
-  const inventory = await inventoryOf(context)
-  const owned = inventory.filter((row) => row.source === source)
+  const { rows, open } = await inventoryAgainst(context, source, desired)
+  const isSettled = (id: string) => desired.objects.has(id) && !open.has(id)
+  const owned = rows.filter((row) => row.source === source)
   const settled = settledRows(desired, owned)
-  const keys = wantedKeys(desired, owned, settled)
+  const keys = wantedKeys(desired, owned, (id) => isSettled(id) || settled.has(id))
   const read = await readLive(
     context,
     keys,
@@ -72,16 +75,33 @@ export async function observe(context: Context | undefined, source: string, desi
     exists: true,
     live,
     names: await readNames(context, keys, desired, live),
+    isSettled,
     owned,
-    others: inventory.filter((row) => row.source !== source),
+    others: rows.filter((row) => row.source !== source),
     changedBy: blame(entries),
   }
 }
 
 /**
- * What the source states as it did before, and nobody has changed since, by address: it is as it was applied, and need not
- * be read. Whoever changes an object marks its rows.
+ * The inventory without what the source states as it did before and nobody has changed since, and the addresses of what it
+ * states otherwise, or where somebody did. Whoever changes an object marks its rows.
  */
+async function inventoryAgainst(
+  context: Context,
+  source: string,
+  { objects }: DesiredRealm,
+): Promise<{ rows: InventoryRow[]; open: ReadonlySet<string> }> {
+  // A mask says that what is there stays: that has to be looked at.
+  const masked = [...objects].filter(([, stated]) => stated.masked.length).map(([id]) => id)
+  const byDigest = new Map<string, string>()
+  for (const [id, stated] of objects) if (!stated.masked.length) byDigest.set(statedDigest(stated), id)
+  const { rows, fresh } = await inventoryOf(context, source, [...byDigest.keys()])
+  const mine = rows.filter((row) => row.source === source)
+  const open = [...fresh.map((digest) => byDigest.get(digest)!), ...mine.map(({ kind, key }) => address(kind, key))]
+  return { rows, open: new Set([...masked, ...open]) }
+}
+
+/** What of the rows that were read is stated as it was applied after all, by address: it only stands elsewhere. */
 function settledRows(desired: DesiredRealm, owned: readonly InventoryRow[]): ReadonlyMap<string, InventoryRow> {
   const settled = new Map<string, InventoryRow>()
   for (const row of owned) {
@@ -95,7 +115,7 @@ function settledRows(desired: DesiredRealm, owned: readonly InventoryRow[]): Rea
 function statesAgain(stated: DesiredObject['fields'], applied: FlatFields): boolean {
   return (
     stated.size === Object.keys(applied).length &&
-    [...stated].every(([path, { value }]) => isSettled(applied, path, value))
+    [...stated].every(([path, { value }]) => isStatedAgain(applied, path, value))
   )
 }
 
@@ -148,21 +168,21 @@ type WantedKeys = ReadonlyMap<KindName, ReadonlyMap<string, Key>>
 function wantedKeys(
   desired: DesiredRealm,
   owned: readonly InventoryRow[],
-  settled: ReadonlyMap<string, InventoryRow>,
+  isSettled: (address: string) => boolean,
 ): WantedKeys {
   const unmarked = new Map(owned.filter(({ marked }) => !marked).map((row) => [address(row.kind, row.key), row.fields]))
   const keys = new Map<KindName, Map<string, Key>>()
   const want = (kind: KindName, key: Key) => {
-    if (settled.has(address(kind, key))) return
+    if (isSettled(address(kind, key))) return
     if (!keys.has(kind)) keys.set(kind, new Map())
     keys.get(kind)!.set(JSON.stringify(key), key)
     if (key.length > 1) want(key[0] as KindName, key.slice(1, -1))
   }
   for (const [id, { kind, key, fields }] of desired.objects) {
-    if (settled.has(id)) continue
+    if (isSettled(id)) continue
     want(kind, key)
     for (const [path, { value }] of fields) {
-      if (isSettled(unmarked.get(id), path, value)) continue
+      if (isStatedAgain(unmarked.get(id), path, value)) continue
       for (const to of references(kinds[kind], key, path, value)) want(to.to, to.key)
     }
   }

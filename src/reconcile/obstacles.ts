@@ -53,7 +53,7 @@ function conflicts(input: PlanInput): Obstacle[] {
   const others = Map.groupBy(input.others, (one) => address(one.kind, one.key))
   return [...input.stated].flatMap(([id, stated]) =>
     (others.get(id) ?? []).flatMap((other) =>
-      [...stated.fields].flatMap(([path, { value, position }]): Obstacle[] => {
+      [...stated.fields].flatMap(([path, { value, origin }]): Obstacle[] => {
         const kind = kinds[stated.kind]
         const theirs = other.fields[path]
         const { field } = resolve(kind, path)
@@ -64,7 +64,7 @@ function conflicts(input: PlanInput): Obstacle[] {
         const name = describe(stated.kind, stated.key)
         return [
           {
-            position,
+            position: origin.locate(path),
             message: `${name}: ${path} is stated differently by ${where}: state it once, or twice the same; if that is this source where it stood before, name it with --name ${other.source}`,
           },
         ]
@@ -105,14 +105,17 @@ function danglings(input: PlanInput, { actions }: RealmPlan): Obstacle[] {
   const unmarked = new Map(input.owned.filter(({ marked }) => !marked).map((row) => [addressOf(row), row.fields]))
   // Many objects may miss the same one.
   const advices = new Map<string, string>()
-  return [...input.stated.values()].flatMap((stated) =>
-    referred(stated, unmarked.get(addressOf(stated))).flatMap(({ from, to, key, settled, position }): Obstacle[] => {
+  return [...input.stated].flatMap(([own, stated]) => {
+    // What was applied leads somewhere, unless that is to go now.
+    const isSettled = input.isSettled(own)
+    if (isSettled && !deleted.size) return []
+    return referred(stated, unmarked.get(own)).flatMap(({ from, to, key, settled, position }): Obstacle[] => {
       const id = address(to, key)
-      if (settled ? !deleted.has(id) : there.has(id)) return []
+      if (isSettled || settled ? !deleted.has(id) : there.has(id)) return []
       if (!advices.has(id)) advices.set(id, advice(input, to, key, deleted.has(id)))
       return [{ position: position(), message: `${from}${advices.get(id)}` }]
-    }),
-  )
+    })
+  })
 }
 
 /** What documents name without stating it must be there. */
@@ -120,7 +123,7 @@ function onlyNamed(input: PlanInput, { actions }: RealmPlan): Obstacle[] {
   return actions.flatMap(({ operation, kind, key }): Obstacle[] => {
     const stated = input.stated.get(address(kind, key))
     if (operation !== 'create' || !stated?.named) return []
-    return [{ position: stated.position, message: `this${advice(input, kind, key, false)}` }]
+    return [{ position: stated.origin.position, message: `this${advice(input, kind, key, false)}` }]
   })
 }
 
@@ -134,29 +137,29 @@ interface Reference {
   readonly position: () => Position
 }
 
-function referred({ kind, key, fields, parentPosition }: Stated, applied: FlatFields | undefined): Reference[] {
+function referred({ kind, key, fields, origin }: Stated, applied: FlatFields | undefined): Reference[] {
   const name = describe(kind, key)
   const parent = {
     from: name,
     to: key[0] as KindName,
     key: key.slice(1, -1),
     settled: applied !== undefined,
-    position: () => parentPosition,
+    position: () => origin.parentPosition,
   }
-  const own = [...fields].flatMap(([field, { value, locate }]) => {
-    const settled = isSettled(applied, field, value)
+  const own = [...fields].flatMap(([field, { value, origin }]) => {
+    const settled = isStatedAgain(applied, field, value)
     return references(kinds[kind], key, field, value).map((one) => ({
       ...one,
       from: `${name}: ${field}`,
       settled,
-      position: () => locate(field, one.key),
+      position: () => origin.locate(field, one.key),
     }))
   })
   return key.length > 1 ? [parent, ...own] : own
 }
 
 /** Whether a field of an object that nobody has changed is stated as it was applied: what it names is there. */
-export function isSettled(applied: FlatFields | undefined, path: string, value: Json): boolean {
+export function isStatedAgain(applied: FlatFields | undefined, path: string, value: Json): boolean {
   return applied !== undefined && identical(applied[path], value)
 }
 

@@ -27,6 +27,23 @@ export interface Owned {
   readonly line: number
   /** Somebody else has changed the object since. */
   readonly marked: boolean
+  /** A digest of what is stated. */
+  readonly stated: string | null
+}
+
+/** Where a stated object stands, or something in it. */
+export interface Place {
+  readonly position: Position
+  /** Where its parent is named; without a parent field, where the object itself stands. */
+  readonly parentPosition: Position
+  /** The position of a field, or of the place in its value that names an object of that key. */
+  locate(path: string, key?: Key): Position
+}
+
+/** The stated fields of an object, each with where it is stated. */
+export interface Fields extends Iterable<[path: string, stated: { readonly value: Json; readonly origin: Place }]> {
+  readonly size: number
+  has(path: string): boolean
 }
 
 /** A stated object, as `desired.ts` gives it. */
@@ -34,20 +51,11 @@ export interface Stated {
   readonly kind: KindName
   readonly key: Key
   readonly id: string | undefined
-  readonly fields: ReadonlyMap<
-    string,
-    {
-      readonly value: Json
-      readonly position: Position
-      /** Where the value of the path names an object of that key. */
-      readonly locate: (path: string, key: Key) => Position
-    }
-  >
+  readonly fields: Fields
   readonly masked: readonly string[]
   /** It is only named: it is not made. */
   readonly named: boolean
-  readonly position: Position
-  readonly parentPosition: Position
+  readonly origin: Place
 }
 
 /** Everything that a plan is made of. */
@@ -57,6 +65,8 @@ export interface PlanInput {
   readonly calledNow: string
   readonly exists: boolean
   readonly stated: ReadonlyMap<string, Stated>
+  /** Whether the object at the address is stated as it was applied, and nobody has changed it since: no more of it is known. */
+  readonly isSettled: (address: string) => boolean
   /** What is left alone of what the documents say. */
   readonly notices: readonly Note[]
   /** Where the realm is named when no document states the realm itself. */

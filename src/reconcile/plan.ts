@@ -1,11 +1,11 @@
 // Compares what is stated with what is live. Pure: the same input gives the same plan.
-import { creation, isSecret, resolve, valueAt } from '../kinds/compare.ts'
+import { isSecret, resolve } from '../kinds/compare.ts'
 import { kinds } from '../kinds/index.ts'
-import type { Key } from '../kinds/kind.ts'
 import { address, describe } from '../kinds/tree.ts'
-import type { Action, Change, Note, RealmPlan } from './action.ts'
+import type { Action, Note, RealmPlan } from './action.ts'
 import { bind } from './binding.ts'
 import { changeOf, releases } from './changes.ts'
+import { Creation } from './creation.ts'
 import type { LiveState, Owned, PlanInput, Stated } from './plan-input.ts'
 import { unknownProviders } from './unknown-providers.ts'
 
@@ -17,6 +17,7 @@ export function plan(input: PlanInput): RealmPlan {
   const bound = new Set(binding.values())
   const actions: Action[] = []
   for (const [id, stated] of input.stated) {
+    if (input.isSettled(id)) continue
     const owned = ownedByAddress.get(id)
     const live = binding.get(id)
     const action = live ? update(input, stated, live, owned) : create(input, stated, owned)
@@ -38,39 +39,19 @@ export function plan(input: PlanInput): RealmPlan {
 }
 
 function create(input: PlanInput, stated: Stated, owned: Owned | undefined): Action {
-  const kind = kinds[stated.kind]
-  const given = creation(kind, {})
-  const changes = [...stated.fields]
-    // To state that there is none says something only where creation would give one.
-    .filter(([path, { value }]) => value !== null || valueAt(kind, given, path) !== null)
-    .map(([path, { value, position }]): Change => {
-      const { field } = resolve(kind, path)
-      return field.relation
-        ? { path, add: value as unknown as Key[], why: 'stated', position }
-        : { path, from: null, to: value, why: 'stated', position }
-    })
-  const lost = owned && input.changedBy(stated.kind, owned.object)
-  return {
-    operation: 'create',
-    kind: stated.kind,
-    key: stated.key,
-    ...(stated.id !== undefined && { id: stated.id }),
-    changes,
-    ...(lost && { lost }),
-    position: stated.position,
-  }
+  return new Creation(stated, owned && input.changedBy(stated.kind, owned.object))
 }
 
 function update(input: PlanInput, stated: Stated, live: LiveState, owned: Owned | undefined): Action | undefined {
   const kind = kinds[stated.kind]
   const changes = [
-    ...[...stated.fields].flatMap(([path, { value, position }]) =>
-      changeOf(input, kind, live, owned, path, value, position),
+    ...[...stated.fields].flatMap(([path, { value, origin }]) =>
+      changeOf(input, kind, live, owned, path, value, origin),
     ),
     ...(owned ? releases(input, kind, stated, live, owned) : []),
   ]
   if (!changes.length) return undefined
-  return { ...actionOn('update', live), changes, position: stated.position }
+  return { ...actionOn('update', live), changes, position: stated.origin.position }
 }
 
 /** An object that this source stated and states no more. */
@@ -97,9 +78,9 @@ function leftAlone(input: PlanInput, binding: ReadonlyMap<string, LiveState>): N
     binding.has(id) && !owned.has(id)
       ? [...fields]
           .filter(([path]) => resolve(kinds[kind], path).field.once && isSecret(kinds[kind], path))
-          .map(([path, { position }]) => ({
+          .map(([path, { origin }]) => ({
             message: `${describe(kind, key)}: ${path} stay as they are, since the ${kinds[kind].title} was there before`,
-            position,
+            position: origin.locate(path),
           }))
       : [],
   )
@@ -111,7 +92,7 @@ function notes({ notices, stated }: PlanInput): Note[] {
       .filter((path) => !one.fields.has(path))
       .map((path) => ({
         message: `${describe(one.kind, one.key)}: ${path} is masked; what is there stays`,
-        position: one.position,
+        position: one.origin.position,
       })),
   )
   return [...notices, ...masked, ...unknownProviders(stated.values())]

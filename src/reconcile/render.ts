@@ -32,25 +32,24 @@ const OUTCOMES = { create: 'created', update: 'configured', delete: 'deleted' } 
 
 /** The text of an outcome: object by object, field by field, with the place of each stated value. */
 export function renderOutcome(shown: Shown, how: 'planned' | 'applied', paint: Paint = plainly): string {
-  const lines = [
-    ...shown.realms.flatMap((realm) => renderRealm(realm, paint)),
-    ...shown.notes.map((note) => renderNote(note, paint)),
-    summary(shown, how),
-  ]
-  return lines.join('\n')
+  return [...outcomeLines(shown, how, paint)].join('\n')
 }
 
-function renderRealm({ plan, consequences }: Shown['realms'][number], paint: Paint): string[] {
-  const notes = plan.notes.map((note) => renderNote(note, paint))
-  if (!plan.actions.length && !plan.creates) return [`${paint('bold', `realm ${plan.realm}`)}: unchanged`, ...notes]
-  return [
-    paint('bold', `realm ${plan.realm}${plan.creates ? ' (new)' : ''}`),
-    ...plan.actions.flatMap((action) => renderAction(action, signOf(plan, action), paint)),
-    ...consequences.map(({ operation, kind, key }) =>
-      paint('dim', `  ${SIGNS[operation][1]} ${describe(kind as KindName, key)} follows`),
-    ),
-    ...notes,
-  ]
+/** The same, each piece made when it is asked for: of many people it is long. */
+export function* outcomeLines(shown: Shown, how: 'planned' | 'applied', paint: Paint): Generator<string> {
+  for (const realm of shown.realms) yield* realmLines(realm, paint)
+  for (const note of shown.notes) yield renderNote(note, paint)
+  yield summary(shown, how)
+}
+
+function* realmLines({ plan, consequences }: Shown['realms'][number], paint: Paint): Generator<string> {
+  const name = paint('bold', `realm ${plan.realm}${plan.creates ? ' (new)' : ''}`)
+  const unchanged = !plan.actions.length && !plan.creates
+  yield unchanged ? `${name}: unchanged` : name
+  for (const action of plan.actions) yield* renderAction(action, signOf(plan, action), paint)
+  for (const { operation, kind, key } of unchanged ? [] : consequences)
+    yield paint('dim', `  ${SIGNS[operation][1]} ${describe(kind as KindName, key)} follows`)
+  for (const note of plan.notes) yield renderNote(note, paint)
 }
 
 /** A new realm is made with its built-in content, and then changed: people see something new. */

@@ -1,7 +1,6 @@
 // One run of a source: the named steps from documents to the record. The unit is the realm; realms follow each other.
 import { createHash } from 'node:crypto'
 import { adminClientObjects, MASTER } from '../kinds/built-in/index.ts'
-import type { Representation } from '../kinds/kind.ts'
 import { version } from '../lib/version.ts'
 import type { Document } from '../realm-file/document.ts'
 import type { UnknownFields } from '../realm-file/parse.ts'
@@ -169,21 +168,11 @@ function digestsOf(service: Service, source: SourceState): ReadonlyMap<string, s
   return new Map([...Map.groupBy(source.documents, realmOf)].map(([realm, documents]) => [realm, digest(documents)]))
 }
 
-// A source that is watched shows the same documents again and again, and a realm of many people is a long text.
-const digests = new WeakMap<Document, string>()
-
-function digestOf(document: Document): string {
-  const known = digests.get(document)
-  if (known !== undefined) return known
-  const { file, start, value, states } = document
-  const digest = createHash('sha256')
-    .update(JSON.stringify([file, start.line, value, states]))
-    .digest('hex')
-  digests.set(document, digest)
-  return digest
+function digestOf({ file, start, digest, states }: Document): unknown[] {
+  return [file, start.line, digest, states]
 }
 
 /** The name as it stands there; a document without one is refused when it is taken apart. */
-function realmOf({ value }: Document): string {
-  return String((value as Representation).realm)
+function realmOf({ head }: Document): string {
+  return String(head.realm)
 }

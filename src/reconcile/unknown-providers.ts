@@ -10,12 +10,12 @@ import type { Stated } from './plan-input.ts'
 /** A note for each provider that is not there: one for all objects of a kind that name it. */
 export function unknownProviders(stated: Iterable<Stated>): Note[] {
   const found = [...stated].flatMap((one) =>
-    [...one.fields].flatMap(([path, { value, locate }]) =>
+    [...one.fields].flatMap(([path, { value, origin }]) =>
       unknownIn(resolve(kinds[one.kind], path).field, value).map(({ facts, provider }) => ({
         one,
         facts,
         provider,
-        position: locate(path, [provider]),
+        position: origin.locate(path, [provider]),
       })),
     ),
   )

@@ -3,7 +3,12 @@ import { kinds } from '../kinds/index.ts'
 import type { Key, KindName } from '../kinds/kind.ts'
 import type { AdminEvent } from '../store/admin-events.ts'
 import type { Transaction } from '../store/database.ts'
-import { type InventoryRow, selectInventory } from '../store/inventory.ts'
+import {
+  type InventoryDifference,
+  type InventoryRow,
+  selectInventory,
+  selectMarkedInventory,
+} from '../store/inventory.ts'
 import {
   type Actor,
   insertEntries,
@@ -120,12 +125,16 @@ export async function entriesOf(
   return found
 }
 
-/** What all sources own in the realm. One statement. */
-export function inventoryOf(context: Context): Promise<InventoryRow[]> {
-  return selectInventory(context.tx, context.realm.number, false)
+/** What all sources own in the realm, but for what the source states with these digests as it did before. One statement. */
+export function inventoryOf(
+  { tx, realm }: Context,
+  source: string,
+  digests: readonly string[],
+): Promise<InventoryDifference> {
+  return selectInventory(tx, realm.number, source, digests)
 }
 
 /** What all sources own in the realm and somebody else has changed since. One statement. */
-export function markedInventoryOf(context: Context): Promise<InventoryRow[]> {
-  return selectInventory(context.tx, context.realm.number, true)
+export function markedInventoryOf({ tx, realm }: Context): Promise<InventoryRow[]> {
+  return selectMarkedInventory(tx, realm.number)
 }

@@ -57,6 +57,16 @@ async function keptPasswords({ tx, realm, vault }: Context, user: string): Promi
     }))
 }
 
+/** A credential that needs no hashing as it is kept. Throws invalid where it is none. */
+export function shaped(stated: Representation): Representation {
+  const { hashedSaltedValue, secretData, credentialData, type = PASSWORD } = stated
+  if (hashedSaltedValue != null) return { ...keptOf(stated), ...ofEarlierForm(stated) }
+  if (secretData == null || credentialData == null) {
+    throw failure('invalid', `A credential of type ${type} needs a value, or secretData and credentialData`)
+  }
+  return { ...keptOf(stated), type: type!, secretData: asJson(secretData), credentialData: asJson(credentialData) }
+}
+
 /** The required actions that credentials bring along: who got a temporary password needs another. */
 export function actionsOf(credentials: Json | undefined): string[] {
   return asList(credentials).some(({ temporary }) => temporary === true) ? [UPDATE_PASSWORD] : []
@@ -131,20 +141,16 @@ export async function placedAfter(
 }
 
 async function prepare(stated: Representation, make: PasswordMaker): Promise<Representation> {
-  const { value, hashedSaltedValue, secretData, credentialData, type = PASSWORD, ...rest } = stated
-  const { temporary, userLabel, id, createdDate, priority } = rest
-  const kept = Object.fromEntries(
-    Object.entries({ temporary, userLabel, id, createdDate, priority }).filter(([, one]) => one != null),
-  ) as Representation
-  if (value != null) {
-    if (type !== PASSWORD) throw failure('invalid', `A credential of type ${type} cannot be made from a value`)
-    return { ...kept, ...(await make(String(value))) }
-  }
-  if (hashedSaltedValue != null) return { ...kept, ...ofEarlierForm(stated) }
-  if (secretData == null || credentialData == null) {
-    throw failure('invalid', `A credential of type ${type} needs a value, or secretData and credentialData`)
-  }
-  return { ...kept, type: type!, secretData: asJson(secretData), credentialData: asJson(credentialData) }
+  const { value, type = PASSWORD } = stated
+  if (value == null) return shaped(stated)
+  if (type !== PASSWORD) throw failure('invalid', `A credential of type ${type} cannot be made from a value`)
+  return { ...keptOf(stated), ...(await make(String(value))) }
+}
+
+/** What every form of a credential keeps as it is stated. */
+function keptOf({ temporary, userLabel, id, createdDate, priority }: Representation): Representation {
+  const all = Object.entries({ temporary, userLabel, id, createdDate, priority })
+  return Object.fromEntries(all.filter(([, one]) => one != null)) as Representation
 }
 
 /** Keycloak: how credentials were exported before version 8. */

@@ -16,6 +16,8 @@ import { idsOf, type ReferenceIds, referenceIds, resolveReferences } from './ref
 import { elementsOf, relationElements, rowOf, targetIds } from './rows.ts'
 import { mapSecrets, sealed } from './secrets.ts'
 
+export { CHUNK } from '../store/objects.ts'
+
 /** An object to make. */
 export interface NewObject {
   /** A wished id; absent: a new UUID. */

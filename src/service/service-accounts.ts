@@ -24,7 +24,8 @@ export async function addServiceAccounts(context: WriteContext, clients: readonl
 
 /** Deletes the service accounts that the clients have. */
 export async function removeServiceAccounts(context: WriteContext, clients: readonly LiveObject[]): Promise<void> {
-  await users.delete(context, await accountsOf(context, clients))
+  const accounts = await accountsOf(context, clients)
+  if (accounts.length) await users.delete(context, accounts)
 }
 
 /** Calls the service accounts as their clients are called now. */

@@ -6,6 +6,7 @@ import {
   countMarked,
   deleteInventory,
   type InventoryRow,
+  insertHistory,
   recordApplied,
   selectApplied,
   selectMarkedRealms,
@@ -27,12 +28,21 @@ export interface RunRecord {
   /** Of everything that went in: the same digest and no marked row mean that there is nothing to do. */
   readonly digest: string
   readonly revision: string
-  readonly owned: readonly Ownership[]
+  readonly owned: Iterable<Ownership>
   readonly dropped: readonly { kind: string; object: string }[]
   /** How many of its rows were marked when the run was planned. */
   readonly marked: number
-  readonly plan: unknown
+  readonly plan: KeptPlan
 }
+
+/** What is kept of a plan: its actions, made as they are asked for, and the rest. */
+export interface KeptPlan {
+  readonly actions: Iterable<unknown>
+  readonly [member: string]: unknown
+}
+
+/** Actions in a line of history; a plan of more goes on in others, which say which part of it they are. */
+const LINE = 20_000
 
 /** The realms that the source has applied to, with what it applied. One statement. */
 export function appliedBy(service: Service, source: string): Promise<AppliedSource[]> {
@@ -51,15 +61,21 @@ export function countChanged(service: Service): Promise<number> {
 
 /**
  * Keeps what a run did, in its transaction. Throws `changed` where other objects that the source owns are marked than when
- * the run was planned. One statement, and one per further chunk of what is owned.
+ * the run was planned. One statement, and one per further chunk of what is owned or was done.
  */
-export async function record(context: Context, { owned, dropped, marked, ...run }: RunRecord): Promise<void> {
+export async function record(context: Context, { owned, dropped, marked, plan, ...run }: RunRecord): Promise<void> {
   const { tx, realm, now, actor } = context
-  const [first = [], ...more] = chunks(owned, CHUNK)
-  const kept = await recordApplied(tx, realm.number, { ...run, at: now, actor }, first)
+  const rows = chunks(owned, CHUNK)
+  const parts = chunks(plan.actions, LINE)
+  const line = (actions: readonly unknown[] = [], part = 0) => {
+    return { ...run, at: now, actor, plan: { ...plan, ...(part && { part }), actions } }
+  }
+  const kept = await recordApplied(tx, realm.number, line(parts.next().value || []), rows.next().value || [])
   if (kept.marked !== marked) {
     throw failure('changed', `something that ${run.source} states has changed since the plan was made`)
   }
-  for (const chunk of more) await upsertInventory(tx, realm.number, kept.source, chunk)
+  let part = 1
+  for (const actions of parts) await insertHistory(tx, realm.number, kept.source, line(actions, part++))
+  for (const chunk of rows) await upsertInventory(tx, realm.number, kept.source, chunk)
   if (dropped.length) await deleteInventory(tx, realm.number, kept.source, dropped)
 }

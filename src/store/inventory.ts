@@ -18,6 +18,8 @@ export interface InventoryRow {
   readonly line: number
   /** Somebody else has changed the object since. */
   readonly marked: boolean
+  /** A digest of what the row says, less source and mark; null in rows that were written before there was one. */
+  readonly stated: string | null
 }
 
 /** What a source has applied to a realm. */
@@ -52,12 +54,48 @@ export async function selectMarkedRealms(tx: Transaction): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-/** The inventory of all sources of a realm; `markedOnly`: of what others changed. One statement. */
-export async function selectInventory(tx: Transaction, realm: number, markedOnly: boolean): Promise<InventoryRow[]> {
+/** The inventory of a realm less what a source says as its row does. */
+export interface InventoryDifference {
+  readonly rows: InventoryRow[]
+  /** The digests that no row has. */
+  readonly fresh: string[]
+}
+
+/**
+ * The inventory of all sources of a realm, without those rows of the one source that have one of the digests and no mark:
+ * what a source states as it did before is not read. One statement.
+ */
+export async function selectInventory(
+  tx: Transaction,
+  realm: number,
+  source: string,
+  digests: readonly string[],
+): Promise<InventoryDifference> {
+  const { rows } = await sql<InventoryRow & { fresh: string | null }>`
+    with row as (
+      select s.name as source, i.kind, i.object, i.key, i.fields, i.file, i.line, i.marked, i.stated
+      from inventory i join source s on s.number = i.source
+      where i.realm = ${realm}
+    )
+    select r.*, case when r.object is null then d.digest end as fresh
+    from (select * from row o where o.source = ${source}) r
+    full join unnest(${digests}::text[]) as d(digest) on d.digest = r.stated
+    where r.object is null or d.digest is null or r.marked
+    union all
+    select o.*, null from row o where o.source <> ${source}
+    order by source, kind, key`.execute(tx)
+  return {
+    rows: rows.filter(({ fresh }) => fresh === null).map(({ fresh: _, ...row }) => row),
+    fresh: rows.flatMap(({ fresh }) => fresh ?? []),
+  }
+}
+
+/** What sources own in a realm and others changed since. One statement. */
+export async function selectMarkedInventory(tx: Transaction, realm: number): Promise<InventoryRow[]> {
   const { rows } = await sql<InventoryRow>`
-    select s.name as source, i.kind, i.object, i.key, i.fields, i.file, i.line, i.marked
+    select s.name as source, i.kind, i.object, i.key, i.fields, i.file, i.line, i.marked, i.stated
     from inventory i join source s on s.number = i.source
-    where i.realm = ${realm} ${markedOnly ? sql`and i.marked` : sql``}
+    where i.realm = ${realm} and i.marked
     order by s.name, i.kind, i.key`.execute(tx)
   return rows
 }
@@ -134,18 +172,32 @@ export async function recordApplied(
   return found[0]!
 }
 
+/** Writes a further line of history of a run, whose plan is too long for one. One statement. */
+export async function insertHistory(
+  tx: Transaction,
+  realm: number,
+  source: number,
+  { revision, at, actor, plan }: AppliedRun,
+): Promise<void> {
+  await sql`
+    insert into history (realm, source, revision, at, actor, plan)
+    select ${realm}::integer, ${source}::integer, ${revision}, ${at}::timestamptz,
+      ${JSON.stringify(actor)}::jsonb, ${JSON.stringify(plan)}::jsonb`.execute(tx)
+}
+
 function upsert(
   realm: number,
   source: RawBuilder<unknown>,
   rows: readonly Omit<InventoryRow, 'source'>[],
   from: RawBuilder<unknown> = sql``,
 ): RawBuilder<unknown> {
-  return sql`insert into inventory as i (realm, source, kind, object, key, fields, file, line, marked)
-      select ${realm}::integer, ${source}, x.kind, x.object, x.key, x.fields, x.file, x.line, x.marked
+  return sql`insert into inventory as i (realm, source, kind, object, key, fields, file, line, marked, stated)
+      select ${realm}::integer, ${source}, x.kind, x.object, x.key, x.fields, x.file, x.line, x.marked, x.stated
       from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-        as x(kind text, object text, key jsonb, fields jsonb, file text, line integer, marked boolean) ${from}
+        as x(kind text, object text, key jsonb, fields jsonb, file text, line integer, marked boolean, stated text) ${from}
       on conflict (realm, source, kind, object) do update
-        set key = excluded.key, fields = excluded.fields, file = excluded.file, line = excluded.line, marked = excluded.marked
+        set key = excluded.key, fields = excluded.fields, file = excluded.file, line = excluded.line, marked = excluded.marked,
+          stated = excluded.stated
         where i.realm = ${realm}`
 }
 

@@ -2,7 +2,9 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Json } from '../kinds/fields.ts'
 import type { Key } from '../kinds/kind.ts'
+import { chunks } from '../lib/chunks.ts'
 import type { Transaction } from './database.ts'
+import { CHUNK } from './objects.ts'
 
 /** Who acted. */
 export interface Actor {
@@ -47,7 +49,7 @@ export async function nextNumber(tx: Transaction, realm: number): Promise<number
 
 /**
  * Writes entries, numbered from `first`, and marks what sources own of the objects that changed: every source but the one
- * that did. One statement.
+ * that did. One statement per chunk.
  */
 export async function insertEntries(
   tx: Transaction,
@@ -58,18 +60,23 @@ export async function insertEntries(
   entries: readonly JournalEntry[],
   except: string | undefined,
 ): Promise<void> {
-  await sql`
-    with entry as (
-      select x.entry, x.ordinality
-      from jsonb_array_elements(${JSON.stringify(entries)}::jsonb) with ordinality as x(entry, ordinality)
-    ),
-    written as (
-      insert into journal (realm, number, at, actor, operation, kind, object, key, fields)
-      select ${realm}::integer, ${first}::bigint + e.ordinality - 1, ${at}::timestamptz, ${JSON.stringify(actor)}::jsonb,
-        e.entry ->> 'operation', e.entry ->> 'kind', e.entry ->> 'object', e.entry -> 'key', e.entry -> 'fields'
-      from entry e
-    )
-    ${marking(realm, except)}`.execute(tx)
+  for (const chunk of chunks(numbered(entries, first), CHUNK)) {
+    await sql`
+      with entry as (
+        select x.entry from jsonb_array_elements(${JSON.stringify(chunk)}::jsonb) as x(entry)
+      ),
+      written as (
+        insert into journal (realm, number, at, actor, operation, kind, object, key, fields)
+        select ${realm}::integer, (e.entry ->> 'number')::bigint, ${at}::timestamptz, ${JSON.stringify(actor)}::jsonb,
+          e.entry ->> 'operation', e.entry ->> 'kind', e.entry ->> 'object', e.entry -> 'key', e.entry -> 'fields'
+        from entry e
+      )
+      ${marking(realm, except)}`.execute(tx)
+  }
+}
+
+function* numbered(entries: readonly JournalEntry[], first: number): Generator<JournalEntry & { number: number }> {
+  for (const [at, entry] of entries.entries()) yield { ...entry, number: first + at }
 }
 
 /** Whoever changes an object marks its rows of the inventory; `entry` holds the entries. */
@@ -106,7 +113,7 @@ export async function selectEntries(
 
 /**
  * Writes entries of the people stream, which takes no lock: their order is that of their transactions. Marks what sources
- * own as `insertEntries` does. One statement.
+ * own as `insertEntries` does. One statement per chunk.
  */
 export async function insertPeopleEntries(
   tx: Transaction,
@@ -116,15 +123,17 @@ export async function insertPeopleEntries(
   entries: readonly JournalEntry[],
   except: string | undefined,
 ): Promise<void> {
-  await sql`
-    with entry as (
-      select x.entry from jsonb_array_elements(${JSON.stringify(entries)}::jsonb) as x(entry)
-    ),
-    written as (
-      insert into people_journal (realm, at, actor, operation, kind, object, key, fields)
-      select ${realm}::integer, ${at}::timestamptz, ${JSON.stringify(actor)}::jsonb,
-        e.entry ->> 'operation', e.entry ->> 'kind', e.entry ->> 'object', e.entry -> 'key', e.entry -> 'fields'
-      from entry e
-    )
-    ${marking(realm, except)}`.execute(tx)
+  for (const chunk of chunks(entries, CHUNK)) {
+    await sql`
+      with entry as (
+        select x.entry from jsonb_array_elements(${JSON.stringify(chunk)}::jsonb) as x(entry)
+      ),
+      written as (
+        insert into people_journal (realm, at, actor, operation, kind, object, key, fields)
+        select ${realm}::integer, ${at}::timestamptz, ${JSON.stringify(actor)}::jsonb,
+          e.entry ->> 'operation', e.entry ->> 'kind', e.entry ->> 'object', e.entry -> 'key', e.entry -> 'fields'
+        from entry e
+      )
+      ${marking(realm, except)}`.execute(tx)
+  }
 }

@@ -28,6 +28,7 @@ import { loginFailures } from './migrations/0022-login-failures.ts'
 import { realmKeys } from './migrations/0023-realm-keys.ts'
 import { authenticationSessions } from './migrations/0024-authentication-sessions.ts'
 import { outbox } from './migrations/0025-outbox.ts'
+import { stated } from './migrations/0026-stated.ts'
 
 /** The migrations in order: name → SQL. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -56,6 +57,7 @@ export const migrations: Readonly<Record<string, string>> = {
   '0023-realm-keys': realmKeys,
   '0024-authentication-sessions': authenticationSessions,
   '0025-outbox': outbox,
+  '0026-stated': stated,
 }
 
 /** Applies what is missing. Two processes at once: the second waits. Throws what the database says. */

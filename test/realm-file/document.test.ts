@@ -319,3 +319,15 @@ describe('refusals', () => {
     expect(message('x'.repeat(64 * 1024 * 1024 + 1))).toMatch(/larger than 64 MB/)
   })
 })
+
+test('values and places of files that were forgotten are read again', () => {
+  const filler = `notes:\n${'  - a line that says nothing\n'.repeat(100_000)}`
+  const documents = ['first', 'second', 'third'].flatMap((realm) =>
+    parseDocuments(`${realm}.yaml`, `realm: ${realm}\n${filler}enabled: true\n`),
+  )
+  expect(documents.map(({ head }) => head.realm)).toEqual(['first', 'second', 'third'])
+  for (const document of [...documents, ...documents]) {
+    expect((document.value as { notes: string[] }).notes).toHaveLength(100_000)
+    expect(document.locate(['enabled'])).toEqual({ file: document.file, line: 100_003, column: 1 })
+  }
+})

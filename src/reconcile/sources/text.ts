@@ -24,7 +24,10 @@ export interface SourceText {
 /** The source that came over the wire. Variables in the texts are not looked up here. Throws DocumentError. */
 export function unpackSource({ name, revision, unknownFields, files }: SourceText): SourceState {
   const documents = files.flatMap(({ file, text, values }) =>
-    parseDocuments(file, text).map((document, at) => restated(document, placed(document.value, [], values[at] ?? {}))),
+    parseDocuments(file, text).map((document, at) => {
+      const own = values[at] ?? {}
+      return Object.keys(own).length ? restated(document, placed(document.value, [], own)) : document
+    }),
   )
   return { name, revision, unknownFields, ...openEnvelopes(documents, unknownFields) }
 }

@@ -1,0 +1,28 @@
+// The process whose memory is measured: it reads a folder and applies it, three times.
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { applySource } from '../src/reconcile/run.ts'
+import { readFileSource } from '../src/reconcile/sources/file.ts'
+import { openService, SYSTEM } from '../src/service/service.ts'
+
+const [url, folder] = process.argv.slice(2) as [string, string]
+const service = await openService({ location: { url }, key: new Uint8Array(32) })
+await service.create(SYSTEM, { representation: { realm: 'master' } }, async () => {})
+
+async function step(name: string, expected: (actions: number) => boolean): Promise<void> {
+  const start = performance.now()
+  const source = await readFileSource(folder, { env: {}, allowed: () => false })
+  const { realms } = await applySource(service, SYSTEM, source)
+  const actions = realms[0]!.plan.actions.length
+  if (!expected(actions)) throw new Error(`${name}: ${actions} actions`)
+  const peak = process.resourceUsage().maxRSS / 1024
+  process.send!({ name, seconds: (performance.now() - start) / 1_000, peak })
+}
+
+await step('apply people to an empty realm', (actions) => actions > 100)
+await step('the same again', (actions) => actions === 0)
+const file = join(folder, 'people-0.json')
+await writeFile(file, (await readFile(file, 'utf8')).replace('"Number 7"', '"Seven"'))
+await step('one of them changed', (actions) => actions === 1)
+await service.close()
+process.disconnect()
