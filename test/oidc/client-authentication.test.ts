@@ -2,7 +2,7 @@
 import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type JWTPayload, SignJWT } from 'jose'
+import { CompactSign, decodeJwt, type JWTPayload, SignJWT } from 'jose'
 import { afterAll, expect, test } from 'vitest'
 import { selfSigned } from '../../src/lib/self-signed.ts'
 import { testServer } from '../support/server.ts'
@@ -126,8 +126,17 @@ test('events tell what a client has shown, and why it was not enough', async () 
   expect(told[0]).not.toHaveProperty('clientId')
 })
 
-test('what a database cannot keep proves nothing', async () => {
-  const { assert } = await realmWith({ clientAuthenticatorType: 'client-jwt', attributes: inPlace })
+test('what a database cannot keep, or is of the wrong type, proves nothing', async () => {
+  const { issuer, ask, assert } = await realmWith({ clientAuthenticatorType: 'client-jwt', attributes: inPlace })
+  const odd = { exp: 'soon', iat: 'now', nbf: 'then', jti: 5, aud: 5, sub: 5, iss: 5 }
+  const text = await assertion(issuer, {}, {}, rsa.privateKey)
+  for (const [name, value] of Object.entries(odd)) {
+    const claims = JSON.stringify({ ...decodeJwt(text), [name]: value })
+    const signed = await new CompactSign(Buffer.from(claims))
+      .setProtectedHeader({ alg: 'RS256', kid: 'r' })
+      .sign(rsa.privateKey)
+    expect(await ask({ client_assertion_type: TYPE, client_assertion: signed }), name).toMatch(/^40[01] invalid_client/)
+  }
   expect(await assert({ jti: 'a\0b' })).toBe('400 invalid_client: Token jti claim is required')
   expect(await assert({ sub: 'a\0b', iss: 'a\0b' })).toBe(`401 invalid_client: ${WRONG}`)
 })

@@ -40,9 +40,9 @@ export const refuse = (reason: string, error = 'invalid_client_credentials'): OA
 
 /** The client that a request says to come from by its assertion. */
 export function assertedClient({ form }: TokenRequest): string | undefined {
-  const claims = read(form.client_assertion)?.claims
+  const { iss, sub } = read(form.client_assertion)?.claims ?? {}
   // Keycloak: what others sign about a client is none of its own assertions.
-  return claims && claims.iss === claims.sub ? claims.sub : undefined
+  return typeof sub === 'string' && iss === sub ? sub : undefined
 }
 
 /** What an assertion says of itself, for the event that tells of the request. */
@@ -86,7 +86,7 @@ async function problemOf(attempt: Attempt, client: LiveObject, assertion: Assert
     if (error instanceof errors.JOSEError || error instanceof TypeError) return method.wrong()
     throw error
   }
-  const longest = Number(attributes['token.endpoint.auth.signing.max.exp'] || MAX_LIFESPAN)
+  const longest = Number(attributes['token.endpoint.auth.signing.max.exp']) || MAX_LIFESPAN
   const why = audienceProblem(attempt, assertion.claims) ?? timeProblem(attempt, assertion.claims, longest)
   return why === undefined ? reuseProblem(attempt, client, assertion.claims, longest) : refuse(why)
 }
@@ -101,15 +101,16 @@ function audienceProblem({ realm, base }: Attempt, { aud }: JWTPayload): string 
   return audiences.length > 1 ? 'Multiple audiences not allowed' : undefined
 }
 
+/** What is no number is never in time. */
 function timeProblem({ realm }: Attempt, { exp, iat, nbf }: JWTPayload, longest: number): string | undefined {
   const now = secondsOf(realm.now)
   if (typeof exp !== 'number') return 'Token exp claim is required'
-  if (exp <= now || (nbf !== undefined && nbf - SKEW > now)) return 'Token is not active'
-  if (typeof iat !== 'number')
+  if (exp <= now || (nbf !== undefined && !(nbf - SKEW <= now))) return 'Token is not active'
+  if (iat === undefined)
     return exp - now > longest
       ? 'Token expiration is too far in the future and iat claim not present in token'
       : undefined
-  if (iat - SKEW > now) return 'Token was issued in the future'
+  if (!(iat - SKEW <= now)) return 'Token was issued in the future'
   return now > iat + longest ? 'Token was issued too far in the past to be used now' : undefined
 }
 

@@ -17,7 +17,7 @@ export const byClientJwt: Method = (attempt) =>
 const verify: VerifySignature = async ({ notes }, client, { text, algorithm }) => {
   try {
     const { protectedHeader } = await compactVerify(text, keysOfClient(client), { algorithms: [algorithm] })
-    notes.details.client_jwt_kid = protectedHeader.kid
+    if (typeof protectedHeader.kid === 'string') notes.details.client_jwt_kid = protectedHeader.kid
   } catch (error) {
     if (error instanceof errors.JOSEError && error.code.startsWith('ERR_JWKS'))
       throw refuse('Unable to load public key', 'client_credentials_setup_required')
