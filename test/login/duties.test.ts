@@ -263,3 +263,18 @@ test('in a realm with organizations the name comes first', async () => {
   expect(next.text).toContain('You are signing in as ann.')
   expect(reached(await browser.send(next, { password: 'pw' }))).toBe(true)
 })
+
+test('an application may ask for an action, which people may decline unless it is their duty', async () => {
+  const { path, user, logInAddress } = await realmWithPeople()
+  const browser = testBrowser(app)
+  const ask = (action: string) => browser.open(logInAddress({ kc_action: action }).address)
+  const wished = await browser.send(await ask('CONFIGURE_TOTP'), logIn)
+  expect(wished.text).toContain('Set up one-time codes')
+  const declined = await browser.send(wished, { 'cancel-aia': 'true' })
+  expect([declined.answer?.get('kc_action_status'), reached(declined)]).toEqual(['cancelled', true])
+  expect((await ask('webauthn-register')).answer?.get('kc_action_status')).toBe('error')
+  const live = (await call('GET', `${path}/users/${user}`)).body
+  await call('PUT', `${path}/users/${user}`, { body: { ...live, requiredActions: ['CONFIGURE_TOTP'] } })
+  const duty = await browser.send(await ask('CONFIGURE_TOTP'), { 'cancel-aia': 'true' })
+  expect([duty.answer, duty.text]).toEqual([undefined, expect.stringContaining('Set up one-time codes')])
+})

@@ -30,7 +30,16 @@ interface Enabled {
 /** The page of the next thing to do; undefined: nothing is left. Keycloak: actions that the realm has not enabled do not count. */
 export async function nextAction(login: Login): Promise<Asked | undefined> {
   const { state } = login
-  for (const action of await enabledActions(login)) {
+  const enabled = await enabledActions(login)
+  const { action: wished } = state.parameters
+  // Keycloak: an application that asks for what there is not is told so, and the log-in goes on.
+  if (
+    wished !== undefined &&
+    !enabled.some(({ alias, provider }) => alias === wished && Object.hasOwn(actions, provider))
+  ) {
+    state.notes.actionStatus = 'error'
+  }
+  for (const action of enabled) {
     if (state.ended.includes(action.alias) || !(await isDue(login, action))) continue
     const { alias, provider, config } = action
     const known = Object.hasOwn(actions, provider) ? actions[provider] : undefined
@@ -52,7 +61,7 @@ export async function answerAction(login: Login, form: Form): Promise<void> {
   const known = action && actions[action.provider]
   if (!known) return
   // An application that asked for it lets people say no; a duty does not.
-  if (form['cancel-aia'] === 'true' && state.parameters.action === action.alias) {
+  if (form['cancel-aia'] === 'true' && !(await isDuty(login, action))) {
     state.ended.push(action.alias)
     state.notes.actionStatus = 'cancelled'
     return
@@ -83,10 +92,17 @@ async function end(login: Login, alias: string): Promise<void> {
   await identify(login, live.id)
 }
 
-async function isDue(login: Login, { alias, provider }: Enabled): Promise<boolean> {
+async function isDue(login: Login, action: Enabled): Promise<boolean> {
+  const { state } = login
+  const wished = state.parameters.action === action.alias && state.notes.actionStatus !== 'error'
+  return wished || isDuty(login, action)
+}
+
+/** Whether the person must do it, whatever the application wishes. */
+async function isDuty(login: Login, { alias, provider }: Enabled): Promise<boolean> {
   const { state } = login
   const duties = (personOf(login).live.representation.requiredActions ?? []) as string[]
-  if ([...duties, ...state.actions, state.parameters.action].includes(alias)) return true
+  if ([...duties, ...state.actions].includes(alias)) return true
   return (await actions[provider]?.due?.(login)) ?? false
 }
 

@@ -1,9 +1,13 @@
 // Who is logged in in this browser already.
+import { listObjects } from '../../../service/live.ts'
 import { secondsOf } from '../../realm.ts'
 import { findSso } from '../identity.ts'
-import { type Authenticator, identify } from '../login.ts'
+import { type Authenticator, identify, type Login, reading } from '../login.ts'
 import { flowOf } from '../steps.ts'
 import { isHighEnough, type Levels } from './level.ts'
+
+/** Keycloak: max_auth_age of a required action that states none. */
+const USUAL_AGE = 300
 
 /** Goes on with the session of the browser, unless the application wants people to show anew who they are. */
 export const cookie: Authenticator = {
@@ -13,7 +17,7 @@ export const cookie: Authenticator = {
     const session = await findSso(login)
     if (!session) return 'attempted'
     await identify(login, session.user)
-    const { prompt, maxAge } = state.parameters
+    const { prompt, maxAge = await maxAgeOf(login) } = state.parameters
     const age = secondsOf(realm.now) - Number(session.body.authTime ?? 0)
     // OpenID Connect Core, section 3.1.2.1: an age of 0 is the same as the prompt.
     if (prompt.includes('login') || maxAge === 0 || (maxAge !== undefined && age > maxAge)) {
@@ -28,4 +32,13 @@ export const cookie: Authenticator = {
     state.session = session.id
     return 'success'
   },
+}
+
+/** Keycloak: who has logged in too long ago shows who they are before they change what they log in with; in seconds. */
+async function maxAgeOf(login: Login): Promise<number | undefined> {
+  const { action } = login.state.parameters
+  if (action === undefined) return undefined
+  const [found] = await reading(login, (context) => listObjects(context, 'requiredAction', { keys: [[action]] }))
+  const { max_auth_age: stated } = (found?.representation.config ?? {}) as Record<string, string>
+  return Number(stated ?? USUAL_AGE)
 }
