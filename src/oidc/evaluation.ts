@@ -6,6 +6,7 @@ import { failure } from '../service/errors.ts'
 import { writers } from '../service/index.ts'
 import type { LiveObject } from '../service/live.ts'
 import { findById } from '../service/login.ts'
+import type { Service } from '../service/service.ts'
 import { type MapperHolder, mappersOf, rolesInScope, type StoredMapper } from '../service/token-content.ts'
 import { wordsOf } from './grants/grant.ts'
 import { issuerOf, realmOf, secondsOf } from './realm.ts'
@@ -65,6 +66,7 @@ export interface ExampleOf {
 
 /** An example of what the client would be told of the user. */
 export async function example(
+  service: Service,
   context: Context,
   base: string,
   target: Exclude<Target, 'introspection' | 'response'>,
@@ -82,7 +84,7 @@ export async function example(
   const audience = named.length ? named.map(({ key }) => key[0]!) : undefined
   const scopes = withDefaults(client, wordsOf(of.scope))
   const subject = { base, realm, client, user, scopes, session: { id: randomUUID() }, audience }
-  const claims = (await tokenContent(context, subject, [target])).claims(target)
+  const claims = (await tokenContent(service, context, subject, [target])).claims(target)
   if (target === 'userInfo') return claims
   const now = secondsOf(realm.now)
   return {

@@ -54,6 +54,6 @@ async function contentOf(service: Service, realm: TokenRealm, verified: GoodToke
   const issued = { exp, iat, jti, iss, aud, sub, typ, azp, sid, nonce, scope }
   return service.read(SYSTEM, realm, async (context) => {
     const subject = await subjectOf(context, realm, verified)
-    return (await tokenContent(context, subject, ['introspection'])).claims('introspection', issued)
+    return (await tokenContent(service, context, subject, ['introspection'])).claims('introspection', issued)
   })
 }

@@ -2,14 +2,15 @@
 import { effectiveMapperConfig } from '../kinds/mapper-types.ts'
 import type { Context } from '../service/context.ts'
 import type { LiveObject } from '../service/live.ts'
+import type { Service } from '../service/service.ts'
 import {
   factsOf,
   type MapperHolder,
-  mappersOf,
   type NamedRole,
   type OrganizationFacts,
   type UserFacts,
 } from '../service/token-content.ts'
+import { knownMappers } from './known-mappers.ts'
 import type { Claims } from './mappers/claims.ts'
 import { mapperTypes, roleChanges } from './mappers/index.ts'
 import type { ActiveMapper, Facts, Roles, Subject, Target } from './mappers/mapper.ts'
@@ -31,14 +32,15 @@ export interface TokenContent {
   claims(target: Target, token?: Claims): Claims
 }
 
-/** What the targets say of the user to the client. Two statements, whatever the user has. */
+/** What the targets say of the user to the client. Statements: two at most, whatever the user has. */
 export async function tokenContent(
+  service: Service,
   context: Context,
   subject: Subject,
   targets: readonly Target[],
 ): Promise<TokenContent> {
   const { client, user } = subject
-  const granted = await grantedHolders(context, subject)
+  const granted = await grantedHolders(service, context, subject)
   const facts = await factsOf(context, user.id, {
     client: client.id,
     scopes: granted.flatMap(({ id, name }) => (name === null ? [] : [id])),
@@ -60,8 +62,12 @@ export async function tokenContent(
 }
 
 /** The client scopes that the words name, and the client, with their mappers. */
-async function grantedHolders(context: Context, { client, scopes }: Subject): Promise<MapperHolder[]> {
-  const found = await mappersOf(context, client.id, scopesNamed(scopes))
+async function grantedHolders(
+  service: Service,
+  context: Context,
+  { client, scopes }: Subject,
+): Promise<MapperHolder[]> {
+  const found = await knownMappers(service, context, client.id, scopesNamed(scopes))
   const named = new Set(scopes.map((word) => holderOf(found, word)))
   return found.filter((holder) => holder.name === null || named.has(holder))
 }

@@ -25,7 +25,7 @@ export async function tokenResponse(
     ...(session && notedIn(session, part?.body)),
   }
   const content = await service.read(SYSTEM, realm, (context) =>
-    tokenContent(context, subject, ['accessToken', 'idToken', 'response']),
+    tokenContent(service, context, subject, ['accessToken', 'idToken', 'response']),
   )
   const now = secondsOf(realm.now)
   const lifespan = accessLifespan(realm, client, session)

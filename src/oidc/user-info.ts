@@ -57,7 +57,7 @@ async function show(
     }
     Object.assign(notes, { client: claims.azp, user: user.id, session: claims.sid })
     notes.details.username = user.username
-    return { client, known: (await tokenContent(context, subject, ['userInfo'])).claims('userInfo') }
+    return { client, known: (await tokenContent(service, context, subject, ['userInfo'])).claims('userInfo') }
   })
   const algorithm = statedAlgorithm(client.representation, 'userInfo') ?? 'none'
   notes.details.signature_required = String(algorithm !== 'none')

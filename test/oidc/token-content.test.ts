@@ -104,3 +104,19 @@ test('tokens name what somebody logged in with as its steps say, for as long as 
   })
   expect(decodeJwt((await logIn(realm)).access_token).amr).toEqual(['direct-grant-validate-password'])
 })
+
+test('a mapper that is new, and one that is gone, count for the next token', async () => {
+  const realm = await realmOf(1)
+  const [web] = (await call('GET', `/admin/realms/${realm}/clients?clientId=web`)).body
+  const claim = async () => decodeJwt((await logIn(realm)).access_token).colour
+  expect(await claim()).toBeUndefined()
+  const mapper = await make(`/admin/realms/${realm}/clients/${web.id}/protocol-mappers/models`, {
+    name: 'red',
+    protocol: 'openid-connect',
+    protocolMapper: 'oidc-hardcoded-claim-mapper',
+    config: { 'claim.name': 'colour', 'claim.value': 'red', 'access.token.claim': 'true' },
+  })
+  expect(await claim()).toBe('red')
+  await call('DELETE', mapper)
+  expect(await claim()).toBeUndefined()
+})

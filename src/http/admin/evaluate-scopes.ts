@@ -89,7 +89,7 @@ function examples(target: keyof typeof NAMES): Untagged {
     query: forUser,
     responses: { 200: { description: 'The claims.', schema: claims }, ...refusals },
     handle: reading((context, call) =>
-      example(context, call.base, target, {
+      example(call.service, context, call.base, target, {
         client: clientOf(call),
         user: call.query.userId as string | undefined,
         scope: textOf(call, 'scope'),
