@@ -17,6 +17,7 @@ const refuse = (reason: string) => new OAuthError(400, 'invalid_grant', reason, 
 /** A refresh token goes on with its session. */
 export const byRefreshToken: Grant = async ({ service, realm, client, form, notes }) => {
   if (!form.refresh_token) throw new OAuthError(400, 'invalid_request', 'No refresh token')
+  await service.read(SYSTEM, realm, (context) => grantedScopes(context, client, form.scope))
   const verified = await verifyToken(service, form.refresh_token, ['Refresh', 'Offline'])
   if (verified?.realm.number !== realm.number) throw refuse('Invalid refresh token')
   const { sub, azp, sid = '', iat = 0, jti = '', exp, typ, scope } = verified.claims
@@ -25,8 +26,6 @@ export const byRefreshToken: Grant = async ({ service, realm, client, form, note
   Object.assign(notes.details, { refresh_token_id: jti, refresh_token_type: typ, refresh_token_sub: sub })
   const offline = typ === 'Offline'
   const words = wordsOf(scope)
-  const foreign = wordsOf(form.scope).filter((word) => !words.includes(word))
-  if (foreign.length) throw new OAuthError(400, 'invalid_scope', `Invalid scopes: ${form.scope}`)
 
   return service.runtime(SYSTEM, realm, async (context) => {
     const found = await findGoingOn(context, realm.settings, { id: sid, offline, client: client.id, lock: true })
@@ -49,8 +48,10 @@ export const byRefreshToken: Grant = async ({ service, realm, client, form, note
         throw refuse('Maximum allowed refresh token reuse exceeded')
       }
     }
+    // Keycloak: what the client may have and was not granted before is left out.
+    const wished = form.scope ? words.filter((word) => wordsOf(form.scope).includes(word)) : words
     await refreshSession(context, session, part)
-    const granted = await grantedScopes(context, client, (form.scope ? wordsOf(form.scope) : words).join(' '))
+    const granted = await grantedScopes(context, client, wished.join(' '))
     const scopes = offline && !granted.includes(OFFLINE) ? [...granted, OFFLINE] : granted
     notes.details.age_of_refresh_token = String(secondsOf(context.now) - iat)
     return { user, scopes, session: { ...session, refreshedAt: context.now }, part }
