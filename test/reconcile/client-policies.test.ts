@@ -1,21 +1,8 @@
 // Client profiles and policies in documents: each list is one field of the realm.
-import { beforeEach, expect, test } from 'vitest'
-import { exportRealm } from '../../src/realm-file/render.ts'
-import { type Service, SYSTEM } from '../../src/service/service.ts'
-import { applyAs, planText, source } from '../support/reconcile.ts'
-import { newRealm, testService } from '../support/service.ts'
+import { expect, test } from 'vitest'
+import { apply, exported, plan, realmOfEachTest } from '../support/documents.ts'
 
-let service: Service
-let realm: string
-const state = (document: object) => source([{ realm, ...document }], realm)
-const apply = (document: object) => applyAs(service, state(document))
-const plan = (document: object) => planText(service, state(document))
-const exported = () => service.read(SYSTEM, realm, (context) => exportRealm(context))
-
-beforeEach(async () => {
-  service = (await testService()).service
-  realm = await newRealm(service)
-})
+realmOfEachTest()
 
 const profile = (executor = 'pkce-enforcer') => ({
   name: 'strict',

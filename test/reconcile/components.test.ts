@@ -1,22 +1,11 @@
 // Components in documents: by the type of their provider, each with those that belong to it.
-import { beforeEach, expect, test } from 'vitest'
-import { exportRealm } from '../../src/realm-file/render.ts'
-import { type Service, SYSTEM } from '../../src/service/service.ts'
+import { expect, test } from 'vitest'
+import { SYSTEM } from '../../src/service/service.ts'
 import { change, liveObjects } from '../support/changes.ts'
-import { ANN, applyAs, planText, source } from '../support/reconcile.ts'
-import { newRealm, testService } from '../support/service.ts'
+import { apply, exported, plan, realm, realmOfEachTest, service } from '../support/documents.ts'
+import { ANN } from '../support/reconcile.ts'
 
-let service: Service
-let realm: string
-const state = (document: object) => source([{ realm, ...document }], realm)
-const apply = (document: object) => applyAs(service, state(document))
-const plan = (document: object) => planText(service, state(document))
-const exported = (options = {}) => service.read(SYSTEM, realm, (context) => exportRealm(context, options))
-
-beforeEach(async () => {
-  service = (await testService()).service
-  realm = await newRealm(service)
-})
+realmOfEachTest()
 
 const STORAGE = 'org.keycloak.storage.UserStorageProvider'
 const MAPPER = 'org.keycloak.storage.ldap.mappers.LDAPStorageMapper'

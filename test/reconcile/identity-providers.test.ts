@@ -1,24 +1,14 @@
 // Identity providers and their mappers in documents: a mapper stands in a list of the realm and names its provider.
 import { existsSync, readFileSync } from 'node:fs'
-import { beforeEach, expect, test } from 'vitest'
-import { exportRealm } from '../../src/realm-file/render.ts'
+import { expect, test } from 'vitest'
 import { findDrift } from '../../src/reconcile/drift.ts'
-import { type Service, SYSTEM } from '../../src/service/service.ts'
+import { SYSTEM } from '../../src/service/service.ts'
 import { change, liveObject, liveObjects, remove } from '../support/changes.ts'
-import { ANN, applyAs, planText, source } from '../support/reconcile.ts'
-import { newName, newRealm, testService } from '../support/service.ts'
+import { apply, exported, goOnIn, plan, realm, realmOfEachTest, service } from '../support/documents.ts'
+import { ANN, planText, source } from '../support/reconcile.ts'
+import { newName } from '../support/service.ts'
 
-let service: Service
-let realm: string
-const state = (document: object) => source([{ realm, ...document }], realm)
-const apply = (document: object) => applyAs(service, state(document))
-const plan = (document: object) => planText(service, state(document))
-const exported = (options = {}) => service.read(SYSTEM, realm, (context) => exportRealm(context, options))
-
-beforeEach(async () => {
-  service = (await testService()).service
-  realm = await newRealm(service)
-})
+realmOfEachTest()
 
 const provider = (more: object = {}) => ({
   alias: 'op',
@@ -59,7 +49,7 @@ test('an export with ids and secrets makes the same providers in another realm',
   await apply(document())
   const shown = await exported({ secrets: true, ids: true })
   const ids = (shown.identityProviders as { internalId: string }[]).map(({ internalId }) => internalId)
-  realm = await newRealm(service)
+  await goOnIn()
   const { identityProviders, identityProviderMappers } = shown
   await apply({ identityProviders, identityProviderMappers })
   expect(await exported({ secrets: true, ids: true })).toMatchObject({ identityProviders, identityProviderMappers })
@@ -155,7 +145,7 @@ test.skipIf(!existsSync(shared)).each(['acme-apps.yaml', 'moped.json'])('%s keep
     .replaceAll(/\$\(env:\w+(:-[^)]*)?\)/g, 'hush')
   const [read] = source([text]).documents
   const { identityProviders } = read!.value as { identityProviders: { alias: string; config: object }[] }
-  realm = newName()
+  await goOnIn(newName())
   await apply({ realm, identityProviders })
   expect(await plan({ realm, identityProviders })).toContain('Nothing to do.')
   const live = await liveObjects(service, SYSTEM, realm, 'identityProvider')

@@ -1,22 +1,10 @@
 // Texts by language in documents: owned text by text.
-import { beforeEach, expect, test } from 'vitest'
-import { exportRealm } from '../../src/realm-file/render.ts'
-import { type Service, SYSTEM } from '../../src/service/service.ts'
+import { expect, test } from 'vitest'
 import { change } from '../support/changes.ts'
-import { ANN, applyAs, planText, source } from '../support/reconcile.ts'
-import { newRealm, testService } from '../support/service.ts'
+import { apply, exported, plan, realm, realmOfEachTest, service } from '../support/documents.ts'
+import { ANN } from '../support/reconcile.ts'
 
-let service: Service
-let realm: string
-const state = (document: object) => source([{ realm, ...document }], realm)
-const apply = (document: object) => applyAs(service, state(document))
-const plan = (document: object) => planText(service, state(document))
-const exported = () => service.read(SYSTEM, realm, (context) => exportRealm(context))
-
-beforeEach(async () => {
-  service = (await testService()).service
-  realm = await newRealm(service)
-})
+realmOfEachTest()
 
 const texts = { de: { 'a.greeting': 'Hallo', bye: '' }, en: { 'a.greeting': 'Hello' } }
 

@@ -1,26 +1,14 @@
 // What stating something means: who wins, what is put back, what is pruned, what is left alone.
-import { beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { findDrift } from '../../src/reconcile/drift.ts'
 import { planSource } from '../../src/reconcile/run.ts'
-import { type Service, SYSTEM } from '../../src/service/service.ts'
-import { change, liveObject, liveObjects, make, remove } from '../support/changes.ts'
+import { SYSTEM } from '../../src/service/service.ts'
+import { change, liveObjects, make, remove } from '../support/changes.ts'
+import { live, realm, realmOfEachTest, service, state } from '../support/documents.ts'
 import { ANN, applyAs, planText, source } from '../support/reconcile.ts'
-import { newName, newRealm, testService } from '../support/service.ts'
+import { newName } from '../support/service.ts'
 
-let service: Service
-let realm: string
-const live = (kind: Parameters<typeof liveObject>[3], ...key: string[]) =>
-  liveObject(service, SYSTEM, realm, kind, ...key)
-const state = (...documents: object[]) =>
-  source(
-    documents.map((one) => ({ realm, ...one })),
-    realm,
-  )
-
-beforeEach(async () => {
-  service = (await testService()).service
-  realm = await newRealm(service)
-})
+realmOfEachTest()
 
 const scope = (more: object = {}) => ({ name: 'calendar', protocol: 'openid-connect', ...more })
 

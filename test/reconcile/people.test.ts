@@ -1,27 +1,14 @@
 // Groups, people and roles in scope, as documents state them.
-import { beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { findDrift } from '../../src/reconcile/drift.ts'
 import { credentialsOf } from '../../src/service/credentials.ts'
 import { verifyPassword } from '../../src/service/passwords.ts'
-import { type Service, SYSTEM } from '../../src/service/service.ts'
-import { change, liveObject, liveObjects, make, remove } from '../support/changes.ts'
-import { ANN, applyAs, planText, source } from '../support/reconcile.ts'
-import { newRealm, testService } from '../support/service.ts'
+import { SYSTEM } from '../../src/service/service.ts'
+import { change, liveObjects, make, remove } from '../support/changes.ts'
+import { live, realm, realmOfEachTest, service, state } from '../support/documents.ts'
+import { ANN, applyAs, planText } from '../support/reconcile.ts'
 
-let service: Service
-let realm: string
-const live = (kind: Parameters<typeof liveObject>[3], ...key: string[]) =>
-  liveObject(service, SYSTEM, realm, kind, ...key)
-const state = (...documents: object[]) =>
-  source(
-    documents.map((one) => ({ realm, ...one })),
-    realm,
-  )
-
-beforeEach(async () => {
-  service = (await testService()).service
-  realm = await newRealm(service)
-})
+realmOfEachTest()
 
 const tree = {
   roles: { realm: [{ name: 'picker' }], client: { shop: [{ name: 'buyer' }] } },

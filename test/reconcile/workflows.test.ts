@@ -1,22 +1,12 @@
 // Workflows in documents: kept and compared, and told not to be carried out.
-import { beforeEach, expect, test } from 'vitest'
-import { exportRealm } from '../../src/realm-file/render.ts'
+import { expect, test } from 'vitest'
 import { findDrift } from '../../src/reconcile/drift.ts'
-import { type Service, SYSTEM } from '../../src/service/service.ts'
+import { SYSTEM } from '../../src/service/service.ts'
 import { change, liveObjects } from '../support/changes.ts'
-import { ANN, applyAs, planText, source } from '../support/reconcile.ts'
-import { newRealm, testService } from '../support/service.ts'
+import { apply, exported, goOnIn, plan, realm, realmOfEachTest, service } from '../support/documents.ts'
+import { ANN } from '../support/reconcile.ts'
 
-let service: Service
-let realm: string
-const apply = (document: object) => applyAs(service, source([{ realm, ...document }], realm))
-const plan = (document: object) => planText(service, source([{ realm, ...document }], realm))
-const exported = () => service.read(SYSTEM, realm, (context) => exportRealm(context, {}))
-
-beforeEach(async () => {
-  service = (await testService()).service
-  realm = await newRealm(service)
-})
+realmOfEachTest()
 
 const onboarding = (more: object = {}) => ({
   name: 'onboarding',
@@ -44,7 +34,7 @@ test('apply, then plan, is empty; an export plans to nothing, and makes the same
   const shown = await exported()
   expect(shown.workflows).toMatchObject([{ name: 'by-hand' }, onboarding()])
   expect(await plan(shown)).toContain('Nothing to do.')
-  realm = await newRealm(service)
+  await goOnIn()
   await apply({ workflows: shown.workflows })
   expect((await exported()).workflows).toEqual(shown.workflows)
 })
