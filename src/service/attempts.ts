@@ -8,7 +8,7 @@ import type { Subject } from '../store/login-failures.ts'
 import type { StoredUser } from '../store/users.ts'
 import type { RuntimeContext } from './context.ts'
 import { isLockedForGood, lockForGood, lockoutRulesOf } from './lockout.ts'
-import { type Service, SYSTEM } from './service.ts'
+import { type RealmRow, type Service, SYSTEM } from './service.ts'
 import { recordUserEvent } from './user-events.ts'
 
 /** Who tries to log in. */
@@ -27,32 +27,35 @@ const counting = limited(4)
 /** How an attempt ended; who is locked is not evaluated. */
 export type Outcome = 'right' | 'wrong' | 'locked'
 
+/** A realm that people log in to. */
+export type LogInRealm = RealmRow & { readonly settings: Representation }
+
 /**
- * Evaluates an attempt, outside of any transaction, unless whoever tries is locked in the realm of that name and settings.
- * Statements, where the realm minds: four, and two more where it locks for good.
+ * Evaluates an attempt, outside of any transaction, unless whoever tries is locked in that realm. Statements, where the realm
+ * minds: two, and where a failure locks for good four.
  */
 export async function attempted(
   service: Service,
-  { name, settings }: { readonly name: string; readonly settings: Representation },
+  realm: LogInRealm,
   attempt: Attempt,
   evaluate: () => Promise<boolean>,
 ): Promise<Outcome> {
-  const rules = lockoutRulesOf(settings)
+  const rules = lockoutRulesOf(realm.settings)
   if (!rules) return (await evaluate()) ? 'right' : 'wrong'
   const { user, username, address, otp = false } = attempt
   const forGood = user !== undefined && isLockedForGood(user.body)
   const subject = user && !forGood ? { ofPerson: true, subject: user.id } : nobody(username)
   const counted = await counting(() =>
-    service.runtime(SYSTEM, name, ({ tx, realm, now }) =>
+    service.runtime(SYSTEM, realm, ({ tx, now }) =>
       countAttempt(tx, realm.number, { ...subject, now, address, otp }, rules),
     ),
   )
   if (!counted || forGood) return 'locked'
   const right = await evaluate()
   if (right) {
-    await service.runtime(SYSTEM, name, ({ tx, realm }) => takeBack(tx, realm.number, { ...subject, otp }, counted))
+    await service.runtime(SYSTEM, realm, ({ tx }) => takeBack(tx, realm.number, { ...subject, otp }, counted))
   } else if (user && (counted.lockedForGood || counted.lockedUntil !== null)) {
-    await service.runtime(SYSTEM, name, (context) => locked(context, user, counted))
+    await service.runtime(SYSTEM, realm, (context) => locked(context, user, counted))
   }
   return right ? 'right' : 'wrong'
 }

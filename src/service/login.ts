@@ -11,7 +11,7 @@ import {
   type StoredUser,
   type UserAtLogin,
 } from '../store/users.ts'
-import { attempted } from './attempts.ts'
+import { attempted, type LogInRealm } from './attempts.ts'
 import type { Context } from './context.ts'
 import { UPDATE_PASSWORD } from './credentials.ts'
 import { isLockedForGood } from './lockout.ts'
@@ -40,16 +40,12 @@ export interface PasswordForm {
 }
 
 /**
- * Whose name and password these are, in the realm of that name and settings. Not inside a transaction: it takes its time,
+ * Whose name and password these are, in that realm. Not inside a transaction: it takes its time,
  * and the same whether there is such a user or not, and whether they are locked or not. A right password is hashed anew
  * where the realm wants another hash, and demands another password where it is too old; it does not say that the account is
  * enabled, and `forgetFailures` is for the end of the log-in.
  */
-export async function authenticatePassword(
-  service: Service,
-  realm: { readonly name: string; readonly settings: Representation },
-  form: PasswordForm,
-): Promise<LogIn> {
+export async function authenticatePassword(service: Service, realm: LogInRealm, form: PasswordForm): Promise<LogIn> {
   const started = performance.now()
   const logIn = await evaluate(service, realm, form)
   if (logIn.error !== undefined) await setTimeout(BEAT - ((performance.now() - started) % BEAT))
@@ -61,13 +57,13 @@ const BEAT = 20
 
 async function evaluate(
   service: Service,
-  realm: { readonly name: string; readonly settings: Representation },
+  realm: LogInRealm,
   { username: given, password, address }: PasswordForm,
 ): Promise<LogIn> {
   const username = given.toLowerCase()
   const { loginWithEmailAllowed, duplicateEmailsAllowed } = realm.settings
   const byEmail = loginWithEmailAllowed === true && duplicateEmailsAllowed !== true
-  const { user, context } = await service.read(SYSTEM, realm.name, async (context) => ({
+  const { user, context } = await service.read(SYSTEM, realm, async (context) => ({
     user: await findUserForLogin(context.tx, context.realm.number, username, byEmail),
     context,
   }))
@@ -92,7 +88,7 @@ async function evaluate(
     : undefined
   const expired = isExpired(policy, kept.createdAt, context.now)
   if (!rehashed && !expired) return { user, credential: kept.id }
-  return service.runtime(SYSTEM, realm.name, async (context) => {
+  return service.runtime(SYSTEM, realm, async (context) => {
     if (rehashed) await keepHash(context, kept, rehashed)
     return { user: expired ? await demandAction(context, user, UPDATE_PASSWORD) : user, credential: kept.id }
   })
