@@ -33,6 +33,7 @@ export async function goOn(login: Login, kept: Kept, cookies: readonly Cookie[] 
   if (!alone || request.form) return goTo(addressOf(request, kept), cookies)
   return show(login, asked.page, {
     cookies,
+    self: addressOf(request, kept),
     action: addressOf(request, kept, pageOf(state), { session_code: kept.code, execution: state.asked ?? '' }),
     address: (page) => addressOf(request, kept, page),
     problem: state.problem,

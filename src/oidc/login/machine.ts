@@ -25,7 +25,8 @@ export async function nextPage(login: Login): Promise<Asked | undefined> {
     state.notes.authenticated = 'true'
     state.asked = undefined
   }
-  return (await nextAction(login)) ?? consent.next(login)
+  // Who came by a link of a mail is logged in nowhere: no application learns of them.
+  return (await nextAction(login)) ?? (state.notes.errand === undefined ? consent.next(login) : undefined)
 }
 
 /** Walks the flow: what it asks; undefined: it is content, and knows who it is. Throws where it is not. */

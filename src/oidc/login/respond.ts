@@ -26,6 +26,8 @@ export interface Within extends Partial<Pick<View, 'action' | 'address' | 'probl
   readonly wishes?: readonly (string | undefined)[]
   readonly status?: number
   readonly cookies?: readonly Cookie[]
+  /** The address at which the page can be seen again; absent: that of the request. */
+  readonly self?: string
   /** Addresses of applications that the page has in frames. */
   readonly frames?: readonly string[]
 }
@@ -34,14 +36,14 @@ export interface Within extends Partial<Pick<View, 'action' | 'address' | 'probl
 export async function show(place: Place, page: Page, within: Within = {}): Promise<BrowserAnswer> {
   const { service, realm, request } = place
   const { settings } = realm
-  const { wishes = [], status = 200, cookies = [], frames = [], ...known } = within
+  const { wishes = [], status = 200, cookies = [], frames = [], self = `?${request.query}`, ...known } = within
   const chosen = request.query.get('kc_locale') ?? undefined
   const language = languageOf(settings, [chosen, ...wishes, request.cookies.get(LOCALE), request.languages])
   const text = await service.read(SYSTEM, realm, (context) => textsFor(context, settings, language))
   const view: View = {
     text,
     language,
-    languages: languagesOf(settings).map((tag) => ({ tag, address: inLanguage(request, tag) })),
+    languages: languagesOf(settings).map((tag) => ({ tag, address: inLanguage(self, tag) })),
     realm: String(settings.displayName || realm.name),
     stylesheet: `${new URL(request.base).pathname.replace(/\/$/, '')}${STYLESHEET}`,
     action: '',
@@ -83,9 +85,10 @@ export function goTo(location: string, cookies: readonly Cookie[] = []): Browser
   return { status: 302, location, cookies, headers: { 'cache-control': 'no-store, must-revalidate, max-age=0' } }
 }
 
-/** The page that is shown, in another language. */
-function inLanguage({ query }: BrowserRequest, tag: string): string {
+/** The address of a page in a language. */
+function inLanguage(self: string, tag: string): string {
+  const [path, query] = self.split('?')
   const parameters = new URLSearchParams(query)
   parameters.set('kc_locale', tag)
-  return `?${parameters}`
+  return `${path}?${parameters}`
 }

@@ -2,7 +2,7 @@
 import type { Service } from '../../service/service.ts'
 import type { UserEvent } from '../../service/user-events.ts'
 import { errorPage } from '../pages/messages.ts'
-import { cameSafely, issuerOf, openRealm, type TokenRealm } from '../realm.ts'
+import { cameSafely, findTokenRealm, issuerOf, type TokenRealm } from '../realm.ts'
 import type { BrowserAnswer, BrowserRequest } from './browser.ts'
 import { type Login, LoginError, tell, typeOf } from './login.ts'
 import { Refused } from './parameters.ts'
@@ -27,8 +27,9 @@ export async function visit(
 ): Promise<BrowserAnswer> {
   const asked = request.form ? new URLSearchParams(Object.entries(request.form)) : request.query
   const client = (request.query.get('client_id') ?? asked.get('client_id')) || undefined
-  const here: Visit = { service, realm: await openRealm(service, request.realm), request, client }
+  const here: Visit = { service, realm: await findTokenRealm(service, request.realm), request, client }
   try {
+    if (here.realm.settings.enabled !== true) throw new LoginError('realmNotEnabledMessage', 'realm_disabled', [], 403)
     if (!cameSafely(here.realm, request)) throw new LoginError('httpsRequiredMessage', 'ssl_required')
     return await work(here)
   } catch (error) {

@@ -1,0 +1,67 @@
+// What pages look like: their language, their texts, what browsers are told of them.
+import { expect, test } from 'vitest'
+import { testBrowser } from '../support/browser.ts'
+import { realmWithPeople } from '../support/people.ts'
+import { testServer } from '../support/server.ts'
+
+const { app, call } = await testServer()
+const languages = { internationalizationEnabled: true, supportedLocales: ['en', 'de', 'fr'], defaultLocale: 'de' }
+
+const languageOf = (text: string) => /<html lang="([^"]*)"/.exec(text)?.[1]
+
+test('a page is in the language that was chosen, else in one that the browser wishes, else in that of the realm', async () => {
+  const { path, logInAddress } = await realmWithPeople(languages)
+  const { address } = logInAddress()
+  const open = async (wishes: string) =>
+    (await app.inject({ url: address, headers: { 'accept-language': wishes } })).body
+  expect(languageOf(await open('en-GB,en;q=0.9'))).toBe('en')
+  expect(languageOf(await open('ja'))).toBe('de')
+  expect(languageOf(await open('de;q=0.1,fr-CA;q=0.8'))).toBe('fr')
+  const browser = testBrowser(app)
+  const page = await browser.open(address)
+  expect([languageOf(page.text), page.text.includes('Anmelden')]).toEqual(['de', true])
+  const english = await browser.follow(page, 'kc_locale=en')
+  expect(languageOf(english.text)).toBe('en')
+  const again = await browser.send(english, { username: 'ann', password: 'wrong' })
+  expect(again.text).toContain('Wrong username or password.')
+  expect(languageOf((await browser.open(address)).text)).toBe('en')
+  await call('PUT', path, { body: { internationalizationEnabled: false } })
+  expect(languageOf(await open('de'))).toBe('en')
+})
+
+test("the realm's own texts stand in place of those that come with the server, and nothing in them is markup", async () => {
+  const { path, logInAddress } = await realmWithPeople({ ...languages, displayName: 'Acme & Co <b>' })
+  const text = { headers: { 'content-type': 'text/plain' } }
+  await call('PUT', `${path}/localization/fr/loginAccountTitle`, { ...text, body: "Connexion à l''espace <i>" })
+  const page = await app.inject({ url: logInAddress({ ui_locales: 'fr' }).address })
+  expect(page.body).toContain('<h1>Connexion à l&#39;espace &#60;i&#62;</h1>')
+  expect(page.body).toContain('<header>Acme &#38; Co &#60;b&#62;</header>')
+  expect(page.headers['content-language']).toBe('fr')
+})
+
+test('browsers are told what the realm says of its pages, and keep none', async () => {
+  const { path, logInAddress } = await realmWithPeople()
+  await call('PUT', path, {
+    body: { browserSecurityHeaders: { xFrameOptions: 'DENY', contentSecurityPolicy: "default-src 'self'" } },
+  })
+  const { headers } = await app.inject({ url: logInAddress().address })
+  expect(headers).toMatchObject({ 'x-frame-options': 'DENY', 'content-security-policy': "default-src 'self'" })
+  expect(headers['cache-control']).toContain('no-store')
+})
+
+test('who wants to stay logged in does when the browser closes, where the realm lets them', async () => {
+  const { logInAddress } = await realmWithPeople({ rememberMe: true, ssoSessionIdleTimeoutRememberMe: 1000 })
+  const browser = testBrowser(app)
+  const page = await browser.open(logInAddress().address)
+  expect(page.text).toContain('name="rememberMe"')
+  const { headers } = await browser.send(page, { username: 'ann', password: 'pw', rememberMe: 'on' })
+  const identity = [headers['set-cookie']].flat().find((one) => String(one).startsWith('KEYCLOAK_IDENTITY='))
+  expect(identity).toContain('Max-Age=1000;')
+})
+
+test('nobody logs in to a realm that is disabled, and a page says so', async () => {
+  const { path, logInAddress } = await realmWithPeople()
+  await call('PUT', path, { body: { enabled: false } })
+  const page = await testBrowser(app).open(logInAddress().address)
+  expect([page.status, page.text]).toEqual([403, expect.stringContaining('Nobody can sign in here')])
+})
