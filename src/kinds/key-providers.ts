@@ -60,10 +60,17 @@ export function generatedSettings(id: string): readonly string[] {
   return provider?.shape ? provider.made : []
 }
 
+/** Curves by the algorithms that sign on them. */
+const CURVES: ReadonlyMap<string, string> = new Map([
+  ['ES256', 'P-256'],
+  ['ES384', 'P-384'],
+  ['ES512', 'P-521'],
+])
+
 /** The component that is made where a realm is to sign with an algorithm that no key of it is for; undefined: nothing signs so. */
 export function fallbackFor(algorithm: string): { providerId: string; config: Record<string, string[]> } | undefined {
   const priority = ['-100']
-  const curve = { ES256: 'P-256', ES384: 'P-384', ES512: 'P-521' }[algorithm]
+  const curve = CURVES.get(algorithm)
   if (curve) return { providerId: 'ecdsa-generated', config: { priority, ecdsaEllipticCurveKey: [curve] } }
   if (algorithm === 'EdDSA') return { providerId: 'eddsa-generated', config: { priority } }
   if (/^[RP]S(256|384|512)$/.test(algorithm))
