@@ -46,6 +46,12 @@ export function historyOf({ values }: PasswordPolicy): { readonly count: number;
   return { count: Math.max(0, Number(values.get('passwordHistory') ?? 0) - 1), milliseconds: days * DAY }
 }
 
+/** How long ago somebody may have logged in who changes their password, in seconds; undefined: the policy does not say. */
+export function maxAuthAgeOf({ values }: PasswordPolicy): number | undefined {
+  const age = Number(values.get('maxAuthAge') ?? -1)
+  return age < 0 ? undefined : age
+}
+
 /** Whether a password is so old that another one must be chosen. */
 export function isExpired({ values }: PasswordPolicy, createdAt: Date, now: Date): boolean {
   const days = Number(values.get('forceExpiredPasswordChange') ?? -1)

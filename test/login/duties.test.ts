@@ -278,3 +278,13 @@ test('an application may ask for an action, which people may decline unless it i
   const duty = await browser.send(await ask('CONFIGURE_TOTP'), { 'cancel-aia': 'true' })
   expect([duty.answer, duty.text]).toEqual([undefined, expect.stringContaining('Set up one-time codes')])
 })
+
+test('who changes their password shows anew who they are, as long after the log-in as the policy says', async () => {
+  const { path, logInAddress } = await realmWithPeople()
+  const browser = testBrowser(app)
+  await browser.send(await browser.open(logInAddress().address), logIn)
+  const ask = async () => (await browser.open(logInAddress({ kc_action: 'UPDATE_PASSWORD' }).address)).text
+  expect(await ask()).toContain('name="password-new"')
+  await call('PUT', path, { body: { passwordPolicy: 'maxAuthAge(0)' } })
+  expect(await ask()).toContain('You are signing in as ann.')
+})

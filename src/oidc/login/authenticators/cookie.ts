@@ -1,5 +1,7 @@
 // Who is logged in in this browser already.
+import { UPDATE_PASSWORD } from '../../../service/credentials.ts'
 import { listObjects } from '../../../service/live.ts'
+import { maxAuthAgeOf, parsePolicy } from '../../../service/password-policy.ts'
 import { secondsOf } from '../../realm.ts'
 import { findSso } from '../identity.ts'
 import { type Authenticator, identify, type Login, reading } from '../login.ts'
@@ -38,6 +40,8 @@ export const cookie: Authenticator = {
 async function maxAgeOf(login: Login): Promise<number | undefined> {
   const { action } = login.state.parameters
   if (action === undefined) return undefined
+  const ofPolicy = action === UPDATE_PASSWORD ? maxAuthAgeOf(parsePolicy(login.realm.passwordPolicy)) : undefined
+  if (ofPolicy !== undefined) return ofPolicy
   const [found] = await reading(login, (context) => listObjects(context, 'requiredAction', { keys: [[action]] }))
   const { max_auth_age: stated } = (found?.representation.config ?? {}) as Record<string, string>
   return Number(stated ?? USUAL_AGE)
