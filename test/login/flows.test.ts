@@ -48,6 +48,7 @@ const denyingWhere = (authenticator: string, config: Record<string, string>, ann
         },
         { condition: config },
       ),
+      groups: [{ name: 'a', attributes: { team: ['green'] }, subGroups: [{ name: 'b' }] }],
       roles: { realm: [{ name: 'staff' }, { name: 'boss', composite: true, composites: { realm: ['staff'] } }] },
     },
     { ann },
@@ -68,6 +69,10 @@ test('a condition asks for an attribute, by its value or by a pattern', async ()
   expect(await enters(await denyingWhere(attribute, asks('blue'), ann))).toBe(true)
   expect(await enters(await denyingWhere(attribute, asks('blue-\\d', { regex: 'true' }), ann))).toBe(false)
   expect(await enters(await denyingWhere(attribute, asks('red', { not: 'true' }), ann))).toBe(true)
+  const member = { ...ann, groups: ['/a/b'] }
+  expect(await enters(await denyingWhere(attribute, asks('green'), member))).toBe(true)
+  const withGroups = asks('green', { include_group_attributes: 'true' })
+  expect(await enters(await denyingWhere(attribute, withGroups, member))).toBe(false)
 })
 
 test('a conditional flow without conditions does not apply, and one that is not known fails', async () => {

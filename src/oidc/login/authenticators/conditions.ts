@@ -1,4 +1,6 @@
 // What decides whether a conditional flow applies.
+import { parentPath } from '../../../kinds/group.ts'
+import { type LiveObject, listObjects } from '../../../service/live.ts'
 import { holdsRole } from '../../../service/roles.ts'
 import type { Step } from '../flow.ts'
 import { type Login, LoginError, reading } from '../login.ts'
@@ -55,22 +57,44 @@ async function hasRole(login: Login, { config }: Step): Promise<boolean> {
   return has !== (config.negate === 'true')
 }
 
-function hasAttribute({ person }: Login, { config }: Step): boolean {
+async function hasAttribute(login: Login, { config, authenticator }: Step): Promise<boolean> {
   const { attribute_name: name = '', attribute_expected_value: expected = '', not, regex } = config
+  const { person } = login
   if (!person) return false
-  const { attributes = {}, ...own } = person.live.representation
-  const named = ['username', 'email', 'firstName', 'lastName'].includes(name)
-  const value = named ? own[name] : (attributes as Record<string, string[]>)[name]
-  const values = value === undefined || value === null ? [] : [value].flat().map(String)
-  const found = values.some((one) => (regex === 'true' ? matches(one, expected) : one === expected))
+  const pattern = regex === 'true' ? patternOf(expected, authenticator) : undefined
+  const values = [
+    ...valuesOf(person.live, name),
+    ...(config.include_group_attributes === 'true' ? await valuesOfGroups(login, person.live, name) : []),
+  ]
+  const found = values.some((one) => (pattern ? pattern.test(one) : one === expected))
   return found !== (not === 'true')
 }
 
-/** Whether the whole text follows the pattern; a pattern that cannot be read follows nothing. */
-function matches(text: string, pattern: string): boolean {
+function valuesOf({ representation }: LiveObject, name: string): string[] {
+  const { attributes = {}, ...own } = representation
+  const named = ['username', 'email', 'firstName', 'lastName'].includes(name)
+  const value = named ? own[name] : (attributes as Record<string, string[]>)[name]
+  return value === undefined || value === null ? [] : [value].flat().map(String)
+}
+
+/** What the groups of a person say, and those above them. */
+async function valuesOfGroups(login: Login, { representation }: LiveObject, name: string): Promise<string[]> {
+  const paths = ((representation.groups ?? []) as string[]).flatMap(withAbove)
+  if (!paths.length) return []
+  const keys = [...new Set(paths)].map((path) => [path])
+  const groups = await reading(login, (context) => listObjects(context, 'group', { keys }))
+  return groups.flatMap((group) => ((group.representation.attributes ?? {}) as Record<string, string[]>)[name] ?? [])
+}
+
+function withAbove(path: string): string[] {
+  return path === '' ? [] : [path, ...withAbove(parentPath(path))]
+}
+
+/** A pattern of a whole text. Throws where it cannot be read: whether the flow applies is not known then. */
+function patternOf(text: string, authenticator = ''): RegExp {
   try {
-    return new RegExp(`^(?:${pattern})$`, 'u').test(text)
+    return new RegExp(`^(?:${text})$`, 'u')
   } catch {
-    return false
+    throw new LoginError('unsupportedStepMessage', 'generic_authentication_error', [`${authenticator} ${text}`])
   }
 }
