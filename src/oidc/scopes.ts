@@ -31,6 +31,12 @@ export function withDefaults(client: LiveObject, words: readonly string[]): read
   return [...words, ...scopesOf(client, 'default').filter((name) => !stated.has(name))]
 }
 
+/** Those of the words that an earlier grant covers: RFC 6749, section 6. Default client scopes are granted at any time. */
+export function scopesWithin(client: LiveObject, granted: readonly string[], words: readonly string[]): string[] {
+  const covered = new Set([...granted, ...scopesOf(client, 'default')])
+  return words.filter((word) => covered.has(word) || covered.has(`${scopeOf(word)}:${EVERY}`))
+}
+
 function scopesOf({ representation }: LiveObject, how: 'default' | 'optional'): readonly string[] {
   return (representation[`${how}ClientScopes`] ?? []) as string[]
 }

@@ -33,6 +33,7 @@ export async function tokenResponse(
   const sign = (typ: string, claims: Claims, algorithm: string) =>
     signToken(service, realm, { ...claims, iat: now, jti: randomUUID(), iss, typ }, algorithm)
   const claims = content.claims('accessToken')
+  const { lasting = content.scopes } = granted
   const algorithm = (what: 'access' | 'id') => algorithmFor(realm.settings, client.representation, what)
   const access = await sign('Bearer', { ...claims, exp }, algorithm('access'))
   const identity = { ...content.claims('idToken'), exp, at_hash: halfHash(access, algorithm('id')) }
@@ -43,7 +44,7 @@ export async function tokenResponse(
     ...(claims.sub !== undefined && { sub: claims.sub }),
     azp: client.key[0],
     sid: session?.id,
-    scope: content.scopes.join(' '),
+    scope: lasting.join(' '),
     ...refresh,
   }
   return {
@@ -53,7 +54,7 @@ export async function tokenResponse(
     refresh_expires_in: refresh?.exp === undefined ? 0 : refresh.exp - now,
     ...(refresh && { refresh_token: await sign(refresh.typ, going, INTERNAL_ALGORITHM) }),
     token_type: 'Bearer',
-    ...(content.scopes.includes('openid') && { id_token: await sign('ID', identity, algorithm('id')) }),
+    ...(lasting.includes('openid') && { id_token: await sign('ID', identity, algorithm('id')) }),
     'not-before-policy': Math.max(Number(realm.settings.notBefore ?? 0), Number(user.body.notBefore ?? 0)),
     ...(session && { session_state: session.id }),
     scope: content.scope,

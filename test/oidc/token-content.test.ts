@@ -58,14 +58,15 @@ async function realmOf(count: number): Promise<string> {
   return realm
 }
 
-const logIn = async (realm: string) =>
-  (
-    await call('POST', `/realms/${realm}/protocol/openid-connect/token`, {
-      token: null,
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      body: 'grant_type=password&client_id=web&username=ann&password=pw&scope=openid',
-    })
-  ).body
+const post = (realm: string, form: string) =>
+  call('POST', `/realms/${realm}/protocol/openid-connect/token`, {
+    token: null,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: form,
+  })
+
+const logIn = async (realm: string, scope = 'openid') =>
+  (await post(realm, `grant_type=password&client_id=web&username=ann&password=pw&scope=${scope}`)).body
 
 test('a token costs as many statements, however many groups and roles a user has', async () => {
   const [small, large] = [await realmOf(1), await realmOf(40)]
@@ -119,4 +120,25 @@ test('a mapper that is new, and one that is gone, count for the next token', asy
   expect(await claim()).toBe('red')
   await call('DELETE', mapper)
   expect(await claim()).toBeUndefined()
+})
+
+test('a refresh may ask for less for once; what was not granted before is not granted then', async () => {
+  const realm = await realmOf(1)
+  const { refresh_token } = await logIn(realm, 'openid phone')
+  const refresh = async (scope?: string) => {
+    const form = { grant_type: 'refresh_token', client_id: 'web', refresh_token, ...(scope && { scope }) }
+    const { body } = await post(realm, new URLSearchParams(form).toString())
+    return body.error ?? [body.scope, body.id_token !== undefined, decodeJwt(body.refresh_token).scope]
+  }
+  const lasting = decodeJwt(refresh_token).scope
+  expect(await refresh()).toEqual(['openid phone email profile', true, lasting])
+  expect(await refresh('phone')).toEqual(['phone email profile', true, lasting])
+  expect(await refresh('openid address')).toEqual(['openid email profile', true, lasting])
+  expect(await refresh('nowhere')).toBe('invalid_scope')
+  const path = `/admin/realms/${realm}`
+  const [web] = (await call('GET', `${path}/clients?clientId=web`)).body
+  const scopes = (await call('GET', `${path}/client-scopes`)).body
+  const { id } = scopes.find(({ name }: { name: string }) => name === 'phone')
+  await call('DELETE', `${path}/clients/${web.id}/optional-client-scopes/${id}`)
+  expect(await refresh(), 'what the client may not have any more').toEqual(['openid email profile', true, lasting])
 })

@@ -19,6 +19,8 @@ export interface Granted {
   readonly user: StoredUser
   /** All words of the scope, also those that tokens do not show: see `grantedScopes`. */
   readonly scopes: readonly string[]
+  /** What a refresh token goes on with, where the request asks for less of it for now. */
+  readonly lasting?: readonly string[]
   /** Absent: nothing is kept of it, and no refresh token is given. */
   readonly session?: UserSession
   /** What the client has of the session. */

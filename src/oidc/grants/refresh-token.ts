@@ -7,7 +7,7 @@ import { timesUsed } from '../../service/single-use.ts'
 import { stillHas } from '../../service/standing.ts'
 import { OAuthError } from '../oauth-error.ts'
 import { secondsOf } from '../realm.ts'
-import { grantedScopes, OFFLINE } from '../scopes.ts'
+import { grantedScopes, scopesWithin, withDefaults } from '../scopes.ts'
 import { partEnd } from '../token-response.ts'
 import { verifyToken } from '../tokens.ts'
 import { type Grant, wordsOf } from './grant.ts'
@@ -17,7 +17,7 @@ const refuse = (reason: string) => new OAuthError(400, 'invalid_grant', reason, 
 /** A refresh token goes on with its session. */
 export const byRefreshToken: Grant = async ({ service, realm, client, form, notes }) => {
   if (!form.refresh_token) throw new OAuthError(400, 'invalid_request', 'No refresh token')
-  await service.read(SYSTEM, realm, (context) => grantedScopes(context, client, form.scope))
+  const asked = await service.read(SYSTEM, realm, (context) => grantedScopes(context, client, form.scope))
   const verified = await verifyToken(service, form.refresh_token, ['Refresh', 'Offline'])
   if (verified?.realm.number !== realm.number) throw refuse('Invalid refresh token')
   const { sub, azp, sid = '', iat = 0, jti = '', exp, typ, scope } = verified.claims
@@ -25,7 +25,7 @@ export const byRefreshToken: Grant = async ({ service, realm, client, form, note
   notes.session = sid
   Object.assign(notes.details, { refresh_token_id: jti, refresh_token_type: typ, refresh_token_sub: sub })
   const offline = typ === 'Offline'
-  const words = wordsOf(scope)
+  const lasting = wordsOf(scope)
 
   return service.runtime(SYSTEM, realm, async (context) => {
     const found = await findGoingOn(context, realm.settings, { id: sid, offline, client: client.id, lock: true })
@@ -48,13 +48,11 @@ export const byRefreshToken: Grant = async ({ service, realm, client, form, note
         throw refuse('Maximum allowed refresh token reuse exceeded')
       }
     }
-    // Keycloak: what the client may have and was not granted before is left out.
-    const wished = form.scope ? words.filter((word) => wordsOf(form.scope).includes(word)) : words
     await refreshSession(context, session, part)
-    const granted = await grantedScopes(context, client, wished.join(' '))
-    const scopes = offline && !granted.includes(OFFLINE) ? [...granted, OFFLINE] : granted
     notes.details.age_of_refresh_token = String(secondsOf(context.now) - iat)
-    return { user, scopes, session: { ...session, refreshedAt: context.now }, part }
+    // Keycloak: what the client may have and was not granted before is left out.
+    const scopes = form.scope ? scopesWithin(client, lasting, asked) : withDefaults(client, lasting)
+    return { user, scopes, lasting, session: { ...session, refreshedAt: context.now }, part }
   })
 }
 
