@@ -66,11 +66,13 @@ export async function apply(
   }
   const grouped = Map.groupBy(plan.actions, ({ operation, kind }) => `${operation} ${kind}`)
   const of = (operation: Action['operation'], kind: KindName) => grouped.get(`${operation} ${kind}`) ?? []
+  const unfinished = creationOrder.filter(isFinishedLate).map((kind) => {
+    const all = [...of('create', kind), ...of('update', kind)]
+    return { kind, late: all.filter((action) => action.changes.some((one) => lateOf(action, one).late !== undefined)) }
+  })
   const finish = async (which: (action: Action, change: Change) => boolean) => {
-    for (const kind of creationOrder.filter(isFinishedLate)) {
-      const due = [...of('create', kind), ...of('update', kind)].filter((action) =>
-        action.changes.some((one) => which(action, one)),
-      )
+    for (const { kind, late } of unfinished) {
+      const due = late.filter((action) => action.changes.some((one) => which(action, one)))
       await run(due, (actions) => change(knowing, kind, actions, live, statement, which))
     }
   }

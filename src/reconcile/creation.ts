@@ -27,11 +27,11 @@ export class Creation implements Action {
   get changes(): Change[] {
     const { fields } = this.#stated
     const kind = kinds[this.kind]
-    const given = creation(kind, {})
+    const isGiven = (path: string) => valueAt(kind, creation(kind, {}), path) !== null
     return (
       [...fields]
         // To state that there is none says something only where creation would give one.
-        .filter(([path, { value }]) => value !== null || valueAt(kind, given, path) !== null)
+        .filter(([path, { value }]) => value !== null || isGiven(path))
         .map(([path, { value, origin }]): Change => {
           const what = resolve(kind, path).field.relation
             ? { add: value as unknown as Key[] }

@@ -1,5 +1,6 @@
 // The credentials that a plan sets, made before its transaction.
 import type { Json } from '../kinds/fields.ts'
+import { kinds } from '../kinds/index.ts'
 import type { Representation } from '../kinds/kind.ts'
 import { address } from '../kinds/tree.ts'
 import { prepareCredentials, shaped } from '../service/credentials.ts'
@@ -28,7 +29,9 @@ export async function withCredentials(
 ): Promise<Statement> {
   const { objects } = desired
   const statedOf = (id: string) => (objects.get(id)?.secrets?.[CREDENTIALS] ?? []) as Representation[]
-  const wanted = made.actions.filter(({ changes }) => changes.some(({ path }) => path === CREDENTIALS))
+  const wanted = made.actions.filter(
+    (action) => CREDENTIALS in kinds[action.kind].fields && action.changes.some(({ path }) => path === CREDENTIALS),
+  )
   // What is a hash already is only looked at: of many people, it would take much room.
   const slow = wanted.filter((action) => !allKept(statedOf(address(action.kind, action.key)), action))
   const policy = slow.length ? await policyOf(service, desired, made) : parsePolicy('')

@@ -1,4 +1,5 @@
 // The number of statements does not depend on the data; what has nothing to do, writes nothing.
+import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { applySource, planSource } from '../../src/reconcile/run.ts'
 import { SYSTEM } from '../../src/service/service.ts'
@@ -98,4 +99,24 @@ test('one changed field writes that row, its journal entry and the record', asyn
   })
   expect(Object.fromEntries(changed)).toEqual({ client: 1, journal: 1, inventory: 1, source_realm: 1, history: 1 })
   expect(executed.length).toBeLessThanOrEqual(10)
+})
+
+test('an inventory that was written before its rows had digests is read, and has them after the next change', async () => {
+  const realm = newName()
+  await applySource(service, SYSTEM, source([documents(realm, 3)], realm))
+  const without = () =>
+    service.look(async (db) => {
+      const found = await sql<{ count: number }>`/* test */ select count(*)::integer as count
+        from inventory i join realm r on r.number = i.realm where r.name = ${realm} and i.stated is null`.execute(db)
+      return found.rows[0]!.count
+    })
+  await service.look((db) =>
+    sql`/* test */ update inventory i set stated = null from realm r where r.number = i.realm and r.name = ${realm}`.execute(
+      db,
+    ),
+  )
+  expect(await without()).toBeGreaterThan(10)
+  const { realms } = await applySource(service, SYSTEM, source([documents(realm, 3, 'Changed')], realm))
+  expect(realms[0]!.plan.actions).toMatchObject([{ operation: 'update', key: ['client-0'] }])
+  expect(await without()).toBe(0)
 })
