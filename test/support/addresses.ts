@@ -7,6 +7,7 @@ import type { KindName, Representation } from '../../src/kinds/kind.ts'
 import type { TreeObject } from '../../src/kinds/tree.ts'
 import { writers } from '../../src/service/index.ts'
 import { SYSTEM } from '../../src/service/service.ts'
+import { joinSession, startSession } from '../../src/service/sessions.ts'
 import { applyAs, source } from './reconcile.ts'
 import { documentOf, nameOf, objectOf } from './samples.ts'
 import { testServer } from './server.ts'
@@ -40,6 +41,8 @@ const meanings: Readonly<Record<string, Meaning>> = {
   'clients {clientUuid}': id('client'),
   'offline-sessions {clientUuid}': id('client'),
   'consents {client}': name('client'),
+  'nodes {node}': name('client'),
+  'sessions {session}': { by: 'id', listed: 'users/{user-id}/sessions' },
   'scope-mappings {roleContainerId}': id('client'),
   'resource {resource-id}': id('authorizationResource'),
   'scope {scope-id}': id('authorizationScope'),
@@ -132,6 +135,11 @@ export async function fillRealm(
       return found.id
     },
   }
+  const [person, client] = ['user', 'client'].map((name) => own.find(({ kind }) => kind === name)!.id)
+  await service.runtime(SYSTEM, realm, async (context) => {
+    const session = await startSession(context, { user: person!, body: {} })
+    await joinSession(context, session, client!, { scope: '', base: 'http://localhost' })
+  })
   const listed = new Map<string, string>()
   for (const list of lists) {
     const { body } = await call('GET', addressOf(`/admin/realms/{realm}/${list}`, filled))
