@@ -1,20 +1,21 @@
 // What every kind does alike: create, update, delete, always lists; one object is a list of one. What is special about a
 // kind is in the file of its name.
 import { randomUUID } from 'node:crypto'
-import { assemble, creation, differences, type FlatFields, flatten, missing } from '../kinds/compare.ts'
+import { assemble, creation, type FlatFields, flatten } from '../kinds/compare.ts'
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import { type Key, type Kind, type KindName, type Representation, relationFields } from '../kinds/kind.ts'
 import { targetKey } from '../kinds/relations.ts'
 import { insertObjects, type ObjectFilter, updateObjects } from '../store/objects.ts'
 import { deleteRelation, insertRelation } from '../store/relations.ts'
+import { afterwards, type Change, changeOf, referencesThen } from './changes.ts'
 import { unlessTaken } from './conflicts.ts'
 import { type Context, journal, type WriteContext } from './context.ts'
 import { deleteAll, journalReferrers } from './deletion.ts'
 import { type LiveObject, listObjects } from './live.ts'
 import { idsOf, type ReferenceIds, referenceIds, resolveReferences } from './references.ts'
 import { elementsOf, relationElements, rowOf, targetIds } from './rows.ts'
-import { mapSecrets, sealed } from './secrets.ts'
+import { sealed } from './secrets.ts'
 
 export { CHUNK } from '../store/objects.ts'
 
@@ -135,75 +136,6 @@ export async function updateAll(
   await writeRelations(context, kind, touched, ids)
   for (const { live, before } of touched) journal(context, 'update', name, live, before)
   return changes.map((change) => (change.touched ? afterwards(context, kind, change, ids) : change.live))
-}
-
-interface Change {
-  readonly live: LiveObject
-  /** What differs, with its new values. */
-  readonly set: FlatFields
-  /** The whole new state, secrets sealed. */
-  readonly flat: FlatFields
-  readonly before: FlatFields
-  readonly relations: readonly { field: string; add: readonly Key[]; remove: readonly Key[] }[]
-  readonly touched: boolean
-}
-
-/** What an update changes: the whole new state, and the values before of what differs. */
-function changeOf({ vault }: Context, kind: Kind, { live, set, relations = {} }: Update): Change {
-  const kept = flatten(kind, live.representation)
-  const current = mapSecrets(kind, kept, (secret) => vault.open(secret))
-  const different = differences(kind, current, set)
-  const next = Object.fromEntries(different.map(({ path, to }) => [path, to]))
-  const flat: Record<string, Json> = { ...kept, ...sealed(vault, kind, next) }
-  const before: Record<string, Json> = {}
-  for (const { path, from } of different) before[path] = from
-  const moved = Object.entries(withExcluded(kind, relations)).map(([field, { add = [], remove = [] }]) => {
-    const present = (current[field] ?? []) as unknown as Key[]
-    return {
-      field,
-      present,
-      add: missing(add, present),
-      remove: remove.filter((key) => missing([key], present).length === 0),
-    }
-  })
-  const real = moved.filter(({ add, remove }) => add.length || remove.length)
-  for (const { field, present, add, remove } of real) {
-    before[field] = present as unknown as Json
-    flat[field] = [...missing(present, remove), ...add] as unknown as Json
-  }
-  const touched = different.length + real.length > 0
-  return {
-    live,
-    set: next,
-    flat,
-    before: mapSecrets(kind, before, (secret) => vault.digest(secret)),
-    relations: real,
-    touched,
-  }
-}
-
-/** Whatever comes into a relation leaves the one that excludes it. */
-function withExcluded(kind: Kind, relations: NonNullable<Update['relations']>): NonNullable<Update['relations']> {
-  const all: Record<string, { add?: readonly Key[]; remove?: readonly Key[] }> = { ...relations }
-  for (const [field, { add = [] }] of Object.entries(relations)) {
-    const other = kind.fields[field]!.excludes
-    if (other === undefined || !add.length) continue
-    all[other] = { ...all[other], remove: [...(all[other]?.remove ?? []), ...add] }
-  }
-  return all
-}
-
-function afterwards(context: WriteContext, kind: Kind, change: Change, ids: ReferenceIds): LiveObject {
-  const { live, flat } = change
-  const key = [...live.key.slice(0, -1), String(flat[kind.naturalKey])]
-  const references = referencesThen(kind, change, ids)
-  return { ...live, version: context.version, key, representation: assemble(kind, flat), references }
-}
-
-/** The references after a change: what it says resolved, the others as they are. */
-function referencesThen(kind: Kind, { live, set }: Change, ids: ReferenceIds): Record<string, string> {
-  const kept = Object.entries(live.references).filter(([path]) => !(path in set))
-  return { ...Object.fromEntries(kept), ...referenceIds(kind, set, ids) }
 }
 
 async function writeRelations(
