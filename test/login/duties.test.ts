@@ -288,3 +288,15 @@ test('who changes their password shows anew who they are, as long after the log-
   await call('PUT', path, { body: { passwordPolicy: 'maxAuthAge(0)' } })
   expect(await ask()).toContain('You are signing in as ann.')
 })
+
+test('who chooses a new password may end what goes on elsewhere', async () => {
+  const { path, user, logInAddress } = await realmWithPeople()
+  const [here, elsewhere] = [testBrowser(app), testBrowser(app)]
+  for (const browser of [here, elsewhere]) await browser.send(await browser.open(logInAddress().address), logIn)
+  const page = await here.open(logInAddress({ kc_action: 'UPDATE_PASSWORD' }).address)
+  const fields = { 'password-new': 'another', 'password-confirm': 'another', 'logout-sessions': 'on' }
+  const done = await here.send(page, fields)
+  expect([done.answer?.get('kc_action_status'), reached(done)]).toEqual(['success', true])
+  expect((await elsewhere.open(logInAddress({ prompt: 'none' }).address)).answer?.get('error')).toBe('login_required')
+  expect((await call('GET', `${path}/users/${user}/sessions`)).body).toHaveLength(1)
+})

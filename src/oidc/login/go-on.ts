@@ -37,7 +37,7 @@ export async function goOn(login: Login, kept: Kept, cookies: readonly Cookie[] 
     action: addressOf(request, kept, pageOf(state), { session_code: kept.code, execution: state.asked ?? '' }),
     address: (page) => addressOf(request, kept, page),
     problem: state.problem,
-    info: request.query.has('expired') ? 'expiredAction' : state.info,
+    info: request.query.has('expired') ? 'expiredAction' : (state.info ?? hintOf(state)),
     values: state.values ?? {},
     wishes: [state.locale, localeOf(login), state.parameters.languages],
   })
@@ -65,6 +65,11 @@ function pageOf(state: LoginState): string {
   if (isAuthenticated(state)) return 'required-action'
   if (state.binding === 'registration') return 'registration'
   return state.binding === 'resetCredentials' ? 'reset-credentials' : 'authenticate'
+}
+
+/** Why somebody is asked who is logged in already. */
+function hintOf({ notes }: LoginState): string | undefined {
+  return notes.again !== undefined && notes.authenticated === undefined ? 'reauthenticate' : undefined
 }
 
 /** OpenID Connect Core, section 3.1.2.6: what stands in the way of a log-in that may ask nothing. */

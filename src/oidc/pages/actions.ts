@@ -1,6 +1,6 @@
 // The pages of what people must do at log-in.
 import { html } from '../../lib/html.ts'
-import { form, input, link, type Page, paragraph, submit, type View } from './view.ts'
+import { checkbox, form, input, link, type Page, paragraph, submit, type View } from './view.ts'
 
 /** A new password, twice. */
 export const updatePasswordPage =
@@ -11,7 +11,11 @@ export const updatePasswordPage =
       paragraph(view.text('updatePasswordMessage')),
       form(
         view,
-        [nameForManagers(name), newPasswords(view, 'passwordNew', ['password-new', 'password-confirm'])],
+        [
+          nameForManagers(name),
+          newPasswords(view, 'passwordNew', ['password-new', 'password-confirm']),
+          checkbox('logout-sessions', view.text('logoutOtherSessions')),
+        ],
         submit(view.text('doSubmit')),
       ),
     ],

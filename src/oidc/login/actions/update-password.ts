@@ -4,8 +4,9 @@ import { ServiceError } from '../../../service/errors.ts'
 import { isExpired, parsePolicy } from '../../../service/password-policy.ts'
 import type { PasswordMaker } from '../../../service/password-rules.ts'
 import { resetPassword } from '../../../service/resources/credentials.ts'
+import { endSessions } from '../../../service/sessions.ts'
 import { updatePasswordPage } from '../../pages/actions.ts'
-import { callerOf, type Form, type Problem, personOf, reading } from '../login.ts'
+import { callerOf, type Form, noting, type Problem, personOf, reading } from '../login.ts'
 import type { RequiredAction } from './action.ts'
 
 /** Somebody chooses a new password; who has one that is too old must. */
@@ -26,6 +27,9 @@ export const updatePassword: RequiredAction = {
     await login.service.write(callerOf(login), login.realm.name, (context) =>
       resetPassword(context, live.id, made.credential),
     )
+    if (form['logout-sessions'] === 'on') {
+      await noting(login, (context) => endSessions(context, { user: live.id, offline: false }))
+    }
     return 'done'
   },
 }
