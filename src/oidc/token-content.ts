@@ -1,19 +1,12 @@
 // What tokens say: the claims of everything that is said of a user to a client, by one function. See decision 0024.
-import { effectiveMapperConfig } from '../kinds/mapper-types.ts'
 import type { Context } from '../service/context.ts'
-import type { LiveObject } from '../service/live.ts'
 import type { Service } from '../service/service.ts'
-import {
-  factsOf,
-  type MapperHolder,
-  type NamedRole,
-  type OrganizationFacts,
-  type UserFacts,
-} from '../service/token-content.ts'
+import { factsOf, type MapperHolder, type OrganizationFacts, type UserFacts } from '../service/token-content.ts'
 import { knownMappers } from './known-mappers.ts'
+import { activeMappers, changedRoles, showsRoles, takesPart } from './mappers/active.ts'
 import type { Claims } from './mappers/claims.ts'
-import { mapperTypes, roleChanges } from './mappers/index.ts'
-import type { ActiveMapper, Facts, Roles, Subject, Target } from './mappers/mapper.ts'
+import { mapperTypes } from './mappers/index.ts'
+import type { Facts, Subject, Target } from './mappers/mapper.ts'
 import { aliasesIn, holderOf, isOfOrganizations, scopesNamed } from './scopes.ts'
 
 export type { Claims } from './mappers/claims.ts'
@@ -53,7 +46,7 @@ export async function tokenContent(
   const mappers = activeMappers(holders)
   const all: Facts = {
     ...subject,
-    roles: changedRoles(mappers, rolesFor(subject, facts)),
+    roles: changedRoles(mappers, facts.roles, subject),
     groups: facts.groups,
     organizations: shownOrganizations(subject, scopes, holders, facts),
     mappers,
@@ -95,63 +88,6 @@ function shownOrganizations(
   // Who belongs to several has to say which: nobody asks them yet.
   if (aliases === undefined) return organizations.length === 1 ? organizations : []
   return organizations.filter(({ alias }) => aliases === '*' || aliases.includes(alias))
-}
-
-const unknown = new Set<string>()
-
-/** The mappers of known types, in the order in which they come. */
-function activeMappers(holders: readonly MapperHolder[]): ActiveMapper[] {
-  const all = holders.flatMap(({ mappers }) => mappers)
-  for (const { type, name } of all.filter(({ type }) => priorityOf(type) === undefined && !unknown.has(type))) {
-    unknown.add(type)
-    process.emitWarning(`tokens do without the protocol mapper ${name}: there is no type ${type}`)
-  }
-  return all
-    .filter(({ type }) => priorityOf(type) !== undefined)
-    .map(({ type, config }) => ({ type, settings: effectiveMapperConfig(type, config) }))
-    .sort((a, b) => priorityOf(a.type)! - priorityOf(b.type)!)
-}
-
-function priorityOf(type: string): number | undefined {
-  return (mapperTypes[type] ?? roleChanges[type])?.priority
-}
-
-/** Roles of the realm, and of the clients that the token shall be for. */
-function rolesFor({ audience }: Subject, { roles }: UserFacts): readonly NamedRole[] {
-  return audience ? roles.filter(({ client }) => client === null || audience.includes(client)) : roles
-}
-
-function changedRoles(mappers: readonly ActiveMapper[], held: readonly NamedRole[]): Roles {
-  const byOwner = Map.groupBy(held, ({ client }) => client ?? undefined)
-  const roles: Roles = new Map([...byOwner].map(([client, own]) => [client, new Set(own.map(({ name }) => name))]))
-  for (const { type, settings } of mappers) roleChanges[type]?.change(roles, settings)
-  return roles
-}
-
-/** The settings that say whether a mapper is for a target: the first that is stated. */
-const FLAGS: Readonly<Record<Target, readonly string[]>> = {
-  accessToken: ['access.token.claim'],
-  idToken: ['id.token.claim'],
-  userInfo: ['userinfo.token.claim', 'id.token.claim'],
-  introspection: ['introspection.token.claim', 'access.token.claim'],
-  response: ['access.tokenResponse.claim'],
-}
-
-function takesPart({ type, settings }: ActiveMapper, target: Target, { client }: Subject): boolean {
-  const mapper = mapperTypes[type]
-  if (!mapper?.targets.includes(target)) return false
-  const flags = target === 'accessToken' && isLight(client) ? ['lightweight.claim'] : FLAGS[target]
-  return mapper.always === true || flags.map((flag) => settings[flag]).find((set) => set !== undefined) === 'true'
-}
-
-/** Keycloak: access tokens of the client say little; introspection tells the rest. */
-export function isLight({ representation }: LiveObject): boolean {
-  const attributes = representation.attributes as Record<string, string> | undefined
-  return attributes?.['client.use.lightweight.access.token.enabled'] === 'true'
-}
-
-function showsRoles(mapper: ActiveMapper, target: Target, subject: Subject): boolean {
-  return mapperTypes[mapper.type]?.roles === true && takesPart(mapper, target, subject)
 }
 
 function claimsFor(target: Target, facts: Facts, given: Claims): Claims {

@@ -1,25 +1,13 @@
 // What tokens are made of.
 import { MASTER } from '../kinds/built-in/index.ts'
 import { selectEffectiveRoles } from '../store/effective-roles.ts'
-import {
-  type Lens,
-  type MapperHolder,
-  selectMappers,
-  selectOrganizationAliases,
-  selectUserFacts,
-  type UserFacts,
-} from '../store/token-content.ts'
+import { type MapperHolder, selectMappers } from '../store/mapper-holders.ts'
+import { type Lens, selectOrganizationAliases, selectUserFacts, type UserFacts } from '../store/token-content.ts'
 import { ADMIN } from './administrators.ts'
 import type { Context } from './context.ts'
 
-export type {
-  GroupFacts,
-  MapperHolder,
-  NamedRole,
-  OrganizationFacts,
-  StoredMapper,
-  UserFacts,
-} from '../store/token-content.ts'
+export type { MapperHolder, StoredMapper } from '../store/mapper-holders.ts'
+export type { GroupFacts, NamedRole, OrganizationFacts, UserFacts } from '../store/token-content.ts'
 
 /** The client scopes of these names that the client has, and the client itself, with their mappers. One statement. */
 export function mappersOf(

@@ -1,56 +1,6 @@
-// What tokens are made of: the client scopes that count with their mappers, and what a user has that these may show.
+// What a user has that tokens may show.
 import { sql } from 'kysely'
 import type { Transaction } from './database.ts'
-
-/** A protocol mapper as it is kept. */
-export interface StoredMapper {
-  readonly id: string
-  readonly name: string
-  readonly type: string
-  readonly config: Readonly<Record<string, string>>
-}
-
-/** A client scope, or the client itself, with the protocol mappers that it has. */
-export interface MapperHolder {
-  readonly id: string
-  /** Name of the client scope; null: it is the client. */
-  readonly name: string | null
-  /** Whether the scope of a token names it. */
-  readonly shown: boolean
-  readonly mappers: readonly StoredMapper[]
-}
-
-/**
- * The client scopes of these names that the client has, and the client itself, with their mappers for its protocol: client
- * scopes by name, the client last. One statement.
- */
-export async function selectMappers(
-  tx: Transaction,
-  realm: number,
-  client: string,
-  names: readonly string[],
-  protocol: string,
-): Promise<MapperHolder[]> {
-  const { rows } = await sql<MapperHolder>`
-    with holder as (
-      select s.id, s.name, coalesce(s.body -> 'attributes' ->> 'include.in.token.scope', 'true') <> 'false' as shown,
-        s.id as client_scope, null::text as client
-      from client_client_scope cs join client_scope s on s.realm = cs.realm and s.id = cs.client_scope
-      where cs.realm = ${realm} and cs.client = ${client} and s.name = any(${names}::text[])
-        and coalesce(s.body ->> 'protocol', 'openid-connect') = ${protocol}
-      union all
-      select ${client}, null, false, null, ${client}
-    )
-    select h.id, h.name, h.shown,
-      (select coalesce(jsonb_agg(jsonb_build_object('id', m.id, 'name', m.name, 'type', m.body ->> 'protocolMapper',
-          'config', coalesce(m.body -> 'config', '{}'::jsonb)) order by m.name), '[]')
-        from protocol_mapper m
-        where m.realm = ${realm} and (m.client_scope = h.client_scope or m.client = h.client)
-          and coalesce(m.body ->> 'protocol', 'openid-connect') = ${protocol}) as mappers
-    from holder h
-    order by h.name nulls last`.execute(tx)
-  return rows
-}
 
 /** A role by name, with the client that it belongs to. */
 export interface NamedRole {
