@@ -71,7 +71,7 @@ export const de: Readonly<Record<keyof typeof en, string>> = {
   emailSentMessage:
     'Falls es ein solches Konto gibt, ist eine Nachricht mit weiteren Hinweisen an seine Adresse unterwegs.',
   emailSendErrorMessage: 'Die Nachricht konnte nicht gesendet werden. Bitte versuchen Sie es später noch einmal.',
-  termsTitle: 'Nutzungsbedingungen',
+  termsTitle: 'Nutzungs\u00adbedingungen',
   termsText: 'Bitte lesen Sie die Nutzungsbedingungen dieses Dienstes und stimmen Sie ihnen zu, bevor Sie fortfahren.',
   acceptTerms: 'Ich stimme den Nutzungsbedingungen zu',
   termsAcceptanceRequired: 'Sie müssen den Nutzungsbedingungen zustimmen.',
