@@ -65,3 +65,16 @@ test('an update of a client that states its mappers makes them so', async () => 
   await call('PUT', client, { body: { description: 'says nothing of mappers' } })
   expect((await call('GET', client)).body.protocolMappers).toHaveLength(2)
 })
+
+test('a mapper of pairwise subjects gets a salt of its own, unless it states one', async () => {
+  const client = await newClient()
+  const salted = async (name: string, config: object) => {
+    const pairwise = { name, protocol: 'openid-connect', protocolMapper: 'oidc-sha256-pairwise-sub-mapper', config }
+    const made = await make(`${client}/protocol-mappers/models`, pairwise)
+    return (await call('GET', made)).body.config.pairwiseSubAlgorithmSalt
+  }
+  const [one, other] = [await salted('one', {}), await salted('other', {})]
+  expect(one).toMatch(/^[\da-f-]{36}$/)
+  expect(other).not.toBe(one)
+  expect(await salted('stated', { pairwiseSubAlgorithmSalt: 'salt' })).toBe('salt')
+})

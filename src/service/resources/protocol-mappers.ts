@@ -1,4 +1,5 @@
 // What REST does with the protocol mappers of clients and client scopes.
+import { randomUUID } from 'node:crypto'
 import type { KindName, Representation } from '../../kinds/kind.ts'
 import { effectiveMapperConfig, mapperTypes } from '../../kinds/mapper-types.ts'
 import { demand } from '../administrators.ts'
@@ -11,6 +12,10 @@ import { plainResource } from './plain-resource.ts'
 import { byIdIn, getObject, newObject, type Place, parentOf } from './resource.ts'
 
 const MANAGE = 'manage-clients'
+
+/** Keycloak: subjects of this type cannot be traced back without a salt, which is made up where none is stated. */
+const PAIRWISE = 'oidc-sha256-pairwise-sub-mapper'
+const SALT = 'pairwiseSubAlgorithmSalt'
 
 /** Keycloak: ProtocolMappersResource, of the clients or of the client scopes of a realm. */
 export function protocolMappersOf(owners: KindName, ownerNotFound: string) {
@@ -62,5 +67,8 @@ function read(body: Representation): Representation {
     throw failure('not_found', 'ProtocolMapper provider not found')
   // Keycloak: its database says so.
   if (name === null) throw failure('duplicate', 'Duplicate resource error')
-  return withoutNulls(body)
+  const stated = withoutNulls(body)
+  if (protocolMapper !== PAIRWISE) return stated
+  const { [SALT]: salt, ...config } = (stated.config ?? {}) as Record<string, string>
+  return { ...stated, config: { ...config, [SALT]: salt || randomUUID() } }
 }
