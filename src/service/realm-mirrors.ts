@@ -19,9 +19,10 @@ export function withMirrors(set: FlatFields): FlatFields {
     const isUsual = (value: Json) => JSON.stringify(value) === JSON.stringify(usual)
     const ofField = field in set ? (set[field] ?? usual) : undefined
     const ofText = path in set ? (read(field, set[path]) ?? usual) : undefined
-    if (ofField !== undefined && (ofText === undefined || isUsual(ofText)))
+    if (ofField !== undefined && (ofText === undefined || (isUsual(ofText) && !isUsual(ofField))))
       all[path] = isUsual(ofField) ? usualText : written(ofField)
-    else if (ofText !== undefined && (ofField === undefined || isUsual(ofField))) all[field] = ofText
+    else if (ofText !== undefined && (ofField === undefined || (isUsual(ofField) && !isUsual(ofText))))
+      all[field] = ofText
   }
   return all
 }
@@ -37,6 +38,13 @@ export function mirrored(stated: Representation): Representation {
     attributes[attribute] ??= written(value)
   }
   return { ...settings, attributes: { ...(kinds.realm.defaults({}).attributes as Representation), ...attributes } }
+}
+
+/** Keycloak: over REST, the attribute of a new realm counts where its setting is stated too. */
+export function attributesFirst(stated: Representation): Representation {
+  const attributes = (stated.attributes ?? {}) as Representation
+  const isOverruled = (field: string) => (attributes[settingsKeptAsAttributes[field] ?? ''] ?? null) !== null
+  return Object.fromEntries(Object.entries(stated).filter(([field]) => !isOverruled(field)))
 }
 
 /** A setting from its attribute. */

@@ -163,3 +163,13 @@ test("the client that decides permissions of administrators shows with its realm
   await call('PUT', path, { body: { adminPermissionsEnabled: false } })
   expect((await call('GET', path)).body).not.toHaveProperty('adminPermissionsClient')
 })
+
+test('where a new realm states a setting and its attribute, the attribute counts', async () => {
+  const attributes = { oauth2DeviceCodeLifespan: '1' }
+  const path = await realm({ oauth2DeviceCodeLifespan: 333, oauth2DevicePollingInterval: 7, attributes })
+  expect((await call('GET', path)).body).toMatchObject({
+    oauth2DeviceCodeLifespan: 1,
+    oauth2DevicePollingInterval: 7,
+    attributes: { oauth2DeviceCodeLifespan: '1', oauth2DevicePollingInterval: '7' },
+  })
+})

@@ -16,6 +16,7 @@ import { writers } from '../index.ts'
 import { type LiveObject, listEveryRealm } from '../live.ts'
 import { type Present, present } from '../present.ts'
 import { replacement, withoutNulls } from '../put.ts'
+import { attributesFirst } from '../realm-mirrors.ts'
 import type { Caller, Service } from '../service.ts'
 import { ownRealm } from './own-realm.ts'
 import { mailRules, mirrors } from './realm-settings.ts'
@@ -52,7 +53,8 @@ export async function createRealm(
   await service.read(caller, MASTER, async (context) => demand(context, 'create-realm'))
   refuseContent(body)
   const { id, ...stated } = withoutNulls(body)
-  const own = Object.fromEntries(Object.entries(stated).filter(([field]) => field in kinds.realm.fields))
+  const known = Object.entries(stated).filter(([field]) => field in kinds.realm.fields)
+  const own = attributesFirst(Object.fromEntries(known))
   const representation = { ...own, ...mailRules(own) }
   const wished = typeof id === 'string' && id !== '' ? { id } : {}
   return service.create(caller, { representation, ids, ...wished }, async (context) => {
