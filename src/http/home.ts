@@ -1,4 +1,5 @@
 // The page at the server's own address, for whoever looks there with a browser.
+import { escaped } from '../lib/html.ts'
 
 /** The page: what this is, realms (those that may be shown), and where to go on. */
 export function homePage(base: string, realms: readonly string[]): string {
@@ -20,8 +21,4 @@ ${items.length ? `<h2>Realms</h2>\n<ul>\n${items.join('\n')}\n</ul>` : ''}
 <p><a href="/health/ready">Health</a></p>
 </html>
 `
-}
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }

@@ -58,7 +58,7 @@ export function addressOf(
 }
 
 /** Whether the flow is done: what follows are duties and consent. */
-export const isAuthenticated = ({ notes }: LoginState): boolean => notes.authenticated !== undefined
+const isAuthenticated = ({ notes }: LoginState): boolean => notes.authenticated !== undefined
 
 function pageOf(state: LoginState): string {
   if (state.asked === CONSENT) return 'consent'

@@ -6,62 +6,14 @@ import { Refusal } from '../../service/errors.ts'
 import { type LiveObject, listObjects } from '../../service/live.ts'
 import type { Caller, Service } from '../../service/service.ts'
 import type { UserEvent } from '../../service/user-events.ts'
-import type { SessionFacts } from '../mappers/mapper.ts'
 import type { Page } from '../pages/view.ts'
 import type { TokenRealm } from '../realm.ts'
-import type { Levels } from './authenticators/level.ts'
 import type { BrowserRequest } from './browser.ts'
 import type { Outcome, Step } from './flow.ts'
-import type { Parameters } from './parameters.ts'
-import type { Binding } from './steps.ts'
+import type { LoginState, Problem } from './state.ts'
 import { detailsOf } from './told.ts'
 
-/** What is wrong with an answer: a text by its key, and the field that it is about. */
-export interface Problem {
-  readonly key: string
-  readonly about?: readonly (string | number | null)[]
-  readonly field?: string
-  /** The reference server's word for the event; absent: nobody is told. `user`: whose log-in it was to be, by id. */
-  readonly error?: string
-  readonly user?: string
-}
-
-/** What is kept of a log-in between two forms. */
-export interface LoginState {
-  binding: Binding
-  /** The client by its name. */
-  readonly client: string
-  readonly parameters: Parameters
-  /** What came of steps, by id. */
-  done: Record<string, 'success' | 'attempted'>
-  /** The step or required action that was asked last. */
-  asked?: string | undefined
-  /** Whose log-in it is, by id. */
-  user?: string | undefined
-  /** The name that was typed. */
-  username?: string | undefined
-  rememberMe?: boolean | undefined
-  /** The id of the credential that they logged in with; of a log-in that goes on, the session. */
-  credential?: string | undefined
-  session?: string | undefined
-  /** What tokens call the steps that they passed, and until when: see SessionFacts. */
-  methods?: SessionFacts['methods']
-  /** Kinds of credentials that they showed. */
-  used: string[]
-  /** Levels of authentication that were reached, and when: see authenticators/level.ts. */
-  levels?: Levels | undefined
-  /** Required actions that this log-in brings along, and those that are done with. */
-  actions: string[]
-  ended: string[]
-  /** What steps note for themselves. */
-  notes: Record<string, string>
-  /** What the last answer was refused for, and what it said that is no secret. */
-  problem?: Problem | undefined
-  info?: string | undefined
-  values?: Record<string, string> | undefined
-  /** The language that was chosen on a page. */
-  locale?: string | undefined
-}
+export type { LoginState, Problem } from './state.ts'
 
 /** Who logs in, with the secrets of their credentials opened. */
 export interface Person {

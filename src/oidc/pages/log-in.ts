@@ -59,7 +59,7 @@ export const logInPage =
   }
 
 /** Who logs in, and the way out for somebody else. */
-export const whoIs = ({ text, address }: View, name: string) =>
+const whoIs = ({ text, address }: View, name: string) =>
   html`<p>${text('attemptedUser', name)} <a href="${address('restart')}">${text('restartLoginTooltip')}</a></p>`
 
 /** A one-time code; of several devices one is chosen. */
