@@ -139,3 +139,12 @@ test('cookies are for the pages of the realm, and scripts do not read them', asy
   expect(cookies).toHaveLength(2)
   for (const cookie of cookies) expect(cookie).toMatch(new RegExp(`; Path=/realms/${name}/; HttpOnly; SameSite=Lax$`))
 })
+
+test('of two clicks at once one counts', async () => {
+  const { path, logInAddress } = await realmWithPeople({ eventsEnabled: true })
+  const browser = testBrowser(app)
+  const page = await browser.open(logInAddress().address)
+  const wrong = { username: 'ann', password: 'wrong' }
+  await Promise.all(Array.from({ length: 5 }, () => browser.send(page, wrong)))
+  expect((await call('GET', `${path}/events?type=LOGIN_ERROR`)).body).toHaveLength(1)
+})
