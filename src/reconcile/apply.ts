@@ -89,8 +89,9 @@ export async function apply(
         actions.map((action) => newObject(action, live, statement)),
       )
       for (const [at, object] of made.entries()) {
-        const id = address(kind, actions[at]!.key)
-        live.set(id, whole ? object : { ...object, representation: NOTHING, references: NONE })
+        const { key } = actions[at]!
+        const id = address(kind, key)
+        live.set(id, whole ? object : { ...object, key, representation: NOTHING, references: NONE })
         // People are many, and hardly anything names them.
         if (!kinds[kind].people) known.set(id, object.id)
       }

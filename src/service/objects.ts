@@ -72,6 +72,9 @@ export function changed({ live, set }: Update): Representation {
   return assemble(kind, { ...flatten(kind, live.representation), ...set })
 }
 
+/** What an object said before it was made. */
+const NO_FIELDS: FlatFields = {}
+
 /** Makes objects. Throws conflict where a natural key or an id is taken, invalid where a reference leads nowhere. */
 export async function createObjects(
   context: WriteContext,
@@ -98,7 +101,7 @@ export async function createObjects(
   await unlessTaken(kind, 'create', () => insertObjects(context.tx, context.realm.number, name, context.version, rows))
   for (const { field, elements } of relationElements(kind, prepared, ids))
     await insertRelation(context.tx, context.realm.number, name, field, elements)
-  for (const one of prepared) journal(context, 'create', name, one, {})
+  for (const one of prepared) journal(context, 'create', name, one, NO_FIELDS)
   return prepared.map(({ id, key, parent, flat }) => ({
     kind: name,
     id,

@@ -66,16 +66,23 @@ export function countChanged(service: Service): Promise<number> {
 export async function record(context: Context, { owned, dropped, marked, plan, ...run }: RunRecord): Promise<void> {
   const { tx, realm, now, actor } = context
   const rows = chunks(owned, CHUNK)
-  const parts = chunks(plan.actions, LINE)
-  const line = (actions: readonly unknown[] = [], part = 0) => {
-    return { ...run, at: now, actor, plan: { ...plan, ...(part && { part }), actions } }
+  const { actions, ...rest } = plan
+  const parts = chunks(textsOf(actions), LINE)
+  const line = (texts: readonly string[] = [], part = 0) => {
+    const head = JSON.stringify({ ...rest, ...(part && { part }) }).slice(0, -1)
+    return { ...run, at: now, actor, plan: `${head},"actions":[${texts.join()}]}` }
   }
+  let part = 1
   const kept = await recordApplied(tx, realm.number, line(parts.next().value || []), rows.next().value || [])
   if (kept.marked !== marked) {
     throw failure('changed', `something that ${run.source} states has changed since the plan was made`)
   }
-  let part = 1
-  for (const actions of parts) await insertHistory(tx, realm.number, kept.source, line(actions, part++))
+  for (const texts of parts) await insertHistory(tx, realm.number, kept.source, line(texts, part++))
   for (const chunk of rows) await upsertInventory(tx, realm.number, kept.source, chunk)
   if (dropped.length) await deleteInventory(tx, realm.number, kept.source, dropped)
+}
+
+/** Actions as texts, one by one: of many, the texts alone take room enough. */
+function* textsOf(actions: Iterable<unknown>): Generator<string> {
+  for (const action of actions) yield JSON.stringify(action)
 }

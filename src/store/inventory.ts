@@ -129,7 +129,8 @@ export interface AppliedRun {
   readonly revision: string
   readonly at: Date
   readonly actor: unknown
-  readonly plan: unknown
+  /** The text of an object. */
+  readonly plan: string
 }
 
 /**
@@ -159,7 +160,7 @@ export async function recordApplied(
     line as (
       insert into history (realm, source, revision, at, actor, plan)
       select ${realm}::integer, o.number, ${run.revision}, ${run.at}::timestamptz,
-        ${JSON.stringify(run.actor)}::jsonb, ${JSON.stringify(run.plan)}::jsonb
+        ${JSON.stringify(run.actor)}::jsonb, ${run.plan}::jsonb
       from owner o
     ),
     owned as (
@@ -182,7 +183,7 @@ export async function insertHistory(
   await sql`
     insert into history (realm, source, revision, at, actor, plan)
     select ${realm}::integer, ${source}::integer, ${revision}, ${at}::timestamptz,
-      ${JSON.stringify(actor)}::jsonb, ${JSON.stringify(plan)}::jsonb`.execute(tx)
+      ${JSON.stringify(actor)}::jsonb, ${plan}::jsonb`.execute(tx)
 }
 
 function upsert(
