@@ -23,7 +23,7 @@ export async function authenticate(
   await demandOriginOf(service, base, verified, request.headers.origin)
   return {
     user: { realm: realm.name, id: user.id, ...(claims.sid !== undefined && { session: claims.sid }) },
-    ...(!power && { powerless: true as const }),
+    limit: power,
     actor: {
       kind: 'administrator',
       realm: realm.name,

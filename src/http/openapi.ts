@@ -1,5 +1,6 @@
 // The OpenAPI document, from the operations. Schemas of kinds are components under Keycloak's names.
 import * as z from 'zod'
+import { rolesGiving } from '../kinds/admin-roles.ts'
 import { kinds } from '../kinds/index.ts'
 import { type JsonSchema, type JsonSchemaForm, jsonSchema, jsonSchemas } from '../kinds/json-schema.ts'
 import type { BodyForm } from './body.ts'
@@ -35,7 +36,7 @@ function operationObject({ operationId, tag, summary, permission, query, body, r
     operationId,
     tags: [tag],
     summary,
-    description: permission === 'any' ? 'Every administrator may call it.' : `Needs the role \`${permission}\`.`,
+    description: needsOf(permission),
     ...(query && { parameters: Object.entries(query.shape).map(queryParameter) }),
     ...(body && {
       requestBody: {
@@ -46,6 +47,13 @@ function operationObject({ operationId, tag, summary, permission, query, body, r
     }),
     responses: Object.fromEntries(Object.entries(responses).map(([status, response]) => [status, answer(response)])),
   }
+}
+
+/** The roles that let somebody call an operation. */
+function needsOf(permission: Operation['permission']): string {
+  if (permission === 'any') return 'Every administrator may call it.'
+  const needed = [permission].flat().map((one) => rolesGiving(one).map((role) => `\`${role}\``))
+  return `Needs ${needed.map((roles) => (roles.length > 1 ? `one of the roles ${roles.join(', ')}` : `the role ${roles}`)).join(', and ')}.`
 }
 
 function answer(response: Response): JsonSchema {

@@ -19,8 +19,8 @@ export interface Operation {
   /** Literal, with parameters in braces. */
   readonly path: string
   readonly summary: string
-  /** The role that it needs; `any`: every administrator. The service demands it. */
-  readonly permission: Permission | 'any'
+  /** What it needs, all of it; `any`: every administrator may call it. The service demands it. */
+  readonly permission: Permission | readonly Permission[] | 'any'
   /** Every operation that changes something says which admin event it leaves. */
   readonly event?: EventFact
   readonly query?: z.ZodObject

@@ -18,7 +18,7 @@ export const regentOperations: readonly Operation[] = [
     method: 'POST',
     path: '/regent/v1/plan',
     summary: 'Shows what applying a source would change. Each plan is executed once and rolled back.',
-    permission: 'manage-realm',
+    permission: 'administer-realm',
     body: sourceBody,
     responses: { 200: { description: 'The plan of each realm, with its consequences.', schema: outcome }, ...answers },
     handle: async ({ service, caller, body }) => ({
@@ -32,7 +32,7 @@ export const regentOperations: readonly Operation[] = [
     method: 'POST',
     path: '/regent/v1/apply',
     summary: 'Applies a source: each realm in one transaction, all or nothing.',
-    permission: 'manage-realm',
+    permission: 'administer-realm',
     body: sourceBody,
     responses: { 200: { description: 'What was done in each realm.', schema: outcome }, ...answers },
     handle: async ({ service, caller, body }) => ({
@@ -46,7 +46,7 @@ export const regentOperations: readonly Operation[] = [
     method: 'GET',
     path: '/regent/v1/drift',
     summary: 'Lists what is not as a source last applied it, with who changed it.',
-    permission: 'view-realm',
+    permission: 'administer-realm',
     query: z.object({ realm: z.string().optional().describe('Only this realm.') }),
     responses: { 200: { description: 'Each field or object that differs.', schema: z.array(drift) }, ...refusals },
     handle: async ({ service, caller, query }) => ({
@@ -61,7 +61,7 @@ export const regentOperations: readonly Operation[] = [
     path: '/regent/v1/export/{realm}',
     summary:
       'Gives a realm as one document in the form of a realm export. Secrets are masked unless they are asked for.',
-    permission: 'manage-realm',
+    permission: 'administer-realm',
     query: z.object({
       secrets: z.stringbool().optional().describe('Secrets in the clear.'),
       ids: z.stringbool().optional().describe('With the ids of all objects.'),

@@ -32,7 +32,7 @@ export interface ExportOptions {
  * A constant number of statements.
  */
 export async function exportRealm(context: Context, options: ExportOptions = {}): Promise<Representation> {
-  demand(context, 'manage-realm')
+  demand(context, 'administer-realm')
   const objects: LiveObject[] = []
   for (const kind of creationOrder) {
     const found = byParent(await writers[kind].list(context, {}))

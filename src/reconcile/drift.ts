@@ -36,14 +36,16 @@ export async function findDrift(service: Service, caller: Caller, realm?: string
   const found: Drift[] = []
   for (const name of await markedRealms(service)) {
     found.push(
-      ...(await service.read(caller, name, async (context) => (may(context, 'view-realm') ? driftOf(context) : []))),
+      ...(await service.read(caller, name, async (context) =>
+        may(context, 'administer-realm') ? driftOf(context) : [],
+      )),
     )
   }
   return found
 }
 
 async function driftOf(context: Context): Promise<Drift[]> {
-  demand(context, 'view-realm')
+  demand(context, 'administer-realm')
   // Whoever changes an object marks its rows: without a mark there is no drift.
   const rows = await markedInventoryOf(context)
   if (!rows.length) return []

@@ -105,7 +105,7 @@ async function execute(
   finish: (context: WriteContext, applied: Applied) => Promise<RealmOutcome>,
 ): Promise<RealmOutcome> {
   const work = (stepwise: boolean) => async (context: WriteContext) => {
-    demand(context, 'manage-realm')
+    demand(context, 'administer-realm')
     const applied = await apply(context, made, statement, stepwise)
     // Found out or not: what failed once is never kept by the search for its name.
     if (stepwise) throw new Rollback(undefined)

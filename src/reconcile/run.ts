@@ -68,7 +68,7 @@ type Step = (made: Planned, digest: string) => Promise<RealmOutcome>
 async function run(service: Service, caller: Caller, source: SourceState, step: Step): Promise<Outcome> {
   const applied = await appliedBy(service, source.name)
   const digests = digestsOf(service, source)
-  await service.demand(caller, 'manage-realm', [...digests.keys(), ...applied.map(({ realm }) => realm)])
+  await service.demand(caller, 'administer-realm', [...digests.keys(), ...applied.map(({ realm }) => realm)])
   // What was applied had been checked: where nothing is new, the documents are not even taken apart.
   const settled = new Set(
     applied.flatMap(({ realm, digest, marked }) => (!marked && digests.get(realm) === digest ? [realm] : [])),

@@ -21,6 +21,7 @@ import {
 import type { RealmRow } from '../store/realms.ts'
 import { writeEvents } from './admin-events.ts'
 import type { Blacklists } from './password-blacklists.ts'
+import type { Power } from './power.ts'
 import type { UserEvent } from './user-events.ts'
 import type { Vault } from './vault.ts'
 
@@ -43,9 +44,6 @@ export interface Context {
   /** Whether there is something in the outbox for which whoever delivers it is to be woken after the commit. */
   readonly outbox: { filled: boolean }
 }
-
-/** What an actor may administer: every realm, some realms whole, or nothing. */
-export type Power = { readonly all: true } | { readonly all: false; readonly realms: ReadonlySet<string> }
 
 /** A context that may write what is neither configuration nor people: log-ins, sessions. The realm is not locked. */
 export interface RuntimeContext extends Context {

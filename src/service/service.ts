@@ -10,13 +10,14 @@ import {
 } from '../store/database.ts'
 import { findRealm, listRealms, lockRealms, type RealmRow, rowOf } from '../store/realms.ts'
 import { keepSetting, ping } from '../store/settings.ts'
-import { demandIn, everything, type Permission, type Power, powerOf } from './administrators.ts'
+import { demandIn, type Permission, powerOf } from './administrators.ts'
 import { type Actor, type Context, flush, type RuntimeContext, type WriteContext, writable } from './context.ts'
 import { failure, Refusal } from './errors.ts'
 import { mailsEvents } from './event-mails.ts'
 import { createRealm } from './new-realm.ts'
 import type { Outbox } from './outbox.ts'
 import { type Blacklists, openBlacklists } from './password-blacklists.ts'
+import { everything, isNothing, type Power, within } from './power.ts'
 import { type ToldEvent, type UserEvent, writeUserEvents } from './user-events.ts'
 import { openVault, type Vault } from './vault.ts'
 
@@ -29,8 +30,8 @@ export interface Caller {
   readonly actor: Actor
   /** Absent: all power. */
   readonly user?: { readonly realm: string; readonly id: string; readonly session?: string }
-  /** What the user may is not the caller's: their token does not carry it. */
-  readonly powerless?: true
+  /** Of what the user may, only this is the caller's: more their token does not carry. Absent: all of it. */
+  readonly limit?: Power
 }
 
 /** An open service. */
@@ -221,7 +222,7 @@ export async function openService({
     },
     async demandPower(caller) {
       const power = await store.read((tx) => powerFor(tx, caller))
-      if (!power.all && !power.realms.size) throw failure('forbidden', 'HTTP 403 Forbidden')
+      if (isNothing(power)) throw failure('forbidden', 'HTTP 403 Forbidden')
     },
     look: (work) => store.read(work),
     realms: () => store.read(listRealms),
@@ -235,9 +236,9 @@ export async function openService({
   return service
 }
 
-async function powerFor(tx: Transaction, { user, powerless }: Caller): Promise<Power> {
+async function powerFor(tx: Transaction, { user, limit }: Caller): Promise<Power> {
   const power = user ? await powerOf(tx, user) : everything
-  return powerless ? { all: false, realms: new Set() } : power
+  return limit ? within(power, limit) : power
 }
 
 /** The first key that a store is opened with is its key: with another one, its secrets could not be read. */

@@ -1,7 +1,8 @@
 // What a token stands on, as it is now: its client, its user, its session, and the credential that its user logged in with.
 import { findStanding, hasCredential, type Standing, type TokenNames } from '../store/standing.ts'
-import { powerRole } from './administrators.ts'
+import { wholePower } from './administrators.ts'
 import type { Context, RuntimeContext } from './context.ts'
+import { everything, type Power, powerFrom } from './power.ts'
 import type { Service } from './service.ts'
 import { timesUsed } from './single-use.ts'
 
@@ -17,8 +18,8 @@ export type TokenStanding =
   | {
       readonly counts: true
       readonly user: { readonly id: string; readonly username: string }
-      /** Whether its user's administrative power goes with it: Keycloak: it does if its client shows the role. */
-      readonly power: boolean
+      /** As much of its user's administrative power as goes with it. Keycloak: that of the roles that its client shows. */
+      readonly power: Power
       readonly session: Standing['session']
     }
 
@@ -32,12 +33,13 @@ export async function standingOf(
   names: IssuedToken,
 ): Promise<TokenStanding> {
   const token = { ...names, revoked: keyOf(names.id) }
-  const found = await service.look((tx) => findStanding(tx, realm.number, token, powerRole(realm.name)))
+  const found = await service.look((tx) => findStanding(tx, realm.number, token, wholePower(realm.name)))
   if (!found?.enabled || names.issuedAt < found.notBefore || found.revoked) return { counts: false }
-  const { user, session, shows } = found
+  const { user, session, scope } = found
   if (user?.enabled === false) return { counts: false, why: 'User disabled' }
   if (names.session !== undefined && !session) return { counts: false, why: 'user_session_not_found' }
-  return user ? { counts: true, user, power: shows, session } : { counts: false }
+  const power = scope ? powerFrom(realm.name, scope) : everything
+  return user ? { counts: true, user, power, session } : { counts: false }
 }
 
 const keyOf = (id: string) => `revoked ${id}`

@@ -6,8 +6,8 @@ import type { Transaction } from './database.ts'
 /** What a token names, as it is now. */
 export interface Standing {
   readonly enabled: boolean
-  /** Whether the client shows the role, where its user has it. */
-  readonly shows: boolean
+  /** The roles that the client shows where its user has them; null: all. */
+  readonly scope: readonly { readonly name: string; readonly client: string | null }[] | null
   /** Tokens of the client, or of the user, from before are void: seconds since 1970. */
   readonly notBefore: number
   /** Null: gone. */
@@ -29,14 +29,14 @@ export interface TokenNames {
 }
 
 /**
- * What the token stands on; undefined when its client is gone. A client without full scope shows the role if it
- * is in what the client has in its scope; what the realm role of that name contains is not looked at. One statement.
+ * What the token stands on; undefined when its client is gone. A client without full scope shows the roles that
+ * it has in its scope; what the realm role `stop` contains is not looked at. One statement.
  */
 export async function findStanding(
   tx: Transaction,
   realm: number,
   { client, user, session, revoked }: TokenNames,
-  role: { readonly client: string | null; readonly name: string },
+  stop: string | undefined,
 ): Promise<Standing | undefined> {
   const { rows } = await sql<Standing>`
     with recursive holder as (
@@ -50,7 +50,7 @@ export async function findStanding(
       union
       select p.part
       from scope s
-      join role t on t.realm = ${realm} and t.id = s.id and not (t.client is null and t.name = ${role.name})
+      join role t on t.realm = ${realm} and t.id = s.id and not (t.client is null and t.name is not distinct from ${stop ?? null}::text)
       join role_composite p on p.realm = ${realm} and p.role = s.id
     ),
     named as (
@@ -61,11 +61,10 @@ export async function findStanding(
       order by s.offline limit 1
     )
     select coalesce((h.body ->> 'enabled')::boolean, false) as enabled,
-      h.full_scope or exists (
-        select from scope s
-        join role t on t.realm = ${realm} and t.id = s.id and t.name = ${role.name}
-        left join client o on o.realm = t.realm and o.id = t.client
-        where o.client_id is not distinct from ${role.client}::text) as shows,
+      case when not h.full_scope then (
+        select coalesce(jsonb_agg(jsonb_build_object('name', t.name, 'client', o.client_id)), '[]')
+        from scope s join role t on t.realm = ${realm} and t.id = s.id
+        left join client o on o.realm = t.realm and o.id = t.client) end as scope,
       greatest((h.body ->> 'notBefore')::integer, (u.body ->> 'notBefore')::integer, 0) as "notBefore",
       case when u.id is not null then jsonb_build_object('id', u.id, 'username', u.username,
         'enabled', coalesce((u.body ->> 'enabled')::boolean, false)) end as "user",

@@ -27,7 +27,7 @@ export const authenticationFlowOperations: Operation[] = tagged('Authentication 
     method: 'GET',
     path: '/admin/realms/{realm}/authentication/flows',
     summary: 'List the authentication flows that can be bound',
-    permission: 'view-realm',
+    permission: 'list-flows',
     responses: { ...many(kind), ...refusals },
     handle: reading((context) => listTopLevel(context)),
   },

@@ -1,5 +1,10 @@
 import * as z from 'zod'
-import { describePerClient, describeProvider, listProviders } from '../../service/resources/authentication-providers.ts'
+import {
+  describePerClient,
+  describeProvider,
+  listProviders,
+  permissionOf,
+} from '../../service/resources/authentication-providers.ts'
 import { type Operation, param, reading, tagged, type Untagged } from '../operation.ts'
 import { property } from '../property.ts'
 import { components, refusals } from '../responses.ts'
@@ -28,7 +33,7 @@ const list = (operationId: string, path: string, summary: string, group: Group):
   method: 'GET',
   path,
   summary,
-  permission: 'view-realm',
+  permission: permissionOf(group),
   responses: { 200: { description: 'The providers.', schema: z.array(provider) }, ...refusals },
   handle: reading(async (context) => listProviders(context, group)),
 })
@@ -68,7 +73,7 @@ export const authenticationProviderOperations: Operation[] = tagged('Authenticat
     method: 'GET',
     path: '/admin/realms/{realm}/authentication/per-client-config-description',
     summary: 'Get the settings that each client authenticator has in clients',
-    permission: 'view-realm',
+    permission: permissionOf('clientAuthenticators'),
     responses: {
       200: { description: 'Settings by client authenticator.', schema: z.record(z.string(), z.array(property)) },
       ...refusals,

@@ -1,6 +1,8 @@
 import * as z from 'zod'
 import { policyProviders } from '../../kinds/authorization-policy-types.ts'
 import type { Representation } from '../../kinds/kind.ts'
+import { demand } from '../../service/administrators.ts'
+import type { Context } from '../../service/context.ts'
 import {
   createPolicy,
   type PolicyForm,
@@ -18,6 +20,7 @@ import { answers, bodies, silently } from './authorization-schemas.ts'
 
 const view = { permission: 'view-authorization' } as const
 const manage = { permission: 'manage-authorization', event: 'AUTHORIZATION_POLICY' } as const
+const managePermissions = { ...manage, permission: 'manage-authorization-permissions' } as const
 const text = (description: string) => z.string().optional().describe(description)
 
 const query = z.object({
@@ -44,6 +47,8 @@ function operationsOn(path: string, form: PolicyForm, permissions: boolean): Unt
   const [word, id] = permissions ? ['permission', 'permission-id'] : ['policy', 'policy-id']
   const ofType = `${path}/{type}`
   const item = `${ofType}/{${id}}`
+  const changing = permissions ? managePermissions : manage
+  const mayChange = (context: Context) => demand(context, changing.permission)
   return [
     {
       ...view,
@@ -58,14 +63,21 @@ function operationsOn(path: string, form: PolicyForm, permissions: boolean): Unt
       ),
     },
     {
-      ...manage,
+      ...changing,
       operationId: operationId('create', path),
       method: 'POST',
       path,
       summary: `Create a ${word} of the type that it states`,
       body: bodies.policy,
       responses: { 201: answers.policy, ...refusals, ...badRequest },
-      handle: making('id', (context, call, body) => createPolicy(context, clientOf(call), body, 'generic'), { taken }),
+      handle: making(
+        'id',
+        (context, call, body) => {
+          mayChange(context)
+          return createPolicy(context, clientOf(call), body, 'generic')
+        },
+        { taken },
+      ),
     },
     {
       ...view,
@@ -90,7 +102,7 @@ function operationsOn(path: string, form: PolicyForm, permissions: boolean): Unt
       handle: searching(policies.find),
     },
     {
-      ...manage,
+      ...changing,
       operationId: operationId('create', ofType),
       method: 'POST',
       path: ofType,
@@ -99,8 +111,10 @@ function operationsOn(path: string, form: PolicyForm, permissions: boolean): Unt
       responses: { 201: answers.policy, ...refusals, ...badRequest },
       handle: making(
         'id',
-        (context, call, body: Representation) =>
-          createPolicy(context, clientOf(call), { ...body, type: param(call, 'type') }, 'typed'),
+        (context, call, body: Representation) => {
+          mayChange(context)
+          return createPolicy(context, clientOf(call), { ...body, type: param(call, 'type') }, 'typed')
+        },
         { taken, reach: (context, call) => reachType(context, clientOf(call), param(call, 'type')) },
       ),
     },
@@ -114,7 +128,7 @@ function operationsOn(path: string, form: PolicyForm, permissions: boolean): Unt
       handle: reading((context, call) => typed.get(context, clientOf(call), param(call, id!))),
     },
     {
-      ...manage,
+      ...changing,
       operationId: operationId('update', item),
       method: 'PUT',
       path: item,
@@ -124,20 +138,24 @@ function operationsOn(path: string, form: PolicyForm, permissions: boolean): Unt
       // Keycloak: it says that something was made.
       responses: { 201: answers.replaced, ...refusals, ...badRequest },
       handle: async (call) => {
-        const change = writing(async (context) =>
-          replacePolicy(context, clientOf(call), param(call, id!), await bodyOf(context, call)),
-        )
+        const change = writing(async (context) => {
+          mayChange(context)
+          await replacePolicy(context, clientOf(call), param(call, id!), await bodyOf(context, call))
+        })
         return { ...(await change(call)), status: 201 }
       },
     },
     {
-      ...manage,
+      ...changing,
       operationId: operationId('delete', item),
       method: 'DELETE',
       path: item,
       summary: `Delete a ${word}`,
       responses: { ...done, ...refusals },
-      handle: writing((context, call) => typed.delete(context, clientOf(call), param(call, id!))),
+      handle: writing((context, call) => {
+        mayChange(context)
+        return typed.delete(context, clientOf(call), param(call, id!))
+      }),
     },
   ]
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
 import {
+  createScope,
   findScope,
   permissionsOn,
   resourcesOf,
@@ -38,10 +39,7 @@ export const scopeOperations: Untagged[] = [
     ...create!,
     summary: 'Create a scope, or replace the one of that name',
     responses: { ...create!.responses, 201: answer! },
-    handle: making('id', async (context, call, body) => {
-      const owner = clientOf(call)
-      return scopes.get(context, { owner, id: await scopes.create(context, { owner }, body) })
-    }),
+    handle: making('id', (context, call, body) => createScope(context, clientOf(call), body)),
   },
   {
     permission: scopes.view,

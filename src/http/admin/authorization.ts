@@ -41,7 +41,7 @@ const serverOperations: Untagged[] = [
     handle: writing(async (context, call) => replaceServer(context, clientOf(call), await bodyOf(context, call))),
   },
   {
-    ...view,
+    ...manage,
     operationId: operationId('get', `${BASE}/settings`),
     method: 'GET',
     path: `${BASE}/settings`,
@@ -62,7 +62,7 @@ const serverOperations: Untagged[] = [
       const authorizationSettings = await bodyOf(context, call)
       const server = await getServer(context, clientOf(call), 'manage-authorization')
       await importContent(context, { clients: [{ clientId: server.key[0]!, authorizationSettings }] })
-      const representation = showServer(await getServer(context, clientOf(call), 'view-authorization'))
+      const representation = showServer(await getServer(context, clientOf(call), 'manage-authorization'))
       describeEvent(context, { representation })
     }),
   },

@@ -85,7 +85,7 @@ function examples(target: keyof typeof NAMES): Untagged {
     method: 'GET',
     path,
     summary: `Show what the client would be told of a user: an example of ${NAMES[target].replace('-', ' ')}`,
-    permission: 'view-clients',
+    permission: ['view-clients', 'view-users'],
     query: forUser,
     responses: { 200: { description: 'The claims.', schema: claims }, ...refusals },
     handle: reading((context, call) =>

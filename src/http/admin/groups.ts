@@ -63,7 +63,7 @@ export const groupOperations: Operation[] = [
       method: 'GET',
       path: '/admin/realms/{realm}/groups/count',
       summary: 'Count the groups',
-      permission: groups.view,
+      permission: groups.search!,
       query: z.object({
         search: z.string().optional().describe('Part of the name, in any case.'),
         top: queryFlag.describe('Whether only those at the top count; not where a search is stated.'),

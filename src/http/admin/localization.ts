@@ -28,7 +28,7 @@ export const localizationOperations: Operation[] = tagged('Realms Admin', [
     method: 'GET',
     path: '/admin/realms/{realm}/localization',
     summary: 'List the languages that have texts',
-    permission: 'view-realm',
+    permission: 'see-realm',
     responses: { 200: { description: 'The languages.', schema: z.array(z.string()) }, ...refusals },
     handle: reading(listLocales),
   },
@@ -37,7 +37,7 @@ export const localizationOperations: Operation[] = tagged('Realms Admin', [
     method: 'GET',
     path: '/admin/realms/{realm}/localization/{locale}',
     summary: 'Get the texts of a language',
-    permission: 'view-realm',
+    permission: 'see-realm',
     query: z.object({
       useRealmDefaultLocaleFallback: queryFlag.describe(
         'Whether texts of the default language stand in for missing ones.',
@@ -72,7 +72,7 @@ export const localizationOperations: Operation[] = tagged('Realms Admin', [
     method: 'GET',
     path: '/admin/realms/{realm}/localization/{locale}/{key}',
     summary: 'Get one text',
-    permission: 'view-realm',
+    permission: 'see-realm',
     responses: { 200: { description: 'The text.', schema: z.string(), plain: true }, ...refusals },
     handle: async (call) => {
       const work = async (context: Parameters<typeof getText>[0]) => getText(context, locale(call), param(call, 'key'))

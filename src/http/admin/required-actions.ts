@@ -57,7 +57,7 @@ export const requiredActionOperations: Operation[] = tagged('Authentication Mana
     method: 'GET',
     path: '/admin/realms/{realm}/authentication/required-actions',
     summary: 'List the required actions, in order',
-    permission: 'view-realm',
+    permission: 'list-required-actions',
     responses: { ...many(kind), ...refusals },
     handle: reading(listActions),
   },

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { byId, byName } from '../../service/resources/composites.ts'
-import { roles, rolesById } from '../../service/resources/roles.ts'
+import { rolePermissions, roles, rolesById } from '../../service/resources/roles.ts'
 import { type Operation, tagged } from '../operation.ts'
 import { page, queryFlag } from '../query.ts'
 import { collection } from '../shapes/collection.ts'
@@ -14,7 +14,7 @@ const query = z.object({
 
 const [list, ...ofRealm] = collection(roles, '/admin/realms/{realm}/roles', '{role-name}')
 const [listOfClient, ...ofClient] = collection(
-  roles,
+  { ...roles, ...rolePermissions(true) },
   '/admin/realms/{realm}/clients/{client-uuid}/roles',
   '{role-name}',
 ).map((operation) => (operation.event ? { ...operation, event: 'CLIENT_ROLE' as const } : operation))

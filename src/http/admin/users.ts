@@ -16,7 +16,7 @@ import { collection } from '../shapes/collection.ts'
 import { credentialOperations } from './user-credentials.ts'
 
 const kind = kinds.user
-const { view, manage } = users
+const { view, search, manage } = users
 
 const [list, create, get, replace, remove] = collection(users, '/admin/realms/{realm}/users', '{user-id}')
 
@@ -75,7 +75,7 @@ export const userOperations: Operation[] = [
       method: 'GET',
       path: '/admin/realms/{realm}/users/count',
       summary: 'Count the users',
-      permission: view,
+      permission: search!,
       query: filters,
       responses: { 200: { description: 'The number.', schema: number }, ...refusals },
       handle: reading((context, call) => countAll(context, call.query)),

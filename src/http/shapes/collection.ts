@@ -36,7 +36,7 @@ export function collection(resource: Resource, path: string, item: string): Unta
       method: 'GET',
       path,
       summary: `List: ${kind.title}`,
-      permission: resource.view,
+      permission: resource.search ?? resource.view,
       responses: { ...many(kind), ...refusals },
       handle: reading((context, call) => resource.list(context, place(call), call.query)),
     },

@@ -15,18 +15,18 @@ import {
   reachRole,
 } from '../../service/resources/composites.ts'
 import type { Place } from '../../service/resources/resource.ts'
+import { rolePermissions } from '../../service/resources/roles.ts'
 import { listBody } from '../body.ts'
 import { bodyBehind, type Call, operationId, param, paramsOf, reading, type Untagged, writing } from '../operation.ts'
 import { page, queryFlag } from '../query.ts'
 import { badRequest, done, many, refusals } from '../responses.ts'
 
 const kind = kinds.role
-const view = 'view-realm'
-const manage = 'manage-realm'
 
 /** The operations on what the role at the path contains. `event`: what admin events say that they are about. */
 export function composites(find: Find, role: string, event: EventType): Untagged[] {
   const path = `${role}/composites`
+  const { view, manage } = permissionsOf(role)
   const bodyOf = (context: Context, call: Call) =>
     bodyBehind(call, () => reachRole(context, find, placeOf(call, role))) as Promise<Representation[]>
   const common = { permission: manage, event, path, body: listBody(kind) } as const
@@ -81,7 +81,7 @@ export function compositesOfClient(find: Find, path: string): Untagged {
     method: 'GET',
     path,
     summary: 'List the roles of a client that a role contains',
-    permission: view,
+    permission: permissionsOf(role).view,
     responses: { ...many(kind), ...refusals },
     handle: reading((context, call) =>
       listClientParts(context, find, placeOf(call, role), param(call, paramsOf(path).at(-1)!)),
@@ -93,13 +93,14 @@ export function compositesOfClient(find: Find, path: string): Untagged {
 export function holders(find: Find, role: string): Untagged[] {
   const brief = queryFlag.describe('Whether names and state are enough; for groups true unless it says otherwise.')
   const query = z.object({ briefRepresentation: brief, ...page })
+  const { view } = permissionsOf(role)
   return [
     {
       operationId: operationId('list', `${role}/users`),
       method: 'GET',
       path: `${role}/users`,
       summary: 'List the users who have a role themselves',
-      permission: view,
+      permission: [view, 'list-users'],
       query,
       responses: { ...many(kinds.user), ...refusals },
       handle: reading((context, call) => listUsersWith(context, find, placeOf(call, role), call.query)),
@@ -109,12 +110,17 @@ export function holders(find: Find, role: string): Untagged[] {
       method: 'GET',
       path: `${role}/groups`,
       summary: 'List the groups that have a role themselves',
-      permission: view,
+      permission: [view, 'list-groups'],
       query,
       responses: { ...many(kinds.group), ...refusals },
       handle: reading((context, call) => listGroupsWith(context, find, placeOf(call, role), call.query)),
     },
   ]
+}
+
+/** A role of a client has an address below that of its client. */
+function permissionsOf(role: string) {
+  return rolePermissions(paramsOf(role).length > 2)
 }
 
 /** The role is named by the last parameter of its path, the client that it belongs to by the one before. */

@@ -63,6 +63,8 @@ export function allRoles(set: RoleSet, path: string): Untagged {
 export function roleSet(set: RoleSet, path: string, event: EventType): Untagged[] {
   const [, owner, client] = paramsOf(path) as [string, string, string?]
   const at = (call: Call): Roles => ({ owner: param(call, owner), ...(client && { client: param(call, client) }) })
+  // What a client has is shown to who may view clients.
+  const view = client && set.view !== 'view-clients' ? ([set.view, 'view-clients'] as const) : set.view
   const bodyOf = (context: Context, call: Call) => bodyBehind(call, () => reachRoles(context, set, at(call)))
   return [
     {
@@ -70,7 +72,7 @@ export function roleSet(set: RoleSet, path: string, event: EventType): Untagged[
       method: 'GET',
       path,
       summary: 'List the roles that are there themselves',
-      permission: set.view,
+      permission: view,
       responses: { ...many(kind), ...refusals },
       handle: reading((context, call) => listOwn(context, set, at(call))),
     },
@@ -88,7 +90,7 @@ export function roleSet(set: RoleSet, path: string, event: EventType): Untagged[
       method: 'GET',
       path: `${path}/composite`,
       summary: 'List the roles that are in effect, with what they contain',
-      permission: set.view,
+      permission: view,
       query: brief,
       responses: { ...many(kind), ...refusals },
       handle: reading((context, call) =>

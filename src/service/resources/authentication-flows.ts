@@ -37,7 +37,7 @@ export function aliasOf({ live }: Flow): string {
 
 /** The flows that can be bound, without what they consist of. */
 export async function listTopLevel(context: Context): Promise<Representation[]> {
-  demand(context, 'view-realm')
+  demand(context, 'list-flows')
   const { byId } = await readFlows(context)
   // Keycloak: this one is for a protocol and shown nowhere.
   return [...byId.values()]

@@ -7,7 +7,7 @@ import {
   forms,
 } from '../../kinds/authentication-providers.ts'
 import type { Property } from '../../kinds/property.ts'
-import { demand } from '../administrators.ts'
+import { demand, type Permission } from '../administrators.ts'
 import type { Context } from '../context.ts'
 import { failure } from '../errors.ts'
 
@@ -21,9 +21,13 @@ export interface ListedProvider {
   readonly supportsSecret?: boolean
 }
 
+/** What the providers of a group are shown for. */
+export const permissionOf = (group: keyof typeof groups): Permission =>
+  group === 'clientAuthenticators' ? 'list-client-authenticators' : 'view-realm'
+
 /** The providers of a group. */
 export function listProviders(context: Context, group: keyof typeof groups): ListedProvider[] {
-  demand(context, 'view-realm')
+  demand(context, permissionOf(group))
   return [...groups[group]].map(([id, { displayName, description, supportsSecret }]) => ({
     id,
     displayName,
@@ -51,6 +55,6 @@ export function describeProvider(context: Context, id: string): ConfigDescriptio
 
 /** The settings that each client authenticator has in clients. */
 export function describePerClient(context: Context): Record<string, readonly Property[]> {
-  demand(context, 'view-realm')
+  demand(context, permissionOf('clientAuthenticators'))
   return Object.fromEntries([...clientAuthenticators].map(([id, { perClient }]) => [id, perClient]))
 }

@@ -3,7 +3,7 @@ import type { Representation } from '../../kinds/kind.ts'
 import { describeEvent } from '../admin-events.ts'
 import { demand } from '../administrators.ts'
 import { namingAny } from '../authorization.ts'
-import type { Context } from '../context.ts'
+import type { Context, WriteContext } from '../context.ts'
 import { failure } from '../errors.ts'
 import type { LiveObject } from '../live.ts'
 import { present } from '../present.ts'
@@ -52,6 +52,12 @@ export const authorizationScopes: Resource = {
       throw failure('invalid', 'Scopes can not be removed while associated with resources.')
     await plain.delete(context, place)
   },
+}
+
+/** Makes a scope, or replaces the one of that name; gives it. */
+export async function createScope(context: WriteContext, owner: string, body: Representation): Promise<Representation> {
+  const id = await authorizationScopes.create(context, { owner }, body)
+  return present(context.vault, await find(context, { owner, id }))
 }
 
 /** The scope of that name. Statements: two. */

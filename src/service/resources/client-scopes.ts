@@ -9,6 +9,7 @@ export const CLIENT_SCOPE_NOT_FOUND = 'Could not find client scope'
 export const clientScopes = plainResource({
   kind: 'clientScope',
   view: 'view-clients',
+  search: 'list-client-scopes',
   manage: 'manage-clients',
   find: byId('clientScope', CLIENT_SCOPE_NOT_FOUND),
   nested: nestedMapper,

@@ -5,7 +5,7 @@ import { originsOf, withProtocolDefaults } from '../../kinds/client.ts'
 import type { Representation } from '../../kinds/kind.ts'
 import type { ObjectFilter } from '../../store/objects.ts'
 import { describeEvent } from '../admin-events.ts'
-import { demand, visibleTo } from '../administrators.ts'
+import { demand, may, visibleTo } from '../administrators.ts'
 import { freshSecret } from '../clients.ts'
 import type { Context } from '../context.ts'
 import { failure } from '../errors.ts'
@@ -35,6 +35,7 @@ const find = byId('client', CLIENT_NOT_FOUND)
 const plain = plainResource({
   kind: 'client',
   view: 'view-clients',
+  search: 'list-clients',
   manage: 'manage-clients',
   find,
   nested: nestedMapper,
@@ -44,7 +45,7 @@ const plain = plainResource({
 export const clients: Resource = {
   ...plain,
   async list(context, _place, query) {
-    demand(context, 'view-clients')
+    demand(context, 'list-clients')
     const found = await writers.client.list(context, {
       ...filterOf(query),
       visible: visibleTo(context, 'view-clients'),
@@ -111,12 +112,13 @@ function update(live: LiveObject, body: Representation) {
 function showTo(context: Context): Present {
   return (vault, live) => {
     const { secret, authorizationServicesEnabled, ...shown } = present(vault, live)
-    const may = !isAdministration(context, live) && live.key[0] !== ADMIN_PERMISSIONS
+    const builtIn = isAdministration(context, live) || live.key[0] === ADMIN_PERMISSIONS
+    const manage = may(context, 'manage-clients') && !builtIn
     return {
       ...shown,
       ...(secret !== undefined && shown.publicClient !== true && { secret }),
       ...(authorizationServicesEnabled === true && { authorizationServicesEnabled }),
-      access: { view: true, configure: may, manage: may },
+      access: { view: true, configure: manage, manage },
     }
   }
 }

@@ -12,21 +12,21 @@ import { CLIENT_NOT_FOUND } from './clients.ts'
 import { showGroups } from './group-view.ts'
 import { pageOf } from './lists.ts'
 import { getObject, type Place, type Query } from './resource.ts'
-import { findRole, showRole } from './roles.ts'
+import { type FindRole, findRole, roleById, showRole } from './roles.ts'
 import { showUsers } from './user-view.ts'
 
-/** How a role is found: by name where it belongs, or by id. Throws not_found. */
-export type Find = (context: Context, place: Place) => Promise<LiveObject>
+/** How a role is found: by name where it belongs, or by id. */
+export type Find = FindRole
 
 /** Roles by name in their realm or client. */
 export const byName: Find = findRole
 
 /** Roles by id. */
-export const byId: Find = (context, { id }) => getObject(context, 'role', id, 'Could not find role with id')
+export const byId: Find = roleById
 
 /** The roles that a role contains, by name: a page of them, those with that part in their name. */
 export async function listParts(context: Context, find: Find, place: Place, query: Query): Promise<Representation[]> {
-  const keys = partsOf(await open(context, find, place))
+  const keys = partsOf(await find(context, place, 'view'))
   const { search } = query
   const text = typeof search === 'string' && search !== '' ? { search } : {}
   return show(context, await writers.role.list(context, { keys, ...text, ...pageOf(query) }))
@@ -34,7 +34,7 @@ export async function listParts(context: Context, find: Find, place: Place, quer
 
 /** The roles of the realm that a role contains. */
 export async function listRealmParts(context: Context, find: Find, place: Place): Promise<Representation[]> {
-  const keys = partsOf(await open(context, find, place)).filter((key) => key.length === 1)
+  const keys = partsOf(await find(context, place, 'view')).filter((key) => key.length === 1)
   return show(context, await writers.role.list(context, { keys }))
 }
 
@@ -45,7 +45,7 @@ export async function listClientParts(
   place: Place,
   client: string,
 ): Promise<Representation[]> {
-  const live = await open(context, find, place)
+  const live = await find(context, place, 'view')
   const { key } = await getObject(context, 'client', client, CLIENT_NOT_FOUND)
   const keys = partsOf(live).filter(([, parent]) => parent === key[0])
   return show(context, await writers.role.list(context, { keys }))
@@ -53,8 +53,7 @@ export async function listClientParts(
 
 /** Throws unless the role is there and the caller may change what it contains. */
 export async function reachRole(context: Context, find: Find, place: Place): Promise<void> {
-  demand(context, 'manage-realm')
-  await find(context, place)
+  await find(context, place, 'manage')
 }
 
 /** Lets a role contain others, or no more. Throws not_found where one of them does not exist. */
@@ -65,8 +64,7 @@ export async function changeParts(
   change: 'add' | 'remove',
   bodies: readonly Representation[],
 ): Promise<void> {
-  demand(context, 'manage-realm')
-  const live = await find(context, place)
+  const live = await find(context, place, 'manage')
   const ids = bodies.map(({ id }) => String(id ?? ''))
   const found = await writers.role.list(context, { ids })
   if (new Set(ids).size > found.length) throw failure('not_found', 'Could not find composite role')
@@ -82,7 +80,8 @@ export async function listUsersWith(
   place: Place,
   query: Query,
 ): Promise<Representation[]> {
-  const { id } = await open(context, find, place)
+  const { id } = await find(context, place, 'view')
+  demand(context, 'list-users')
   const view = { brief: query.briefRepresentation === true, access: true }
   return showUsers(context, { role: id }, view, pageOf(query))
 }
@@ -94,13 +93,9 @@ export async function listGroupsWith(
   place: Place,
   query: Query,
 ): Promise<Representation[]> {
-  const { id } = await open(context, find, place)
+  const { id } = await find(context, place, 'view')
+  demand(context, 'list-groups')
   return showGroups(context, { role: id }, { brief: query.briefRepresentation !== false }, pageOf(query))
-}
-
-async function open(context: Context, find: Find, place: Place): Promise<LiveObject> {
-  demand(context, 'view-realm')
-  return find(context, place)
 }
 
 function partsOf({ representation }: LiveObject): Key[] {

@@ -14,6 +14,7 @@ import { attributesOf, pageOf } from './lists.ts'
 import { getObject, type Place, type Query, type Resource } from './resource.ts'
 
 const VIEW = 'view-users'
+const SEARCH = 'list-groups'
 const MANAGE = 'manage-users'
 
 /** Keycloak: how many children of a group a list has, unless it is asked for more. */
@@ -23,13 +24,14 @@ const CHILDREN = 10
 export const groups: Resource = {
   kind: 'group',
   view: VIEW,
+  search: SEARCH,
   manage: MANAGE,
   async reach(context, { id, owner = id }) {
     if (owner !== undefined) await findGroup(context, owner)
     demand(context, MANAGE)
   },
   async list(context, _place, query) {
-    demand(context, VIEW)
+    demand(context, SEARCH)
     const search = searchOf(query)
     const withAbove = search !== undefined && query.populateHierarchy !== false
     const view = viewOf(query, query.briefRepresentation !== false)
@@ -100,7 +102,7 @@ export async function listChildren(context: Context, parent: string, query: Quer
 
 /** How many groups there are. Keycloak: where a search is stated, those below the top count in any case. */
 export async function countAll(context: Context, { search, top }: Query): Promise<number> {
-  demand(context, VIEW)
+  demand(context, SEARCH)
   const which = typeof search === 'string' ? { search } : top === true ? { parent: null } : {}
   return countGroups(context.tx, context.realm.number, { ...which, visible: visibleTo(context, VIEW) })
 }

@@ -10,13 +10,13 @@ export type Texts = Readonly<Record<string, string>>
 
 /** The languages that have texts, in order. */
 export async function listLocales(context: Context): Promise<string[]> {
-  demand(context, 'view-realm')
+  demand(context, 'see-realm')
   return (await writers.localization.list(context, {})).map(({ key }) => key[0]!)
 }
 
 /** The texts of a language; `fallback`: with those of the realm's default language where it has none. */
 export async function getTexts(context: Context, locale: string, fallback: boolean): Promise<Texts> {
-  demand(context, 'view-realm')
+  demand(context, 'see-realm')
   const [realm] = fallback ? await listObjects(context, 'realm', {}) : []
   const other = realm?.representation.defaultLocale
   const locales = [locale, ...(typeof other === 'string' ? [other] : [])]
@@ -26,7 +26,7 @@ export async function getTexts(context: Context, locale: string, fallback: boole
 
 /** One text. Throws not_found. */
 export async function getText(context: Context, locale: string, name: string): Promise<string> {
-  demand(context, 'view-realm')
+  demand(context, 'see-realm')
   return textIn(await find(context, locale), name)
 }
 

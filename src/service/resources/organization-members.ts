@@ -3,6 +3,7 @@ import type { Key, Representation } from '../../kinds/kind.ts'
 import { selectCredentials } from '../../store/credentials.ts'
 import { countMembers, type MemberSearch, searchMembers } from '../../store/organizations.ts'
 import { describeEvent } from '../admin-events.ts'
+import { may } from '../administrators.ts'
 import type { Context, WriteContext } from '../context.ts'
 import { failure } from '../errors.ts'
 import { writers } from '../index.ts'
@@ -17,9 +18,10 @@ const NOT_FOUND = 'HTTP 404 Not Found'
 
 /** The members of an organization that the query asks for, by username. */
 export async function listMembers(context: Context, id: string, query: Query): Promise<Representation[]> {
-  await demandOrganizations(context, VIEW)
+  await demandOrganizations(context, VIEW, 'list-users')
   const organization = await getOrganization(context, id)
   const { tx, realm } = context
+  if (!may(context, 'view-users')) return []
   const ids = await searchMembers(tx, realm.number, id, searchOf(query), pageOf(query, PAGE))
   const found = ids.length ? await writers.user.list(context, { ids }) : []
   return query.briefRepresentation === false
@@ -29,21 +31,21 @@ export async function listMembers(context: Context, id: string, query: Query): P
 
 /** How many members an organization has. */
 export async function countAllMembers(context: Context, id: string): Promise<number> {
-  await demandOrganizations(context, VIEW)
+  await demandOrganizations(context, VIEW, 'list-users')
   await getOrganization(context, id)
-  return countMembers(context.tx, context.realm.number, id)
+  return may(context, 'view-users') ? countMembers(context.tx, context.realm.number, id) : 0
 }
 
 /** One member of an organization. */
 export async function getMember(context: Context, id: string, user: string): Promise<Representation> {
-  await demandOrganizations(context, VIEW)
+  await demandOrganizations(context, VIEW, 'view-users')
   const organization = await getOrganization(context, id)
   return (await showInFull(context, organization, [await memberOf(context, organization, user)]))[0]!
 }
 
 /** Makes a person of the realm a member. Gives their id. */
 export async function addMember(context: WriteContext, id: string, user: string): Promise<string> {
-  await demandOrganizations(context, MANAGE)
+  await demandOrganizations(context, MANAGE, 'list-users')
   const organization = await getOrganization(context, id)
   const live = await getObject(context, 'user', user, NOT_FOUND)
   if (belongsTo(organization, live)) throw failure('conflict', 'User is already a member of the organization.')
@@ -55,7 +57,7 @@ export async function addMember(context: WriteContext, id: string, user: string)
 
 /** Ends a membership. Keycloak: with it ends an account that the organization made. */
 export async function removeMember(context: WriteContext, id: string, user: string): Promise<void> {
-  await demandOrganizations(context, MANAGE)
+  await demandOrganizations(context, MANAGE, 'list-users')
   const organization = await getOrganization(context, id)
   const live = await memberOf(context, organization, user)
   const remove: Key[] = [organization.key]
@@ -71,7 +73,7 @@ export async function listOrganizationsOfMember(
   user: string,
   brief: boolean,
 ): Promise<Representation[]> {
-  await demandOrganizations(context, VIEW)
+  await demandOrganizations(context, VIEW, 'view-users')
   return organizationsOf(context, await memberOf(context, await getOrganization(context, id), user), brief)
 }
 
@@ -81,11 +83,12 @@ export async function listOrganizationsOfUser(
   user: string,
   brief: boolean,
 ): Promise<Representation[]> {
-  await demandOrganizations(context, VIEW)
+  await demandOrganizations(context, 'list-organizations', 'view-users')
   return organizationsOf(context, await getObject(context, 'user', user, NOT_FOUND), brief)
 }
 
 async function organizationsOf(context: Context, user: LiveObject, brief: boolean): Promise<Representation[]> {
+  if (!may(context, VIEW)) return []
   const keys = named(user, 'organizations').map((alias): Key => [alias])
   const found = keys.length ? await writers.organization.list(context, { keys }) : []
   return showOrganizations(

@@ -14,7 +14,7 @@ const NOT_FOUND = 'Identity provider not found with the given alias'
 
 /** The identity providers of an organization, by alias. */
 export async function listProviders(context: Context, id: string): Promise<Representation[]> {
-  await demandOrganizations(context, VIEW)
+  await demandOrganizations(context, VIEW, 'view-identity-providers')
   await getOrganization(context, id)
   const ids = await selectProvidersOf(context.tx, context.realm.number, [id])
   const found = ids.length ? await writers.identityProvider.list(context, { ids }) : []
@@ -23,7 +23,7 @@ export async function listProviders(context: Context, id: string): Promise<Repre
 
 /** One of them. */
 export async function getProvider(context: Context, id: string, alias: string): Promise<Representation> {
-  await demandOrganizations(context, VIEW)
+  await demandOrganizations(context, VIEW, 'view-identity-providers')
   await getOrganization(context, id)
   const live = await findProvider(context, alias)
   if (live?.references.organization !== id)
@@ -33,7 +33,7 @@ export async function getProvider(context: Context, id: string, alias: string): 
 
 /** Gives an organization a provider that belongs to none. */
 export async function addProvider(context: WriteContext, id: string, alias: string): Promise<void> {
-  await demandOrganizations(context, MANAGE)
+  await demandOrganizations(context, MANAGE, 'manage-identity-providers')
   const organization = await getOrganization(context, id)
   const live = await findProvider(context, alias)
   if (!live) throw failure('invalid', NOT_FOUND)
@@ -46,7 +46,7 @@ export async function addProvider(context: WriteContext, id: string, alias: stri
 
 /** Takes a provider from an organization. */
 export async function removeProvider(context: WriteContext, id: string, alias: string): Promise<void> {
-  await demandOrganizations(context, MANAGE)
+  await demandOrganizations(context, MANAGE, 'manage-identity-providers')
   await getOrganization(context, id)
   const live = await findProvider(context, alias)
   if (live?.references.organization !== id) throw failure('absent', NOT_FOUND)

@@ -16,6 +16,7 @@ import { ownRealm } from './own-realm.ts'
 import type { Query, Resource } from './resource.ts'
 
 const VIEW = 'view-organizations'
+const SEARCH = 'list-organizations'
 const MANAGE = 'manage-organizations'
 
 /** Keycloak: what a list holds at most, unless it is asked for more. */
@@ -25,13 +26,14 @@ export const PAGE = 10
 export const organizations: Resource = {
   kind: 'organization',
   view: VIEW,
+  search: SEARCH,
   manage: MANAGE,
   async reach(context, { id }) {
     await demandOrganizations(context, MANAGE)
     if (id !== undefined) await getOrganization(context, id)
   },
   async list(context, _place, query) {
-    await demandOrganizations(context, VIEW)
+    await demandOrganizations(context, SEARCH)
     const { search, q } = query
     const wanted = search ? searched(context, query) : withAttributes(context, q)
     const ids = await searchOrganizations(context.tx, context.realm.number, wanted, pageOf(query, PAGE))
@@ -69,14 +71,14 @@ export const organizations: Resource = {
 
 /** How many organizations there are. Keycloak: attributes have precedence, where in lists the search has it. */
 export async function countAll(context: Context, query: Query): Promise<number> {
-  await demandOrganizations(context, VIEW)
+  await demandOrganizations(context, SEARCH)
   const wanted = query.q ? withAttributes(context, query.q) : searched(context, query)
   return countOrganizations(context.tx, context.realm.number, wanted)
 }
 
-/** Throws unless the caller may do this with organizations, and the realm has them. */
-export async function demandOrganizations(context: Context, permission: Permission): Promise<void> {
-  demand(context, permission)
+/** Throws unless the caller may do all of this, and the realm has organizations. */
+export async function demandOrganizations(context: Context, ...permissions: readonly Permission[]): Promise<void> {
+  demand(context, ...permissions)
   const realm = await ownRealm(context)
   if (realm?.representation.organizationsEnabled !== true)
     throw failure('absent', 'Organizations not enabled for this realm.')

@@ -2,7 +2,7 @@
 import { kinds } from '../../kinds/index.ts'
 import type { KindName, Representation } from '../../kinds/kind.ts'
 import { childrenInside } from '../../kinds/nested.ts'
-import { demand, type Permission } from '../administrators.ts'
+import { demand, type Permission, visibleTo } from '../administrators.ts'
 import type { Context, WriteContext } from '../context.ts'
 import { writers } from '../index.ts'
 import type { LiveObject } from '../live.ts'
@@ -14,6 +14,7 @@ import { newObject, type Place, parentOf, type Resource, type Way } from './reso
 export interface ResourceDescription {
   readonly kind: KindName
   readonly view: Permission
+  readonly search?: Permission
   readonly manage: Permission
   /** The object that an address names. Throws where there is none. */
   readonly find: (context: Context, place: Place) => Promise<LiveObject>
@@ -30,11 +31,12 @@ export interface ResourceDescription {
 
 /** The resource of a kind, with nothing special about it: its objects belong to the realm, or to what the address says. */
 export function plainResource(description: ResourceDescription): Resource {
-  const { kind, view, manage, find, read = withoutNulls, present: show = present, tell } = description
+  const { kind, view, search, manage, find, read = withoutNulls, present: show = present, tell } = description
   const ownerOf = async (context: Context, { owner }: Way) => description.owner?.(context, owner!)
   return {
     kind,
     view,
+    ...(search && { search }),
     manage,
     async reach(context, { owner, id }) {
       demand(context, manage)
@@ -42,10 +44,11 @@ export function plainResource(description: ResourceDescription): Resource {
       else if (id !== undefined) await find(context, { id })
     },
     async list(context, place) {
-      demand(context, view)
+      demand(context, search ?? view)
       const owner = await ownerOf(context, place)
       const filter = owner ? { parents: { kind: owner.kind, ids: [owner.id] } } : {}
-      return presentAll(context, kind, await writers[kind].list(context, filter), show)
+      const seen = { ...filter, visible: visibleTo(context, view) }
+      return presentAll(context, kind, await writers[kind].list(context, seen), show)
     },
     async get(context, place) {
       demand(context, view)

@@ -9,11 +9,12 @@ import type { Representation } from '../../kinds/kind.ts'
 import { MASK } from '../../kinds/mask.ts'
 import { otpApplications } from '../../kinds/realm.ts'
 import { type DefaultRole, selectDefaultRoles } from '../../store/role-mappings.ts'
-import { demand, visibleTo } from '../administrators.ts'
+import { demand, may } from '../administrators.ts'
 import type { Context, WriteContext } from '../context.ts'
 import { failure, ServiceError } from '../errors.ts'
 import { writers } from '../index.ts'
 import { type LiveObject, listEveryRealm } from '../live.ts'
+import { allows } from '../power.ts'
 import { type Present, present } from '../present.ts'
 import { replacement, withoutNulls } from '../put.ts'
 import { attributesFirst } from '../realm-mirrors.ts'
@@ -24,17 +25,22 @@ import { mailRules, mirrors } from './realm-settings.ts'
 /** The realms that the caller may see. Statements: five, whatever their number. */
 export function listRealms(service: Service, caller: Caller, brief: boolean): Promise<Representation[]> {
   return service.read(caller, MASTER, async (context) => {
-    const realms = (await listEveryRealm(context)).filter(
-      (live) => visibleTo({ ...context, realm: { ...context.realm, name: live.key[0]! } }, 'view-realm') === 'all',
-    )
-    return brief ? realms.map(briefly) : showWithDefaultRoles(context, realms)
+    const { power } = context
+    const seen = (await listEveryRealm(context)).filter(({ key: [name] }) => allows(power, name!, 'see-realm'))
+    // Keycloak: a list without realms is nobody's to ask for.
+    if (!seen.length) throw failure('forbidden', 'HTTP 403 Forbidden')
+    const whole = seen.filter(({ key: [name] }) => allows(power, name!, 'view-realm'))
+    const shown = brief ? whole.map(briefly) : await showWithDefaultRoles(context, whole)
+    const byId = new Map(whole.map(({ id }, at) => [id, shown[at]!]))
+    return seen.map(({ id, key: [name] }) => byId.get(id) ?? { realm: name! })
   })
 }
 
 /** The realm of the context. */
 export async function getRealm(context: Context): Promise<Representation> {
-  demand(context, 'view-realm')
-  return (await showWithDefaultRoles(context, [await ownRealm(context)]))[0]!
+  demand(context, 'see-realm')
+  const live = await ownRealm(context)
+  return may(context, 'view-realm') ? (await showWithDefaultRoles(context, [live]))[0]! : outline(context, live)
 }
 
 /** What is in a new realm besides its settings: ids that are wished, by address, and the work that makes it. */
@@ -116,6 +122,20 @@ const show: Present = (vault, live) => {
     smtpServer: Object.fromEntries(smtpServer),
     otpSupportedApplications: otpApplications(shown),
   })
+}
+
+/** Keycloak: what a console needs to know of a realm in which somebody administers something. */
+function outline(context: Context, { representation }: LiveObject): Representation {
+  const of = (...names: readonly string[]) =>
+    Object.fromEntries(
+      names.flatMap((name) => (representation[name] === undefined ? [] : [[name, representation[name]]])),
+    )
+  return {
+    ...of('realm', 'displayName', 'displayNameHtml'),
+    ...(may(context, 'view-users') && of('registrationEmailAsUsername')),
+    ...of('bruteForceProtected', 'organizationsEnabled'),
+    supportedLocales: representation.supportedLocales ?? [],
+  }
 }
 
 function briefly({ id, representation: { realm, displayName, displayNameHtml, enabled } }: LiveObject): Representation {

@@ -13,7 +13,7 @@ import { replacement, withoutNulls } from '../put.ts'
 
 /** The required actions of the realm, in order. */
 export async function listActions(context: Context): Promise<Representation[]> {
-  demand(context, 'view-realm')
+  demand(context, 'list-required-actions')
   return (await inOrder(context)).map((live) => show(context, live))
 }
 

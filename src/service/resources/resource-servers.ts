@@ -62,7 +62,7 @@ export async function replaceServer(context: WriteContext, id: string, body: Rep
 
 /** A client with its settings, resources, scopes and policies, as documents have them: without ids. */
 export async function readContent(context: Context, id: string): Promise<Representation> {
-  const server = await getServer(context, id, 'view-authorization')
+  const server = await getServer(context, id, 'manage-authorization')
   const content: Representation = {
     authorizationSettings: {
       ...newAuthorizationSettings,

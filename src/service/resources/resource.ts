@@ -24,6 +24,8 @@ export interface Resource {
   readonly kind: KindName
   readonly view: Permission
   readonly manage: Permission
+  /** Who may ask for a list, of which they see what they may view. Absent: who may view. */
+  readonly search?: Permission
   /** Throws unless the objects are there that an address leads through. Absent: it leads through none. */
   reach?(context: Context, way: Way): Promise<void>
   list(context: Context, place: Omit<Place, 'id'>, query: Query): Promise<Representation[]>

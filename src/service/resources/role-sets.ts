@@ -55,7 +55,7 @@ export async function listAll(context: Context, set: RoleSet, owner: string): Pr
 
 /** The roles that are in the set themselves. */
 export async function listOwn(context: Context, set: RoleSet, at: Roles): Promise<Representation[]> {
-  const { live, client } = await open(context, set, at, set.view)
+  const { live, client } = await openShown(context, set, at)
   return show(context, await ownRoles(context, live, client), true)
 }
 
@@ -75,7 +75,7 @@ export async function listEffective(
   at: Roles,
   brief: boolean,
 ): Promise<Representation[]> {
-  const { live, client } = await open(context, set, at, set.view)
+  const { live, client } = await openShown(context, set, at)
   if (set.everything?.(live)) return show(context, await allRoles(context, set, client), brief)
   const ids = await selectEffectiveRoles(context.tx, context.realm.number, set.holders(live))
   const found = await writers.role.list(context, { ids })
@@ -106,6 +106,12 @@ export async function removeRoles(
   const own = await ownRoles(context, live, client)
   await change(context, live, client, { remove: own.map(({ key }) => key) })
   describeEvent(context, { representation: show(context, own, true) })
+}
+
+/** Keycloak: which roles of a client there are is shown to who may view clients. */
+function openShown(context: Context, set: RoleSet, at: Roles) {
+  if (at.client !== undefined) demand(context, 'view-clients')
+  return open(context, set, at, set.view)
 }
 
 async function open(

@@ -6,34 +6,39 @@ import { masked } from '../../kinds/masked.ts'
 import type { ObjectFilter } from '../../store/objects.ts'
 import { findDefaultRole } from '../../store/role-mappings.ts'
 import { describeEvent, typeOf } from '../admin-events.ts'
-import { ADMIN, demand, visibleTo } from '../administrators.ts'
+import { demand, visibleTo } from '../administrators.ts'
 import type { Context, WriteContext } from '../context.ts'
 import { failure } from '../errors.ts'
 import { writers } from '../index.ts'
 import type { LiveObject } from '../live.ts'
+import { ADMIN } from '../power.ts'
 import { present } from '../present.ts'
 import { replacement, withoutNulls } from '../put.ts'
 import { CLIENT_NOT_FOUND } from './clients.ts'
 import { pageOf } from './lists.ts'
 import { getObject, newObject, type Place, type Resource } from './resource.ts'
 
-/** What is done with one role, however it is found. */
-const one = (
-  find: (context: Context, place: Place) => Promise<LiveObject>,
-): Pick<Resource, 'get' | 'replace' | 'delete'> => ({
+/** What roles of the realm, or of clients, are seen and changed by. */
+export const rolePermissions = (ofClient: boolean): Pick<Resource, 'view' | 'search' | 'manage'> =>
+  ofClient
+    ? { view: 'view-clients', search: 'view-clients', manage: 'manage-clients' }
+    : { view: 'view-realm', search: 'list-roles', manage: 'manage-realm' }
+
+/** A role, however it is found, for who may do this with it. Throws forbidden, not_found. */
+export type FindRole = (context: Context, place: Place, purpose: 'view' | 'manage') => Promise<LiveObject>
+
+/** What is done with one role. */
+const one = (find: FindRole): Pick<Resource, 'get' | 'replace' | 'delete'> => ({
   async get(context, place) {
-    demand(context, 'view-realm')
-    return showRole(context, await find(context, place))
+    return showRole(context, await find(context, place, 'view'))
   },
   async replace(context, place, body) {
-    demand(context, 'manage-realm')
-    const live = await find(context, place)
+    const live = await find(context, place, 'manage')
     await replace(context, live, body)
     describeEvent(context, { resourceType: typeOf(kinds.role, live.parent?.kind) })
   },
   async delete(context, place) {
-    demand(context, 'manage-realm')
-    const live = await find(context, place)
+    const live = await find(context, place, 'manage')
     await remove(context, live)
     const { id, name, description, composite } = showRole(context, live)
     const representation = masked(kinds.role, { id, name, description, composite } as Representation)
@@ -45,25 +50,25 @@ const one = (
 export const roles: Resource = {
   ...one(findRole),
   kind: 'role',
-  view: 'view-realm',
-  manage: 'manage-realm',
+  ...rolePermissions(false),
   async reach(context, { owner }) {
-    demand(context, 'manage-realm')
+    demand(context, rolePermissions(owner !== undefined).manage)
     await containerOf(context, owner === undefined ? {} : { owner })
   },
   async list(context, place, query) {
-    demand(context, 'view-realm')
+    const { search } = rolePermissions(place.owner !== undefined)
+    demand(context, search!)
     const filter = {
       ...(await containerOf(context, place)).filter,
       ...pageOf(query),
       ...(typeof query.search === 'string' && query.search !== '' && { search: query.search.trim() }),
-      visible: visibleTo(context, 'view-realm'),
+      visible: visibleTo(context, search!),
     }
     const brief = query.briefRepresentation !== false
     return (await writers.role.list(context, filter)).map((live) => showRole(context, live, brief))
   },
   async create(context, place, body) {
-    demand(context, 'manage-realm')
+    demand(context, rolePermissions(place.owner !== undefined).manage)
     const { parent } = await containerOf(context, place)
     const [made] = await writers.role.create(context, [{ ...newObject(withName(body)), ...(parent && { parent }) }])
     return made!.key.at(-1)!
@@ -71,7 +76,7 @@ export const roles: Resource = {
 }
 
 /** Keycloak: RoleByIdResource, which neither lists nor makes. */
-export const rolesById = one((context, { id }) => getObject(context, 'role', id, 'Could not find role with id'))
+export const rolesById = one(roleById)
 
 /** Where the roles are: which of all are meant, and what a new one belongs to. */
 async function containerOf(
@@ -83,8 +88,20 @@ async function containerOf(
   return { filter: { parents: { kind: 'client', ids: [id] } }, parent: { kind: 'client', id, key } }
 }
 
-/** The role of that name in its realm or client. Throws not_found. */
-export async function findRole(context: Context, { id: name, ...place }: Place): Promise<LiveObject> {
+/** The role with that id. */
+export async function roleById(context: Context, { id }: Place, purpose: 'view' | 'manage'): Promise<LiveObject> {
+  const live = await getObject(context, 'role', id, 'Could not find role with id')
+  demand(context, rolePermissions(live.parent !== undefined)[purpose])
+  return live
+}
+
+/** The role of that name in its realm or client. */
+export async function findRole(
+  context: Context,
+  { id: name, ...place }: Place,
+  purpose: 'view' | 'manage',
+): Promise<LiveObject> {
+  demand(context, rolePermissions(place.owner !== undefined)[purpose])
   const { parent } = await containerOf(context, place)
   const [found] = await writers.role.list(context, { keys: [parent ? ['client', ...parent.key, name] : [name]] })
   if (!found) throw failure('not_found', 'Could not find role')

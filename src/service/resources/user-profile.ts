@@ -18,7 +18,7 @@ import { profileMetadata } from '../user-profile.ts'
 
 /** The profile, with what holds where it says nothing. */
 export async function getProfile(context: Context): Promise<UserProfile> {
-  demand(context, 'view-realm')
+  demand(context, 'view-profile')
   return profileOf(context)
 }
 
@@ -47,7 +47,7 @@ export async function replaceProfile(
 
 /** What an administrator who makes a person is to be asked for. */
 export async function getProfileMetadata(context: Context): Promise<Representation> {
-  demand(context, 'view-realm')
+  demand(context, 'view-profile')
   const profile = await profileOf(context)
   const [realm] = await listObjects(context, 'realm', {})
   const { internationalizationEnabled, registrationEmailAsUsername } = realm!.representation

@@ -47,7 +47,8 @@ export async function showUser(context: Context, live: LiveObject, profile: User
 /** What the caller may do with a user. */
 export function accessOf(context: Context): Representation {
   const [view, manage] = [may(context, 'view-users'), may(context, 'manage-users')]
-  return { manageGroupMembership: manage, resetPassword: manage, view, mapRoles: manage, impersonate: manage, manage }
+  const impersonate = may(context, 'impersonation')
+  return { manageGroupMembership: manage, resetPassword: manage, view, mapRoles: manage, impersonate, manage }
 }
 
 /** What shows of a user in any list. Keycloak: what the profile lets administrators see; of accounts of clients, everything. */

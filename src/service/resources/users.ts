@@ -22,7 +22,7 @@ import {
   refuseAll,
 } from '../user-profile.ts'
 import { pageOf } from './lists.ts'
-import { getObject, type Place, type Query, type Resource } from './resource.ts'
+import type { Place, Query, Resource } from './resource.ts'
 import {
   attributesAfter,
   attributesIn,
@@ -38,6 +38,7 @@ import { searchOf } from './user-search.ts'
 import { accessOf, showUser, showUsers } from './user-view.ts'
 
 const VIEW = 'view-users'
+const SEARCH = 'list-users'
 const MANAGE = 'manage-users'
 
 /** Keycloak: how many users a list has, unless it is asked for more. */
@@ -47,13 +48,14 @@ export const PAGE = 100
 export const users: Resource = {
   kind: 'user',
   view: VIEW,
+  search: SEARCH,
   manage: MANAGE,
   async reach(context, { id }) {
     if (id !== undefined) await findUser(context, id)
     demand(context, MANAGE)
   },
   async list(context, _place, query) {
-    demand(context, VIEW)
+    demand(context, SEARCH)
     const view = { brief: query.briefRepresentation === true, access: true }
     return showUsers(context, searchOf(query), view, pageOf(query, PAGE))
   },
@@ -127,7 +129,7 @@ export async function passwordsFor(
 
 /** How many users are found. */
 export async function countAll(context: Context, query: Query): Promise<number> {
-  demand(context, VIEW)
+  demand(context, SEARCH)
   return countUsers(context.tx, context.realm.number, { ...searchOf(query), visible: visibleTo(context, VIEW) })
 }
 
@@ -155,7 +157,10 @@ export async function listUnmanagedAttributes(context: Context, id: string): Pro
   return Object.fromEntries(attributes.filter(([name]) => !isManaged(profile, name)))
 }
 
-/** The user with that id. Throws not_found. */
-export function findUser(context: Context, id: string): Promise<LiveObject> {
-  return getObject(context, 'user', id, 'User not found')
+/** The user with that id. Throws not_found; Keycloak: forbidden for who may not even look for users. */
+export async function findUser(context: Context, id: string): Promise<LiveObject> {
+  const [found] = await writers.user.list(context, { ids: [id] })
+  if (found) return found
+  demand(context, SEARCH)
+  throw failure('not_found', 'User not found')
 }

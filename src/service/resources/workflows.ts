@@ -13,27 +13,27 @@ import { pageOf } from './lists.ts'
 import { plainResource } from './plain-resource.ts'
 import type { Place, Resource } from './resource.ts'
 
-const VIEW = 'view-realm'
-const MANAGE = 'manage-realm'
+/** Keycloak: who may do less than all in a realm has nothing to do with workflows. */
+const ALL = 'administer-realm'
 
 /** Keycloak: what a list holds at most, unless it is asked for more. */
 const PAGE = 10
 
 /** Keycloak: WorkflowsResource, WorkflowResource. */
 export const workflows: Resource = {
-  ...plainResource({ kind: 'workflow', view: VIEW, manage: MANAGE, find, present: show }),
+  ...plainResource({ kind: 'workflow', view: ALL, manage: ALL, find, present: show }),
   async list(context, _place, query) {
-    demand(context, VIEW)
+    demand(context, ALL)
     const text = query.search ? String(query.search) : undefined
     const found = await writers.workflow.list(context, {
       ...(text !== undefined && (query.exact === true ? { keys: [[text]] } : { search: text })),
       ...pageOf(query, PAGE),
-      visible: visibleTo(context, VIEW),
+      visible: visibleTo(context, ALL),
     })
     return found.map((live) => show(context.vault, live))
   },
   async replace(context, place, body) {
-    demand(context, MANAGE)
+    demand(context, ALL)
     const live = await find(context, place)
     // Keycloak: the name of a workflow must be stated, also where it stays.
     const set = { name: null, ...replacement(live, body) }

@@ -1,0 +1,69 @@
+// What a principal may administer, from the roles that they hold: pure.
+
+import { type AdminRole, adminRoles, type Permission, rolesGiving } from '../kinds/admin-roles.ts'
+import { adminClientOf, MASTER } from '../kinds/built-in/index.ts'
+
+/** What an actor may administer: every realm whole, or by name of a realm the roles that administer it. */
+export type Power =
+  | { readonly all: true }
+  | { readonly all: false; readonly realms: ReadonlyMap<string, ReadonlySet<AdminRole>> }
+
+/** All power. */
+export const everything: Power = { all: true }
+
+/** Keycloak: the role of master that administers every realm. */
+export const ADMIN = 'admin'
+
+const CREATE_REALM = 'create-realm'
+const MANAGEMENT = 'realm-management'
+const SUFFIX = adminClientOf('')
+
+/** A role by name, with the client that it belongs to. */
+export interface NamedRole {
+  readonly client: string | null
+  readonly name: string
+}
+
+/** What roles of a realm let administer. */
+export function powerFrom(realm: string, roles: readonly NamedRole[]): Power {
+  const ofRealm = roles.filter(({ client }) => client === null)
+  if (realm === MASTER && ofRealm.some(({ name }) => name === ADMIN)) return everything
+  const realms = new Map<string, Set<AdminRole>>()
+  for (const role of roles) {
+    const target = administeredBy(realm, role)
+    if (target === undefined || !isAdminRole(role.name)) continue
+    realms.set(target, (realms.get(target) ?? new Set()).add(role.name))
+  }
+  return { all: false, realms }
+}
+
+/** What both of two powers let administer. */
+export function within(one: Power, other: Power): Power {
+  if (one.all) return other
+  if (other.all) return one
+  const realms = new Map<string, ReadonlySet<AdminRole>>()
+  for (const [realm, roles] of one.realms) {
+    const shared = [...roles].filter((role) => other.realms.get(realm)?.has(role))
+    if (shared.length) realms.set(realm, new Set(shared))
+  }
+  return { all: false, realms }
+}
+
+/** Whether the power reaches a realm for that purpose. */
+export function allows(power: Power, realm: string, permission: Permission): boolean {
+  if (power.all) return true
+  const held = power.realms.get(realm)
+  return held !== undefined && rolesGiving(permission).some((role) => held.has(role))
+}
+
+/** Whether the power reaches no realm at all. */
+export const isNothing = (power: Power): boolean => !power.all && power.realms.size === 0
+
+/** The realm that a role administers. Keycloak: in master, each realm has a client for that. */
+function administeredBy(realm: string, { client, name }: NamedRole): string | undefined {
+  if (realm !== MASTER) return client === MANAGEMENT && name !== CREATE_REALM ? realm : undefined
+  if (client === null) return name === CREATE_REALM ? MASTER : undefined
+  return client.endsWith(SUFFIX) && name !== CREATE_REALM ? client.slice(0, -SUFFIX.length) : undefined
+}
+
+const isAdminRole = (name: string): name is AdminRole => (adminRoles as readonly string[]).includes(name)
