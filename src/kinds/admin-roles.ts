@@ -70,5 +70,29 @@ export function rolesGiving(permission: Permission): readonly AdminRole[] {
   return permission === 'create-realm' ? ['create-realm'] : [...new Set([...given[permission], 'realm-admin' as const])]
 }
 
-/** All that can be needed. */
-export const permissions = [...(Object.keys(given) as (keyof typeof given)[]), 'create-realm'] as const
+/** What somebody must be able to do in a realm to give and take a role. Keycloak: who may manage may also let view. */
+export const permissionToGive: Readonly<Record<AdminRole, Permission>> = {
+  'create-client': 'manage-clients',
+  'create-realm': 'create-realm',
+  impersonation: 'impersonation',
+  'manage-authorization': 'manage-authorization',
+  'manage-clients': 'manage-clients',
+  'manage-events': 'manage-events',
+  'manage-identity-providers': 'manage-identity-providers',
+  'manage-organizations': 'manage-organizations',
+  'manage-realm': 'manage-realm',
+  'manage-users': 'manage-users',
+  'query-clients': 'list-clients',
+  'query-groups': 'list-groups',
+  'query-organizations': 'see-realm',
+  'query-realms': 'see-realm',
+  'query-users': 'list-users',
+  'realm-admin': 'administer-realm',
+  'view-authorization': 'view-authorization',
+  'view-clients': 'view-clients',
+  'view-events': 'view-events',
+  'view-identity-providers': 'view-identity-providers',
+  'view-organizations': 'view-organizations',
+  'view-realm': 'view-realm',
+  'view-users': 'view-users',
+}

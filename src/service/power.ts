@@ -1,6 +1,6 @@
 // What a principal may administer, from the roles that they hold: pure.
 
-import { type AdminRole, adminRoles, type Permission, rolesGiving } from '../kinds/admin-roles.ts'
+import { type AdminRole, adminRoles, type Permission, permissionToGive, rolesGiving } from '../kinds/admin-roles.ts'
 import { adminClientOf, MASTER } from '../kinds/built-in/index.ts'
 
 /** What an actor may administer: every realm whole, or by name of a realm the roles that administer it. */
@@ -54,6 +54,15 @@ export function allows(power: Power, realm: string, permission: Permission): boo
   if (power.all) return true
   const held = power.realms.get(realm)
   return held !== undefined && rolesGiving(permission).some((role) => held.has(role))
+}
+
+/** Whether all that the other power lets administer is in the power, so that it may be given. */
+export function covers(power: Power, other: Power): boolean {
+  if (power.all) return true
+  if (other.all) return false
+  return [...other.realms].every(([realm, roles]) =>
+    [...roles].every((role) => allows(power, realm, permissionToGive[role])),
+  )
 }
 
 /** Whether the power reaches no realm at all. */

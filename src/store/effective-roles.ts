@@ -43,3 +43,34 @@ export async function selectEffectiveRoles(
     select id from held`.execute(tx)
   return rows.map(({ id }) => id)
 }
+
+/** A role that another one contains, or is. */
+export interface ContainedRole {
+  /** Id of the one that contains it. */
+  readonly root: string
+  readonly name: string
+  /** Client id of the client that it belongs to. */
+  readonly client: string | null
+}
+
+/** What roles give to who gets them: themselves, and all that they contain; of the realm role `stop` not its parts. One statement. */
+export async function selectContainedRoles(
+  tx: Transaction,
+  realm: number,
+  roles: readonly string[],
+  stop: string | undefined,
+): Promise<ContainedRole[]> {
+  const { rows } = await sql<ContainedRole>`
+    with recursive contained as (
+      select r.id as root, r.id from role r where r.realm = ${realm} and r.id = any(${roles})
+      union
+      select c.root, p.part
+      from contained c
+      join role t on t.realm = ${realm} and t.id = c.id and not (t.client is null and t.name is not distinct from ${stop ?? null}::text)
+      join role_composite p on p.realm = ${realm} and p.role = c.id
+    )
+    select c.root, t.name, o.client_id as client
+    from contained c join role t on t.realm = ${realm} and t.id = c.id
+    left join client o on o.realm = ${realm} and o.id = t.client`.execute(tx)
+  return rows
+}

@@ -9,6 +9,7 @@ import type { Context, WriteContext } from '../context.ts'
 import { failure } from '../errors.ts'
 import { writers } from '../index.ts'
 import type { LiveObject } from '../live.ts'
+import { conferrable, demandConferrable } from '../privilege.ts'
 import { getObject } from './resource.ts'
 import { showRole } from './roles.ts'
 
@@ -65,7 +66,15 @@ export async function listAvailable(context: Context, set: RoleSet, at: Roles): 
   if (client && live.kind === 'client' && client.id === live.id) return []
   const own = new Set(keysOf(live).map((key) => JSON.stringify(key)))
   const others = (await allRoles(context, set, client)).filter(({ key }) => !own.has(JSON.stringify(key)))
-  return show(context, others, true)
+  const ids = await conferrable(
+    context,
+    others.map(({ id }) => id),
+  )
+  return show(
+    context,
+    others.filter(({ id }) => ids.has(id)),
+    true,
+  )
 }
 
 /** The roles of the set, and all that they contain. */
@@ -104,6 +113,10 @@ export async function removeRoles(
   const { live, client } = await open(context, set, at, set.manage)
   if (bodies) return change(context, live, client, { remove: await keysIn(context, client, bodies) })
   const own = await ownRoles(context, live, client)
+  await demandConferrable(
+    context,
+    own.map(({ id }) => id),
+  )
   await change(context, live, client, { remove: own.map(({ key }) => key) })
   describeEvent(context, { representation: show(context, own, true) })
 }
@@ -137,6 +150,7 @@ function ownRoles(context: Context, live: LiveObject, client: LiveObject | undef
   return writers.role.list(context, { keys: keysOf(live).filter(there) })
 }
 
+/** The keys of the roles that bodies name, which the caller may give and take. Throws not_found, forbidden. */
 async function keysIn(
   context: Context,
   client: LiveObject | undefined,
@@ -144,6 +158,7 @@ async function keysIn(
 ): Promise<Key[]> {
   const ids = bodies.map(({ id }) => String(id ?? ''))
   const found = new Map((await writers.role.list(context, { ids })).map((role) => [role.id, role]))
+  await demandConferrable(context, [...found.keys()])
   return ids.map((id) => {
     const role = found.get(id)
     if (!role || role.parent?.id !== client?.id) throw failure('not_found', 'Role not found')
