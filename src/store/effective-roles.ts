@@ -11,11 +11,12 @@ export interface RoleHolders {
   readonly clientScopes?: readonly string[]
 }
 
-/** The ids of the roles that they have in effect, each once. One statement. */
+/** The ids of the roles that they have in effect, each once; of the realm role `stop` not its parts. One statement. */
 export async function selectEffectiveRoles(
   tx: Transaction,
   realm: number,
   { users = [], groups = [], clients = [], clientScopes = [] }: RoleHolders,
+  stop?: string,
 ): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     with recursive joined as (
@@ -38,7 +39,9 @@ export async function selectEffectiveRoles(
         union
         select m.role from client_scope_role m where m.realm = ${realm} and m.client_scope = any(${clientScopes}))
       union
-      select c.part from held h join role_composite c on c.realm = ${realm} and c.role = h.id
+      select c.part from held h
+      join role t on t.realm = ${realm} and t.id = h.id and not (t.client is null and t.name is not distinct from ${stop ?? null}::text)
+      join role_composite c on c.realm = ${realm} and c.role = h.id
     )
     select id from held`.execute(tx)
   return rows.map(({ id }) => id)

@@ -16,6 +16,7 @@ import { failure } from '../errors.ts'
 import { writers } from '../index.ts'
 import type { LiveObject } from '../live.ts'
 import type { PasswordMaker } from '../password-rules.ts'
+import { demandNoStronger } from '../privilege.ts'
 import { findUser } from './users.ts'
 
 const MANAGE = 'manage-users'
@@ -49,6 +50,7 @@ export async function passwordsFor(context: Context, user: string, { value }: Re
 export async function resetPassword(context: WriteContext, user: string, prepared: Representation): Promise<void> {
   const live = await findUser(context, user)
   demand(context, MANAGE)
+  await demandNoStronger(context, { users: [user] })
   const actions = (live.representation.requiredActions ?? []) as string[]
   const lasting = prepared.temporary !== true && actions.includes(UPDATE_PASSWORD)
   const requiredActions = actions.filter((one) => one !== UPDATE_PASSWORD)
