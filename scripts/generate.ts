@@ -6,11 +6,13 @@ import { missingOperations } from '../src/http/admin/index.ts'
 import { openApi } from '../src/http/openapi.ts'
 import { operations } from '../src/http/server.ts'
 import { documentSchema } from '../src/realm-file/schema.ts'
+import { renderSecurity } from './security.ts'
 
 const generated: Record<string, () => string | Promise<string>> = {
   'docs/configuration.md': renderSettingsTable,
   'docs/openapi.json': () => `${JSON.stringify(openApi(operations), null, 1)}\n`,
   'docs/operations.txt': renderOperations,
+  'docs/security.md': () => renderSecurity(operations),
   'schema/realm.schema.json': () => `${JSON.stringify(documentSchema(), null, 1)}\n`,
 }
 
