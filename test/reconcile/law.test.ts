@@ -1,7 +1,7 @@
 // The law: plan + consequences = what apply did. And: apply, then plan, is empty, from any state to any other.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { KindName } from '../../src/kinds/kind.ts'
+import type { KindName, Representation } from '../../src/kinds/kind.ts'
 import { address, type TreeObject } from '../../src/kinds/tree.ts'
 import { exportRealm } from '../../src/realm-file/render.ts'
 import { planSource } from '../../src/reconcile/run.ts'
@@ -61,7 +61,7 @@ test(
           service.read(SYSTEM, realm, (context) => exportRealm(context, { full: true, secrets }))
 
         await applyAs(service, state(first))
-        const asFirst = await exported()
+        const asFirst = timeless(await exported())
         const wanted = state(second)
         const planned = await planSource(service, SYSTEM, wanted)
         const before = await counts(realm)
@@ -79,7 +79,7 @@ test(
 
         expect(await planText(service, inParts(realm, second, half))).toContain('Nothing to do.')
         await applyAs(service, state(first))
-        expect(await exported()).toEqual(asFirst)
+        expect(timeless(await exported())).toEqual(asFirst)
 
         const full = await exported(true)
         await service.write(
@@ -98,6 +98,19 @@ test(
   },
   TIME_LIMIT,
 )
+
+/** Without when accounts and secrets of clients were made: those that a setting took away and brought back are others. */
+function timeless(exported: Representation): Representation {
+  const [users, clients] = [exported.users, exported.clients].map((list) => (list ?? []) as Representation[])
+  return {
+    ...exported,
+    users: users!.map((user) => (user.serviceAccountClientId == null ? user : { ...user, createdTimestamp: null })),
+    clients: clients!.map(({ attributes, ...client }) => ({
+      ...client,
+      attributes: { ...(attributes as Representation), 'client.secret.creation.time': null },
+    })),
+  }
+}
 
 /** The same in two documents, the last objects first. */
 function inParts(realm: string, { settings, objects }: GeneratedRealm, half: number) {
