@@ -81,14 +81,17 @@ test('everybody is logged out at once; offline sessions stay', async () => {
 })
 
 test('lists of sessions and their end cost the same statements however many there are', async () => {
-  const { path, client, user, logIn } = await realmWithAnn()
-  const cost = async () => [
-    (await statements(() => call('GET', `${client}/user-sessions`))).length,
-    (await statements(() => call('GET', `${user}/sessions`))).length,
-    (await statements(() => call('POST', `${path}/logout-all`))).length,
-  ]
-  await logIn()
-  const few = await cost()
-  for (let at = 0; at < 20; at++) await logIn()
-  expect(await cost()).toEqual(few)
+  const costWith = async (sessions: number) => {
+    const { path, client, user, logIn } = await realmWithAnn()
+    for (let at = 0; at < sessions; at++) await logIn()
+    const cost = async (method: string, url: string) => (await statements(() => call(method, url))).length
+    // What is kept in memory of a realm is read by the first call.
+    await call('GET', path)
+    return [
+      await cost('GET', `${client}/user-sessions`),
+      await cost('GET', `${user}/sessions`),
+      await cost('POST', `${path}/logout-all`),
+    ]
+  }
+  expect(await costWith(20)).toEqual(await costWith(1))
 })
