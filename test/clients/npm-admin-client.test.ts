@@ -45,13 +45,14 @@ test('it logs in with a password', async () => {
 test('it gets a new token by itself when the old one is over', async () => {
   const { admin } = await start()
   const clientId = newName('brief')
-  const attributes = { 'access.token.lifespan': '1' }
+  // Tokens end on a full second: of two seconds at least one is left to use the next one.
+  const attributes = { 'access.token.lifespan': '2' }
   const settings = { realm: 'master', clientId, publicClient: true, directAccessGrantsEnabled: true, attributes }
   const { id } = await admin.clients.create(settings)
   const brief = new KeycloakAdminClient({ baseUrl })
   await brief.auth({ ...credentials, clientId })
   const first = brief.accessToken
-  await setTimeout(1_100)
+  await setTimeout(2_100)
   expect(brief.isTokenExpired()).toBe(true)
   const late = await fetch(`${baseUrl}/admin/realms`, { headers: { authorization: `Bearer ${first}` } })
   expect(late.status).toBe(401)
