@@ -2,11 +2,12 @@
 import { randomUUID } from 'node:crypto'
 import type { JWTPayload } from 'jose'
 import { limited } from '../lib/limited.ts'
+import { secondsOf } from '../lib/seconds.ts'
 import { writers } from '../service/index.ts'
 import type { LiveObject } from '../service/live.ts'
 import { type Service, SYSTEM } from '../service/service.ts'
 import { algorithmFor } from './algorithms.ts'
-import { realmOf, secondsOf } from './realm.ts'
+import { realmOf } from './realm.ts'
 import { signToken } from './tokens.ts'
 
 /** Which applications took it. Absent where there was none. */

@@ -66,6 +66,3 @@ export async function realmOf(context: Context): Promise<TokenRealm> {
 
 /** Keycloak: the issuer of a realm's tokens is its address. */
 export const issuerOf = (base: string, realm: string): string => `${base}/realms/${encodeURIComponent(realm)}`
-
-/** A time as tokens have it. */
-export const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1000)

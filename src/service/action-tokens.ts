@@ -1,6 +1,7 @@
 // Action tokens: what a link in a mail may be used for, once. They are signed when the mail leaves, and read in oidc/.
 import { randomUUID } from 'node:crypto'
 import type { Representation } from '../kinds/kind.ts'
+import { secondsOf } from '../lib/seconds.ts'
 import type { Context } from './context.ts'
 import { timesUsed, wasUsed } from './single-use.ts'
 
@@ -45,7 +46,7 @@ export function newActionToken(
   lifespan: number,
   claims: Omit<ActionToken, 'jti' | 'iat' | 'exp'>,
 ): ActionToken {
-  const iat = Math.floor(now.getTime() / 1000)
+  const iat = secondsOf(now)
   return { ...claims, jti: randomUUID(), iat, exp: iat + lifespan }
 }
 

@@ -2,6 +2,7 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { kinds } from '../kinds/index.ts'
 import type { Representation } from '../kinds/kind.ts'
+import { secondsOf } from '../lib/seconds.ts'
 import {
   additions,
   additionsIn,
@@ -153,5 +154,5 @@ function lacksSecret({ publicClient, secret = null }: Representation): boolean {
 }
 
 function seconds(context: Context): string {
-  return String(Math.floor(context.now.getTime() / 1000))
+  return String(secondsOf(context.now))
 }

@@ -2,6 +2,7 @@
 // Keycloak: the executor secret-rotation, and the attributes in which it keeps what it knows.
 import type { Json } from '../kinds/fields.ts'
 import type { Representation } from '../kinds/kind.ts'
+import { secondsOf } from '../lib/seconds.ts'
 import { freshSecret } from './clients.ts'
 import type { WriteContext } from './context.ts'
 import { writers } from './index.ts'
@@ -50,9 +51,9 @@ export function countingSecrets(realm: Representation, client: Representation, n
   const { secret } = client
   const attributes = attributesOf(client)
   const ends = Number(attributes[ENDS] || 0)
-  if (typeof secret !== 'string' || (ends > 0 && ends < seconds(now))) return []
+  if (typeof secret !== 'string' || (ends > 0 && ends < secondsOf(now))) return []
   const rotated = rotatedSecret(realm, client)
-  return rotated !== undefined && Number(attributes[ROTATED_ENDS] || 0) >= seconds(now) ? [secret, rotated] : [secret]
+  return rotated !== undefined && Number(attributes[ROTATED_ENDS] || 0) >= secondsOf(now) ? [secret, rotated] : [secret]
 }
 
 /** The secret that the client had before, sealed; undefined where none is kept, or its secrets do not rotate. Pure. */
@@ -69,7 +70,7 @@ export function renewed(context: WriteContext, realm: Representation, { represen
   if (!rotation) return fields
   const before = representation.secret
   const keeps = rotation.afterwards > 0 && typeof before === 'string'
-  const after = (period: number) => String(seconds(context.now) + period)
+  const after = (period: number) => String(secondsOf(context.now) + period)
   return {
     ...fields,
     [`attributes.${ENDS}`]: after(rotation.lifespan),
@@ -97,8 +98,8 @@ export async function followRotation(context: WriteContext, written: readonly Li
   const updates = written.flatMap((client) => {
     const rotation = rotationOf(realm, client.representation)
     const ends = Number(attributesOf(client.representation)[ENDS] || 0)
-    if (!rotation || ends >= seconds(context.now)) return []
-    const first = { [`attributes.${ENDS}`]: String(seconds(context.now) + rotation.lifespan) }
+    if (!rotation || ends >= secondsOf(context.now)) return []
+    const first = { [`attributes.${ENDS}`]: String(secondsOf(context.now) + rotation.lifespan) }
     return [{ live: client, set: ends ? renewed(context, realm, client) : first }]
   })
   if (updates.length) await writers.client.update(context, updates)
@@ -125,4 +126,3 @@ function accessTypeOf({ publicClient, bearerOnly }: Representation): string {
 
 const listOf = (value: Json | undefined) => (value ?? []) as Representation[]
 const attributesOf = ({ attributes }: Representation) => (attributes ?? {}) as Record<string, string>
-const seconds = (time: Date) => Math.floor(time.getTime() / 1000)

@@ -1,16 +1,14 @@
 // Sessions: how long they go on, and how they begin, go on and end.
 import { randomUUID } from 'node:crypto'
 import type { Representation } from '../kinds/kind.ts'
+import { secondsOf } from '../lib/seconds.ts'
+import { deleteParts, deleteSessions, type EndedPart } from '../store/session-ends.ts'
+import type { SessionFilter, SessionLimits } from '../store/session-filter.ts'
 import {
   type ClientSession,
-  deleteParts,
-  deleteSessions,
-  type EndedPart,
   findSession,
   insertSession,
   putClientSession,
-  type SessionFilter,
-  type SessionLimits,
   touchSession,
   type UserSession,
   updateSession,
@@ -18,7 +16,8 @@ import {
 import type { Context } from './context.ts'
 import { type Notice, send } from './outbox.ts'
 
-export type { ClientSession, EndedPart, UserSession } from '../store/sessions.ts'
+export type { EndedPart } from '../store/session-ends.ts'
+export type { ClientSession, UserSession } from '../store/sessions.ts'
 
 /** How long something goes on at most, and how long without being used; in seconds, `Infinity` where there is no end. */
 export interface Lifespan {
@@ -154,7 +153,7 @@ const NOTICE_LIFE = 120
 function logoutNotice(now: Date, { session, user, clientId, attributes, body }: EndedPart): Notice[] {
   const url = attributes?.['backchannel.logout.url']
   if (!url) return []
-  const iat = Math.floor(now.getTime() / 1000)
+  const iat = secondsOf(now)
   const claims = {
     iat,
     exp: iat + NOTICE_LIFE,

@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { EventOperation, EventType } from '../kinds/admin-events.ts'
 import { chunks } from '../lib/chunks.ts'
 import type { Transaction } from './database.ts'
+import { deleteOver } from './delete-over.ts'
 import type { Actor } from './journal.ts'
 import { CHUNK } from './objects.ts'
 
@@ -111,18 +112,11 @@ export async function deleteAdminEvents(tx: Transaction, realm: number): Promise
 }
 
 /** Deletes events that are older than their realm keeps them, at most so many; gives how many. One statement. */
-export async function deleteExpiredAdminEvents(tx: Transaction, now: Date, limit: number): Promise<number> {
-  const { numAffectedRows } = await sql`
-    delete from admin_event e using (
-      select old.realm, old.number
-      from realm r
-      join admin_event old on old.realm = r.number and old.at < ${now}::timestamptz - make_interval(secs =>
-        case when r.body -> 'attributes' ->> 'adminEventsExpiration' ~ '^[1-9][0-9]{0,9}$'
-          then (r.body -> 'attributes' ->> 'adminEventsExpiration')::double precision end)
-      limit ${limit} for update of old skip locked
-    ) gone
-    where e.realm = gone.realm and e.number = gone.number`.execute(tx)
-  return Number(numAffectedRows)
+export function deleteExpiredAdminEvents(tx: Transaction, now: Date, limit: number): Promise<number> {
+  const when = sql`old.at < ${now}::timestamptz - make_interval(secs =>
+    case when r.body -> 'attributes' ->> 'adminEventsExpiration' ~ '^[1-9][0-9]{0,9}$'
+      then (r.body -> 'attributes' ->> 'adminEventsExpiration')::double precision end)`
+  return deleteOver(tx, { table: 'admin_event', key: ['number'], when }, limit)
 }
 
 function conditions(filter: EventFilter): RawBuilder<unknown>[] {

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import type { Representation } from '../kinds/kind.ts'
 import type { Transaction } from './database.ts'
+import { deleteOver } from './delete-over.ts'
 
 /** Which log-in: of a browser, in one of its tabs. */
 export interface Tab {
@@ -82,13 +83,7 @@ export async function deleteAuthenticationSession(
 }
 
 /** Forgets log-ins that are over, at most so many; gives how many. One statement. */
-export async function deleteExpiredAuthenticationSessions(tx: Transaction, now: Date, limit: number): Promise<number> {
-  const { numAffectedRows } = await sql`
-    delete from authentication_session a using (
-      select old.realm, old.id, old.tab
-      from realm r join authentication_session old on old.realm = r.number and old.expires_at <= ${now}::timestamptz
-      limit ${limit} for update of old skip locked
-    ) gone
-    where a.realm = gone.realm and a.id = gone.id and a.tab = gone.tab`.execute(tx)
-  return Number(numAffectedRows)
+export function deleteExpiredAuthenticationSessions(tx: Transaction, now: Date, limit: number): Promise<number> {
+  const when = sql`old.expires_at <= ${now}::timestamptz`
+  return deleteOver(tx, { table: 'authentication_session', key: ['id', 'tab'], when }, limit)
 }

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import type { Representation } from '../kinds/kind.ts'
 import type { Transaction } from './database.ts'
+import { deleteOver } from './delete-over.ts'
 
 /** What is kept of something that may be used once. */
 export interface SingleUse {
@@ -53,13 +54,7 @@ export async function hasUses(tx: Transaction, realm: number, key: string): Prom
 }
 
 /** Forgets what is over, at most so much; gives how much. One statement. */
-export async function deleteExpiredSingleUses(tx: Transaction, now: Date, limit: number): Promise<number> {
-  const { numAffectedRows } = await sql`
-    delete from single_use k using (
-      select old.realm, old.key
-      from realm r join single_use old on old.realm = r.number and old.expires_at <= ${now}::timestamptz
-      limit ${limit} for update of old skip locked
-    ) gone
-    where k.realm = gone.realm and k.key = gone.key`.execute(tx)
-  return Number(numAffectedRows)
+export function deleteExpiredSingleUses(tx: Transaction, now: Date, limit: number): Promise<number> {
+  const when = sql`old.expires_at <= ${now}::timestamptz`
+  return deleteOver(tx, { table: 'single_use', key: ['key'], when }, limit)
 }

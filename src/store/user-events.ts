@@ -1,6 +1,7 @@
 // Events of people and clients: what happened at log-in and afterwards, as event viewers read it.
 import { type RawBuilder, sql } from 'kysely'
 import type { Transaction } from './database.ts'
+import { deleteOver } from './delete-over.ts'
 
 /** An event to write. */
 export interface NewUserEvent {
@@ -76,18 +77,10 @@ export async function deleteUserEvents(tx: Transaction, realm: number): Promise<
 }
 
 /** Deletes events that are older than their realm keeps them, at most so many; gives how many. One statement. */
-export async function deleteExpiredUserEvents(tx: Transaction, now: Date, limit: number): Promise<number> {
-  const { numAffectedRows } = await sql`
-    delete from user_event e using (
-      select old.realm, old.number
-      from realm r
-      join user_event old on old.realm = r.number
-        and old.at < ${now}::timestamptz - make_interval(secs => (r.body ->> 'eventsExpiration')::double precision)
-      where (r.body ->> 'eventsExpiration')::bigint > 0
-      limit ${limit} for update of old skip locked
-    ) gone
-    where e.realm = gone.realm and e.number = gone.number`.execute(tx)
-  return Number(numAffectedRows)
+export function deleteExpiredUserEvents(tx: Transaction, now: Date, limit: number): Promise<number> {
+  const when = sql`(r.body ->> 'eventsExpiration')::bigint > 0
+    and old.at < ${now}::timestamptz - make_interval(secs => (r.body ->> 'eventsExpiration')::double precision)`
+  return deleteOver(tx, { table: 'user_event', key: ['number'], when }, limit)
 }
 
 function conditions({ types, from, until, ...filter }: UserEventFilter): RawBuilder<unknown>[] {

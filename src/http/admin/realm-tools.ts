@@ -8,11 +8,23 @@ import { done, refusals } from '../responses.ts'
 const aliases = z.array(z.string())
 
 /** Keycloak: caches that may be emptied. What Regent keeps in memory it keeps for one state of the realm: none is ever stale. */
-const caches = {
-  'clear-user-cache': 'Forget people who were read before',
-  'clear-realm-cache': 'Forget settings that were read before',
-  'clear-crl-cache': 'Forget lists of revoked certificates that were read before',
-} as const
+const caches = [
+  {
+    operationId: 'clearUserCache',
+    path: '/admin/realms/{realm}/clear-user-cache',
+    summary: 'Forget people who were read before',
+  },
+  {
+    operationId: 'clearRealmCache',
+    path: '/admin/realms/{realm}/clear-realm-cache',
+    summary: 'Forget settings that were read before',
+  },
+  {
+    operationId: 'clearCrlCache',
+    path: '/admin/realms/{realm}/clear-crl-cache',
+    summary: 'Forget lists of revoked certificates that were read before',
+  },
+] as const
 
 /** What sets up credentials, and caches. */
 export const realmToolOperations: Operation[] = tagged('Realms Admin', [
@@ -25,11 +37,9 @@ export const realmToolOperations: Operation[] = tagged('Realms Admin', [
     responses: { 200: { description: 'Their aliases, in order.', schema: aliases }, ...refusals },
     handle: reading(listRegistrators),
   },
-  ...Object.entries(caches).map(([name, summary]) => ({
-    operationId: name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
+  ...caches.map((cache) => ({
+    ...cache,
     method: 'POST' as const,
-    path: `/admin/realms/{realm}/${name}`,
-    summary,
     permission: 'manage-realm' as const,
     event: { type: 'REALM', operation: 'ACTION', asCalled: true } as const,
     responses: { ...done, ...refusals },

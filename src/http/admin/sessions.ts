@@ -176,7 +176,7 @@ async function impersonating(call: Call): Promise<Answer> {
   const realm = await service.read(caller, param(call, 'realm'), realmOf)
   const sameRealm = caller.user?.realm === realm.name
   const left = sameRealm ? caller.user?.session : undefined
-  const session = await service.runtime(caller, realm.name, (context) => impersonate(context, user(call), left))
+  const session = await service.runtime(caller, realm, (context) => impersonate(context, user(call), left))
   return {
     status: 200,
     body: { redirect: `${issuerOf(base, realm.name)}/account`, sameRealm },

@@ -1,11 +1,12 @@
 // Assertions: tokens that clients sign about themselves. RFC 7523. Keycloak: AbstractJWTClientValidator.
 import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload } from 'jose'
 import { isStorable } from '../../kinds/fields.ts'
+import { secondsOf } from '../../lib/seconds.ts'
 import type { LiveObject } from '../../service/live.ts'
 import { SYSTEM } from '../../service/service.ts'
 import { timesUsed } from '../../service/single-use.ts'
 import { OAuthError } from '../oauth-error.ts'
-import { issuerOf, secondsOf } from '../realm.ts'
+import { issuerOf } from '../realm.ts'
 import { statedCredentials } from './client-secret.ts'
 import { type Attempt, type Outcome, type TokenRequest, unknownClient } from './method.ts'
 

@@ -1,10 +1,11 @@
 // Resource owner password credentials. RFC 6749, section 4.3.
+
+import { secondsOf } from '../../lib/seconds.ts'
 import { forgetFailures } from '../../service/lockout.ts'
 import { SYSTEM } from '../../service/service.ts'
 import { joinSession, startSession } from '../../service/sessions.ts'
 import { consentTo, mustAsk } from '../consents.ts'
 import { OAuthError } from '../oauth-error.ts'
-import { secondsOf } from '../realm.ts'
 import { demandOffline, grantedScopes, OFFLINE } from '../scopes.ts'
 import { authenticateDirectly } from './direct-grant.ts'
 import type { Grant } from './grant.ts'

@@ -1,12 +1,12 @@
 // Refresh tokens, with rotation and detection of reuse. RFC 6749, section 6; RFC 9700, section 4.14.
 import type { Representation } from '../../kinds/kind.ts'
+import { secondsOf } from '../../lib/seconds.ts'
 import { findById, type StoredUser } from '../../service/login.ts'
 import { SYSTEM } from '../../service/service.ts'
 import { findGoingOn, leaveSessions, refreshSession } from '../../service/sessions.ts'
 import { timesUsed } from '../../service/single-use.ts'
 import { stillHas } from '../../service/standing.ts'
 import { OAuthError } from '../oauth-error.ts'
-import { secondsOf } from '../realm.ts'
 import { grantedScopes, scopesWithin, withDefaults } from '../scopes.ts'
 import { partEnd } from '../token-response.ts'
 import { verifyToken } from '../tokens.ts'

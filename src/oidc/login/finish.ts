@@ -1,5 +1,6 @@
 // The end of a log-in: a session, the client's part of it, and a code with which the application fetches its tokens.
 
+import { secondsOf } from '../../lib/seconds.ts'
 import { type AuthenticationSession, endLogin } from '../../service/authentication-sessions.ts'
 import type { RuntimeContext } from '../../service/context.ts'
 import { forgetFailures } from '../../service/lockout.ts'
@@ -16,7 +17,7 @@ import { recordUserEvent } from '../../service/user-events.ts'
 import { issueCode } from '../grants/authorization-code.ts'
 import { wordsOf } from '../grants/grant.ts'
 import { infoPage } from '../pages/messages.ts'
-import { issuerOf, secondsOf } from '../realm.ts'
+import { issuerOf } from '../realm.ts'
 import { mayGoOffline, OFFLINE } from '../scopes.ts'
 import { levelOf } from './authenticators/level.ts'
 import type { BrowserAnswer } from './browser.ts'

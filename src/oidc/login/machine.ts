@@ -1,6 +1,6 @@
 // A log-in goes on: the flow first, then what the person must do, then what they agree to.
 
-import { secondsOf } from '../realm.ts'
+import { secondsOf } from '../../lib/seconds.ts'
 import { answerAction, nextAction } from './actions/index.ts'
 import { holds, isCondition } from './authenticators/conditions.ts'
 import { authenticatorFor } from './authenticators/index.ts'

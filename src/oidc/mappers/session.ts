@@ -1,5 +1,5 @@
 // What a log-in says of itself.
-import { secondsOf } from '../realm.ts'
+import { secondsOf } from '../../lib/seconds.ts'
 import { type Claims, type Settings, setClaim } from './claims.ts'
 import type { Facts } from './mapper.ts'
 import { wishesOf } from './wishes.ts'

@@ -1,5 +1,6 @@
 // What a client has while it runs: its account, and the nodes that registered.
 import type { Representation } from '../../kinds/kind.ts'
+import { secondsOf } from '../../lib/seconds.ts'
 import { describeEvent } from '../admin-events.ts'
 import { demand } from '../administrators.ts'
 import type { Context, WriteContext } from '../context.ts'
@@ -35,7 +36,7 @@ export async function addNode(context: WriteContext, client: string, { node }: R
   demand(context, MANAGE)
   if (typeof node !== 'string') throw failure('malformed', 'Node not found in params')
   describeEvent(context, { resourcePath: `clients/${client}/nodes/${node}` })
-  await setNodes(context, live, { ...nodesOf(live), [node]: Math.floor(context.now.getTime() / 1000) })
+  await setNodes(context, live, { ...nodesOf(live), [node]: secondsOf(context.now) })
 }
 
 /** Forgets a node of a client. Throws not_found. */

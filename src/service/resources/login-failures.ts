@@ -1,5 +1,6 @@
 // What REST tells and forgets of failures to log in.
 import type { Representation } from '../../kinds/kind.ts'
+import { secondsOf } from '../../lib/seconds.ts'
 import { deleteFailures, findFailures } from '../../store/login-failures.ts'
 import { describeNothing } from '../admin-events.ts'
 import { demand } from '../administrators.ts'
@@ -18,7 +19,7 @@ export async function showFailures(context: Context, user: string): Promise<Repr
   const counts = lockoutRulesOf(realm!.representation) !== undefined
   const found = counts ? await findFailures(context.tx, context.realm.number, user) : undefined
   const { failedAt = null, lockedUntil = null, lockedForGood = false, address } = found ?? {}
-  const notBefore = lockedUntil === null ? 0 : Math.floor(lockedUntil.getTime() / 1000)
+  const notBefore = lockedUntil === null ? 0 : secondsOf(lockedUntil)
   return {
     failedLoginNotBefore: lockedForGood ? raw(FOR_EVER) : notBefore,
     numFailures: found?.failures ?? 0,

@@ -1,12 +1,8 @@
 // What REST does with sessions.
 import type { Representation } from '../../kinds/kind.ts'
-import {
-  countByClient,
-  countSessions,
-  type ListedSession,
-  type SessionFilter,
-  selectSessions,
-} from '../../store/sessions.ts'
+import { secondsOf } from '../../lib/seconds.ts'
+import type { SessionFilter } from '../../store/session-filter.ts'
+import { countByClient, countSessions, type ListedSession, selectSessions } from '../../store/session-lists.ts'
 import { describeEvent } from '../admin-events.ts'
 import { demand } from '../administrators.ts'
 import type { Context, RuntimeContext, WriteContext } from '../context.ts'
@@ -62,7 +58,7 @@ export async function countClientSessions(
   return { count: await countSessions(context.tx, context.realm.number, { client, offline }, limits) }
 }
 
-/** How many sessions each client that has any has. */
+/** The numbers of sessions of the clients that have sessions. */
 export async function sessionStats(context: Context): Promise<Representation[]> {
   demand(context, 'view-realm')
   const { representation } = await ownRealm(context)
@@ -193,5 +189,3 @@ function show({
     transientUser: false,
   }
 }
-
-const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1000)

@@ -1,3 +1,4 @@
+import { secondsOf } from '../../../lib/seconds.ts'
 import { changeOwnAccount } from '../../../service/own-account.ts'
 import { termsPage } from '../../pages/actions.ts'
 import { callerOf, LoginError, personOf } from '../login.ts'
@@ -13,7 +14,7 @@ export const termsAndConditions: RequiredAction = {
   async answer(login, form) {
     if (form.accept !== 'true') throw new LoginError('termsAcceptanceRequired', 'rejected_by_user')
     const { id } = personOf(login).live
-    const at = String(Math.floor(login.realm.now.getTime() / 1000))
+    const at = String(secondsOf(login.realm.now))
     await login.service.write(callerOf(login), login.realm.name, (context) =>
       changeOwnAccount(context, id, { [AGREED]: [at] }),
     )

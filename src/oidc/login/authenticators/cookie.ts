@@ -1,8 +1,9 @@
 // Who is logged in in this browser already.
+
+import { secondsOf } from '../../../lib/seconds.ts'
 import { UPDATE_PASSWORD } from '../../../service/credentials.ts'
 import { listObjects } from '../../../service/live.ts'
 import { maxAuthAgeOf, parsePolicy } from '../../../service/password-policy.ts'
-import { secondsOf } from '../../realm.ts'
 import { findSso } from '../identity.ts'
 import { type Authenticator, identify, type Login, reading } from '../login.ts'
 import { flowOf } from '../steps.ts'

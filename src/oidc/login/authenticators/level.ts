@@ -1,8 +1,9 @@
 // Levels of authentication: an application asks for one, and conditional flows are the steps up to it. Keycloak: AcrStore.
+
+import { secondsOf } from '../../../lib/seconds.ts'
 import type { UserSession } from '../../../service/sessions.ts'
 import { levelsOf } from '../../mappers/session.ts'
 import { wishesOf } from '../../mappers/wishes.ts'
-import { secondsOf } from '../../realm.ts'
 import type { Step } from '../flow.ts'
 import type { Login } from '../login.ts'
 

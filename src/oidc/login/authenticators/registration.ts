@@ -1,5 +1,6 @@
 // Somebody new signs up. The form is one step; what it asks for are steps of its own flow.
 import type { Representation } from '../../../kinds/kind.ts'
+import { secondsOf } from '../../../lib/seconds.ts'
 import { passwordsOf } from '../../../service/credentials.ts'
 import { writers } from '../../../service/index.ts'
 import { listObjects } from '../../../service/live.ts'
@@ -42,7 +43,7 @@ export const registration: Authenticator = {
     const made = asks.password ? await newPassword(form, PASSWORDS, make) : undefined
     if (made && 'key' in made) return told(made)
     const agreed = asks.terms && {
-      'attributes.terms_and_conditions': [String(Math.floor(login.realm.now.getTime() / 1000))],
+      'attributes.terms_and_conditions': [String(secondsOf(login.realm.now))],
     }
     try {
       await create(login, accountOf({ ...set, ...agreed }, made?.credential))
