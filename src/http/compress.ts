@@ -2,6 +2,7 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { tagInGzip } from './conditions.ts'
 
 const compress = promisify(gzip)
 
@@ -14,6 +15,8 @@ export async function compressed(request: FastifyRequest, reply: FastifyReply, p
   reply.header('vary', [reply.getHeader('vary'), 'accept-encoding'].filter(Boolean).join(', '))
   if (!acceptsGzip(String(request.headers['accept-encoding'] ?? ''))) return payload
   reply.header('content-encoding', 'gzip')
+  const tag = reply.getHeader('etag')
+  if (typeof tag === 'string') reply.header('etag', tagInGzip(tag))
   return compress(payload)
 }
 

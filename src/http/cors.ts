@@ -8,9 +8,9 @@ declare module 'fastify' {
   }
 }
 
-/** Keycloak: what a script may send. */
+/** Keycloak: what a script may send; and conditions. */
 const SENT =
-  'Origin, Accept, X-Requested-With, Access-Control-Request-Method, Access-Control-Request-Headers, DPoP, Content-Type, Authorization'
+  'Origin, Accept, X-Requested-With, Access-Control-Request-Method, Access-Control-Request-Headers, DPoP, Content-Type, Authorization, If-Match, If-None-Match'
 
 /** Lets scripts read the answers of routes that say so in their `config`. */
 export async function showReadable(request: FastifyRequest, reply: FastifyReply): Promise<void> {

@@ -31,13 +31,15 @@ export function openApi(operations: readonly Operation[]): JsonSchema {
   }
 }
 
-function operationObject({ operationId, tag, summary, permission, query, body, responses }: Operation): JsonSchema {
+function operationObject(operation: Operation): JsonSchema {
+  const { operationId, tag, summary, permission, query, body, responses } = operation
+  const parameters = [...Object.entries(query?.shape ?? {}).map(queryParameter), ...conditions(operation)]
   return {
     operationId,
     tags: [tag],
     summary,
     description: needsOf(permission),
-    ...(query && { parameters: Object.entries(query.shape).map(queryParameter) }),
+    ...(parameters.length && { parameters }),
     ...(body && {
       requestBody: {
         required: !body.optional,
@@ -45,7 +47,12 @@ function operationObject({ operationId, tag, summary, permission, query, body, r
         content: contentOf(bodySchemaOf(body), body.plain),
       },
     }),
-    responses: Object.fromEntries(Object.entries(responses).map(([status, response]) => [status, answer(response)])),
+    responses: Object.fromEntries(
+      Object.entries(responses).map(([status, response]) => [
+        status,
+        answer(response, responses[304] !== undefined && ['200', '304'].includes(status)),
+      ]),
+    ),
   }
 }
 
@@ -56,9 +63,30 @@ function needsOf(permission: Operation['permission']): string {
   return `Needs ${needed.map((roles) => (roles.length > 1 ? `one of the roles ${roles.join(', ')}` : `the role ${roles}`)).join(', and ')}.`
 }
 
-function answer(response: Response): JsonSchema {
+/** The conditions that an operation is asked on: its answers tell which. */
+function conditions({ responses }: Operation): JsonSchema[] {
+  const header = (name: string, description: string) => ({
+    name,
+    in: 'header',
+    description,
+    schema: { type: 'string' },
+  })
+  return [
+    ...(responses[304]
+      ? [header('If-None-Match', 'Tags of what the caller has already; `*`: whatever is there.')]
+      : []),
+    ...(responses[412] ? [header('If-Match', 'Tags of which it must have one, or 412 is answered; `*`: any.')] : []),
+  ]
+}
+
+function answer(response: Response, tagged: boolean): JsonSchema {
   const { description, schema } = response
-  return { description, ...(schema && { content: contentOf(schemaOf(schema), response.plain) }) }
+  const ETag = { description: 'Changes whenever what is answered does.', schema: { type: 'string' } }
+  return {
+    description,
+    ...(tagged && { headers: { ETag } }),
+    ...(schema && { content: contentOf(schemaOf(schema), response.plain) }),
+  }
 }
 
 function contentOf(schema: JsonSchema, plain?: true): JsonSchema {

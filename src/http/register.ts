@@ -6,6 +6,7 @@ import type { Caller, Service } from '../service/service.ts'
 import type { ListedOperation } from './admin/not-yet.ts'
 import { notYet } from './admin/not-yet.ts'
 import { readBody } from './body.ts'
+import { demandMatch, replaceable, tagOf, unlessChanged, untagged } from './conditions.ts'
 import { preflight, showTo } from './cors.ts'
 import { HttpError, methodNotAllowed, notFound } from './errors.ts'
 import { type Method, type Operation, paramsOf } from './operation.ts'
@@ -42,8 +43,9 @@ export function register(
   app.addHook('onRequest', async (request, reply) => {
     if (request.method === 'OPTIONS') return
     callers.set(request, await surroundings.authenticate(request))
-    showTo(reply, request.headers.origin, 'Location')
+    showTo(reply, request.headers.origin, 'Location, ETag')
   })
+  const tagged = replaceable(operations)
   for (const operation of operations) {
     app.route({
       method: operation.method,
@@ -52,7 +54,7 @@ export function register(
       ...(operation.body && {
         onRequest: (request: FastifyRequest) => surroundings.service.demandPower(callers.get(request)!),
       }),
-      handler: handler(surroundings, operation),
+      handler: handler(surroundings, operation, tagged.get(operation.path)),
     })
   }
   for (const listed of missing) {
@@ -61,24 +63,32 @@ export function register(
   refuseOtherMethods(app, [...operations, ...missing])
 }
 
-function handler({ service, baseOf }: Surroundings, operation: Operation) {
+/** `shown`: the operation that reads what has a tag at the address. */
+function handler({ service, baseOf }: Surroundings, operation: Operation, shown: Operation | undefined) {
   const names = paramsOf(operation.path)
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const values = request.params as Record<string, string>
     let read: { readonly body: unknown } | undefined
-    const { status, body, type, created, location, cookies } = await operation.handle({
-      operation,
-      service,
+    const condition = request.headers['if-match']
+    const about = {
       caller: callers.get(request)!,
       base: baseOf(request),
       params: Object.fromEntries(names.map((name, at) => [name, values[`p${at}`] ?? values['*'] ?? ''])),
+      parts: () => partsOf(request),
+    }
+    const look = (read: Operation) => (within: Service) =>
+      read.handle({ ...about, operation: read, service: within, query: readQuery(read, request), body: undefined })
+    if (condition !== undefined && !shown && operation.method !== 'GET') throw untagged()
+    const { status, body, type, created, location, cookies } = await operation.handle({
+      ...about,
+      operation,
+      service: condition !== undefined && shown ? unlessChanged(service, condition, look(shown)) : service,
       query: readQuery(operation, request),
       // Keycloak: whether the realm exists is told before what is wrong with the body.
       get body() {
         read ??= { body: operation.body && readBody(bytesOf(request, operation), operation.body) }
         return read.body
       },
-      parts: () => partsOf(request),
     })
     if (created !== undefined)
       reply.header('location', `${baseOf(request)}${pathOf(request)}/${encodeURIComponent(created)}`)
@@ -88,8 +98,14 @@ function handler({ service, baseOf }: Surroundings, operation: Operation) {
     if (body === undefined) return reply.send()
     if (operation.method === 'GET') reply.header('cache-control', 'no-cache')
     if (operation.yaml && wantsYaml(request)) return reply.type('application/yaml;charset=UTF-8').send(asYaml(body))
+    const json = JSON.stringify(body)
+    if (operation === shown) {
+      const tag = tagOf(json)
+      if (condition !== undefined) demandMatch(condition, tag)
+      reply.header('etag', tag)
+    }
     if (type) return reply.type(`${type};charset=UTF-8`).send(body)
-    return reply.type('application/json;charset=UTF-8').send(JSON.stringify(body))
+    return reply.type('application/json;charset=UTF-8').send(json)
   }
 }
 

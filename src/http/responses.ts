@@ -61,6 +61,16 @@ export const badRequest: Readonly<Record<number, Response>> = {
 /** So answers an operation that makes something what it may be already. */
 export const taken: Readonly<Record<number, Response>> = { 409: error('It is so already, or the name is taken.') }
 
+/** So answers who is asked for what the caller has already. */
+export const unchanged: Readonly<Record<number, Response>> = {
+  304: { description: 'The tag is one that If-None-Match names: the caller has it already.' },
+}
+
+/** So answers who is asked on a condition. */
+export const unmatched: Readonly<Record<number, Response>> = {
+  412: error('The tag is none that If-Match names: it has changed meanwhile.'),
+}
+
 /** Done, and nothing to say. */
 export const done: Readonly<Record<number, Response>> = { 204: { description: 'Done.' } }
 

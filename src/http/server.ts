@@ -6,6 +6,7 @@ import type { Caller, Service } from '../service/service.ts'
 import { operations as adminOperations, missingOperations } from './admin/index.ts'
 import { authenticate } from './authenticate.ts'
 import { compressed } from './compress.ts'
+import { leftOut } from './conditions.ts'
 import { showToNobody } from './cors.ts'
 import { errorAnswer, notFound } from './errors.ts'
 import { homePage } from './home.ts'
@@ -84,6 +85,7 @@ export async function createServer(service: Service, options: ServerOptions = {}
   if (proxies) app.addHook('onRequest', forwardedBy(proxies))
   app.addHook('onSend', async (_request, reply) => secure(reply))
   app.addHook('onSend', compressed)
+  app.addHook('onSend', leftOut)
   app.addHook('preHandler', demandStorable)
   // A command that asks once does not wait for what measures.
   if (metrics) (await import('./metrics.ts')).serveMetrics(app, service)

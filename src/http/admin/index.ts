@@ -1,4 +1,5 @@
 // Every operation of the admin API that Regent has, in one list.
+import { conditional } from '../conditions.ts'
 import type { Operation } from '../operation.ts'
 import { attackDetectionOperations } from './attack-detection.ts'
 import { authenticationExecutionOperations } from './authentication-executions.ts'
@@ -33,7 +34,7 @@ import { userOperations } from './users.ts'
 import { workflowOperations } from './workflows.ts'
 
 /** The operations. */
-export const operations: readonly Operation[] = [
+export const operations: readonly Operation[] = conditional([
   ...realmOperations,
   ...realmToolOperations,
   ...clientScopeOperations,
@@ -64,7 +65,7 @@ export const operations: readonly Operation[] = [
   ...requiredActionOperations,
   ...organizationOperations,
   ...workflowOperations,
-]
+])
 
 const present = new Set(operations.map(shapeOf))
 
