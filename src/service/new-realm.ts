@@ -25,6 +25,7 @@ import type { LiveObject } from './live.ts'
 import { inMaster } from './master.ts'
 import { updateAll } from './objects.ts'
 import { checkRealmName, checkSettings } from './realm-checks.ts'
+import { grantToCreator, powerOfCreator } from './realm-creator.ts'
 import { mirrored } from './realm-mirrors.ts'
 import { createInstance, instance, type Template, templateOf } from './template.ts'
 
@@ -34,7 +35,7 @@ const adminClient = once(() => templateOf(adminClientObjects(ANY_REALM)))
 
 /**
  * Makes a realm with everything that every realm has, and its administration client in master; `ids` wishes ids for
- * built-in objects, by address. The number of statements is constant. Throws conflict when the name or the id is taken.
+ * built-in objects, by address. Who has no power over all realms gets that over it. The number of statements is constant. Throws conflict when the name or the id is taken.
  */
 export async function createRealm(
   context: Context,
@@ -54,6 +55,7 @@ export async function createRealm(
   const fresh: WriteContext = {
     ...context,
     realm,
+    power: powerOfCreator(context.power, name),
     version: 1,
     entries: [],
     people: [],
@@ -70,6 +72,7 @@ export async function createRealm(
       const client = instance(adminClient(), name)
       await createInstance(master, client)
       for (const one of client.made) journal(master, 'create', one.kind, one, {})
+      await grantToCreator(master, name)
     })
   journal(fresh, 'create', 'realm', { id, key: [name] }, {})
   await tellOwnRealm(context, {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { tokenWith } from '../support/administrators.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
 
@@ -14,6 +15,21 @@ test('a realm is made, read, renamed and deleted', async () => {
   expect(admin.body).toHaveLength(1)
   expect((await call('DELETE', `/admin/realms/${name}`)).status).toBe(204)
   expect((await call('GET', `/admin/realms/master/clients?clientId=${name}-realm`)).body).toEqual([])
+})
+
+test('who may only make realms administers those that they make, but does not take the place of people', async () => {
+  const token = await tokenWith('master', { realmRoles: ['create-realm'] })
+  const [mine, other] = [newName(), await realm()]
+  const users = [{ username: 'ann', clientRoles: { 'realm-management': ['view-users'] } }]
+  expect((await call('POST', '/admin/realms', { token, body: { realm: mine, users } })).status).toBe(201)
+  const [ann] = (await call('GET', `/admin/realms/${mine}/users`, { token })).body
+  expect(
+    (await call('PUT', `/admin/realms/${mine}/users/${ann.id}`, { token, body: { email: 'a@b.org' } })).status,
+  ).toBe(204)
+  expect((await call('POST', `/admin/realms/${mine}/users/${ann.id}/impersonation`, { token })).status).toBe(403)
+  expect((await call('GET', other, { token })).status).toBe(403)
+  expect((await call('GET', '/admin/realms', { token })).body).toMatchObject([{ realm: mine }])
+  expect((await call('DELETE', `/admin/realms/${mine}`, { token })).status).toBe(204)
 })
 
 test('the password of the mail server is never shown, and its mask keeps it', async () => {

@@ -1,0 +1,40 @@
+// Administrators of a realm, by the roles that they have.
+import { hashPassword } from '../../src/service/passwords.ts'
+import { SYSTEM } from '../../src/service/service.ts'
+import { users } from '../../src/service/users.ts'
+import { testServer } from './server.ts'
+import { newName, testService } from './service.ts'
+
+/** Roles: of the realm, and of clients. */
+export interface Held {
+  readonly realmRoles?: string[]
+  readonly clientRoles?: Record<string, string[]>
+}
+
+/** Makes somebody with the roles; gives a token of theirs. */
+export async function tokenWith(realm: string, roles: Held): Promise<string> {
+  const [token] = await tokensWith(realm, [roles])
+  return token!
+}
+
+/** Makes people in the realm, each with these roles; gives their tokens. */
+export async function tokensWith(realm: string, all: readonly Held[]): Promise<string[]> {
+  const { service } = await testService()
+  const { call } = await testServer()
+  const password = await hashPassword('pw')
+  const people = all.map((roles) => {
+    const username = newName()
+    const person = { username, enabled: true, email: `${username}@example.org`, firstName: 'A', lastName: 'B' }
+    return { representation: { ...person, credentials: [password], ...roles } }
+  })
+  await service.write(SYSTEM, realm, (context) => users.create(context, people))
+  const logIn = async ({ representation: { username } }: (typeof people)[number]) => {
+    const { body } = await call('POST', `/realms/${realm}/protocol/openid-connect/token`, {
+      token: null,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: `grant_type=password&client_id=admin-cli&username=${username}&password=pw`,
+    })
+    return body.access_token as string
+  }
+  return Promise.all(people.map(logIn))
+}
