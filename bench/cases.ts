@@ -84,14 +84,18 @@ export async function sized(bench: Bench, size: number, seconds: number): Promis
   }
 }
 
-/** The cases of a realm with so many people: as a new one beside 1,000 clients, and with nothing to do. */
-export async function peopled(bench: Bench, people: number, seconds: number): Promise<Case[]> {
+/** The cases of a realm with so many people: as a new one beside 1,000 clients, and with nothing to do. And the name of one. */
+export async function peopled(
+  bench: Bench,
+  people: number,
+  seconds: number,
+): Promise<{ realm: string; cases: Case[] }> {
   const clients = 1_000
   const realm = newName()
   const of = (name: string) => sourceOf(name, clients, 'first', people)
   const rows = await rowsOf(bench, realm, () => apply(bench, of(realm)))
   const unchanged = of(realm)
-  return [
+  const cases: Case[] = [
     {
       name: 'apply what is unchanged, with people',
       size: people,
@@ -113,6 +117,7 @@ export async function peopled(bench: Bench, people: number, seconds: number): Pr
       },
     },
   ]
+  return { realm, cases }
 }
 
 /** Runs of a source that has been applied: with nothing to do, and with one field changed. */

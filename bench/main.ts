@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { startPostgres } from '../test/support/postgres.ts'
 import { creation, peopled, reading, realmsPerSecond, sized } from './cases.ts'
+import { lists } from './lists.ts'
 import { type Bench, type Case, inexact, measure, openBench, quantile, type Result } from './measure.ts'
 import { peopleMemory } from './memory.ts'
 import { pointReads } from './point-read.ts'
@@ -59,7 +60,11 @@ async function run(bench: Bench): Promise<Result[]> {
     await add(cases)
     largest = realm
   }
-  for (const [people, seconds] of PEOPLE) await add(await peopled(bench, people, seconds))
+  for (const [people, seconds] of PEOPLE) {
+    const { realm, cases } = await peopled(bench, people, seconds)
+    await add(cases)
+    await add(await lists(bench, realm, people))
+  }
   const reads = await pointReads(bench, largest)
   await add(reads.cases)
   await add(await tokens(bench))
