@@ -62,12 +62,16 @@ program
   .description('print the JSON schema of documents, with which editors complete and check them')
   .action(async () => (await import('./cli/schema.ts')).schema())
 
+const allowLockOut = () =>
+  new Option('--allow-lock-out', 'also where nobody would be left who can log in and administer every realm')
+
 const output = () => new Option('--output <format>', 'form of the output').choices(['text', 'json']).default('text')
 
 onStore('plan', 'show what applying documents would change')
   .argument('<source>', 'file or folder')
   .option('--name <name>', 'name of the source (default: its path)')
   .addOption(unknownFields())
+  .addOption(allowLockOut())
   .option('--detailed-exitcode', 'exit with 0 when there is nothing to do, 2 when there are changes, 1 on an error')
   .addOption(output())
   .action(async (source, flags) => (await import('./cli/plan.ts')).plan(source, flags))
@@ -76,6 +80,7 @@ onStore('apply', 'apply documents: all of a realm, or nothing')
   .argument('<source>', 'file or folder')
   .option('--name <name>', 'name of the source (default: its path)')
   .addOption(unknownFields())
+  .addOption(allowLockOut())
   .addOption(output())
   .action(async (source, flags) => (await import('./cli/apply.ts')).apply(source, flags))
 
@@ -101,8 +106,10 @@ onStore('token', 'print an access token of an administrator, for the running ser
   (await import('./cli/token.ts')).token(flags),
 )
 
-onStore('admin-password', 'set the password of an administrator on the store, when it is lost')
+onStore('admin-password', 'give an administrator a new password: on a running server, or on the store when it is lost')
   .argument('[user]', 'user of the master realm', 'admin')
+  .option('--new-password <password>', 'the new password (REGENT_NEW_PASSWORD; default: it is asked for)')
+  .option('--new-password-file <file>', 'file whose first line is the new password')
   .action(async (user, flags) => (await import('./cli/admin-password.ts')).adminPassword(user, flags))
 
 try {

@@ -1,24 +1,66 @@
+import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { resetAdminPassword } from '../service/bootstrap.ts'
 import { openService } from '../service/service.ts'
-import { type StoreFlags, storeOf } from './connect.ts'
+import { connect, type StoreFlags, storeOf } from './connect.ts'
 import { readKey } from './key.ts'
 
-/** `regent admin-password`: works on the store itself, since nobody can log in. The password comes from a flag or a prompt. */
-export async function adminPassword(user: string, flags: StoreFlags): Promise<void> {
-  const elsewhere = flags.server ?? (flags.data || flags.database ? undefined : process.env.REGENT_SERVER)
-  if (elsewhere) throw new Error('admin-password works on the store itself: name it with --data or --database')
+interface NewPasswordFlags extends StoreFlags {
+  readonly newPassword?: string
+  readonly newPasswordFile?: string
+}
+
+/** `regent admin-password`: of a running server by somebody who can log in there; on the store itself when nobody can. */
+export async function adminPassword(user: string, flags: NewPasswordFlags): Promise<void> {
+  const { REGENT_SERVER } = process.env
+  const server = flags.server ?? (flags.data || flags.database ? undefined : REGENT_SERVER || undefined)
+  await (server ? overServer({ ...flags, server }, user) : onStore(flags, user))
+  console.log(`${user} of the master realm has a new password.`)
+}
+
+/** As an administrator does it by REST: only for who is there, and held to the password policy. */
+async function overServer(flags: NewPasswordFlags, user: string): Promise<void> {
+  const connection = await connect(flags)
+  try {
+    const path = '/admin/realms/master/users'
+    const query = new URLSearchParams({ username: user, exact: 'true' })
+    const [found] = (await connection.request('GET', `${path}?${query}`)) as { id: string }[]
+    if (!found) throw new Error(`there is no user ${user} in the master realm`)
+    const credential = { type: 'password', value: await newPassword(user, flags), temporary: false }
+    await connection.request('PUT', `${path}/${found.id}/reset-password`, credential)
+  } finally {
+    await connection.close()
+  }
+}
+
+/** Works where nobody can log in: makes the administrator who is not there. */
+async function onStore(flags: NewPasswordFlags, user: string): Promise<void> {
   const at = storeOf(flags)
   const key = await readKey(at)
-  const password = flags.password ?? process.env.REGENT_PASSWORD ?? (await ask(`New password of ${user}: `))
+  const password = await newPassword(user, flags)
   const service = await openService({ location: at.database ? { url: at.database } : { folder: at.data }, key })
   try {
     await resetAdminPassword(service, user, password)
-    console.log(`${user} of the master realm has a new password.`)
   } finally {
     await service.close()
   }
+}
+
+/** A flag is seen by everybody on the machine: a file, the environment and the prompt are not. */
+async function newPassword(user: string, { newPassword, newPasswordFile }: NewPasswordFlags): Promise<string> {
+  const { REGENT_NEW_PASSWORD } = process.env
+  const given = newPassword ?? (newPasswordFile ? await firstLine(newPasswordFile) : REGENT_NEW_PASSWORD)
+  const password = given ?? (await ask(`New password of ${user}: `))
+  if (!password) throw new Error('a password must not be empty')
+  return password
+}
+
+async function firstLine(file: string): Promise<string> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`the file ${file} of the new password cannot be read (${error.code})`)
+  })
+  return text.split(/\r?\n/)[0]!
 }
 
 /** What is typed is not shown: the terminal writes nothing after the question. */
@@ -29,6 +71,5 @@ async function ask(question: string): Promise<string> {
   const answer = await terminal.question('')
   terminal.close()
   process.stderr.write('\n')
-  if (!answer) throw new Error('a password must not be empty')
   return answer
 }

@@ -17,7 +17,12 @@ export interface StoreFlags {
 /** Answers requests of Regent's API, wherever the store is. */
 export interface Connection {
   /** The parsed answer. Throws ApiError when it is none of success. */
-  request(method: 'GET' | 'POST', path: string, body?: unknown): Promise<unknown>
+  request(
+    method: 'GET' | 'POST' | 'PUT',
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<unknown>
   close(): Promise<void>
 }
 
@@ -71,10 +76,11 @@ function given(flags: StoreFlags): StoreFlags {
 
 function remote(server: string, token: string): Connection {
   return {
-    request: (method, path, body) =>
+    request: (method, path, body, headers) =>
       call(server + path, {
         method,
         headers: {
+          ...headers,
           authorization: `Bearer ${token}`,
           ...(body !== undefined && { 'content-type': 'application/json' }),
         },
@@ -110,8 +116,9 @@ async function local(at: StoreKey): Promise<Connection> {
   await bootstrap(service)
   const app = await createServer(service, { caller: SYSTEM })
   return {
-    async request(method, url, body) {
-      const answer = await app.inject({ method, url, ...(body !== undefined && { payload: body as object }) })
+    async request(method, url, body, headers) {
+      const payload = body !== undefined && { payload: body as object }
+      const answer = await app.inject({ method, url, ...(headers && { headers }), ...payload })
       return result(answer.statusCode, answer.body)
     },
     async close() {

@@ -2,7 +2,7 @@ import { renderOutcome } from '../reconcile/render.ts'
 import type { Outcome } from '../reconcile/run.ts'
 import { connect, type StoreFlags } from './connect.ts'
 import { paint } from './paint.ts'
-import { readSource, type SourceFlags, wire } from './source.ts'
+import { approvals, readSource, type SourceFlags, wire } from './source.ts'
 
 /** `regent plan`: exits with 2 when there are changes and that was asked for. */
 export async function plan(
@@ -12,7 +12,7 @@ export async function plan(
   const source = await readSource(path, flags)
   const connection = await connect(flags)
   try {
-    const outcome = (await connection.request('POST', '/regent/v1/plan', wire(source))) as Outcome
+    const outcome = (await connection.request('POST', '/regent/v1/plan', wire(source), approvals(flags))) as Outcome
     console.log(flags.output === 'json' ? JSON.stringify(outcome, null, 2) : renderOutcome(outcome, 'planned', paint))
     const changes = outcome.realms.some(({ plan }) => plan.creates || plan.actions.length > 0)
     if (changes && flags.detailedExitcode) process.exitCode = 2

@@ -7,6 +7,7 @@ import type { SourceText } from '../reconcile/sources/text.ts'
 export interface SourceFlags {
   readonly name?: string | undefined
   readonly unknownFields?: UnknownFields | undefined
+  readonly allowLockOut?: true
 }
 
 /** What a file or folder states, with the variables of this process: whoever runs a command may read what they may read. */
@@ -18,4 +19,9 @@ export function readSource(path: string, flags: SourceFlags): Promise<SourceStat
 /** A source as it travels. */
 export function wire({ name, revision, unknownFields, files }: SourceText): SourceText {
   return { name, revision, unknownFields, files }
+}
+
+/** What the caller says is meant, although it would be refused otherwise. */
+export function approvals({ allowLockOut }: SourceFlags): Record<string, string> {
+  return allowLockOut ? { 'regent-allow-lock-out': 'true' } : {}
 }

@@ -42,6 +42,7 @@ const forms: Readonly<Record<ErrorCode, (message: string, error: ServiceError) =
   forbidden: (error) => ({ status: 403, body: { error } }),
   unauthorized: (error) => ({ status: 401, body: { error } }),
   changed: (errorMessage) => ({ status: 409, body: { errorMessage } }),
+  lock_out: (errorMessage) => ({ status: 400, body: { errorMessage } }),
 }
 
 /** The answer to an error. `id` leads from an internal error to its entry in the log. */

@@ -19,7 +19,9 @@ export function openApi(operations: readonly Operation[]): JsonSchema {
     info: {
       title: 'Regent admin API',
       version: '1',
-      description: 'Administration of realms, in the form of the admin API of Keycloak.',
+      description:
+        'Administration of realms, in the form of the admin API of Keycloak. A change of the master realm after which nobody ' +
+        'could log in who administers every realm is refused, unless the request has the header `Regent-Allow-Lock-Out: true`.',
     },
     security: [{ bearer: [] }],
     tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),

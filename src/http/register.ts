@@ -28,6 +28,9 @@ declare module 'fastify' {
   }
 }
 
+/** With this header a caller says that nobody may be left who administers every realm. */
+const ALLOW_LOCK_OUT = 'regent-allow-lock-out'
+
 const callers = new WeakMap<FastifyRequest, Caller>()
 
 /** Adds the routes of the admin API: those that there are, those to come, and refusals of other methods. */
@@ -42,7 +45,8 @@ export function register(
   // Before the body is read: who may not call is not listened to, nor who may do nothing.
   app.addHook('onRequest', async (request, reply) => {
     if (request.method === 'OPTIONS') return
-    callers.set(request, await surroundings.authenticate(request))
+    const caller = await surroundings.authenticate(request)
+    callers.set(request, request.headers[ALLOW_LOCK_OUT] === 'true' ? { ...caller, mayLockOut: true } : caller)
     showTo(reply, request.headers.origin, 'Location, ETag')
   })
   const tagged = replaceable(operations)

@@ -6,6 +6,7 @@ import { noteChanges, type ObjectChange } from '../service/admin-events.ts'
 import { demand } from '../service/administrators.ts'
 import { flush, type JournalEntry, type WriteContext } from '../service/context.ts'
 import { ServiceError } from '../service/errors.ts'
+import { demandAdministrator } from '../service/last-administrator.ts'
 import { hashPassword } from '../service/passwords.ts'
 import { type Caller, Rollback, type Service } from '../service/service.ts'
 import { type KeptPlan, record } from '../service/sources.ts'
@@ -109,6 +110,7 @@ async function execute(
     const applied = await apply(context, made, statement, stepwise)
     // Found out or not: what failed once is never kept by the search for its name.
     if (stepwise) throw new Rollback(undefined)
+    await demandAdministrator(context)
     return finish(context, applied)
   }
   const attempt = (stepwise: boolean) =>
@@ -120,7 +122,7 @@ async function execute(
   try {
     return await attempt(false)
   } catch (error) {
-    if (error instanceof ServiceError && error.code === 'changed') throw error
+    if (error instanceof ServiceError && (error.code === 'changed' || error.code === 'lock_out')) throw error
     // The set-based execution does not know which of its rows failed: done again one by one, the failure has a name.
     await attempt(true).catch((again: unknown) => {
       const refused = made.creates && again instanceof ServiceError && again.code !== 'forbidden'

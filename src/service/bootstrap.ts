@@ -1,10 +1,10 @@
 // The first start: the master realm, and somebody who can administer it.
 import { MASTER } from '../kinds/built-in/index.ts'
 import type { Representation } from '../kinds/kind.ts'
-import { isHeld } from '../store/standing.ts'
 import { hasPeople } from '../store/users.ts'
 import type { Context, WriteContext } from './context.ts'
 import { failure, ServiceError } from './errors.ts'
+import { isAdministered } from './last-administrator.ts'
 import { hashPassword } from './passwords.ts'
 import { ADMIN } from './power.ts'
 import { type Service, SYSTEM } from './service.ts'
@@ -30,21 +30,24 @@ export async function bootstrap(service: Service, administrator?: Administrator)
   })
 }
 
-/** Gives the user of the master realm a new password and the role of its administrators; makes them where they do not exist. Throws not_found without realm. */
+/**
+ * Gives the user of the master realm a new password and the role of its administrators, and enables them; makes them where they
+ * do not exist. Throws not_found without realm.
+ */
 export async function resetAdminPassword(service: Service, user: string, password: string): Promise<void> {
   if (!user || !password) throw failure('invalid', 'A user name and a password are needed')
   const hash = await hashPassword(password)
   await service.write(SYSTEM, MASTER, async (context) => {
     const [live] = await users.list(context, { keys: [[user.toLowerCase()]] })
     if (!live) return createAdministrator(context, user, hash)
-    await users.update(context, [{ live, set: { credentials: [hash] } }])
+    await users.update(context, [{ live, set: { enabled: true, credentials: [hash] } }])
     await grantRealmRoles(context, live, [ADMIN])
   })
 }
 
-/** Whether somebody can administer every realm. */
+/** Whether somebody who can log in administers every realm. */
 export function hasAdministrator(service: Service): Promise<boolean> {
-  return service.read(SYSTEM, MASTER, ({ tx, realm }) => isHeld(tx, realm.number, ADMIN))
+  return service.read(SYSTEM, MASTER, isAdministered)
 }
 
 async function createAdministrator(context: WriteContext, username: string, password: Representation): Promise<void> {

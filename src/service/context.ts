@@ -39,6 +39,8 @@ export interface Context {
   readonly blacklists: Blacklists
   /** What the actor may administer. */
   readonly power: Power
+  /** Whether the actor says that nobody may be left who administers every realm. */
+  readonly mayLockOut?: true | undefined
   /** Ids of objects that this transaction has made, by address, where the work keeps them: they need not be looked up. */
   readonly made?: ReadonlyMap<string, string>
   /** Whether there is something in the outbox for which whoever delivers it is to be woken after the commit. */

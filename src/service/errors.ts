@@ -28,6 +28,8 @@ export type ErrorCode =
   | 'unauthorized'
   /** Something that was counted on has changed meanwhile. */
   | 'changed'
+  /** It would leave nobody who administers every realm, and the caller does not say that this is meant. */
+  | 'lock_out'
 
 interface ErrorOptions {
   readonly detail?: string

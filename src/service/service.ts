@@ -12,8 +12,9 @@ import { findRealm, listRealms, lockRealms, type RealmRow, rowOf } from '../stor
 import { keepSetting, ping } from '../store/settings.ts'
 import { demandIn, type Permission, powerOf } from './administrators.ts'
 import { type Actor, type Context, flush, type RuntimeContext, type WriteContext, writable } from './context.ts'
-import { failure, Refusal } from './errors.ts'
+import { failure, Refusal, ServiceError } from './errors.ts'
 import { mailsEvents } from './event-mails.ts'
+import { demandAdministrator, isAdministered } from './last-administrator.ts'
 import { createRealm } from './new-realm.ts'
 import type { Outbox } from './outbox.ts'
 import { type Blacklists, openBlacklists } from './password-blacklists.ts'
@@ -32,6 +33,8 @@ export interface Caller {
   readonly user?: { readonly realm: string; readonly id: string; readonly session?: string }
   /** Of what the user may, only this is the caller's: more their token does not carry. Absent: all of it. */
   readonly limit?: Power
+  /** The caller says that nobody may be left who administers every realm. */
+  readonly mayLockOut?: true
 }
 
 /** An open service. */
@@ -130,6 +133,7 @@ export async function openService({
       vault,
       blacklists,
       power: await powerFor(tx, caller),
+      mayLockOut: caller.mayLockOut,
       outbox,
     }
   }
@@ -152,6 +156,7 @@ export async function openService({
   }
   const finish = async <T>(context: WriteContext, work: (context: WriteContext) => Promise<T>): Promise<T> => {
     const result = await work(context)
+    await demandAdministrator(context)
     await flush(context)
     return result
   }
@@ -174,12 +179,22 @@ export async function openService({
         },
         { snapshot: true },
       ),
-    write: (caller, name, work, { master } = {}) =>
-      committed(async (tx, outbox) => {
-        const locked = await lockRealms(tx, master ? [name, MASTER] : [name])
-        const realm = found(locked.find((one) => one.name === name))
-        return finish(await writable(await contextFor(tx, caller, realm, outbox)), work)
-      }),
+    async write(caller, name, work, { master } = {}) {
+      const attempt = (caller: Caller) =>
+        committed(async (tx, outbox) => {
+          const locked = await lockRealms(tx, master ? [name, MASTER] : [name])
+          const realm = found(locked.find((one) => one.name === name))
+          return finish(await writable(await contextFor(tx, caller, realm, outbox)), work)
+        })
+      try {
+        return await attempt(caller)
+      } catch (error) {
+        // Where nobody administered before, nobody is locked out by this.
+        if (!(error instanceof ServiceError && error.code === 'lock_out')) throw error
+        if (await service.read(SYSTEM, MASTER, isAdministered)) throw error
+        return attempt({ ...caller, mayLockOut: true })
+      }
+    },
     async runtime(caller, which, work) {
       const { refusal, value, told } = await committed(async (tx, outbox) => {
         const realm = await rowFor(tx, which)

@@ -86,12 +86,33 @@ export async function hasCredential(tx: Transaction, realm: number, user: string
   return rows[0]!.found
 }
 
-/** Whether an enabled user holds the realm role directly. One statement. */
+/**
+ * Whether somebody who can log in has the realm role in effect: an enabled user with a password, or the account of an enabled
+ * client. One statement.
+ */
 export async function isHeld(tx: Transaction, realm: number, role: string): Promise<boolean> {
   const { rows } = await sql<{ found: boolean }>`
-    select exists (select from role t
-      join user_role h on h.realm = ${realm} and h.role = t.id
-      join user_account u on u.realm = ${realm} and u.id = h.user_account and (u.body ->> 'enabled')::boolean
-      where t.realm = ${realm} and t.client is null and t.name = ${role}) as found`.execute(tx)
+    with recursive giving as (
+      select r.id from role r where r.realm = ${realm} and r.client is null and r.name = ${role}
+      union
+      select p.role from giving g join role_composite p on p.realm = ${realm} and p.part = g.id
+    ),
+    belonging as (
+      select m.realm_group as id from giving g join group_role m on m.realm = ${realm} and m.role = g.id
+      union
+      select b.id from belonging a join realm_group b on b.realm = ${realm} and b.parent = a.id
+    ),
+    holder as (
+      select m.user_account as id from giving g join user_role m on m.realm = ${realm} and m.role = g.id
+      union all
+      select m.user_account from belonging b join user_group m on m.realm = ${realm} and m.realm_group = b.id
+    )
+    select exists (
+      select from holder h
+      join user_account u on u.realm = ${realm} and u.id = h.id and (u.body ->> 'enabled')::boolean
+      left join client c on c.realm = ${realm} and c.id = u.service_account_client
+      where (c.body ->> 'enabled')::boolean
+        or exists (select from credential k where k.realm = ${realm} and k.user_account = u.id and k.type = 'password')
+    ) as found`.execute(tx)
   return rows[0]!.found
 }

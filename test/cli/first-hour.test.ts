@@ -109,7 +109,8 @@ test('a lost password of the administrator is set anew on the store', async () =
   const flags = (password: string) => ['--user', 'admin', '--password', password]
   let server = await at.serve('--source', '')
   await server.stop()
-  expect(await at.run('admin-password', 'admin', '--password', 'another')).toMatchObject({ code: 0 })
+  await writeFile(file('password'), 'another\n')
+  expect(await at.run('admin-password', '--new-password-file', 'password')).toMatchObject({ code: 0 })
   server = await at.serve('--source', '')
   expect(await at.run('token', '--server', server.url, ...flags('admin'))).toMatchObject({
     code: 1,
@@ -119,5 +120,23 @@ test('a lost password of the administrator is set anew on the store', async () =
     code: 0,
     out: expect.stringMatching(/^ey/),
   })
+  expect(await server.stop()).toBe(0)
+})
+
+test('an administrator changes their password on the running server', async () => {
+  const server = await at.serve('--source', '')
+  const flags = (password: string) => ['--server', server.url, '--user', 'admin', '--password', password]
+  const change = (user: string, ...more: string[]) => at.run('admin-password', user, ...flags('admin'), ...more)
+  expect(await change('nobody', '--new-password', 'x')).toMatchObject({
+    code: 1,
+    err: 'there is no user nobody in the master realm\n',
+  })
+  expect(await change('admin', '--new-password', '')).toMatchObject({ code: 1, err: 'a password must not be empty\n' })
+  expect(await change('admin', '--new-password', 'another')).toMatchObject({
+    code: 0,
+    out: 'admin of the master realm has a new password.\n',
+  })
+  expect(await at.run('token', ...flags('admin'))).toMatchObject({ code: 1, err: 'Invalid user credentials\n' })
+  expect(await at.run('token', ...flags('another'))).toMatchObject({ code: 0 })
   expect(await server.stop()).toBe(0)
 })

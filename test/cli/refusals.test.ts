@@ -126,15 +126,18 @@ test('credentials do not go to another machine, whatever a data folder says', as
 })
 
 test('a lost password is not set anew over the network', async () => {
-  expect(await at.run('admin-password', '--server', 'http://127.0.0.1:1', '--password', 'x')).toMatchObject(
-    refused(/admin-password works on the store itself/),
+  expect(await at.run('admin-password', '--server', 'http://127.0.0.1:1', '--new-password', 'x')).toMatchObject(
+    refused(/http:\/\/127\.0\.0\.1:1 wants to know who asks: give --token, or --user and --password/),
+  )
+  expect(await at.run('admin-password', '--data', 'd', '--new-password-file', 'missing')).toMatchObject(
+    refused(/the file missing of the new password cannot be read \(ENOENT\)/),
   )
 })
 
 test.skipIf(!inject('databaseUrl'))('production does not start where nobody can administer', async () => {
   const start = ['serve', '--port', '0', '--production', '--hostname', 'http://127.0.0.1:1', '--source', '']
   expect(await at.run(...start)).toMatchObject(refused(/nobody can administer this store: give --admin-user/))
-  await at.run('admin-password', 'root', '--password', 'x')
+  await at.run('admin-password', 'root', '--new-password', 'x')
   const server = await at.serve(...start.slice(3))
   expect(await server.stop()).toBe(0)
 })
