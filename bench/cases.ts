@@ -1,7 +1,7 @@
 // What is measured. Each operation stands beside the least that could do the same.
 import { dump, load } from 'js-yaml'
 import { parseDocuments } from '../src/realm-file/document.ts'
-import { applySource, planSource, type SourceState } from '../src/reconcile/run.ts'
+import { applySources, planSources, type SourceState } from '../src/reconcile/run.ts'
 import { SYSTEM } from '../src/service/service.ts'
 import { realmOf, sourceOf } from './data.ts'
 import { copyOf, type Rows, rowsOf } from './floors.ts'
@@ -175,9 +175,9 @@ async function copying(bench: Bench, rows: Rows, end: 'commit' | 'rollback') {
 }
 
 function apply({ service }: Bench, source: SourceState) {
-  return applySource(service, { actor: { kind: 'source', source: source.name } }, source)
+  return applySources(service, { actor: { kind: 'source', source: source.name } }, [source])
 }
 
 function plan({ service }: Bench, source: SourceState) {
-  return planSource(service, { actor: { kind: 'source', source: source.name } }, source)
+  return planSources(service, { actor: { kind: 'source', source: source.name } }, [source])
 }

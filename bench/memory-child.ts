@@ -1,7 +1,7 @@
 // The process whose memory is measured: it reads a folder and applies it, three times.
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { applySource } from '../src/reconcile/run.ts'
+import { applySources } from '../src/reconcile/run.ts'
 import { readFileSource } from '../src/reconcile/sources/file.ts'
 import { openService, SYSTEM } from '../src/service/service.ts'
 
@@ -12,7 +12,7 @@ await service.create(SYSTEM, { representation: { realm: 'master' } }, async () =
 async function step(name: string, expected: (actions: number) => boolean): Promise<void> {
   const start = performance.now()
   const source = await readFileSource(folder, { env: {}, allowed: () => false })
-  const { realms } = await applySource(service, SYSTEM, source)
+  const { realms } = await applySources(service, SYSTEM, [source])
   const actions = realms[0]!.plan.actions.length
   if (!expected(actions)) throw new Error(`${name}: ${actions} actions`)
   const peak = process.resourceUsage().maxRSS / 1024

@@ -2,7 +2,7 @@
 import { generateKeyPair, SignJWT } from 'jose'
 import { issueTokens } from '../src/oidc/token-endpoint.ts'
 import { parseDocuments } from '../src/realm-file/document.ts'
-import { applySource } from '../src/reconcile/run.ts'
+import { applySources } from '../src/reconcile/run.ts'
 import { SYSTEM } from '../src/service/service.ts'
 import type { Bench, Case } from './measure.ts'
 import type { PointReads } from './point-read.ts'
@@ -22,11 +22,13 @@ const login = { ...client, grant_type: 'password', username: 'ann', password: PA
 
 /** The cases, on a realm of their own. */
 export async function tokens(bench: Bench): Promise<Case[]> {
-  await applySource(bench.service, SYSTEM, {
-    name: REALM,
-    revision: '1',
-    documents: parseDocuments(`${REALM}.json`, JSON.stringify(realm)),
-  })
+  await applySources(bench.service, SYSTEM, [
+    {
+      name: REALM,
+      revision: '1',
+      documents: parseDocuments(`${REALM}.json`, JSON.stringify(realm)),
+    },
+  ])
   const request = (form: Record<string, string>) => issueTokens(bench.service, BASE, REALM, { form, address: ADDRESS })
   const { refresh_token: refreshToken } = await request(login)
   const credentials = { ...client, grant_type: 'client_credentials' }

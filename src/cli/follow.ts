@@ -1,7 +1,7 @@
 // What a watched source does to the store, told on the terminal.
 import { chunks } from '../lib/chunks.ts'
 import { outcomeLines } from '../reconcile/render.ts'
-import { applySource } from '../reconcile/run.ts'
+import { applySources } from '../reconcile/run.ts'
 import type { Service } from '../service/service.ts'
 import { paint } from './paint.ts'
 import { report } from './report.ts'
@@ -16,7 +16,7 @@ export function follow(service: Service, path: string, flags: SourceFlags): () =
   const run = async (): Promise<void> => {
     try {
       const source = await readSource(path, flags)
-      const outcome = await applySource(service, { actor: { kind: 'source', source: source.name } }, source)
+      const outcome = await applySources(service, { actor: { kind: 'source', source: source.name } }, [source])
       console.log(`${paint('dim', new Date().toLocaleTimeString())} ${source.name} at ${source.revision}`)
       for (const lines of chunks(outcomeLines(outcome, 'applied', paint), LINES)) console.log(lines.join('\n'))
       console.log()

@@ -83,8 +83,14 @@ const note = z
 /** What a plan or an apply answers. */
 export const outcome = z
   .object({
-    source: z.string().describe('Name of the source.'),
-    revision: z.string().describe('Its revision.'),
+    sources: z
+      .array(
+        z.object({
+          name: z.string().describe('Name of the source.'),
+          revision: z.string().describe('Its revision.'),
+        }),
+      )
+      .describe('What was planned or applied.'),
     realms: z
       .array(
         z.object({
@@ -118,8 +124,8 @@ export const outcome = z
             .describe('What follows without being stated.'),
         }),
       )
-      .describe('Of each realm that the source states.'),
-    notes: z.array(note).describe('What a person should know about the source.'),
+      .describe('Of each realm that they state.'),
+    notes: z.array(note).describe('What a person should know about the sources.'),
   })
   .register(components, { id: 'OutcomeRepresentation' })
 

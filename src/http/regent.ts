@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { exportRealm } from '../realm-file/render.ts'
 import { findDrift } from '../reconcile/drift.ts'
-import { applySource, planSource } from '../reconcile/run.ts'
+import { applySources, planSources } from '../reconcile/run.ts'
 import { type SourceText, unpackSource } from '../reconcile/sources/text.ts'
 import { type Operation, reading } from './operation.ts'
 import { drift, outcome, sourceBody } from './regent-schemas.ts'
@@ -23,7 +23,7 @@ export const regentOperations: readonly Operation[] = [
     responses: { 200: { description: 'The plan of each realm, with its consequences.', schema: outcome }, ...answers },
     handle: async ({ service, caller, body }) => ({
       status: 200,
-      body: await planSource(service, caller, unpackSource(body as SourceText)),
+      body: await planSources(service, caller, [unpackSource(body as SourceText)]),
     }),
   },
   {
@@ -37,7 +37,7 @@ export const regentOperations: readonly Operation[] = [
     responses: { 200: { description: 'What was done in each realm.', schema: outcome }, ...answers },
     handle: async ({ service, caller, body }) => ({
       status: 200,
-      body: await applySource(service, caller, unpackSource(body as SourceText)),
+      body: await applySources(service, caller, [unpackSource(body as SourceText)]),
     }),
   },
   {

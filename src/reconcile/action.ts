@@ -56,6 +56,4 @@ export interface RealmPlan {
   readonly notes: readonly Note[]
   /** Live objects that the plan counts on, with their versions. */
   readonly knows: readonly { readonly kind: KindName; readonly id: string; readonly version: number }[]
-  /** How many objects that the source owns somebody had changed: the plan counts on all others to be as they were applied. */
-  readonly marked: number
 }

@@ -8,11 +8,11 @@ import { sharing } from '../kinds/shared.ts'
 import { address, describe } from '../kinds/tree.ts'
 import type { Position } from '../lib/position.ts'
 import type { Document } from '../realm-file/document.ts'
-import type { Origin } from '../realm-file/origin.ts'
 import { parseRealm, type StatedObject, type StatedRealm, type UnknownFields } from '../realm-file/parse.ts'
 import { byPlace, collect, DocumentError, type Notice, type Problem, renderPosition } from '../realm-file/problem.ts'
 import { changeTexts } from '../service/secrets.ts'
 import type { Vault } from '../service/vault.ts'
+import type { Place } from './plan-input.ts'
 import { StatedFields, type StatedValue } from './stated-fields.ts'
 
 /** One object as all documents state it. */
@@ -27,7 +27,7 @@ export interface DesiredObject {
   /** It is only named: it is not made. */
   readonly named: boolean
   /** Where it is stated first. */
-  readonly origin: Origin
+  readonly origin: Place
 }
 
 /** One realm as all documents state it. */
@@ -150,10 +150,10 @@ function state(
 }
 
 /** Who wishes an id. */
-type Claim = Pick<StatedObject, 'kind' | 'key' | 'id' | 'origin'>
+export type Claim = Pick<DesiredObject, 'kind' | 'key' | 'id' | 'origin'>
 
 /** An id is wished for one object only, and the same one wherever it is. */
-function claim(ids: Map<string, Claim>, { kind, key, id, origin }: StatedObject, problems: Problem[]): void {
+export function claim(ids: Map<string, Claim>, { kind, key, id, origin }: Claim, problems: Problem[]): void {
   const object: Claim = { kind, key, id, origin }
   if (object.id === undefined) return
   const [own, wished] = [address(object.kind, object.key), `${object.kind} ${object.id}`]
@@ -170,7 +170,8 @@ function claim(ids: Map<string, Claim>, { kind, key, id, origin }: StatedObject,
   ids.set(own, before ?? object).set(wished, holder ?? object)
 }
 
-function contradiction({ kind, key, origin }: Claim, path: string, other: Position): Problem {
+/** Two places state a field otherwise: told at the one, with the other. */
+export function contradiction({ kind, key, origin }: Claim, path: string, other: Position): Problem {
   const message = `${path} is stated differently at ${renderPosition(other)}: state it once, or twice the same`
   return { position: origin.locate(path), message: `${describe(kind, key)}: ${message}` }
 }

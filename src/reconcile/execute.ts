@@ -15,9 +15,11 @@ import { ActionError, type Applied, apply, eventsAreKept, type Statement } from 
 import { noHash, withCredentials } from './credentials.ts'
 import type { DesiredRealm } from './desired.ts'
 import { ownership } from './inventory.ts'
+import type { Observed } from './observe.ts'
 import { obstacles } from './obstacles.ts'
+import type { Part } from './parts.ts'
 import { plan } from './plan.ts'
-import type { LiveState, PlanInput } from './plan-input.ts'
+import type { LiveState } from './plan-input.ts'
 
 /** The outcome for one realm. */
 export interface RealmOutcome {
@@ -28,20 +30,21 @@ export interface RealmOutcome {
 
 /** A realm's plan, and what it was made of. */
 export interface Planned {
+  /** What the sources state together. */
   readonly desired: DesiredRealm
-  readonly input: PlanInput
+  readonly input: Observed
   readonly plan: RealmPlan
   /** It needs what an earlier realm of the same source brings first. */
   readonly waits: boolean
 }
 
 /**
- * A plan of what was observed; `coming`: what earlier realms of the same source bring, and have brought when it is
+ * A plan of what was observed; `coming`: what earlier realms of the same run bring, and have brought when it is
  * applied. Throws DocumentError with what stands in its way.
  */
 export function planned(
   desired: DesiredRealm,
-  input: PlanInput,
+  input: Observed,
   documents: readonly Document[],
   coming: readonly LiveState[] = [],
 ): Planned {
@@ -53,15 +56,8 @@ export function planned(
   return { ...later, waits: true }
 }
 
-/** What a run leaves in the record. */
-export interface Run {
-  readonly source: string
-  readonly revision: string
-  readonly digest: string
-}
-
 const WAITS = {
-  message: 'what follows from this is not shown: it needs what another realm of this source brings first',
+  message: 'what follows from this is not shown: it needs what another realm of this run brings first',
 }
 
 /** Executes the plan once and rolls back, which shows its consequences. Nothing is kept. */
@@ -78,20 +74,33 @@ export async function trial(
   })
 }
 
-/** Executes the plan and keeps it, with the record of what the source owns now. */
+/** Executes the plan and keeps it, with the record of what each source owns now. */
 export async function commit(
   service: Service,
   caller: Caller,
   { desired, input, plan: made }: Planned,
-  run: Run,
+  parts: readonly Part[],
 ): Promise<RealmOutcome> {
   const statement = await withCredentials(service, desired, made, hashPassword)
   return execute(service, caller, desired, statement, made, async (context, applied) => {
     const outcome = { plan: made, consequences: consequences(made, [...context.entries, ...context.people]) }
-    const { owned, dropped } = ownership(desired, input, applied)
     if (eventsAreKept(context, made, applied)) noteChanges(context, changesOf(made, applied))
-    await flush(context, run.source)
-    await record(context, { ...run, owned, dropped, marked: made.marked, plan: keptOf(made) })
+    await flush(
+      context,
+      parts.map(({ source }) => source),
+    )
+    await record(
+      context,
+      parts.map((part) => ({
+        source: part.source,
+        revision: part.revision,
+        digest: part.digest,
+        ...ownership(part, input, applied),
+        marked: input.marked.get(part.source) ?? 0,
+        ends: !part.desired.objects.size,
+      })),
+      keptOf(made),
+    )
     return outcome
   })
 }

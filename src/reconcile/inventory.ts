@@ -1,36 +1,39 @@
-// What a source owns after a run: the rows that the record writes and drops.
+// What sources own after a run: the rows that the record writes and drops.
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { FlatFields } from '../kinds/compare.ts'
+import type { InventoryRow } from '../service/context.ts'
 import type { Ownership } from '../service/sources.ts'
 import type { Applied } from './apply.ts'
 import { bind } from './binding.ts'
 import type { DesiredObject, DesiredRealm } from './desired.ts'
-import type { Owned, PlanInput } from './plan-input.ts'
+import type { Observed } from './observe.ts'
+import type { Part } from './parts.ts'
 
-/** The inventory rows that differ from what is kept, made one by one, and those that are owned no more. */
+/** The rows of a source that differ from what is kept, made one by one, and those that it owns no more. */
 export function ownership(
-  desired: DesiredRealm,
-  input: PlanInput,
+  { source, desired }: Pick<Part, 'source' | 'desired'>,
+  input: Observed,
   applied: Applied,
 ): { owned: Iterable<Ownership>; dropped: { kind: string; object: string }[] } {
   // What no action is about is not loaded again: it is what was bound.
   const bound = bind(input)
   const idOf = (id: string) => (bound.get(id)?.id ?? applied.get(id)?.id)!
-  const kept = new Map(input.owned.map((row) => [`${row.kind} ${row.object}`, row]))
-  const open = input.owned.length ? [...desired.objects].filter(([id]) => !input.isSettled(id)) : []
+  const rows = input.rows.filter((row) => row.source === source)
+  const kept = new Map(rows.map((row) => [`${row.kind} ${row.object}`, row]))
+  const open = rows.length ? [...desired.objects].filter(([id]) => !input.isSettled(id)) : []
   const now = new Set(open.map(([id, { kind }]) => `${kind} ${idOf(id)}`))
   return {
     owned: differing(desired, input, idOf, kept),
-    dropped: input.owned.filter(({ kind, object }) => !now.has(`${kind} ${object}`)),
+    dropped: rows.filter(({ kind, object }) => !now.has(`${kind} ${object}`)),
   }
 }
 
 function* differing(
   { objects }: DesiredRealm,
-  { isSettled }: PlanInput,
+  { isSettled }: Observed,
   idOf: (address: string) => string,
-  kept: ReadonlyMap<string, Owned & { source?: string }>,
+  kept: ReadonlyMap<string, InventoryRow>,
 ): Generator<Ownership> {
   for (const [id, stated] of objects) {
     if (isSettled(id)) continue
@@ -54,7 +57,7 @@ function valuesOf({ fields }: DesiredObject): FlatFields {
   return Object.fromEntries([...fields].map(([path, { value }]) => [path, value]))
 }
 
-function withoutSource(row: (Owned & { source?: string }) | undefined): Owned | undefined {
+function withoutSource(row: InventoryRow | undefined): Ownership | undefined {
   if (!row) return undefined
   const { source: _, ...rest } = row
   return rest

@@ -1,21 +1,42 @@
 // The live state that matters for a plan, in a constant number of statements: what is stated, referred to, or owned.
 import { builtInObjects } from '../kinds/built-in/index.ts'
-import { type FlatFields, flatten } from '../kinds/compare.ts'
+import { type FlatFields, flatten, missing, resolve } from '../kinds/compare.ts'
+import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key, KindName } from '../kinds/kind.ts'
 import { creationOrder } from '../kinds/order.ts'
 import { address } from '../kinds/tree.ts'
-import { type Context, entriesOf, type InventoryRow, inventoryOf, type StoredEntry } from '../service/context.ts'
+import {
+  type Context,
+  entriesOf,
+  type InventoryRow,
+  inventoryOf,
+  ownedOf,
+  type StoredEntry,
+} from '../service/context.ts'
 import { writers } from '../service/index.ts'
 import { digested } from '../service/secrets.ts'
 import type { Attribution } from './action.ts'
 import type { DesiredObject, DesiredRealm } from './desired.ts'
 import { statedDigest } from './inventory.ts'
 import { isStatedAgain, references } from './obstacles.ts'
-import type { LiveState, PlanInput } from './plan-input.ts'
+import type { Part } from './parts.ts'
+import type { LiveState, Owned, PlanInput } from './plan-input.ts'
 
-/** What a plan of the source for the realm is made of; no context: the realm does not exist yet. */
-export async function observe(context: Context | undefined, source: string, desired: DesiredRealm): Promise<PlanInput> {
+/** What was observed, as a plan is made of it, and the rows of the inventory as they are kept, source by source. */
+export interface Observed extends PlanInput {
+  readonly rows: readonly InventoryRow[]
+}
+
+/**
+ * What a plan for the realm is made of: `desired` is what the parts state together. No context: the realm does not exist
+ * yet.
+ */
+export async function observe(
+  context: Context | undefined,
+  parts: readonly Stating[],
+  desired: DesiredRealm,
+): Promise<Observed> {
   const builtIn = new Map(builtInObjects(desired.name).map((one) => [address(one.kind, one.key), one]))
   const base = {
     realm: desired.name,
@@ -40,15 +61,19 @@ export async function observe(context: Context | undefined, source: string, desi
       isSettled: () => false,
       owned: [],
       others: [],
+      marked: new Map(),
+      rows: [],
       changedBy: () => undefined,
     }
   }
-  const { rows, open } = await inventoryAgainst(context, source, desired)
+  const { rows, open } = await inventoryAgainst(context, parts)
   const isSettled = (id: string) => desired.objects.has(id) && !open.has(id)
-  const owned = rows.filter((row) => row.source === source)
+  const read = new Set(parts.map(({ source }) => source))
+  const own = rows.filter(({ source }) => read.has(source))
+  const owned = ownedTogether(own)
   const settled = settledRows(desired, owned)
   const keys = wantedKeys(desired, owned, (id) => isSettled(id) || settled.has(id))
-  const read = await readLive(
+  const unsettled = await readLive(
     context,
     keys,
     owned.filter(({ kind, key }) => !settled.has(address(kind, key))),
@@ -61,11 +86,15 @@ export async function observe(context: Context | undefined, source: string, desi
       settled: true as const,
       fields,
     })),
-    ...read,
+    ...unsettled,
   ]
   const entries = await entriesOf(
     context,
     owned.filter(({ marked }) => marked),
+  )
+  const marked = Map.groupBy(
+    own.filter((row) => row.marked),
+    ({ source }) => source,
   )
   return {
     ...base,
@@ -75,33 +104,96 @@ export async function observe(context: Context | undefined, source: string, desi
     names: await readNames(context, keys, desired, live),
     isSettled,
     owned,
-    others: rows.filter((row) => row.source !== source),
+    others: rows.filter(({ source }) => !read.has(source)),
+    marked: new Map([...marked].map(([source, { length }]) => [source, length])),
+    rows: own,
     changedBy: blame(entries),
   }
 }
 
+/** A source, and what it states of the realm. */
+type Stating = Pick<Part, 'source' | 'desired'>
+
 /**
- * The inventory without what the source states as it did before and nobody has changed since, and the addresses of what it
+ * The inventory without what a source states as it did before and nobody has changed since, and the addresses of what one
  * states otherwise, or where somebody did. Whoever changes an object marks its rows.
  */
 async function inventoryAgainst(
   context: Context,
-  source: string,
-  { objects }: DesiredRealm,
+  parts: readonly Stating[],
 ): Promise<{ rows: InventoryRow[]; open: ReadonlySet<string> }> {
+  const stating = parts.map(({ source, desired }) => ({ source, ...digestsIn(desired) }))
+  const { rows, fresh } = await inventoryOf(
+    context,
+    stating.map(({ source, byDigest }) => ({ source, digests: [...byDigest.keys()] })),
+  )
+  const digestsOf = new Map(stating.map(({ source, byDigest }) => [source, byDigest]))
+  const open = new Set([
+    ...stating.flatMap(({ masked }) => masked),
+    ...fresh.flatMap(({ source, digests }) => digests.map((digest) => digestsOf.get(source)!.get(digest)!)),
+    ...rows.filter(({ source }) => digestsOf.has(source)).map(({ kind, key }) => address(kind, key)),
+  ])
+  return { rows: [...rows, ...(await rowsBeside(context, parts, rows, open))], open }
+}
+
+/** Of objects that one source states otherwise, what the others state as they did: what was applied is known whole then. */
+async function rowsBeside(
+  context: Context,
+  parts: readonly Stating[],
+  rows: readonly InventoryRow[],
+  open: ReadonlySet<string>,
+): Promise<InventoryRow[]> {
+  if (parts.length < 2) return []
+  const read = new Set(rows.map(({ source, kind, key }) => `${source} ${address(kind, key)}`))
+  const beside = parts.flatMap(({ source, desired }) =>
+    [...open].flatMap((id) => (read.has(`${source} ${id}`) ? [] : (desired.objects.get(id) ?? []))),
+  )
+  if (!beside.length) return []
+  const objects = new Map(beside.map(({ kind, key }) => [address(kind, key), { kind, key }]))
+  const found = await ownedOf(
+    context,
+    parts.map(({ source }) => source),
+    [...objects.values()],
+  )
+  return found.filter(({ source, kind, key }) => !read.has(`${source} ${address(kind, key)}`))
+}
+
+function digestsIn({ objects }: DesiredRealm): { masked: string[]; byDigest: Map<string, string> } {
   // A mask says that what is there stays: that has to be looked at.
   const masked = [...objects].filter(([, stated]) => stated.masked.length).map(([id]) => id)
   const byDigest = new Map<string, string>()
   for (const [id, stated] of objects) if (!stated.masked.length) byDigest.set(statedDigest(stated), id)
-  const { rows, fresh } = await inventoryOf(context, source, [...byDigest.keys()])
-  const mine = rows.filter((row) => row.source === source)
-  const open = [...fresh.map((digest) => byDigest.get(digest)!), ...mine.map(({ kind, key }) => address(kind, key))]
-  return { rows, open: new Set([...masked, ...open]) }
+  return { masked, byDigest }
+}
+
+/** What the sources own together of each object: the same values, where several state one. */
+function ownedTogether(rows: readonly InventoryRow[]): Owned[] {
+  const together = new Map<string, Owned>()
+  for (const { source: _, stated: __, ...row } of rows) {
+    const id = `${row.object} ${address(row.kind, row.key)}`
+    const known = together.get(id)
+    together.set(id, known ? { ...known, fields: unitedFields(row, known), marked: known.marked || row.marked } : row)
+  }
+  return [...together.values()]
+}
+
+/** Of a relation, each source owns elements. */
+function unitedFields(one: Owned, other: Owned): FlatFields {
+  const fields: Record<string, Json> = { ...one.fields }
+  for (const [path, value] of Object.entries(other.fields)) {
+    const more = resolve(kinds[one.kind], path).field.relation ? missing(keysIn(one.fields[path]), keysIn(value)) : []
+    fields[path] = more.length ? ([...keysIn(value), ...more] as unknown as Json) : value
+  }
+  return fields
+}
+
+function keysIn(value: Json | undefined): Key[] {
+  return (value ?? []) as unknown as Key[]
 }
 
 /** What of the rows that were read is stated as it was applied after all, by address: it only stands elsewhere. */
-function settledRows(desired: DesiredRealm, owned: readonly InventoryRow[]): ReadonlyMap<string, InventoryRow> {
-  const settled = new Map<string, InventoryRow>()
+function settledRows(desired: DesiredRealm, owned: readonly Owned[]): ReadonlyMap<string, Owned> {
+  const settled = new Map<string, Owned>()
   for (const row of owned) {
     const id = address(row.kind, row.key)
     const stated = desired.objects.get(id)
@@ -165,7 +257,7 @@ type WantedKeys = ReadonlyMap<KindName, ReadonlyMap<string, Key>>
 /** Natural keys by kind of everything that is stated or referred to, parents included, but for what is settled. */
 function wantedKeys(
   desired: DesiredRealm,
-  owned: readonly InventoryRow[],
+  owned: readonly Owned[],
   isSettled: (address: string) => boolean,
 ): WantedKeys {
   const unmarked = new Map(owned.filter(({ marked }) => !marked).map((row) => [address(row.kind, row.key), row.fields]))

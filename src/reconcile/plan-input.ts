@@ -17,7 +17,7 @@ export interface LiveState {
   readonly fields: FlatFields
 }
 
-/** What one source owns of one object. */
+/** What the sources of a run own of one object, together. */
 export interface Owned {
   readonly kind: KindName
   readonly object: string
@@ -27,8 +27,6 @@ export interface Owned {
   readonly line: number
   /** Somebody else has changed the object since. */
   readonly marked: boolean
-  /** A digest of what is stated. */
-  readonly stated: string | null
 }
 
 /** Where a stated object stands, or something in it. */
@@ -74,9 +72,11 @@ export interface PlanInput {
   readonly live: readonly LiveState[]
   /** The keys of all live objects of kinds that a reference misses: what may have been meant. */
   readonly names: ReadonlyMap<KindName, readonly Key[]>
-  /** What this source owns, and what the others do. */
+  /** What the sources of this run own, and what those do that it does not read. */
   readonly owned: readonly Owned[]
   readonly others: readonly (Owned & { readonly source: string })[]
+  /** How many rows of the inventory somebody else had marked, by source of the run. */
+  readonly marked: ReadonlyMap<string, number>
   /** What a new realm has, by address: never pruned, and where released fields go back to. */
   readonly builtIn: ReadonlyMap<string, FlatFields>
   /** Who last changed the path of a live or deleted object. */

@@ -34,7 +34,6 @@ export function plan(input: PlanInput): RealmPlan {
     knows: input.live.flatMap(({ kind, id, version }) =>
       id === undefined || version === undefined ? [] : [{ kind, id, version }],
     ),
-    marked: input.owned.filter(({ marked }) => marked).length,
   }
 }
 
@@ -54,7 +53,7 @@ function update(input: PlanInput, stated: Stated, live: LiveState, owned: Owned 
   return { ...actionOn('update', live), changes, position: stated.origin.position }
 }
 
-/** An object that this source stated and states no more. */
+/** An object that was stated and is stated no more. */
 function abandon(input: PlanInput, owned: Owned, live: LiveState | undefined, bound: ReadonlySet<LiveState>): Action[] {
   if (!live || bound.has(live)) return []
   const shared = input.others.some((other) => other.kind === owned.kind && other.object === owned.object)

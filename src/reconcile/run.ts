@@ -1,19 +1,20 @@
-// One run of a source: the named steps from documents to the record. The unit is the realm; realms follow each other.
+// One run of sources: the named steps from documents to the record. The unit is the realm; realms follow each other.
 import { createHash } from 'node:crypto'
 import { adminClientObjects, MASTER } from '../kinds/built-in/index.ts'
 import { version } from '../lib/version.ts'
 import type { Document } from '../realm-file/document.ts'
 import type { UnknownFields } from '../realm-file/parse.ts'
-import { byPlace, DocumentError } from '../realm-file/problem.ts'
+import { byPlace, collect, DocumentError, type Problem } from '../realm-file/problem.ts'
 import { ServiceError } from '../service/errors.ts'
 import type { Caller, Service } from '../service/service.ts'
-import { appliedBy } from '../service/sources.ts'
+import { type AppliedSource, appliedBy } from '../service/sources.ts'
 import type { Note } from './action.ts'
 import { ActionError } from './apply.ts'
 import { type DesiredRealm, desiredRealms, inOrder } from './desired.ts'
 import { commit, type Planned, planned, type RealmOutcome, trial } from './execute.ts'
 import { observe } from './observe.ts'
 import { type Obstacle, obstacles } from './obstacles.ts'
+import { nothingStated, type Part, together } from './parts.ts'
 import { plan } from './plan.ts'
 import type { LiveState } from './plan-input.ts'
 
@@ -30,10 +31,9 @@ export interface SourceState {
   readonly unknownFields?: UnknownFields | undefined
 }
 
-/** The outcome of a run: of each realm, and notes about the source. */
+/** The outcome of a run: of each realm, and notes about the sources. */
 export interface Outcome {
-  readonly source: string
-  readonly revision: string
+  readonly sources: readonly { readonly name: string; readonly revision: string }[]
   readonly realms: readonly RealmOutcome[]
   readonly notes: readonly Note[]
 }
@@ -41,19 +41,22 @@ export interface Outcome {
 /** A plan that was overtaken is made anew so many times. */
 const ATTEMPTS = 3
 
-/** What applying the source would do: each plan is executed once and rolled back, which shows its consequences. */
-export async function planSource(service: Service, caller: Caller, source: SourceState): Promise<Outcome> {
-  return run(service, caller, source, (made) => trial(service, caller, made))
+/** What applying the sources would do: each plan is executed once and rolled back, which shows its consequences. */
+export async function planSources(service: Service, caller: Caller, sources: readonly SourceState[]): Promise<Outcome> {
+  return run(service, caller, sources, (made) => trial(service, caller, made))
 }
 
-/** Applies the source: each realm's plan in one transaction, all or nothing. */
-export async function applySource(service: Service, caller: Caller, source: SourceState): Promise<Outcome> {
-  const { name, revision } = source
-  const through = { ...caller, actor: { ...caller.actor, source: name } }
+/** Applies the sources: each realm's plan in one transaction, all or nothing. */
+export async function applySources(
+  service: Service,
+  caller: Caller,
+  sources: readonly SourceState[],
+): Promise<Outcome> {
   try {
-    const outcome = await run(service, through, source, (made, digest) =>
-      commit(service, through, made, { source: name, revision, digest }),
-    )
+    const outcome = await run(service, caller, sources, (made, parts) => {
+      const source = parts.map((part) => part.source).join(', ')
+      return commit(service, { ...caller, actor: { ...caller.actor, source } }, made, parts)
+    })
     const changed = outcome.realms.some(({ plan }) => plan.creates || plan.actions.length > 0)
     service.applies[changed ? 'changed' : 'unchanged']++
     return outcome
@@ -63,45 +66,91 @@ export async function applySource(service: Service, caller: Caller, source: Sour
   }
 }
 
-type Step = (made: Planned, digest: string) => Promise<RealmOutcome>
+type Step = (made: Planned, parts: readonly Part[]) => Promise<RealmOutcome>
 
-async function run(service: Service, caller: Caller, source: SourceState, step: Step): Promise<Outcome> {
-  const applied = await appliedBy(service, source.name)
-  const digests = digestsOf(service, source)
-  await service.demand(caller, 'administer-realm', [...digests.keys(), ...applied.map(({ realm }) => realm)])
-  // What was applied had been checked: where nothing is new, the documents are not even taken apart.
-  const settled = new Set(
-    applied.flatMap(({ realm, digest, marked }) => (!marked && digests.get(realm) === digest ? [realm] : [])),
+async function run(service: Service, caller: Caller, sources: readonly SourceState[], step: Step): Promise<Outcome> {
+  const applied = await appliedBy(
+    service,
+    sources.map(({ name }) => name),
   )
-  const desired = desiredRealms(
-    source.documents.filter((one) => !settled.has(realmOf(one))),
-    service.vault,
-    source.unknownFields,
-  )
+  const digests = sources.map((source) => ({ source, digests: digestsOf(service, source) }))
+  const stated = new Set(digests.flatMap(({ digests }) => [...digests.keys()]))
+  await service.demand(caller, 'administer-realm', [...stated, ...applied.map(({ realm }) => realm)])
   // The inventory binds to the realm itself: it is found also where somebody renamed it.
-  const calledNow = new Map(applied.map(({ realm, stated }) => [stated ?? realm, realm]))
-  const all = desired.map((one) => ({ desired: one, calledNow: calledNow.get(one.name) ?? one.name }))
-  const coming = all.length > 1 ? await lookAhead(service, caller, source, all) : []
+  const calledNow = new Map(applied.map((one) => [one.stated ?? one.realm, one.realm]))
+  const before = Map.groupBy(applied, (one) => one.stated ?? one.realm)
+  // What was applied had been checked: where nothing is new, the documents are not even taken apart.
+  const isSettled = (realm: string) => {
+    const known = new Map(before.get(realm)?.map((one) => [one.source, one]))
+    return digests.every(({ source, digests }) => {
+      const one = known.get(source.name)
+      return one ? !one.marked && one.digest === digests.get(realm) : !digests.has(realm)
+    })
+  }
+  const settled = new Set([...stated].filter(isSettled))
+  const all = statedTogether(service, digests, before, settled).map((one) => ({
+    ...one,
+    calledNow: calledNow.get(one.desired.name) ?? one.desired.name,
+  }))
+  const coming = all.length > 1 ? await lookAhead(service, caller, sources, all) : []
   const byName = new Map(all.map((one) => [one.desired.name, one]))
-  const names = [...settled, ...byName.keys()].sort(inOrder)
   const realms: RealmOutcome[] = []
-  for (const name of names) {
+  for (const name of [...settled, ...byName.keys()].sort(inOrder)) {
     const realm = byName.get(name)
-    realms.push(
-      realm ? await runRealm(service, caller, source, realm, coming, digests.get(name)!, step) : nothingToDo(name),
-    )
+    realms.push(realm ? await runRealm(service, caller, sources, realm, coming, step) : nothingToDo(name))
   }
   const abandoned = [...calledNow]
-    .filter(([stated]) => !names.includes(stated))
+    .filter(([name]) => !stated.has(name))
     .map(([, realm]) => ({ message: `realm ${realm} is stated no more; it is left as it is` }))
-  const notes = [...(source.notices ?? []), ...abandoned]
-  return { source: source.name, revision: source.revision, realms, notes }
+  return {
+    sources: sources.map(({ name, revision }) => ({ name, revision })),
+    realms,
+    notes: [...sources.flatMap(({ notices }) => notices ?? []), ...abandoned],
+  }
 }
 
-/** A realm that is stated, and the name by which it is found. */
+/** A realm that is stated, what each source states of it, and the name by which it is found. */
 interface Wanted {
   readonly desired: DesiredRealm
+  readonly parts: readonly Part[]
   readonly calledNow: string
+}
+
+type Digests = readonly { readonly source: SourceState; readonly digests: ReadonlyMap<string, string> }[]
+
+/** What the sources state together of each realm that is not settled. Throws DocumentError with everything that is wrong. */
+function statedTogether(
+  service: Service,
+  sources: Digests,
+  before: ReadonlyMap<string, readonly AppliedSource[]>,
+  settled: ReadonlySet<string>,
+): Omit<Wanted, 'calledNow'>[] {
+  const problems: Problem[] = []
+  const open = sources.flatMap(({ source, digests }) => {
+    const documents = source.documents.filter((one) => !settled.has(realmOf(one)))
+    const desired = collect(problems, () => desiredRealms(documents, service.vault, source.unknownFields)).flat()
+    return desired.map((one): [string, Part] => [one.name, partOf(source, one, digests.get(one.name)!)])
+  })
+  if (problems.length) throw new DocumentError(byPlace(problems, documentsIn(sources.map(({ source }) => source))))
+  const wanted = [...Map.groupBy(open, ([name]) => name)].map(([name, own]) => {
+    const stating = own.map(([, part]) => part)
+    const ended = sources.filter(
+      ({ source, digests }) =>
+        !digests.has(name) && before.get(name)?.some((one) => one.source === source.name) === true,
+    )
+    const parts = [...stating, ...ended.map(({ source }) => partOf(source, nothingStated(name), ''))]
+    return { parts, desired: together(name, parts, problems) }
+  })
+  if (problems.length) throw new DocumentError(byPlace(problems, documentsIn(sources.map(({ source }) => source))))
+  return wanted.sort((a, b) => inOrder(a.desired.name, b.desired.name))
+}
+
+function partOf({ name, revision }: SourceState, desired: DesiredRealm, digest: string): Part {
+  return { source: name, revision, digest, desired }
+}
+
+function documentsIn(sources: readonly SourceState[]): Document[] {
+  return sources.flatMap(({ documents }) => documents)
 }
 
 /**
@@ -111,36 +160,35 @@ interface Wanted {
 async function lookAhead(
   service: Service,
   caller: Caller,
-  source: SourceState,
+  sources: readonly SourceState[],
   all: readonly Wanted[],
 ): Promise<LiveState[]> {
   const found: Obstacle[] = []
   const coming: LiveState[] = []
-  for (const { desired: realm, calledNow } of all) {
-    const seen = await service.snapshot(caller, calledNow, (context) => observe(context, source.name, realm))
+  for (const { desired: realm, parts, calledNow } of all) {
+    const seen = await service.snapshot(caller, calledNow, (context) => observe(context, parts, realm))
     const input = realm.name === MASTER ? { ...seen, live: [...seen.live, ...coming] } : seen
     found.push(...obstacles(input, plan(input)))
     if (!input.exists)
       coming.push(...adminClientObjects(realm.name).map(({ kind, key }) => ({ kind, key, fields: {} })))
   }
-  if (found.length) throw new DocumentError(byPlace(found, source.documents))
+  if (found.length) throw new DocumentError(byPlace(found, documentsIn(sources)))
   return coming
 }
 
 async function runRealm(
   service: Service,
   caller: Caller,
-  source: SourceState,
-  { desired, calledNow }: Wanted,
+  sources: readonly SourceState[],
+  { desired, parts, calledNow }: Wanted,
   coming: readonly LiveState[],
-  digest: string,
   step: Step,
 ): Promise<RealmOutcome> {
   for (let attempt = 1; ; attempt++) {
-    const input = await service.snapshot(caller, calledNow, (context) => observe(context, source.name, desired))
-    const made = planned(desired, input, source.documents, desired.name === MASTER ? coming : [])
+    const input = await service.snapshot(caller, calledNow, (context) => observe(context, parts, desired))
+    const made = planned(desired, input, documentsIn(sources), desired.name === MASTER ? coming : [])
     try {
-      return await step(made, digest)
+      return await step(made, parts)
     } catch (error) {
       if (!isOvertaken(error) || attempt === ATTEMPTS) throw error
     }
@@ -154,7 +202,7 @@ function isOvertaken(error: unknown): boolean {
 }
 
 function nothingToDo(realm: string): RealmOutcome {
-  return { plan: { realm, creates: false, actions: [], notes: [], knows: [], marked: 0 }, consequences: [] }
+  return { plan: { realm, creates: false, actions: [], notes: [], knows: [] }, consequences: [] }
 }
 
 /** By realm, everything that decides what a run does: the documents that state it, and Regent's version. */

@@ -1,22 +1,22 @@
 // The stated fields of an object in little room, since a realm may state a hundred thousand: objects that state the same
 // fields share their names.
 import type { Json } from '../kinds/fields.ts'
-import type { Origin } from '../realm-file/origin.ts'
+import type { Place } from './plan-input.ts'
 
 /** One stated value: as it is compared (a secret as its digest), and where it comes from. */
 export interface StatedValue {
   readonly value: Json
-  readonly origin: Origin
+  readonly origin: Place
 }
 
 /** What is stated of an object, by path. */
 export class StatedFields implements Iterable<[path: string, stated: StatedValue]> {
   readonly #names: readonly string[]
   readonly #values: readonly Json[]
-  readonly #origins: Origin | readonly Origin[]
+  readonly #origins: Place | readonly Place[]
 
   /** `origins`: one for all values, or one for each. */
-  constructor(names: readonly string[], values: readonly Json[], origins: Origin | readonly Origin[]) {
+  constructor(names: readonly string[], values: readonly Json[], origins: Place | readonly Place[]) {
     this.#names = names
     this.#values = values
     this.#origins = origins
@@ -41,6 +41,6 @@ export class StatedFields implements Iterable<[path: string, stated: StatedValue
 
   #at(at: number): StatedValue {
     const origins = this.#origins
-    return { value: this.#values[at]!, origin: Array.isArray(origins) ? origins[at] : (origins as Origin) }
+    return { value: this.#values[at]!, origin: Array.isArray(origins) ? origins[at] : (origins as Place) }
   }
 }

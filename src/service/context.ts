@@ -6,8 +6,10 @@ import type { Transaction } from '../store/database.ts'
 import {
   type InventoryDifference,
   type InventoryRow,
+  type StatedDigests,
   selectInventory,
   selectMarkedInventory,
+  selectOwned,
 } from '../store/inventory.ts'
 import {
   type Actor,
@@ -94,16 +96,16 @@ export function journal(
 }
 
 /**
- * Writes the journal and the admin events, and marks the inventory rows of what changed: of every source but the one whose
- * run this is, which records what it left. Two statements at most, and one per chunk of admin events.
+ * Writes the journal and the admin events, and marks the inventory rows of what changed: of every source but those whose
+ * run this is, which record what they left. Two statements at most, and one per chunk of admin events.
  */
-export async function flush(context: WriteContext, source?: string): Promise<void> {
+export async function flush(context: WriteContext, sources: readonly string[] = []): Promise<void> {
   const { tx, realm, version, now, actor } = context
   await writeEvents(context, context.events.splice(0))
   const people = context.people.splice(0)
-  if (people.length) await insertPeopleEntries(tx, realm.number, now, actor, people, source)
+  if (people.length) await insertPeopleEntries(tx, realm.number, now, actor, people, sources)
   const entries = context.entries.splice(0)
-  if (entries.length) await insertEntries(tx, realm.number, version + context.flushed, now, actor, entries, source)
+  if (entries.length) await insertEntries(tx, realm.number, version + context.flushed, now, actor, entries, sources)
   context.flushed += entries.length
 }
 
@@ -125,13 +127,18 @@ export async function entriesOf(
   return found
 }
 
-/** What all sources own in the realm, but for what the source states with these digests as it did before. One statement. */
-export function inventoryOf(
+/** What all sources own in the realm, but for what some state with these digests as they did before. One statement. */
+export function inventoryOf({ tx, realm }: Context, stated: readonly StatedDigests[]): Promise<InventoryDifference> {
+  return selectInventory(tx, realm.number, stated)
+}
+
+/** What sources own of the objects that they state under these keys. One statement. */
+export function ownedOf(
   { tx, realm }: Context,
-  source: string,
-  digests: readonly string[],
-): Promise<InventoryDifference> {
-  return selectInventory(tx, realm.number, source, digests)
+  sources: readonly string[],
+  objects: readonly { kind: KindName; key: Key }[],
+): Promise<InventoryRow[]> {
+  return selectOwned(tx, realm.number, sources, objects)
 }
 
 /** What all sources own in the realm and somebody else has changed since. One statement. */

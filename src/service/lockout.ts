@@ -57,6 +57,6 @@ export async function lockForGood(
   if (!(await disableForGood(tx, realm.number, id, { [REASON]: [LOCKED] }))) return false
   const fields = { enabled: true, [`attributes.${REASON}`]: null }
   const entry = { operation: 'update', kind: 'user', object: id, key: [username], fields } as const
-  await insertPeopleEntries(tx, realm.number, now, actor, [entry], undefined)
+  await insertPeopleEntries(tx, realm.number, now, actor, [entry], [])
   return true
 }

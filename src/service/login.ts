@@ -132,6 +132,6 @@ async function demandAction(context: Context, user: StoredUser, action: string):
   if (!before) return user
   const fields = { requiredActions: before }
   const entry = { operation: 'update', kind: 'user', object: user.id, key: [user.username], fields } as const
-  await insertPeopleEntries(tx, realm.number, now, actor, [entry], undefined)
+  await insertPeopleEntries(tx, realm.number, now, actor, [entry], [])
   return { ...user, body: { ...user.body, requiredActions: [...before, action] } }
 }

@@ -4,6 +4,7 @@ import { chunks } from '../lib/chunks.ts'
 import {
   type AppliedSource,
   countMarked,
+  deleteApplied,
   deleteInventory,
   type InventoryRow,
   insertHistory,
@@ -22,17 +23,18 @@ export type { AppliedSource } from '../store/inventory.ts'
 /** A row of the inventory, less whose it is. */
 export type Ownership = Omit<InventoryRow, 'source'>
 
-/** What a run leaves behind. */
-export interface RunRecord {
+/** What a run leaves behind of one source. */
+export interface PartRecord {
   readonly source: string
+  readonly revision: string
   /** Of everything that went in: the same digest and no marked row mean that there is nothing to do. */
   readonly digest: string
-  readonly revision: string
   readonly owned: Iterable<Ownership>
   readonly dropped: readonly { kind: string; object: string }[]
   /** How many of its rows were marked when the run was planned. */
   readonly marked: number
-  readonly plan: KeptPlan
+  /** It states nothing of the realm any more. */
+  readonly ends: boolean
 }
 
 /** What is kept of a plan: its actions, made as they are asked for, and the rest. */
@@ -44,9 +46,9 @@ export interface KeptPlan {
 /** Actions in a line of history; a plan of more goes on in others, which say which part of it they are. */
 const LINE = 20_000
 
-/** The realms that the source has applied to, with what it applied. One statement. */
-export function appliedBy(service: Service, source: string): Promise<AppliedSource[]> {
-  return service.look((tx) => selectApplied(tx, source))
+/** The realms that the sources have applied to, with what they applied. One statement. */
+export function appliedBy(service: Service, sources: readonly string[]): Promise<AppliedSource[]> {
+  return service.look((tx) => selectApplied(tx, sources))
 }
 
 /** Names of the realms that may have drifted: without a mark there is no drift. One statement. */
@@ -60,26 +62,31 @@ export function countChanged(service: Service): Promise<number> {
 }
 
 /**
- * Keeps what a run did, in its transaction. Throws `changed` where other objects that the source owns are marked than when
- * the run was planned. One statement, and one per further chunk of what is owned or was done.
+ * Keeps what a run did, in its transaction. Throws `changed` where other objects that a source owns are marked than when the
+ * run was planned. One statement per source, and one per further chunk of what is owned or was done.
  */
-export async function record(context: Context, { owned, dropped, marked, plan, ...run }: RunRecord): Promise<void> {
+export async function record(context: Context, parts: readonly PartRecord[], plan: KeptPlan): Promise<void> {
   const { tx, realm, now, actor } = context
-  const rows = chunks(owned, CHUNK)
   const { actions, ...rest } = plan
-  const parts = chunks(textsOf(actions), LINE)
-  const line = (texts: readonly string[] = [], part = 0) => {
+  const texts = chunks(textsOf(actions), LINE)
+  const sources = parts.map(({ source, revision }) => ({ name: source, revision }))
+  const line = (own: readonly string[] = [], part = 0) => {
     const head = JSON.stringify({ ...rest, ...(part && { part }) }).slice(0, -1)
-    return { ...run, at: now, actor, plan: `${head},"actions":[${texts.join()}]}` }
+    return { sources, at: now, actor, plan: `${head},"actions":[${own.join()}]}` }
+  }
+  for (const [at, { owned, dropped, marked, ends, ...run }] of parts.entries()) {
+    const rows = chunks(owned, CHUNK)
+    const first = at === 0 ? line(texts.next().value || []) : undefined
+    const kept = await recordApplied(tx, realm.number, { ...run, at: now }, rows.next().value || [], first)
+    if (kept.marked !== marked) {
+      throw failure('changed', `something that ${run.source} states has changed since the plan was made`)
+    }
+    for (const chunk of rows) await upsertInventory(tx, realm.number, kept.source, chunk)
+    if (dropped.length) await deleteInventory(tx, realm.number, kept.source, dropped)
+    if (ends) await deleteApplied(tx, realm.number, kept.source)
   }
   let part = 1
-  const kept = await recordApplied(tx, realm.number, line(parts.next().value || []), rows.next().value || [])
-  if (kept.marked !== marked) {
-    throw failure('changed', `something that ${run.source} states has changed since the plan was made`)
-  }
-  for (const texts of parts) await insertHistory(tx, realm.number, kept.source, line(texts, part++))
-  for (const chunk of rows) await upsertInventory(tx, realm.number, kept.source, chunk)
-  if (dropped.length) await deleteInventory(tx, realm.number, kept.source, dropped)
+  for (const own of texts) await insertHistory(tx, realm.number, line(own, part++))
 }
 
 /** Actions as texts, one by one: of many, the texts alone take room enough. */

@@ -24,6 +24,7 @@ export interface InventoryRow {
 
 /** What a source has applied to a realm. */
 export interface AppliedSource {
+  readonly source: string
   readonly realm: string
   /** The name by which the source states the realm; null where it states the name of none. */
   readonly stated: string | null
@@ -32,16 +33,16 @@ export interface AppliedSource {
   readonly marked: boolean
 }
 
-/** The realms that a source has applied to. One statement, and all that a run needs that has nothing to do. */
-export async function selectApplied(tx: Transaction, source: string): Promise<AppliedSource[]> {
+/** The realms that sources have applied to. One statement, and all that a run needs that has nothing to do. */
+export async function selectApplied(tx: Transaction, sources: readonly string[]): Promise<AppliedSource[]> {
   const { rows } = await sql<AppliedSource>`
-    select r.name as realm, sr.digest, sr.revision,
+    select s.name as source, r.name as realm, sr.digest, sr.revision,
       (select i.key ->> 0 from inventory i
         where i.realm = sr.realm and i.source = sr.source and i.kind = 'realm') as stated,
       exists (select from inventory i where i.realm = sr.realm and i.source = sr.source and i.marked) as marked
     from source s join source_realm sr on sr.source = s.number join realm r on r.number = sr.realm
-    where s.name = ${source}
-    order by r.name`.execute(tx)
+    where s.name = any(${sources}::text[])
+    order by r.name, s.name`.execute(tx)
   return rows
 }
 
@@ -54,40 +55,70 @@ export async function selectMarkedRealms(tx: Transaction): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-/** The inventory of a realm less what a source says as its row does. */
+/** What a source states, as digests of rows of the inventory. */
+export interface StatedDigests {
+  readonly source: string
+  readonly digests: readonly string[]
+}
+
+/** The inventory of a realm less what sources say as its rows do. */
 export interface InventoryDifference {
   readonly rows: InventoryRow[]
-  /** The digests that no row has. */
-  readonly fresh: string[]
+  /** The digests that no row of the source has. */
+  readonly fresh: StatedDigests[]
 }
 
 /**
- * The inventory of all sources of a realm, without those rows of the one source that have one of the digests and no mark:
- * what a source states as it did before is not read. One statement.
+ * The inventory of all sources of a realm, without those rows of some that have one of the digests of their source and no
+ * mark: what a source states as it did before is not read. One statement.
  */
 export async function selectInventory(
   tx: Transaction,
   realm: number,
-  source: string,
-  digests: readonly string[],
+  stated: readonly StatedDigests[],
 ): Promise<InventoryDifference> {
+  const digests = stated.flatMap(({ digests }) => digests)
+  const sources = stated.flatMap(({ source, digests }) => digests.map(() => source))
   const { rows } = await sql<InventoryRow & { fresh: string | null }>`
     with row as (
       select s.name as source, i.kind, i.object, i.key, i.fields, i.file, i.line, i.marked, i.stated
       from inventory i join source s on s.number = i.source
       where i.realm = ${realm}
     )
-    select r.*, case when r.object is null then d.digest end as fresh
-    from (select * from row o where o.source = ${source}) r
-    full join unnest(${digests}::text[]) as d(digest) on d.digest = r.stated
+    select coalesce(r.source, d.source) as source, r.kind, r.object, r.key, r.fields, r.file, r.line, r.marked, r.stated,
+      case when r.object is null then d.digest end as fresh
+    from (select * from row o where o.source = any(${stated.map(({ source }) => source)}::text[])) r
+    full join unnest(${sources}::text[], ${digests}::text[]) as d(source, digest)
+      on d.digest = r.stated and d.source = r.source
     where r.object is null or d.digest is null or r.marked
     union all
-    select o.*, null from row o where o.source <> ${source}
+    select o.*, null from row o where o.source <> all(${stated.map(({ source }) => source)}::text[])
     order by source, kind, key`.execute(tx)
+  const fresh = Map.groupBy(
+    rows.filter((row) => row.fresh !== null),
+    ({ source }) => source,
+  )
   return {
-    rows: rows.filter(({ fresh }) => fresh === null).map(({ fresh: _, ...row }) => row),
-    fresh: rows.flatMap(({ fresh }) => fresh ?? []),
+    rows: rows.filter((row) => row.fresh === null).map(({ fresh: _, ...row }) => row),
+    fresh: [...fresh].map(([source, own]) => ({ source, digests: own.map((row) => row.fresh!) })),
   }
+}
+
+/** What sources own of the objects that they state under these keys. One statement. */
+export async function selectOwned(
+  tx: Transaction,
+  realm: number,
+  sources: readonly string[],
+  objects: readonly { kind: string; key: Key }[],
+): Promise<InventoryRow[]> {
+  const { rows } = await sql<InventoryRow>`
+    select s.name as source, i.kind, i.object, i.key, i.fields, i.file, i.line, i.marked, i.stated
+    from inventory i join source s on s.number = i.source
+    join jsonb_to_recordset(${JSON.stringify(objects)}::jsonb) as x(kind text, key jsonb)
+      on x.kind = i.kind and x.key = i.key
+    where i.realm = ${realm} and s.name = any(${sources}::text[])
+    order by s.name, i.kind, i.key`.execute(tx)
+  return rows
 }
 
 /** What sources own in a realm and others changed since. One statement. */
@@ -122,47 +153,49 @@ export async function deleteInventory(
     where i.realm = ${realm} and i.source = ${source} and i.kind = x.kind and i.object = x.object`.execute(tx)
 }
 
-/** What a run did to a realm. */
-export interface AppliedRun {
+/** What one source has applied to a realm. */
+export interface AppliedPart {
   readonly source: string
   readonly digest: string
   readonly revision: string
   readonly at: Date
+}
+
+/** A line of history: what a run did to a realm. */
+export interface HistoryLine {
+  readonly at: Date
   readonly actor: unknown
+  readonly sources: readonly { readonly name: string; readonly revision: string }[]
   /** The text of an object. */
   readonly plan: string
 }
 
 /**
- * Keeps what a run applied to a realm: its digest and revision, a line of history, rows of what the source owns. Gives the
- * source's number, and how many of its rows were marked before. One statement.
+ * Keeps what a source applied to a realm: its digest and revision, rows of what it owns, and a line of history where there is
+ * one. Gives the source's number, and how many of its rows were marked before. One statement.
  */
 export async function recordApplied(
   tx: Transaction,
   realm: number,
-  run: AppliedRun,
+  part: AppliedPart,
   rows: readonly Omit<InventoryRow, 'source'>[],
+  line: HistoryLine | undefined,
 ): Promise<{ source: number; marked: number }> {
   const { rows: found } = await sql<{ source: number; marked: number }>`
     with made as (
-      insert into source (name) values (${run.source}) on conflict do nothing returning number
+      insert into source (name) values (${part.source}) on conflict do nothing returning number
     ),
     owner as (
-      select number from made union all select number from source where name = ${run.source}
+      select number from made union all select number from source where name = ${part.source}
     ),
     applied as (
       insert into source_realm (realm, source, digest, revision, applied_at)
-      select ${realm}::integer, o.number, ${run.digest}, ${run.revision}, ${run.at}::timestamptz from owner o
+      select ${realm}::integer, o.number, ${part.digest}, ${part.revision}, ${part.at}::timestamptz from owner o
       on conflict (realm, source) do update
         set digest = excluded.digest, revision = excluded.revision, applied_at = excluded.applied_at
         where source_realm.realm = ${realm}
     ),
-    line as (
-      insert into history (realm, source, revision, at, actor, plan)
-      select ${realm}::integer, o.number, ${run.revision}, ${run.at}::timestamptz,
-        ${JSON.stringify(run.actor)}::jsonb, ${run.plan}::jsonb
-      from owner o
-    ),
+    ${line ? sql`line as (${historyLine(realm, line)}),` : sql``}
     owned as (
       ${upsert(realm, sql`o.number`, rows, sql`cross join owner o`)}
     )
@@ -173,17 +206,20 @@ export async function recordApplied(
   return found[0]!
 }
 
+/** What a source states nothing of any more, it has not applied to. One statement. */
+export async function deleteApplied(tx: Transaction, realm: number, source: number): Promise<void> {
+  await sql`delete from source_realm where realm = ${realm} and source = ${source}`.execute(tx)
+}
+
 /** Writes a further line of history of a run, whose plan is too long for one. One statement. */
-export async function insertHistory(
-  tx: Transaction,
-  realm: number,
-  source: number,
-  { revision, at, actor, plan }: AppliedRun,
-): Promise<void> {
-  await sql`
-    insert into history (realm, source, revision, at, actor, plan)
-    select ${realm}::integer, ${source}::integer, ${revision}, ${at}::timestamptz,
-      ${JSON.stringify(actor)}::jsonb, ${plan}::jsonb`.execute(tx)
+export async function insertHistory(tx: Transaction, realm: number, line: HistoryLine): Promise<void> {
+  await historyLine(realm, line).execute(tx)
+}
+
+function historyLine(realm: number, { sources, at, actor, plan }: HistoryLine): RawBuilder<unknown> {
+  return sql`insert into history (realm, sources, at, actor, plan)
+      values (${realm}::integer, ${JSON.stringify(sources)}::jsonb, ${at}::timestamptz,
+        ${JSON.stringify(actor)}::jsonb, ${plan}::jsonb)`
 }
 
 function upsert(

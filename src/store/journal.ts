@@ -48,7 +48,7 @@ export async function nextNumber(tx: Transaction, realm: number): Promise<number
 }
 
 /**
- * Writes entries, numbered from `first`, and marks what sources own of the objects that changed: every source but the one
+ * Writes entries, numbered from `first`, and marks what sources own of the objects that changed: every source but those
  * that did. One statement per chunk.
  */
 export async function insertEntries(
@@ -58,7 +58,7 @@ export async function insertEntries(
   at: Date,
   actor: Actor,
   entries: readonly JournalEntry[],
-  except: string | undefined,
+  except: readonly string[],
 ): Promise<void> {
   for (const chunk of chunks(numbered(entries, first), CHUNK)) {
     await sql`
@@ -80,12 +80,12 @@ function* numbered(entries: readonly JournalEntry[], first: number): Generator<J
 }
 
 /** Whoever changes an object marks its rows of the inventory; `entry` holds the entries. */
-function marking(realm: number, except: string | undefined): RawBuilder<unknown> {
+function marking(realm: number, except: readonly string[]): RawBuilder<unknown> {
   return sql`update inventory i set marked = true
     from entry e
     where i.realm = ${realm} and not i.marked and e.entry ->> 'operation' <> 'create'
       and i.kind = e.entry ->> 'kind' and i.object = e.entry ->> 'object'
-      and i.source is distinct from (select s.number from source s where s.name = ${except ?? null})`
+      and i.source <> all (select s.number from source s where s.name = any(${except}::text[]))`
 }
 
 /** Of each field of the objects the entry of a stream that changed it last, and their last entry; newest first. One statement. */
@@ -121,7 +121,7 @@ export async function insertPeopleEntries(
   at: Date,
   actor: Actor,
   entries: readonly JournalEntry[],
-  except: string | undefined,
+  except: readonly string[],
 ): Promise<void> {
   for (const chunk of chunks(entries, CHUNK)) {
     await sql`

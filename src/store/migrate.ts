@@ -29,6 +29,7 @@ import { realmKeys } from './migrations/0023-realm-keys.ts'
 import { authenticationSessions } from './migrations/0024-authentication-sessions.ts'
 import { outbox } from './migrations/0025-outbox.ts'
 import { stated } from './migrations/0026-stated.ts'
+import { historyOfSources } from './migrations/0032-history-of-sources.ts'
 
 /** The migrations in order: name → SQL. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -58,6 +59,7 @@ export const migrations: Readonly<Record<string, string>> = {
   '0024-authentication-sessions': authenticationSessions,
   '0025-outbox': outbox,
   '0026-stated': stated,
+  '0032-history-of-sources': historyOfSources,
 }
 
 /** Applies what is missing. Two processes at once: the second waits. Throws what the database says. */

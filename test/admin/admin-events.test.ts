@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { kinds } from '../../src/kinds/index.ts'
-import { applySource } from '../../src/reconcile/run.ts'
+import { applySources } from '../../src/reconcile/run.ts'
 import { SYSTEM } from '../../src/service/service.ts'
 import { sweep } from '../../src/service/sweeper.ts'
 import { ANN, source } from '../support/reconcile.ts'
@@ -127,8 +127,8 @@ test('an apply leaves an event for each action, which names the source', async (
     clients: [{ clientId: 'shop', secret: CANARY, attributes: { colour: 'blue' } }],
     roles: { client: { shop: [{ name: 'buyer' }] } },
   }
-  await applySource(service, ANN, source([document], name))
-  await applySource(service, SYSTEM, source([{ realm: name }], name))
+  await applySources(service, ANN, [source([document], name)])
+  await applySources(service, SYSTEM, [source([{ realm: name }], name)])
   const found = await events(`/admin/realms/${name}`, '&resourceTypes=CLIENT&resourceTypes=CLIENT_ROLE')
   expect(found.map(({ operationType, resourceType }) => `${operationType} ${resourceType}`)).toEqual([
     'CREATE CLIENT',
@@ -149,13 +149,11 @@ test('an apply leaves an event for each action, which names the source', async (
 test('the events of an apply tell of an object what shows of it over REST, and nothing of kinds that leave none', async () => {
   const path = await realm(KEPT)
   const name = path.split('/').at(-1)!
-  await applySource(
-    service,
-    SYSTEM,
+  await applySources(service, SYSTEM, [
     source([
       { realm: name, users: [{ username: 'ann' }], workflows: [{ name: 'bye', steps: [{ uses: 'delete-user' }] }] },
     ]),
-  )
+  ])
   const found = await events(path)
   expect(brief(found)).toEqual([expect.stringMatching(/^CREATE USER users\//)])
   const told = Object.keys(JSON.parse(found[0]!.representation!))
@@ -167,8 +165,8 @@ test('the events of an apply cost one statement, however many there are', async 
   const count = async (size: number) => {
     const name = newName()
     const roles = { realm: Array.from({ length: size }, (_, at) => ({ name: `role-${at}` })) }
-    await applySource(service, SYSTEM, source([{ realm: name, ...KEPT }], name))
-    return (await statements(() => applySource(service, SYSTEM, source([{ realm: name, ...KEPT, roles }], name))))
+    await applySources(service, SYSTEM, [source([{ realm: name, ...KEPT }], name)])
+    return (await statements(() => applySources(service, SYSTEM, [source([{ realm: name, ...KEPT, roles }], name)])))
       .length
   }
   expect(await count(200)).toBe(await count(2))

@@ -4,7 +4,7 @@ import { afterAll, expect, test } from 'vitest'
 import { operations } from '../../src/http/admin/index.ts'
 import { paramsOf } from '../../src/http/operation.ts'
 import { createServer } from '../../src/http/server.ts'
-import { applySource } from '../../src/reconcile/run.ts'
+import { applySources } from '../../src/reconcile/run.ts'
 import { SYSTEM } from '../../src/service/service.ts'
 import { change } from '../support/changes.ts'
 import { ANN, source } from '../support/reconcile.ts'
@@ -83,10 +83,10 @@ test('applies are counted by how they ended, and what somebody changed since', a
   const before = [await applies('changed'), await applies('unchanged'), await applies('failed')] as const
   const name = newName()
   const state = source([{ realm: name, clients: [{ clientId: 'shop', name: 'Shop' }] }], name)
-  await applySource(service, SYSTEM, state)
-  await applySource(service, SYSTEM, state)
+  await applySources(service, SYSTEM, [state])
+  await applySources(service, SYSTEM, [state])
   const wrong = source([{ realm: name, clients: [{ clientId: 'shop', rootUrl: 'javascript:alert(1)' }] }], name)
-  await expect(applySource(service, SYSTEM, wrong)).rejects.toThrow()
+  await expect(applySources(service, SYSTEM, [wrong])).rejects.toThrow()
   expect(await applies('changed')).toBe(before[0] + 1)
   expect(await applies('unchanged')).toBe(before[1] + 1)
   expect(await applies('failed')).toBe(before[2] + 1)

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { ActionError } from '../../src/reconcile/apply.ts'
-import { planSource } from '../../src/reconcile/run.ts'
+import { planSources } from '../../src/reconcile/run.ts'
 import { SYSTEM } from '../../src/service/service.ts'
 import { campaign, TIME_LIMIT } from '../support/campaign.ts'
 import { type GeneratedRealm, generatedRealms } from '../support/generate.ts'
@@ -51,7 +51,7 @@ test('a failure at each action of a plan of 30 actions leaves all rows as before
       authenticatorConfig: [{ alias: 'settings', config: { a: '2' } }],
     },
   ])
-  const { realms } = await planSource(service, SYSTEM, wanted)
+  const { realms } = await planSources(service, SYSTEM, [wanted])
   const { actions } = realms[0]!.plan
   expect(actions.length).toBeGreaterThanOrEqual(30)
   expect(new Set(actions.map(({ operation }) => operation))).toEqual(new Set(['create', 'update', 'delete']))
@@ -72,8 +72,8 @@ test('a failure at each action of a plan of 30 actions leaves all rows as before
 
 test('a plan and its trial execution write nothing', async () => {
   const before = await allRows(service)
-  await planSource(service, SYSTEM, source([realm(numbers(20), { name: 'Planned' })]))
-  await planSource(service, SYSTEM, source([{ realm: 'never-made', clients: [{ clientId: 'x' }] }]))
+  await planSources(service, SYSTEM, [source([realm(numbers(20), { name: 'Planned' })])])
+  await planSources(service, SYSTEM, [source([{ realm: 'never-made', clients: [{ clientId: 'x' }] }])])
   expect(await allRows(service)).toEqual(before)
 })
 
@@ -99,7 +99,7 @@ test(
         const before = await allRows(failing, name)
         const wanted = state(second)
         left = 10_000
-        await planSource(failing, SYSTEM, wanted)
+        await planSources(failing, SYSTEM, [wanted])
         // An apply takes about as many statements as a plan, which tries it.
         left = Math.floor(share * (10_000 - left))
         const done = await applyAs(failing, wanted).then(

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import type { KindName, Representation } from '../../src/kinds/kind.ts'
 import { address, type TreeObject } from '../../src/kinds/tree.ts'
 import { exportRealm } from '../../src/realm-file/render.ts'
-import { planSource } from '../../src/reconcile/run.ts'
+import { planSources } from '../../src/reconcile/run.ts'
 import { writers } from '../../src/service/index.ts'
 import { type Service, SYSTEM } from '../../src/service/service.ts'
 import { campaign, TIME_LIMIT } from '../support/campaign.ts'
@@ -63,7 +63,7 @@ test(
         await applyAs(service, state(first))
         const asFirst = timeless(await exported())
         const wanted = state(second)
-        const planned = await planSource(service, SYSTEM, wanted)
+        const planned = await planSources(service, SYSTEM, [wanted])
         const before = await counts(realm)
         const applied = await applyAs(service, wanted)
         expect(applied.realms[0]!.plan).toEqual(planned.realms[0]!.plan)

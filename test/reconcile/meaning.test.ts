@@ -1,7 +1,7 @@
 // What stating something means: who wins, what is put back, what is pruned, what is left alone.
 import { expect, test } from 'vitest'
 import { findDrift } from '../../src/reconcile/drift.ts'
-import { planSource } from '../../src/reconcile/run.ts'
+import { planSources } from '../../src/reconcile/run.ts'
 import { SYSTEM } from '../../src/service/service.ts'
 import { change, liveObjects, make, remove } from '../support/changes.ts'
 import { live, realm, realmOfEachTest, service, state } from '../support/documents.ts'
@@ -268,7 +268,7 @@ test('a setting of a realm that shows as an attribute too takes it along, and ba
 
 test('permissions of administrators come with a client, which goes with them as long as nobody has used it', async () => {
   const on = { adminPermissionsEnabled: true }
-  const { realms } = await planSource(service, SYSTEM, state(on))
+  const { realms } = await planSources(service, SYSTEM, [state(on)])
   const consequences = realms[0]!.consequences.map(({ kind, key }) => `${kind} ${key.at(-1)}`)
   expect(consequences).toEqual(expect.arrayContaining(['client admin-permissions', 'authorizationResource Users']))
   await applyAs(service, state(on))

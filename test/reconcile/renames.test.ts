@@ -223,7 +223,7 @@ test('what master says of a realm that the same source makes is planned before i
   )
   const text = await planText(service, stated)
   expect(text).toContain(`+ role ${role}`)
-  expect(text).toContain('it needs what another realm of this source brings first')
+  expect(text).toContain('it needs what another realm of this run brings first')
   await applyAs(service, stated)
   expect(await planText(service, stated)).toContain('Nothing to do.')
 })

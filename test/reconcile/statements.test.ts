@@ -1,7 +1,7 @@
 // The number of statements does not depend on the data; what has nothing to do, writes nothing.
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { applySource, planSource } from '../../src/reconcile/run.ts'
+import { applySources, planSources } from '../../src/reconcile/run.ts'
 import { SYSTEM } from '../../src/service/service.ts'
 import { change } from '../support/changes.ts'
 import { ANN, source } from '../support/reconcile.ts'
@@ -48,10 +48,10 @@ test('planning and applying cost as many statements for 4,000 objects, within on
       ],
       realm,
     )
-    counts.plan!.push((await statements(() => planSource(service, SYSTEM, full))).length)
-    counts.apply!.push((await statements(() => applySource(service, SYSTEM, full))).length)
-    counts.change!.push((await statements(() => applySource(service, SYSTEM, changed))).length)
-    counts.prune!.push((await statements(() => applySource(service, SYSTEM, source([{ realm }], realm)))).length)
+    counts.plan!.push((await statements(() => planSources(service, SYSTEM, [full]))).length)
+    counts.apply!.push((await statements(() => applySources(service, SYSTEM, [full]))).length)
+    counts.change!.push((await statements(() => applySources(service, SYSTEM, [changed]))).length)
+    counts.prune!.push((await statements(() => applySources(service, SYSTEM, [source([{ realm }], realm)]))).length)
   }
   for (const [what, [few, many]] of Object.entries(counts)) expect(many, what).toBe(few)
 })
@@ -66,9 +66,9 @@ test('creating a realm costs the same, whatever realms there are', async () => {
 test('a run that has nothing to do is at most two statements and writes nothing', async () => {
   const realm = newName()
   const state = source([documents(realm, 10)], realm)
-  await applySource(service, SYSTEM, state)
+  await applySources(service, SYSTEM, [state])
   const before = await allRows(service)
-  const executed = await statements(() => applySource(service, SYSTEM, state))
+  const executed = await statements(() => applySources(service, SYSTEM, [state]))
   expect(executed.length).toBeLessThanOrEqual(2)
   expect(executed.filter(isWrite)).toEqual([])
   expect(await allRows(service)).toEqual(before)
@@ -77,19 +77,19 @@ test('a run that has nothing to do is at most two statements and writes nothing'
 test('after any change by somebody else, the same source has something to do again', async () => {
   const realm = newName()
   const state = source([documents(realm, 3)], realm)
-  await applySource(service, SYSTEM, state)
+  await applySources(service, SYSTEM, [state])
   await change(service, ANN, realm, 'client', ['client-1'], { name: 'Theirs' })
-  const { realms } = await applySource(service, SYSTEM, state)
+  const { realms } = await applySources(service, SYSTEM, [state])
   expect(realms[0]!.plan.actions).toMatchObject([{ operation: 'update', key: ['client-1'] }])
-  expect((await statements(() => applySource(service, SYSTEM, state))).length).toBeLessThanOrEqual(2)
+  expect((await statements(() => applySources(service, SYSTEM, [state]))).length).toBeLessThanOrEqual(2)
 })
 
 test('one changed field writes that row, its journal entry and the record', async () => {
   const realm = newName()
-  await applySource(service, SYSTEM, source([documents(realm, 100)], realm))
+  await applySources(service, SYSTEM, [source([documents(realm, 100)], realm)])
   const before = await allRows(service)
   const executed = await statements(() =>
-    applySource(service, SYSTEM, source([documents(realm, 100, 'Changed')], realm)),
+    applySources(service, SYSTEM, [source([documents(realm, 100, 'Changed')], realm)]),
   )
   const after = await allRows(service)
   const changed = Object.entries(after).flatMap(([name, rows]) => {
@@ -103,7 +103,7 @@ test('one changed field writes that row, its journal entry and the record', asyn
 
 test('an inventory that was written before its rows had digests is read, and has them after the next change', async () => {
   const realm = newName()
-  await applySource(service, SYSTEM, source([documents(realm, 3)], realm))
+  await applySources(service, SYSTEM, [source([documents(realm, 3)], realm)])
   const without = () =>
     service.look(async (db) => {
       const found = await sql<{ count: number }>`/* test */ select count(*)::integer as count
@@ -116,7 +116,7 @@ test('an inventory that was written before its rows had digests is read, and has
     ),
   )
   expect(await without()).toBeGreaterThan(10)
-  const { realms } = await applySource(service, SYSTEM, source([documents(realm, 3, 'Changed')], realm))
+  const { realms } = await applySources(service, SYSTEM, [source([documents(realm, 3, 'Changed')], realm)])
   expect(realms[0]!.plan.actions).toMatchObject([{ operation: 'update', key: ['client-0'] }])
   expect(await without()).toBe(0)
 })

@@ -4,7 +4,7 @@ import { dump } from 'js-yaml'
 import { parseDocuments } from '../../src/realm-file/document.ts'
 import { openEnvelopes } from '../../src/realm-file/envelopes.ts'
 import { plainly, renderOutcome } from '../../src/reconcile/render.ts'
-import { applySource, type Outcome, planSource, type SourceState } from '../../src/reconcile/run.ts'
+import { applySources, type Outcome, planSources, type SourceState } from '../../src/reconcile/run.ts'
 import { type Caller, type Service, SYSTEM } from '../../src/service/service.ts'
 
 /** A source that states the documents: YAML texts, or values. */
@@ -31,10 +31,10 @@ export const ANN: Caller = {
 
 /** Plans, and gives the text that a person sees. */
 export async function planText(service: Service, state: SourceState): Promise<string> {
-  return renderOutcome(await planSource(service, SYSTEM, state), 'planned', plainly)
+  return renderOutcome(await planSources(service, SYSTEM, [state]), 'planned', plainly)
 }
 
 /** Applies as the source would by itself. */
 export function applyAs(service: Service, state: SourceState): Promise<Outcome> {
-  return applySource(service, { actor: { kind: 'source', source: state.name } }, state)
+  return applySources(service, { actor: { kind: 'source', source: state.name } }, [state])
 }
