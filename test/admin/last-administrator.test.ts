@@ -1,7 +1,7 @@
 // The last administrator: what would leave nobody who can administer every realm must be meant.
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { createServer } from '../../src/http/server.ts'
-import { applySource, planSource } from '../../src/reconcile/run.ts'
+import { applySources, planSources } from '../../src/reconcile/run.ts'
 import { bootstrap, hasAdministrator, resetAdminPassword } from '../../src/service/bootstrap.ts'
 import { type Service, SYSTEM } from '../../src/service/service.ts'
 import { source } from '../support/reconcile.ts'
@@ -108,10 +108,10 @@ test('another administrator is enough, be it a person or the account of a client
 
 test('who means it says so, in a request or with a document, and admin-password lets somebody in again', async () => {
   const state = source([{ realm: 'master', users: [{ username: 'admin', enabled: false }] }])
-  await expect(planSource(service, SYSTEM, state)).rejects.toMatchObject({ code: 'lock_out' })
-  await expect(applySource(service, SYSTEM, state)).rejects.toMatchObject({ code: 'lock_out' })
+  await expect(planSources(service, SYSTEM, [state])).rejects.toMatchObject({ code: 'lock_out' })
+  await expect(applySources(service, SYSTEM, [state])).rejects.toMatchObject({ code: 'lock_out' })
   expect(await hasAdministrator(service)).toBe(true)
-  await applySource(service, { ...SYSTEM, mayLockOut: true }, state)
+  await applySources(service, { ...SYSTEM, mayLockOut: true }, [state])
   expect(await hasAdministrator(service)).toBe(false)
   // Where nobody administers, there is nobody to lock out.
   expect((await call('PUT', admin, { lastName: 'Example', enabled: false })).status).toBe(204)
