@@ -7,10 +7,10 @@ const LITERAL = /\[(?:\d{1,3}(?:\.\d{1,3}){3}|IPv6:[\da-f:.]+)\]/.source
 const LOCAL = new RegExp(`^${WORD}(?:\\.${WORD})*$`)
 const DOMAIN = new RegExp(`^(?:${LABEL}(?:\\.${LABEL})*|${LITERAL})$`, 'i')
 
-/** Whether the text is an address. `unicode`: before the @ there may be more than ASCII. */
-export function isMailAddress(text: string, unicode: boolean): boolean {
+/** Whether the text is an address. `unicode`: before the @ there may be more than ASCII; `longest`: and so many characters. */
+export function isMailAddress(text: string, unicode: boolean, longest = 64): boolean {
   const at = text.lastIndexOf('@')
   const [local, domain] = [text.slice(0, Math.max(at, 0)), text.slice(at + 1)]
-  if (local.length > 64 || domain.length > 255) return false
+  if (local.length > longest || domain.length > 255) return false
   return LOCAL.test(local) && DOMAIN.test(domain) && (unicode || !/[\u0080-\uffff]/.test(local))
 }

@@ -1,5 +1,6 @@
 // What a realm demands of passwords, read from its text.
 import { type PolicyName, type PolicyValue, passwordPolicies } from '../kinds/password-policies.ts'
+import { javaPattern } from '../lib/java-pattern.ts'
 import { failure, type ServiceError } from './errors.ts'
 import type { Blacklists } from './password-blacklists.ts'
 import { type Hashing, hashAlgorithms, USUAL } from './passwords.ts'
@@ -19,7 +20,7 @@ export function parsePolicy(text: string): PasswordPolicy {
   const stated = text.trim() === '' ? [] : text.split(' and ').map((one) => parseOne(one.trim()))
   return {
     values: new Map(stated),
-    patterns: stated.flatMap(([name, value]) => (name === 'regexPattern' ? [patternOf(String(value))] : [])),
+    patterns: stated.flatMap(([name, value]) => (name === 'regexPattern' ? [javaPattern(String(value))] : [])),
   }
 }
 
@@ -85,19 +86,8 @@ function checkPattern(text: string | undefined): void {
   if (text === undefined) throw wrong('regexPattern', 'Config required')
   if (text.trim() === '') throw wrong('regexPattern', 'White space not acepted')
   try {
-    patternOf(text)
+    javaPattern(text)
   } catch {
     throw wrong('regexPattern', 'Not a valid regular expression')
   }
-}
-
-/**
- * A pattern that a whole password must match. They are written for Java, which lets any punctuation be escaped; what else
- * only Java knows is a syntax error here, and never means something else.
- */
-function patternOf(text: string): RegExp {
-  const plain = text.replace(/\\(.)/gsu, (pair, escaped: string) =>
-    /[!"#%&',:;<=>@`~_ ]/.test(escaped) ? escaped : pair,
-  )
-  return new RegExp(`^(?:${plain})$`, 'u')
 }

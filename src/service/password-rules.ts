@@ -98,7 +98,7 @@ const rules: Partial<Record<PolicyName, Rule>> = {
   maxLength: ({ password, value }) =>
     password.length > Number(value) ? unmet('MaxLength', `maximum length ${value}.`, Number(value)) : undefined,
   regexPattern: ({ policy, password }) =>
-    policy.patterns.every((pattern) => matches(pattern, password))
+    policy.patterns.every((pattern) => matches(pattern, [password])[0])
       ? undefined
       : unmet('RegexPattern', 'fails to match regex pattern(s).'),
   async passwordBlacklist({ blacklists, password, value }) {

@@ -2,6 +2,7 @@
 import type { Json } from '../kinds/fields.ts'
 import type { Representation } from '../kinds/kind.ts'
 import { type ProfileAttribute, profileSchema, type UserProfile, wholeProfile } from '../kinds/user-profile.ts'
+import { javaPattern } from '../lib/java-pattern.ts'
 
 /** What is wrong with a profile that is kept as JSON; undefined when nothing is. */
 export function profileTextProblem(text: string): string | undefined {
@@ -133,12 +134,24 @@ const validators: Readonly<Record<string, Check>> = {
     if (Array.isArray(options)) return []
     return [{ hint: 'options', says: 'invalid-value', about: 'must be list of values' }]
   },
-  // Keycloak: patterns are Java's, which nothing here reads.
-  pattern: needs('pattern'),
+  pattern: (config) => [...needs('pattern')(config), ...patternProblem(config)],
   uri: () => [],
   'iso-date': () => [],
   'local-date': () => [],
   'person-name-prohibited-characters': () => [],
   'up-username-not-idn-homograph': () => [],
   'username-prohibited-characters': () => [],
+  // Keycloak: these are there, and say nothing of values that are not blank.
+  'not-blank': () => [],
+  'not-empty': () => [],
+}
+
+function patternProblem({ pattern = null }: Representation): ValidatorProblem[] {
+  if (pattern === null) return []
+  try {
+    javaPattern(String(pattern))
+    return []
+  } catch (error) {
+    return [{ hint: 'pattern', says: 'invalid-value', about: `${pattern}, ${(error as Error).message}` }]
+  }
 }

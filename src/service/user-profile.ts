@@ -42,21 +42,21 @@ export function isChangeable(profile: UserProfile, name: string, who: Reader = '
   return permissions ? permissions.edit.includes(who) : isUsual(name)
 }
 
-/** What is wrong with the stated values, by field; null: there is none. */
+/** What is wrong with the stated values, by field; null: there is none. `language`: the one whose dates are meant. */
 export function problemsOf(
   profile: UserProfile,
   values: Readonly<Record<string, Json>>,
   who: Reader = 'admin',
+  language = 'en',
 ): ServiceError[] {
   return (profile.attributes ?? []).flatMap((attribute) => {
     const { name, validations = {} } = attribute
     if (!Object.hasOwn(values, name) || !isChangeable(profile, name, who)) return []
-    const stated = [values[name]!].flat().filter((one) => one !== null && String(one).trim() !== '')
+    const all = [values[name]!].flat().map((one) => String(one ?? ''))
+    const stated = all.filter((one) => one.trim() !== '')
     const needed = isNeeded(attribute, who)
     if (!stated.length) return needed ? [problem(name, 'error-user-attribute-required')] : []
-    const found = Object.entries(validations).flatMap(([id, config]) =>
-      stated.flatMap((one) => validate(id, String(one), config) ?? []),
-    )
+    const found = Object.entries(validations).flatMap(([id, config]) => validate(id, stated, config, language))
     return [...sizeProblems(attribute, stated.length, needed), ...found].map(({ says, about }) =>
       problem(name, says, about),
     )

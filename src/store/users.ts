@@ -141,14 +141,22 @@ export async function insertDefaultGroups(tx: Transaction, realm: number, users:
     on conflict do nothing`.execute(tx)
 }
 
-/** What a realm's settings say of the names of its people, and whether it has identity providers. One statement. */
-export async function findNameRules(
-  tx: Transaction,
-  realm: number,
-): Promise<{ nameIsMail: boolean; nameMayChange: boolean; providers: boolean }> {
-  const { rows } = await sql<{ nameIsMail: boolean; nameMayChange: boolean; providers: boolean }>`
+/** What a realm's settings say of its people. */
+export interface NameRules {
+  readonly nameIsMail: boolean
+  readonly nameMayChange: boolean
+  /** The usual language; null: English. */
+  readonly language: string | null
+  /** Whether the realm has identity providers. */
+  readonly providers: boolean
+}
+
+/** What a realm's settings say of the names and the language of its people. One statement. */
+export async function findNameRules(tx: Transaction, realm: number): Promise<NameRules> {
+  const { rows } = await sql<NameRules>`
     select coalesce((r.body ->> 'registrationEmailAsUsername')::boolean, false) as "nameIsMail",
       coalesce((r.body ->> 'editUsernameAllowed')::boolean, false) as "nameMayChange",
+      case when (r.body ->> 'internationalizationEnabled')::boolean then r.body ->> 'defaultLocale' end as language,
       exists (select from identity_provider p where p.realm = r.number) as providers
     from realm r where r.number = ${realm}`.execute(tx)
   return rows[0]!

@@ -40,7 +40,7 @@ test('each policy takes what fulfils it and says what is wrong with the rest', a
     ['notUsername', 'ANN', 'anna', 'must not be equal to the username.'],
     ['notContainsUsername', 'joANNa', 'an', 'Can not contain the username.'],
     ['notEmail', 'Ann@Example.org', 'ann', 'must not be equal to the email.'],
-    ['regexPattern(a+) and regexPattern(.{3\\,})', 'aa', 'aaa', 'fails to match regex pattern(s).'],
+    ['regexPattern(a+) and regexPattern(.{3,})', 'aa', 'aaa', 'fails to match regex pattern(s).'],
     ['regexPattern([a-z\\!]+)', 'a1', 'a!', 'fails to match regex pattern(s).'],
     ['regexPattern((a+)+b)', 'a'.repeat(50), 'ab', 'fails to match regex pattern(s).'],
   ]
@@ -93,7 +93,7 @@ test.each([
   ['hashAlgorithm', 'Invalid config for hashAlgorithm: Password hashing provider id must be set'],
   ['regexPattern', 'Invalid config for regexPattern: Config required'],
   ['regexPattern([)', 'Invalid config for regexPattern: Not a valid regular expression'],
-  ['regexPattern(\\Qa\\E)', 'Invalid config for regexPattern: Not a valid regular expression'],
+  ['regexPattern(\\X)', 'Invalid config for regexPattern: Not a valid regular expression'],
   [
     'passwordBlacklist(../key)',
     'Invalid config for passwordBlacklist: There is no list ../key in the folder of password lists',

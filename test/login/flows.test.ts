@@ -119,7 +119,9 @@ test('an edit of the flow does not break a log-in on its way', async () => {
 })
 
 test('people are asked for what the profile of their realm wants, as it wants it', async () => {
-  const realm = await realmWithPeople({ registrationAllowed: true })
+  const german = { internationalizationEnabled: true, supportedLocales: ['de', 'en'], defaultLocale: 'en' }
+  const realm = await realmWithPeople({ registrationAllowed: true, ...german })
+  await call('POST', `${realm.path}/localization/en`, { body: { capitals: 'Only capitals.' } })
   const profile = (await call('GET', `${realm.path}/users/profile`)).body
   const both = { view: ['admin', 'user'], edit: ['admin', 'user'] }
   const attributes = [
@@ -132,6 +134,12 @@ test('people are asked for what the profile of their realm wants, as it wants it
       required: {},
     },
     { name: 'langs', displayName: 'Languages', permissions: both, multivalued: true },
+    {
+      name: 'plate',
+      permissions: both,
+      validations: { pattern: { pattern: '[A-Z]+', 'error-message': '${capitals}' } },
+    },
+    { name: 'born', permissions: both, validations: { 'local-date': {} } },
     { name: 'rank', displayName: 'Rank', permissions: { view: ['admin'], edit: ['admin'] } },
   ]
   await call('PUT', `${realm.path}/users/profile`, { body: { ...profile, attributes } })
@@ -143,7 +151,13 @@ test('people are asked for what the profile of their realm wants, as it wants it
   const typed = { ...bob, langs: 'de\r\n\r\nen', password: 'pw', 'password-confirm': 'pw' }
   const without = await browser.send(page, typed)
   expect(without.text).toContain('Please fill in Size.')
-  expect((await browser.send(without, { ...typed, size: 'L' })).answer?.has('code')).toBe(true)
+  const small = await browser.send(without, { ...typed, size: 'L', plate: 'abc' })
+  expect(small.text).toContain('Only capitals.')
+  const american = await browser.send(small, { ...typed, size: 'L', born: '28.2.2000' })
+  expect(american.text).toContain('This is not a date.')
+  const inGerman = await browser.open(`${american.url}&kc_locale=de`)
+  const right = { ...typed, size: 'L', plate: 'ABC', born: '28.2.2000' }
+  expect((await browser.send(inGerman, right)).answer?.has('code')).toBe(true)
   const [made] = (await call('GET', `${realm.path}/users?username=bob&exact=true`)).body
-  expect(made.attributes).toEqual({ size: ['L'], langs: ['de', 'en'] })
+  expect(made.attributes).toEqual({ size: ['L'], langs: ['de', 'en'], plate: ['ABC'], born: ['28.2.2000'] })
 })

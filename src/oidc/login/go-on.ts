@@ -4,6 +4,7 @@ import { type AuthenticationSession, beginLogin, keepLogin } from '../../service
 import type { BrowserAnswer, BrowserRequest } from './browser.ts'
 import { CONSENT } from './consent.ts'
 import { finish } from './finish.ts'
+import { wishesOf } from './language.ts'
 import { type Login, type LoginState, noting } from './login.ts'
 import { nextPage } from './machine.ts'
 import { Refused } from './parameters.ts'
@@ -39,7 +40,7 @@ export async function goOn(login: Login, kept: Kept, cookies: readonly Cookie[] 
     problem: state.problem,
     info: request.query.has('expired') ? 'expiredAction' : (state.info ?? hintOf(state)),
     values: state.values ?? {},
-    wishes: [state.locale, localeOf(login), state.parameters.languages],
+    wishes: wishesOf(login),
   })
 }
 
@@ -76,9 +77,4 @@ function hintOf({ notes }: LoginState): string | undefined {
 function whyAsked(state: LoginState): string {
   if (state.asked === CONSENT) return 'consent_required'
   return isAuthenticated(state) ? 'interaction_required' : 'login_required'
-}
-
-function localeOf({ person }: Login): string | undefined {
-  const attributes = (person?.live.representation.attributes ?? {}) as Record<string, string[]>
-  return attributes.locale?.[0]
 }

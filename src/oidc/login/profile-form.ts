@@ -9,6 +9,7 @@ import { profileOf } from '../../service/profile.ts'
 import { isChangeable, isNeeded, isSeen, problemsOf } from '../../service/user-profile.ts'
 import { wordsOf } from '../grants/grant.ts'
 import type { ProfileField } from '../pages/profile.ts'
+import { languageFor, wishesOf } from './language.ts'
 import { type Form, type Login, type Problem, reading } from './login.ts'
 
 /** Fields of accounts; everything else is an attribute. */
@@ -43,18 +44,19 @@ export function fieldsOf({ realm: { settings } }: Login, profile: UserProfile, l
 
 /** What was typed, as fields of an account; and what is wrong with it. */
 export function readProfile(
-  { realm: { settings } }: Login,
+  login: Login,
   profile: UserProfile,
   form: Form,
   live?: LiveObject,
 ): { readonly set: FlatFields; readonly problem?: Problem } {
+  const { settings } = login.realm
   const stated = (profile.attributes ?? []).flatMap((attribute): [string, Json][] => {
     if (!mayChange(settings, profile, attribute.name, live)) return []
     return [[attribute.name, typed(attribute, form[attribute.name])]]
   })
   const values: Record<string, Json> = Object.fromEntries(stated)
   if (settings.registrationEmailAsUsername === true && 'email' in values) values.username = values.email!
-  const [wrong] = problemsOf(profile, values, 'user')
+  const [wrong] = problemsOf(profile, values, 'user', languageFor(login, wishesOf(login)))
   if (wrong) return { set: {}, problem: problemFrom(wrong, profile) }
   if ('username' in values && values.username === null) return { set: {}, problem: needed(profile, 'username') }
   const set = Object.fromEntries(
@@ -74,7 +76,7 @@ export function fits(login: Login, profile: UserProfile, live: LiveObject): bool
   const values: Record<string, Json> = Object.fromEntries(kept)
   // What people cannot change is not theirs to mend.
   if (!mayChange(login.realm.settings, profile, 'username', live)) delete values.username
-  return problemsOf(profile, values, 'user').length === 0
+  return problemsOf(profile, values, 'user', languageFor(login, wishesOf(login))).length === 0
 }
 
 /** What a refusal of the service says of a field. Throws what is not about what was typed. */

@@ -1,12 +1,12 @@
 // Answers to browsers: pages, and what applications are told.
 import type { Cookie } from '../../lib/cookies.ts'
 import { type Service, SYSTEM } from '../../service/service.ts'
-import { languageOf, languagesOf, textsFor } from '../pages/localize.ts'
+import { languagesOf, textsFor } from '../pages/localize.ts'
 import { formPostPage } from '../pages/messages.ts'
 import { documentOf, type Page, type View } from '../pages/view.ts'
 import type { TokenRealm } from '../realm.ts'
 import type { BrowserAnswer, BrowserRequest } from './browser.ts'
-import { LOCALE } from './cookies.ts'
+import { languageFor, type Wishes } from './language.ts'
 import { type AnswerTo, addressWith, formWith } from './response.ts'
 import { securityHeaders } from './security-headers.ts'
 
@@ -23,7 +23,7 @@ export const STYLESHEET = '/resources/regent/login.css'
 /** What a page of a log-in knows besides. */
 export interface Within extends Partial<Pick<View, 'action' | 'address' | 'problem' | 'info' | 'values'>> {
   /** Languages that are wished, the strongest wish first; those of the browser come last. */
-  readonly wishes?: readonly (string | undefined)[]
+  readonly wishes?: Wishes
   readonly status?: number
   readonly cookies?: readonly Cookie[]
   /** The address at which the page can be seen again; absent: that of the request. */
@@ -37,8 +37,7 @@ export async function show(place: Place, page: Page, within: Within = {}): Promi
   const { service, realm, request } = place
   const { settings } = realm
   const { wishes = [], status = 200, cookies = [], frames = [], self = `?${request.query}`, ...known } = within
-  const chosen = request.query.get('kc_locale') ?? undefined
-  const language = languageOf(settings, [chosen, ...wishes, request.cookies.get(LOCALE), request.languages])
+  const language = languageFor(place, wishes)
   const text = await service.read(SYSTEM, realm, (context) => textsFor(context, settings, language))
   const view: View = {
     text,

@@ -63,7 +63,7 @@ export const users: Resource = {
   get: (context, place) => getUser(context, place, false),
   async create(context, _place, body) {
     demand(context, MANAGE)
-    const { nameIsMail } = await findNameRules(context.tx, context.realm.number)
+    const { nameIsMail, language } = await findNameRules(context.tx, context.realm.number)
     const values = valuesIn(body)
     const username = nameIsMail ? (values.email ?? null) : (values.username ?? null)
     if (username === null && (values.username ?? null) === null) throw failure('invalid', 'User name is missing')
@@ -72,7 +72,7 @@ export const users: Resource = {
     const nothing = Object.fromEntries((profile.attributes ?? []).map(({ name }) => [name, null]))
     const names = { ...changeable(profile, values), username }
     const attributes = attributesAfter(profile, {}, attributesIn(body))
-    refuseAll(problemsOf(profile, { ...nothing, ...attributes, ...names }))
+    refuseAll(problemsOf(profile, { ...nothing, ...attributes, ...names }, 'admin', language ?? undefined))
     const { createdTimestamp, groups } = withoutNulls(body)
     const joined = ((groups ?? []) as string[]).map((path): [string] => [path])
     const found = joined.length ? await writers.group.list(context, { keys: joined }) : []
@@ -108,7 +108,7 @@ export const users: Resource = {
     // Mails that let somebody choose a password go to the address.
     if (changed.email !== undefined || body.credentials != null) await demandNoStronger(context, { users: [id] })
     const closed = readOnlyProblems(profile, changedIn(live, { ...attributesIn(body), ...valuesIn(body) }))
-    refuseAll([...fixed, ...closed, ...problemsOf(profile, changed)])
+    refuseAll([...fixed, ...closed, ...problemsOf(profile, changed, 'admin', rules.language ?? undefined)])
     const stated: Representation = { ...stateIn(body), ...(body.attributes != null && { attributes }) }
     if (stated.credentials) stated.credentials = await placedAfter(context, id, stated.credentials as Representation[])
     const set = { ...replacement(live, stated), ...values }

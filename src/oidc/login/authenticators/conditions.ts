@@ -1,5 +1,7 @@
 // What decides whether a conditional flow applies.
 import { parentPath } from '../../../kinds/group.ts'
+import { javaPattern } from '../../../lib/java-pattern.ts'
+import { matches } from '../../../lib/matches.ts'
 import { type LiveObject, listObjects } from '../../../service/live.ts'
 import { holdsRole } from '../../../service/roles.ts'
 import type { Step } from '../flow.ts'
@@ -66,7 +68,7 @@ async function hasAttribute(login: Login, { config, authenticator }: Step): Prom
     ...valuesOf(person.live, name),
     ...(config.include_group_attributes === 'true' ? await valuesOfGroups(login, person.live, name) : []),
   ]
-  const found = values.some((one) => (pattern ? pattern.test(one) : one === expected))
+  const found = pattern ? matches(pattern, values).includes(true) : values.includes(expected)
   return found !== (not === 'true')
 }
 
@@ -93,7 +95,7 @@ function withAbove(path: string): string[] {
 /** A pattern of a whole text. Throws where it cannot be read: whether the flow applies is not known then. */
 function patternOf(text: string, authenticator = ''): RegExp {
   try {
-    return new RegExp(`^(?:${text})$`, 'u')
+    return javaPattern(text)
   } catch {
     throw new LoginError('unsupportedStepMessage', 'generic_authentication_error', [`${authenticator} ${text}`])
   }
