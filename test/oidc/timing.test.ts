@@ -1,12 +1,17 @@
 // Whether the time of an answer tells who exists. A campaign: it takes minutes, and a machine that does nothing else.
 import { expect, test } from 'vitest'
+import { testBrowser } from '../support/browser.ts'
+import { realmWithPeople } from '../support/people.ts'
 import { testServer } from '../support/server.ts'
 
 const PAIRS = Number(process.env.REGENT_PAIRS ?? 0)
 /** How far a fair coin strays once in sixteen thousand campaigns. */
 const SIGMAS = 4
 
-const { call, make, realm } = await testServer()
+/** Nobody answers there: mails leave afterwards, or not. */
+const SMTP_SERVER = { host: '127.0.0.1', port: '9', from: 'regent@example.org' }
+
+const { app, call, make, realm } = await testServer()
 const protection = {
   bruteForceProtected: true,
   failureFactor: 5,
@@ -31,18 +36,44 @@ test.runIf(PAIRS).each([
     })
     return { took: Number(process.hrtime.bigint() - started), answer: JSON.stringify([status, body]) }
   }
+  await compare(PAIRS, guess)
+})
+
+test.runIf(PAIRS)(
+  'neither the page nor time tells whose password may be forgotten',
+  { timeout: 3_600_000 },
+  async () => {
+    const { logInAddress } = await realmWithPeople({ resetPasswordAllowed: true, smtpServer: SMTP_SERVER })
+    const ask = async (username: string) => {
+      const browser = testBrowser(app)
+      const form = await browser.follow(await browser.open(logInAddress().address), '/reset-credentials')
+      const started = process.hrtime.bigint()
+      const { status, text } = await browser.send(form, { username })
+      const took = Number(process.hrtime.bigint() - started)
+      return { took, answer: JSON.stringify([status, text.replaceAll(/"[^"]*"/g, '')]) }
+    }
+    // Each answer waits a while.
+    await compare(PAIRS / 50, ask)
+  },
+)
+
+/** Asks about somebody who is there and somebody who is not, in turns: answers are the same, and none comes sooner. */
+async function compare(
+  pairs: number,
+  ask: (username: string) => Promise<{ took: number; answer: string }>,
+): Promise<void> {
   const answers = new Set<string>()
   let slower = 0
-  for (let at = -200; at < PAIRS; at++) {
+  for (let at = -Math.min(pairs, 200); at < pairs; at++) {
     // Who comes second finds everything warm: each is second as often.
     const names = at % 2 ? ['ann', 'ben'] : ['ben', 'ann']
-    const [first, second] = [await guess(names[0]!), await guess(names[1]!)]
+    const [first, second] = [await ask(names[0]!), await ask(names[1]!)]
     for (const { answer } of [first, second]) answers.add(answer)
     const [ann, ben] = at % 2 ? [first, second] : [second, first]
     // The first are for warming up.
     if (at >= 0 && ann.took > ben.took) slower++
   }
   expect([...answers]).toHaveLength(1)
-  const strays = (slower - PAIRS / 2) / Math.sqrt(PAIRS / 4)
-  expect(Math.abs(strays), `${slower} of ${PAIRS} times whoever exists took longer`).toBeLessThan(SIGMAS)
-})
+  const strays = (slower - pairs / 2) / Math.sqrt(pairs / 4)
+  expect(Math.abs(strays), `${slower} of ${pairs} times whoever exists took longer`).toBeLessThan(SIGMAS)
+}

@@ -1,10 +1,15 @@
 // A forgotten password: who it is, a link by mail, and then a new password.
+import { noSooner } from '../../../lib/no-sooner.ts'
 import { findUserByName } from '../../../service/login.ts'
 import { forgotPasswordPage } from '../../pages/actions.ts'
 import { infoPage } from '../../pages/messages.ts'
+import type { Step } from '../flow.ts'
 import { demandMailServer, sendLinkTo } from '../link.ts'
-import { type Authenticator, identify, LoginError, reading, tell } from '../login.ts'
+import { type Authenticator, identify, type Login, LoginError, reading, tell } from '../login.ts'
 import { mayUseEmail } from './password.ts'
+
+/** To look for somebody, and to write to them, takes as long as not to: milliseconds, several times what either takes. */
+const DISCREETLY = 100
 
 /** Asks whose password it is. Whether there is such a person is not told. */
 export const chooseUser: Authenticator = {
@@ -14,23 +19,24 @@ export const chooseUser: Authenticator = {
     const name = (form.username ?? '').trim()
     if (name === '') return { key: 'missingUsernameMessage', field: 'username' }
     login.state.username = name
-    const user = await reading(login, (context) => findUserByName(context, name, mayUseEmail(login)))
-    if (user && user.serviceAccountClient === null) await identify(login, user.id)
-    const error = !login.person ? 'user_not_found' : user?.body.enabled === true ? undefined : 'user_disabled'
-    if (error) await tell(login, 'RESET_PASSWORD', { error })
+    await noSooner(DISCREETLY, () => lookFor(login, name))
     return 'success'
   },
+}
+
+async function lookFor(login: Login, name: string): Promise<void> {
+  const user = await reading(login, (context) => findUserByName(context, name, mayUseEmail(login)))
+  if (user && user.serviceAccountClient === null) await identify(login, user.id)
+  const error = !login.person ? 'user_not_found' : user?.body.enabled === true ? undefined : 'user_disabled'
+  if (error) await tell(login, 'RESET_PASSWORD', { error })
 }
 
 /** Sends the link, and goes back to log-in: who follows it goes on with the step after this one. */
 export const sendEmail: Authenticator = {
   async begin(login, step) {
-    const { state, person } = login
+    const { state } = login
     demandMailServer(login)
-    const { enabled, email } = person?.live.representation ?? {}
-    const open = enabled === true ? person : undefined
-    if (open && !email) await tell(login, 'RESET_PASSWORD', { error: 'invalid_email' })
-    const mailed = open && email ? await sendLinkTo(login, open, 'reset-credentials', { execution: step.id }) : ''
+    const mailed = await noSooner(DISCREETLY, () => writeTo(login, step))
     state.binding = 'browser'
     state.done = {}
     state.user = undefined
@@ -38,6 +44,16 @@ export const sendEmail: Authenticator = {
     state.info = 'emailSentMessage'
     return { page: infoPage('emailSentMessage') }
   },
+}
+
+/** Gives the id of the token that the link holds; none, where nobody can be written to. */
+async function writeTo(login: Login, { id }: Step): Promise<string> {
+  const { person } = login
+  const { enabled, email } = person?.live.representation ?? {}
+  if (!person || enabled !== true) return ''
+  if (email) return sendLinkTo(login, person, 'reset-credentials', { execution: id })
+  await tell(login, 'RESET_PASSWORD', { error: 'invalid_email' })
+  return ''
 }
 
 /** Lets the person choose a new password. */
