@@ -8,8 +8,16 @@ Administrators have roles of the client \`realm-management\` in their realm, or 
 administers every realm. Roles count as they are now, through groups and composites, as far as the client of the token shows them.
 Lists hold what the caller may see. How this is decided is told in [decision 0033](decisions/0033-roles-of-administrators.md).
 
-Nobody gives administrative roles that let others do more than they could do themselves: not by a role, a group, a password or a mail
-address, and not in the place of somebody else. Ways that are not looked at yet are told in the [README](../README.md).
+## Nobody rises above what they hold
+
+Nobody gives administrative power that they do not have: not by roles, groups, scopes or mappers, not by what an account, a client or an identity
+provider is known by, nor by a document. Such a call answers 403 and names the roles that the caller lacks. Which ways count, which do not, and
+where the reference server allows more, is told in [decision 0034](decisions/0034-one-privilege-rule.md). Of these be aware:
+
+- \`manage-realm\` decides how everybody logs in. Keys, the mail server, flows and user stores can be changed only by who is not weaker than
+  anybody who has roles in that realm; where all administrators are people of master, \`manage-realm\` is as much as all of the realm.
+- \`manage-clients\` decides where people are sent after log-in. Who does that for the client of a console receives what others log in with there.
+- Who reads the store, its key file or an export with secrets stands above all rules.
 
 ## Roles by operation
 

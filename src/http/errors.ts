@@ -39,7 +39,10 @@ const forms: Readonly<Record<ErrorCode, (message: string, error: ServiceError) =
   bad_request: (error_description) => ({ status: 400, body: { error: 'invalid_request', error_description } }),
   malformed: (error) => ({ status: 400, body: { error } }),
   unmet: (error_description, { text }) => ({ status: 400, body: { error: text!.key, error_description } }),
-  forbidden: (error) => ({ status: 403, body: { error } }),
+  forbidden: (error, { reason, bare }) => ({
+    status: 403,
+    body: { error, ...(reason !== undefined && !bare && { error_description: reason }) },
+  }),
   unauthorized: (error) => ({ status: 401, body: { error } }),
   changed: (errorMessage) => ({ status: 409, body: { errorMessage } }),
   lock_out: (errorMessage) => ({ status: 400, body: { errorMessage } }),
@@ -82,7 +85,7 @@ function actionAnswer({ action, cause }: ActionError, id: string): ErrorAnswer {
   const { status, fault } = errorAnswer(cause, id)
   // Of what nobody meant for callers, such as a database's words, only the log knows.
   const told = cause instanceof ServiceError || cause instanceof DocumentError
-  const message = told ? cause.message : consult(id)
+  const message = told ? (cause instanceof ServiceError && cause.reason) || cause.message : consult(id)
   const text = `${action.operation} ${describe(action.kind, action.key)}: ${message}; nothing was changed`
   const problems = action.position && [{ position: action.position, message: text }]
   return {

@@ -46,7 +46,13 @@ export const authenticationFlow = defineKind({
         userSetupAllowed: flag('Whether a user who lacks the credential may set it up on the way.'),
       },
       'Steps of the flow, in the order of their priorities.',
-      { apart: true, default: [], orderedBy: 'priority', optionalMembers: ['priority', 'userSetupAllowed'] },
+      {
+        apart: true,
+        default: [],
+        orderedBy: 'priority',
+        optionalMembers: ['priority', 'userSetupAllowed'],
+        admits: 'later',
+      },
     ),
   },
 })

@@ -24,6 +24,7 @@ export const clientScope = defineKind({
         relation: true,
         late: true,
         elsewhere: true,
+        gives: true,
       },
     ),
     attributes: textMap('Settings by name, such as include.in.token.scope and consent.screen.text.', { default: {} }),

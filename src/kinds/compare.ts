@@ -105,6 +105,18 @@ export function isSecret(kind: Kind, path: string): boolean {
   return isAmong(field.secret, key)
 }
 
+/** Whether who sets the path can act in place of the object. */
+export function isProof(kind: Kind, path: string): boolean {
+  const { key, field } = resolve(kind, path)
+  return isAmong(field.proves, key)
+}
+
+/** Whether who sets the path can act in place of anybody in the realm; of an object that is made with it, or is there. */
+export function isAdmission(kind: Kind, path: string, at: 'creation' | 'later'): boolean {
+  const { key, field } = resolve(kind, path)
+  return field.admits === 'later' ? at === 'later' : isAmong(field.admits, key)
+}
+
 /** Whether a fact of a field holds for it, or for that key of a map. */
 function isAmong(fact: true | readonly string[] | undefined, key: string | undefined): boolean {
   return fact === true || (key !== undefined && fact?.includes(key) === true)

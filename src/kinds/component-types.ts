@@ -57,6 +57,19 @@ export const secretSettings: readonly string[] = [
   ),
 ]
 
+/** The settings that say which server vouches for people, and which of its people they are. */
+export const userStoreSettings: readonly string[] = [
+  'bindCredential',
+  'bindDn',
+  'connectionUrl',
+  'kerberosRealm',
+  'keyTab',
+  'serverPrincipal',
+  'usernameLDAPAttribute',
+  'usersDn',
+  'uuidLDAPAttribute',
+]
+
 /** Keycloak: reads keys from files in a format of Java. */
 export const JAVA_KEYSTORE = 'java-keystore'
 

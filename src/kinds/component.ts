@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import { componentProviders, secretSettings } from './component-types.ts'
+import { componentProviders, secretSettings, userStoreSettings } from './component-types.ts'
 import { text, textList, textListMap } from './fields.ts'
-import { generatedSettings } from './key-providers.ts'
+import { generatedSettings, keySettings } from './key-providers.ts'
 import { defineKind } from './kind.ts'
 
 /**
@@ -38,6 +38,8 @@ export const component = defineKind({
         setValues: true,
         generated: ({ providerId }) => generatedSettings(String(providerId)),
         default: {},
+        namesGiven: { role: ['role'], group: ['group'] },
+        admits: [...keySettings, ...userStoreSettings],
       }),
       schema: z.record(z.string(), textList('').schema.nullable()),
     },

@@ -44,6 +44,14 @@ export interface Facts {
   readonly once?: true
   /** Not a part of the object on the wire: it has operations, or a place in documents, of its own. */
   readonly elsewhere?: true
+  /** Of a relation: its owner gets what the named roles or groups give. See service/privilege.ts, also for the next ones. */
+  readonly gives?: true
+  /** Of a map: under these keys stand a role, or a group, that is given to people. */
+  readonly namesGiven?: { readonly role: readonly string[]; readonly group: readonly string[] }
+  /** Who sets it can act in place of the object: of its account, or of those who log in by it. In a map, these keys. */
+  readonly proves?: true | readonly string[]
+  /** Who sets it decides who gets in, and can act in place of anybody in the realm; `later`: once the object is there. */
+  readonly admits?: true | 'later' | readonly string[]
   /** Of a map of lists: their order does not matter. */
   readonly setValues?: true
   /** Kept and compared in lower case. */

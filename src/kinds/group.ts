@@ -6,11 +6,17 @@ const names = z.array(z.string())
 
 /** Roles that a person or a group has, in the two fields of the wire. */
 export const mappedRoles = {
-  realmRoles: textSet('Roles of the realm, by name.', { refersTo: 'role', relation: true, among: 'realm' }),
+  realmRoles: textSet('Roles of the realm, by name.', {
+    refersTo: 'role',
+    relation: true,
+    among: 'realm',
+    gives: true,
+  }),
   clientRoles: structured(z.record(z.string(), names), 'Roles of clients, by client id and name.', {
     refersTo: 'role',
     relation: true,
     among: 'client',
+    gives: true,
   }),
 }
 

@@ -25,6 +25,11 @@ export const identityProviderMapper = defineKind({
         otherwise: 'log-ins do without it',
       },
     }),
-    config: textMap('Settings of the mapper, by name.', { emptyIsAbsent: true, onPut: 'clear', default: {} }),
+    config: textMap('Settings of the mapper, by name.', {
+      emptyIsAbsent: true,
+      onPut: 'clear',
+      default: {},
+      namesGiven: { role: ['role'], group: ['group'] },
+    }),
   },
 })

@@ -21,9 +21,10 @@ export const identityProvider = defineKind({
         known: new Set(Object.keys(identityProviderTypes)),
         otherwise: 'nobody can log in through it',
       },
+      proves: true,
     }),
-    enabled: flag('Whether people can log in through the provider.', { onPut: 'clear' }),
-    trustEmail: flag('Whether addresses that the provider gives count as verified.', { onPut: 'clear' }),
+    enabled: flag('Whether people can log in through the provider.', { onPut: 'clear', proves: true }),
+    trustEmail: flag('Whether addresses that the provider gives count as verified.', { onPut: 'clear', proves: true }),
     storeToken: flag('Whether the tokens of the provider are kept.', { onPut: 'clear' }),
     addReadTokenRoleOnCreate: flag('Whether new people may read the tokens of the provider that are kept.', {
       onPut: 'clear',
@@ -35,11 +36,13 @@ export const identityProvider = defineKind({
     hideOnLogin: flag('Whether the provider is not offered at log-in.', { onPut: 'clear' }),
     firstBrokerLoginFlowAlias: text('Flow of the first log-in through the provider, in place of the realm’s.', {
       refersTo: 'authenticationFlow',
+      proves: true,
       emptyIsAbsent: true,
       onPut: 'clear',
     }),
     postBrokerLoginFlowAlias: text('Flow after each log-in through the provider.', {
       refersTo: 'authenticationFlow',
+      proves: true,
       emptyIsAbsent: true,
       onPut: 'clear',
     }),
@@ -47,6 +50,7 @@ export const identityProvider = defineKind({
       secret: ['clientSecret'],
       emptyIsAbsent: true,
       onPut: 'clear',
+      proves: true,
     }),
     types: textList('What the provider can do for the realm.', { computed: true }),
     organization: text('Organization that the provider belongs to, by alias.', {

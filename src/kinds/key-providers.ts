@@ -54,6 +54,13 @@ export function keyProvider(id: string): KeyProvider | undefined {
   return Object.hasOwn(providers, id) ? providers[id] : undefined
 }
 
+/** The settings that hold the secret halves of keys, or say where they are: who knows them can sign whatever they like. */
+export const keySettings: readonly string[] = [
+  ...new Set(Object.values(providers).map(({ secret }) => secret)),
+  'keystore',
+  'keyAlias',
+]
+
 /** The settings that nobody states: the component makes them for itself. */
 export function generatedSettings(id: string): readonly string[] {
   const provider = keyProvider(id)

@@ -34,6 +34,11 @@ export const protocolMapper = defineKind({
       default: false,
     }),
     consentText: text('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),
-    config: textMap('Settings of the mapper, by name.', { onPut: 'replace', default: {} }),
+    config: textMap('Settings of the mapper, by name.', {
+      onPut: 'replace',
+      default: {},
+      // What the other role is called by, and so what tokens show.
+      namesGiven: { role: ['role', 'new.role.name'], group: [] },
+    }),
   },
 })

@@ -211,6 +211,7 @@ export const realm = defineKind({
     smtpServer: textMap('How mail is sent: host, port, from, user and so on; empty for not at all.', {
       secret: ['password', 'authTokenClientSecret'],
       onPut: 'replace',
+      admits: true,
     }),
     loginTheme: text('Theme of the pages of log-in.'),
     accountTheme: text('Theme of the pages on which people manage their account.'),
@@ -227,16 +228,22 @@ export const realm = defineKind({
     adminEventsEnabled: flag('Whether events of administration are kept.'),
     adminEventsDetailsEnabled: flag('Whether events of administration show what was sent.'),
 
-    browserFlow: text('Flow of log-in with a browser.', { refersTo: 'authenticationFlow', late: true }),
+    browserFlow: text('Flow of log-in with a browser.', { refersTo: 'authenticationFlow', late: true, admits: true }),
     registrationFlow: text('Flow of signing up.', { refersTo: 'authenticationFlow', late: true }),
     directGrantFlow: text('Flow of log-in with username and password sent by a client.', {
       refersTo: 'authenticationFlow',
       late: true,
+      admits: true,
     }),
-    resetCredentialsFlow: text('Flow of a forgotten password.', { refersTo: 'authenticationFlow', late: true }),
+    resetCredentialsFlow: text('Flow of a forgotten password.', {
+      refersTo: 'authenticationFlow',
+      late: true,
+      admits: true,
+    }),
     clientAuthenticationFlow: text('Flow in which clients prove who they are.', {
       refersTo: 'authenticationFlow',
       late: true,
+      admits: true,
     }),
     dockerAuthenticationFlow: text('Flow of log-in to a container registry.', {
       refersTo: 'authenticationFlow',
@@ -245,6 +252,7 @@ export const realm = defineKind({
     firstBrokerLoginFlow: text('Flow of the first log-in through an identity provider.', {
       refersTo: 'authenticationFlow',
       late: true,
+      admits: true,
     }),
     defaultDefaultClientScopes: textSet('Client scopes that a new client has at once.', {
       refersTo: 'clientScope',
@@ -259,7 +267,7 @@ export const realm = defineKind({
       late: 'soon',
     }),
 
-    defaultGroups: groupPaths('Groups that new people join, by path.', { late: true }),
+    defaultGroups: groupPaths('Groups that new people join, by path.', { late: true, gives: true }),
 
     clientProfiles,
     clientPolicies,

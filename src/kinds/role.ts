@@ -33,7 +33,7 @@ export const role = defineKind({
     composites: structured(
       roleNames,
       'Roles that the role contains: realm roles by name, client roles by client id and name.',
-      { refersTo: 'role', relation: true, late: true },
+      { refersTo: 'role', relation: true, late: true, gives: true },
     ),
     scopeParamRequired: flag('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),
     attributes: textListMap('Lists of texts by name.', { onPut: 'replace', default: {} }),

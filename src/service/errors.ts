@@ -37,6 +37,8 @@ interface ErrorOptions {
   readonly params?: readonly (string | number | null)[]
   readonly all?: readonly ServiceError[]
   readonly text?: Text
+  readonly reason?: string
+  readonly bare?: true
 }
 
 /** A text that pages say in the language of their reader: its name among the texts of the realm, and what it speaks of. */
@@ -55,6 +57,9 @@ export class ServiceError extends Error {
   readonly all: readonly ServiceError[] | undefined
   /** The message, for pages. */
   readonly text: Text | undefined
+  /** Why the caller is refused; `bare`, Keycloak: without a word over REST. */
+  readonly reason: string | undefined
+  readonly bare: boolean
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
     super(message, { cause: options.cause })
     this.code = code
@@ -62,6 +67,8 @@ export class ServiceError extends Error {
     this.params = options.params
     this.all = options.all
     this.text = options.text
+    this.reason = options.reason
+    this.bare = options.bare === true
   }
 }
 

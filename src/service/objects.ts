@@ -7,8 +7,9 @@ import { kinds } from '../kinds/index.ts'
 import { type Key, type Kind, type KindName, type Representation, relationFields } from '../kinds/kind.ts'
 import { targetKey } from '../kinds/relations.ts'
 import { insertObjects, type ObjectFilter, updateObjects } from '../store/objects.ts'
-import { deleteRelation, insertRelation } from '../store/relations.ts'
+import { deleteRelation, insertRelation, type RelationElement } from '../store/relations.ts'
 import { afterwards, type Change, changeOf, referencesThen } from './changes.ts'
+import { type Added, demandOfChanges, demandOfNew } from './conferring.ts'
 import { unlessTaken } from './conflicts.ts'
 import { type Context, journal, type WriteContext } from './context.ts'
 import { deleteAll, journalReferrers } from './deletion.ts'
@@ -99,8 +100,14 @@ export async function createObjects(
     ...(one.parent && { parent: one.parent }),
   }))
   await unlessTaken(kind, 'create', () => insertObjects(context.tx, context.realm.number, name, context.version, rows))
-  for (const { field, elements } of relationElements(kind, prepared, ids))
-    await insertRelation(context.tx, context.realm.number, name, field, elements)
+  const added = relationElements(kind, prepared, ids)
+  for (const { field, elements } of added) await insertRelation(context.tx, context.realm.number, name, field, elements)
+  await demandOfNew(
+    context,
+    kind,
+    prepared.map(({ flat }) => flat),
+    added,
+  )
   for (const one of prepared) journal(context, 'create', name, one, NO_FIELDS)
   return prepared.map(({ id, key, parent, flat }) => ({
     kind: name,
@@ -136,17 +143,19 @@ export async function updateAll(
   const renamed = touched.filter(({ set }) => kind.naturalKey in set).map(({ live }) => live)
   if (renamed.length) await journalReferrers(context, name, renamed)
   await unlessTaken(kind, 'update', () => updateObjects(context.tx, context.realm.number, name, context.version, rows))
-  await writeRelations(context, kind, touched, ids)
+  await demandOfChanges(context, kind, touched, await writeRelations(context, kind, touched, ids))
   for (const { live, before } of touched) journal(context, 'update', name, live, before)
   return changes.map((change) => (change.touched ? afterwards(context, kind, change, ids) : change.live))
 }
 
+/** Gives what relations have got. */
 async function writeRelations(
   context: WriteContext,
   kind: Kind,
   changes: readonly Change[],
   ids: ReferenceIds,
-): Promise<void> {
+): Promise<Added> {
+  const added: { field: string; elements: RelationElement[] }[] = []
   for (const [name, field] of relationFields(kind)) {
     const moved = changes.flatMap(({ live, relations }) =>
       relations.filter((one) => one.field === name).map((one) => ({ ...one, live })),
@@ -160,5 +169,7 @@ async function writeRelations(
     const add = moved.flatMap((one) => elementsOf(kind, name, one.live, one.add, targetIds(kind, name, ids)))
     if (remove.length) await deleteRelation(context.tx, context.realm.number, kind.name, name, remove)
     if (add.length) await insertRelation(context.tx, context.realm.number, kind.name, name, add)
+    added.push({ field: name, elements: add })
   }
+  return added
 }

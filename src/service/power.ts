@@ -56,14 +56,19 @@ export function allows(power: Power, realm: string, permission: Permission): boo
   return held !== undefined && rolesGiving(permission).some((role) => held.has(role))
 }
 
-/** Whether all that the other power lets administer is in the power, so that it may be given. */
-export function covers(power: Power, other: Power): boolean {
-  if (power.all) return true
-  if (other.all) return false
-  return [...other.realms].every(([realm, roles]) =>
-    [...roles].every((role) => allows(power, realm, permissionToGive[role])),
-  )
+/** The roles that the power lacks so that the other one may be given: by name, each after the realm that it administers. */
+export function lacking(power: Power, other: Power): string[] {
+  if (power.all) return []
+  if (other.all) return [`${ADMIN} of ${MASTER}`]
+  return [...other.realms].flatMap(([realm, roles]) => {
+    const missing = [...roles].filter((role) => !allows(power, realm, permissionToGive[role]))
+    // What it consists of is missing with it.
+    return (missing.includes('realm-admin') ? ['realm-admin'] : missing.sort()).map((role) => `${role} of ${realm}`)
+  })
 }
+
+/** Whether all that the other power lets administer is in the power, so that it may be given. */
+export const covers = (power: Power, other: Power): boolean => lacking(power, other).length === 0
 
 /** Whether the power reaches no realm at all. */
 export const isNothing = (power: Power): boolean => !power.all && power.realms.size === 0

@@ -22,7 +22,7 @@ export async function grantToCreator(master: WriteContext, realm: string): Promi
   const creator = await listObjects(master, 'user', { ids: [actor.userId] })
   const add = granted.map((role) => ['client', adminClientOf(realm), role])
   await users.update(
-    master,
+    { ...master, power: powerOfCreator(power, realm) },
     creator.map((live) => ({ live, set: {}, relations: { clientRoles: { add } } })),
   )
 }

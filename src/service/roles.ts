@@ -1,10 +1,13 @@
 // Roles: the one that comes with authorization services may be stated beside them.
+import type { Json } from '../kinds/fields.ts'
 import type { Key } from '../kinds/kind.ts'
 import { selectEffectiveRoles } from '../store/effective-roles.ts'
 import { createOrUpdate } from './already-there.ts'
 import type { Context, WriteContext } from './context.ts'
 import { type LiveObject, listObjects } from './live.ts'
 import { type NewObject, plain, type Writers } from './objects.ts'
+import type { NamedRole } from './power.ts'
+import { demandTitles, roleKeysOf } from './privilege.ts'
 import { UMA_PROTECTION } from './resource-servers.ts'
 
 const writers = plain('role')
@@ -13,6 +16,10 @@ const writers = plain('role')
 export const roles: Writers = {
   ...writers,
   async create(context, objects) {
+    demandTitles(
+      context,
+      objects.map(({ parent, representation }) => titleOf(parent?.key[0], representation.name)),
+    )
     return createOrUpdate(
       objects,
       await madeBefore(context, objects),
@@ -20,6 +27,19 @@ export const roles: Writers = {
       (updates) => writers.update(context, updates),
     )
   },
+  async update(context, updates) {
+    const renamed = updates.filter(({ live, set }) => 'name' in set && set.name !== live.key.at(-1))
+    demandTitles(
+      context,
+      renamed.map(({ live, set }) => titleOf(live.key.length > 1 ? live.key[1] : undefined, set.name)),
+    )
+    return writers.update(context, updates)
+  },
+}
+
+/** What a role is known by: whoever has it administers as its name says. */
+function titleOf(client: string | undefined, name: Json | undefined): NamedRole {
+  return { client: client ?? null, name: String(name) }
 }
 
 /** The roles that their clients got earlier in this transaction. One statement, or none. */
@@ -42,10 +62,7 @@ async function madeBefore(
 
 /** Whether a user holds the role in effect. Keycloak: `role`, or `client.role`. Two statements. */
 export async function holdsRole(context: Context, user: string, named: string): Promise<boolean> {
-  const splits = [...named.matchAll(/\./g)].map(
-    ({ index }): Key => ['client', named.slice(0, index), named.slice(index + 1)],
-  )
-  const roles = await listObjects(context, 'role', { keys: [[named], ...splits] })
+  const roles = await listObjects(context, 'role', { keys: roleKeysOf(named) })
   const held = roles.length ? await selectEffectiveRoles(context.tx, context.realm.number, { users: [user] }) : []
-  return roles.some(({ id }) => held.includes(id))
+  return roles.some(({ id }) => held.some((one) => one.id === id))
 }

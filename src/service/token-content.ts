@@ -33,8 +33,13 @@ export function factsOf(
 }
 
 /** The ids of the roles that are in the scope of the client or of one of the client scopes. One statement. */
-export function rolesInScope({ tx, realm }: Context, client: string, scopes: readonly string[]): Promise<string[]> {
-  return selectEffectiveRoles(tx, realm.number, { clients: [client], clientScopes: scopes })
+export async function rolesInScope(
+  { tx, realm }: Context,
+  client: string,
+  scopes: readonly string[],
+): Promise<string[]> {
+  const held = await selectEffectiveRoles(tx, realm.number, { clients: [client], clientScopes: scopes })
+  return held.map(({ id }) => id)
 }
 
 /** Those of these aliases that enabled organizations have. One statement. */

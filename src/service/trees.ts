@@ -6,6 +6,7 @@ import type { Context, WriteContext } from './context.ts'
 import { failure } from './errors.ts'
 import { type LiveObject, listObjects } from './live.ts'
 import { plain, type Update, type Writers } from './objects.ts'
+import { demandGroups } from './privilege.ts'
 import { idsOf } from './references.ts'
 
 /** The writers of a kind of paths; `parentOf` gives the path above one, empty at the top. */
@@ -53,6 +54,7 @@ export function treeWriters(kind: KindName, parentOf: (path: string) => string):
       kind,
       paths.map((path): Key => [path]),
     )
+    if (kind === 'group') await demandGroups(context, [...new Set(ids.values())])
     await setParents(
       tx,
       realm.number,

@@ -15,6 +15,7 @@ import { federatedIdentitiesOf, writeFederatedIdentities } from './federated-ide
 import { type LiveObject, listObjects } from './live.ts'
 import { withoutReason } from './lockout.ts'
 import { type NewObject, plain, type Update, type Writers } from './objects.ts'
+import { demandNewcomers } from './privilege.ts'
 import { idsOf } from './references.ts'
 
 const writers = plain('user')
@@ -83,6 +84,7 @@ async function createUsers(context: WriteContext, objects: readonly NewObject[])
   )
   await insertDefaultRole(tx, realm.number, ids)
   await insertDefaultGroups(tx, realm.number, ids)
+  await demandNewcomers(context)
   await writeApart(
     context,
     objects.map(({ representation: stated }, at) => ({ id: ids[at]!, stated, fresh: true })),

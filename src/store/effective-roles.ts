@@ -9,27 +9,57 @@ export interface RoleHolders {
   /** Keycloak: a client has its own roles in its scope in any case. */
   readonly clients?: readonly string[]
   readonly clientScopes?: readonly string[]
+  /** Users who log in by these identity providers. */
+  readonly identityProviders?: readonly string[]
+  /** Whoever is made next. */
+  readonly newcomers?: true
 }
 
-/** The ids of the roles that they have in effect, each once; of the realm role `stop` not its parts. One statement. */
+/** A role by name, with the client that it belongs to. */
+export interface HeldRole {
+  readonly id: string
+  readonly name: string
+  readonly client: string | null
+}
+
+/** The roles that they have in effect, each once; of the realm role `stop` not its parts. One statement. */
 export async function selectEffectiveRoles(
   tx: Transaction,
   realm: number,
-  { users = [], groups = [], clients = [], clientScopes = [] }: RoleHolders,
+  holders: RoleHolders,
   stop?: string,
-): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
-    with recursive joined as (
+): Promise<HeldRole[]> {
+  const {
+    users = [],
+    groups = [],
+    clients = [],
+    clientScopes = [],
+    identityProviders = [],
+    newcomers = false,
+  } = holders
+  const { rows } = await sql<HeldRole>`
+    with recursive people as (
+      select unnest(${users}::text[]) as id
+      union
+      select f.user_account from federated_identity f
+      where f.realm = ${realm} and f.identity_provider = any(${identityProviders})
+    ),
+    joined as (
       (select g.id, g.parent from realm_group g where g.realm = ${realm} and g.id = any(${groups})
         union
         select g.id, g.parent
-        from user_group m join realm_group g on g.realm = m.realm and g.id = m.realm_group
-        where m.realm = ${realm} and m.user_account = any(${users}))
+        from people p
+        join user_group m on m.realm = ${realm} and m.user_account = p.id
+        join realm_group g on g.realm = ${realm} and g.id = m.realm_group
+        union
+        select g.id, g.parent
+        from realm_default_group d join realm_group g on g.realm = d.realm and g.id = d.realm_group
+        where d.realm = ${realm} and ${newcomers})
       union
       select g.id, g.parent from joined j join realm_group g on g.realm = ${realm} and g.id = j.parent
     ),
     held as (
-      (select m.role as id from user_role m where m.realm = ${realm} and m.user_account = any(${users})
+      (select m.role as id from people p join user_role m on m.realm = ${realm} and m.user_account = p.id
         union
         select m.role from joined j join group_role m on m.realm = ${realm} and m.realm_group = j.id
         union
@@ -37,23 +67,24 @@ export async function selectEffectiveRoles(
         union
         select r.id from role r where r.realm = ${realm} and r.client = any(${clients})
         union
-        select m.role from client_scope_role m where m.realm = ${realm} and m.client_scope = any(${clientScopes}))
+        select m.role from client_scope_role m where m.realm = ${realm} and m.client_scope = any(${clientScopes})
+        union
+        select r.default_role from realm r where r.number = ${realm} and ${newcomers})
       union
       select c.part from held h
       join role t on t.realm = ${realm} and t.id = h.id and not (t.client is null and t.name is not distinct from ${stop ?? null}::text)
       join role_composite c on c.realm = ${realm} and c.role = h.id
     )
-    select id from held`.execute(tx)
-  return rows.map(({ id }) => id)
+    select t.id, t.name, o.client_id as client
+    from held h join role t on t.realm = ${realm} and t.id = h.id
+    left join client o on o.realm = ${realm} and o.id = t.client`.execute(tx)
+  return rows
 }
 
-/** A role that another one contains, or is. */
-export interface ContainedRole {
-  /** Id of the one that contains it. */
+/** A role that something has, among others that are looked at. */
+export interface ContainedRole extends HeldRole {
+  /** Id of what has it: of a role, those that it contains and itself. */
   readonly root: string
-  readonly name: string
-  /** Client id of the client that it belongs to. */
-  readonly client: string | null
 }
 
 /** What roles give to who gets them: themselves, and all that they contain; of the realm role `stop` not its parts. One statement. */
@@ -72,8 +103,74 @@ export async function selectContainedRoles(
       join role t on t.realm = ${realm} and t.id = c.id and not (t.client is null and t.name is not distinct from ${stop ?? null}::text)
       join role_composite p on p.realm = ${realm} and p.role = c.id
     )
-    select c.root, t.name, o.client_id as client
+    select c.root, c.id, t.name, o.client_id as client
     from contained c join role t on t.realm = ${realm} and t.id = c.id
+    left join client o on o.realm = ${realm} and o.id = t.client`.execute(tx)
+  return rows
+}
+
+/** What the accounts of clients have in effect; `root` is the client. Of the realm role `stop` not its parts. One statement. */
+export async function selectAccountRoles(
+  tx: Transaction,
+  realm: number,
+  clients: readonly string[],
+  stop: string | undefined,
+): Promise<ContainedRole[]> {
+  const { rows } = await sql<ContainedRole>`
+    with recursive account as (
+      select u.service_account_client as root, u.id from user_account u
+      where u.realm = ${realm} and u.service_account_client = any(${clients})
+    ),
+    joined as (
+      select a.root, g.id, g.parent
+      from account a
+      join user_group m on m.realm = ${realm} and m.user_account = a.id
+      join realm_group g on g.realm = ${realm} and g.id = m.realm_group
+      union
+      select j.root, g.id, g.parent from joined j join realm_group g on g.realm = ${realm} and g.id = j.parent
+    ),
+    held as (
+      (select a.root, m.role as id from account a join user_role m on m.realm = ${realm} and m.user_account = a.id
+        union
+        select j.root, m.role from joined j join group_role m on m.realm = ${realm} and m.realm_group = j.id)
+      union
+      select h.root, c.part
+      from held h
+      join role t on t.realm = ${realm} and t.id = h.id and not (t.client is null and t.name is not distinct from ${stop ?? null}::text)
+      join role_composite c on c.realm = ${realm} and c.role = h.id
+    )
+    select h.root, h.id, t.name, o.client_id as client
+    from held h join role t on t.realm = ${realm} and t.id = h.id
+    left join client o on o.realm = ${realm} and o.id = t.client`.execute(tx)
+  return rows
+}
+
+/** The roles that anybody in the realm has in effect; of the realm role `stop` not its parts. One statement. */
+export async function selectRolesOfAnybody(
+  tx: Transaction,
+  realm: number,
+  stop: string | undefined,
+): Promise<HeldRole[]> {
+  const { rows } = await sql<HeldRole>`
+    with recursive joined as (
+      select g.id, g.parent from realm_group g
+      where g.realm = ${realm}
+        and exists (select from user_group m where m.realm = ${realm} and m.realm_group = g.id)
+      union
+      select g.id, g.parent from joined j join realm_group g on g.realm = ${realm} and g.id = j.parent
+    ),
+    held as (
+      (select r.id from role r
+        where r.realm = ${realm} and exists (select from user_role m where m.realm = ${realm} and m.role = r.id)
+        union
+        select m.role from joined j join group_role m on m.realm = ${realm} and m.realm_group = j.id)
+      union
+      select c.part from held h
+      join role t on t.realm = ${realm} and t.id = h.id and not (t.client is null and t.name is not distinct from ${stop ?? null}::text)
+      join role_composite c on c.realm = ${realm} and c.role = h.id
+    )
+    select t.id, t.name, o.client_id as client
+    from held h join role t on t.realm = ${realm} and t.id = h.id
     left join client o on o.realm = ${realm} and o.id = t.client`.execute(tx)
   return rows
 }

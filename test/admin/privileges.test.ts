@@ -1,51 +1,54 @@
-// Nobody gains administrative power beyond their own: by a role inside of another one, a group, a password, or in the place of another.
+// Nobody gains administrative power beyond their own: by roles inside of others, groups, and what everybody new has.
 import { expect, test } from 'vitest'
-import { hashPassword } from '../../src/service/passwords.ts'
-import { SYSTEM } from '../../src/service/service.ts'
-import { users } from '../../src/service/users.ts'
+import { administeredRealm } from '../support/realm-with-boss.ts'
 import { testServer } from '../support/server.ts'
-import { testService } from '../support/service.ts'
 
-const { call, make, realm } = await testServer()
-const { service } = await testService()
+const { call, make } = await testServer()
 
-test('who manages users does not come by the power of a realm administrator', async () => {
-  const path = await realm()
-  const name = path.split('/').at(-1)!
-  const power = { client: { 'realm-management': ['realm-admin'] } }
-  await make(`${path}/roles`, { name: 'powerful', composites: power })
-  const bosses = (await make(`${path}/groups`, { name: 'bosses' })).split('/').at(-1)!
-  const powerful = (await call('GET', `${path}/roles/powerful`)).body
-  await call('POST', `${path}/groups/${bosses}/role-mappings/realm`, { body: [powerful] })
-  const credentials = [await hashPassword('pw')]
-  const person = (username: string, role: string) => ({
-    representation: {
-      username,
-      enabled: true,
-      email: `${username}@example.org`,
-      firstName: 'A',
-      lastName: 'B',
-      credentials,
-      clientRoles: { 'realm-management': role.split(' ') },
-    },
-  })
-  const made = await service.write(SYSTEM, name, (context) =>
-    users.create(context, [person('manager', 'manage-users impersonation'), person('boss', 'realm-admin')]),
-  )
-  const [manager, boss] = made.map(({ id }) => id)
-  const answer = await call('POST', `/realms/${name}/protocol/openid-connect/token`, {
-    token: null,
-    headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    body: 'grant_type=password&client_id=admin-cli&username=manager&password=pw',
-  })
-  const as = async (method: string, address: string, body?: unknown) =>
-    (await call(method, `${path}/${address}`, { token: answer.body.access_token, body })).status
-  expect(await as('POST', `users/${manager}/role-mappings/realm`, [powerful])).toBe(403)
-  expect(await as('PUT', `users/${manager}/groups/${bosses}`)).toBe(403)
-  expect(await as('POST', 'users', { username: 'new', groups: ['/bosses'] })).toBe(403)
-  expect(await as('PUT', `users/${boss}/reset-password`, { type: 'password', value: 'new' })).toBe(403)
-  expect(await as('PUT', `users/${boss}`, { email: 'mine@example.org' })).toBe(403)
-  expect(await as('POST', `users/${boss}/impersonation`)).toBe(403)
-  expect(await as('PUT', `users/${manager}/reset-password`, { type: 'password', value: 'new' })).toBe(204)
-  expect(await as('POST', 'users', { username: 'new' })).toBe(201)
+test('who manages users gives no role that they lack, by no role and by no group', async () => {
+  const { path, people, powerful, bosses, as, refused } = await administeredRealm({ manager: 'manage-users' })
+  await refused('manager', 'POST', `users/${people.manager}/role-mappings/realm`, [powerful])
+  await refused('manager', 'PUT', `users/${people.manager}/groups/${bosses}`)
+  await refused('manager', 'POST', 'users', { username: 'new', groups: ['/bosses'] })
+  await refused('manager', 'POST', `groups/${bosses}/children`, { name: 'below' })
+  const staff = (await make(`${path}/groups`, { name: 'staff' })).split('/').at(-1)!
+  await refused('manager', 'POST', `groups/${staff}/role-mappings/realm`, [powerful])
+  await refused('manager', 'POST', `groups/${bosses}/children`, { id: staff, name: 'staff' })
+  expect((await as('manager', 'PUT', `users/${people.manager}/groups/${staff}`)).status).toBe(204)
+  expect((await as('manager', 'POST', `groups/${staff}/children`, { name: 'below' })).status).toBe(201)
+})
+
+test('who manages a realm lets no role contain one that they lack, nor does everybody new get it', async () => {
+  const { path, name, powerful, bosses, as, refused } = await administeredRealm({ manager: 'manage-realm' })
+  await refused('manager', 'POST', 'roles', { name: 'new', composites: { realm: ['powerful'] } })
+  await refused('manager', 'POST', `roles/default-roles-${name}/composites`, [powerful])
+  await refused('manager', 'PUT', `default-groups/${bosses}`)
+  await make(`${path}/roles`, { name: 'plain' })
+  const stated = { name: 'plain', composites: { realm: ['powerful'] } }
+  expect((await as('manager', 'PUT', 'roles/plain', stated)).status).toBe(204)
+  expect((await call('GET', `${path}/roles/plain/composites`)).body).toEqual([])
+  const settings = { defaultGroups: ['/bosses'], defaultRoles: ['powerful'] }
+  expect((await as('manager', 'PUT', '', settings)).status).toBe(204)
+  expect((await call('GET', `${path}/default-groups`)).body).toEqual([])
+})
+
+test('who makes people or accounts of clients gives them what everybody new has', async () => {
+  const { path, name, people, powerful, refused } = await administeredRealm({ manager: 'manage-users manage-clients' })
+  const shared = (await call('GET', `${path}/roles/default-roles-${name}`)).body
+  await call('POST', `${path}/roles-by-id/${shared.id}/composites`, { body: [powerful] })
+  await call('DELETE', `${path}/users/${people.manager}/role-mappings/realm`, { body: [shared] })
+  await refused('manager', 'POST', 'users', { username: 'new' })
+  await refused('manager', 'POST', 'clients', { clientId: 'new', serviceAccountsEnabled: true })
+})
+
+test('a role is not called by the name of one that administers', async () => {
+  const { path, as } = await administeredRealm({ manager: 'manage-clients' })
+  const [management] = (await call('GET', `${path}/clients?clientId=realm-management`)).body
+  const roles = `clients/${management.id}/roles`
+  await make(`${path}/${roles}`, { name: 'harmless' })
+  await call('DELETE', `${path}/${roles}/view-events`)
+  const lacking = { error_description: expect.stringMatching('you lack view-events of') }
+  expect(await as('manager', 'PUT', `${roles}/harmless`, { name: 'view-events' })).toMatchObject({ body: lacking })
+  expect(await as('manager', 'POST', roles, { name: 'view-events' })).toMatchObject({ status: 403, body: lacking })
+  expect((await as('manager', 'PUT', `${roles}/harmless`, { name: 'still' })).status).toBe(204)
 })

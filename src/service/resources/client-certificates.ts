@@ -10,6 +10,7 @@ import type { Context, WriteContext } from '../context.ts'
 import { failure } from '../errors.ts'
 import { writers } from '../index.ts'
 import type { LiveObject } from '../live.ts'
+import { demandClients } from '../privilege.ts'
 import { CLIENT_NOT_FOUND, refuseAdministration } from './clients.ts'
 import { getObject } from './resource.ts'
 
@@ -40,6 +41,7 @@ const find = (context: Context, id: string) => getObject(context, 'client', id, 
 export async function getCertificate(context: Context, id: string, prefix: string): Promise<CertificateInfo> {
   demand(context, 'view-clients')
   const { representation } = await find(context, id)
+  await demandClients(context, [id])
   const attributes = (representation.attributes ?? {}) as Record<string, string>
   const set = attributes['use.jwks.string'] === 'true' ? attributes['jwks.string'] : undefined
   if (prefix === SIGNING && set !== undefined) return readKeyFile(KEY_SET, set) ?? { jwks: set }

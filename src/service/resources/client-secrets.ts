@@ -6,6 +6,7 @@ import { demand } from '../administrators.ts'
 import type { Context, WriteContext } from '../context.ts'
 import { failure } from '../errors.ts'
 import { writers } from '../index.ts'
+import { demandClients } from '../privilege.ts'
 import { renewed, rotatedSecret, withoutRotated } from '../secret-rotation.ts'
 import { CLIENT_NOT_FOUND, refuseAdministration } from './clients.ts'
 import { getObject } from './resource.ts'
@@ -21,7 +22,9 @@ const find = (context: Context, id: string) => getObject(context, 'client', id, 
 /** The secret of a client; without a value where it has none. */
 export async function getSecret(context: Context, id: string): Promise<Secret> {
   demand(context, 'view-clients')
-  return shown(context, (await find(context, id)).representation.secret)
+  const live = await find(context, id)
+  await demandClients(context, [id])
+  return shown(context, live.representation.secret)
 }
 
 /** Gives a client a new secret. The one before counts for a while where a policy of the realm says so. */
@@ -41,6 +44,7 @@ export async function getRotatedSecret(context: Context, id: string): Promise<Se
   const { representation } = await find(context, id)
   const secret = rotatedSecret(await settingsOf(context), representation)
   if (secret === undefined) throw failure('not_found', 'Client does not have a rotated secret')
+  await demandClients(context, [id])
   return shown(context, secret)
 }
 

@@ -2,7 +2,9 @@
 import { ADMIN_PERMISSIONS } from '../../kinds/admin-permissions.ts'
 import { adminClientOf, isBuiltIn, MASTER } from '../../kinds/built-in/index.ts'
 import { originsOf, withProtocolDefaults } from '../../kinds/client.ts'
+import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/kind.ts'
+import { masked } from '../../kinds/masked.ts'
 import type { ObjectFilter } from '../../store/objects.ts'
 import { describeEvent } from '../admin-events.ts'
 import { demand, may, visibleTo } from '../administrators.ts'
@@ -12,6 +14,7 @@ import { failure } from '../errors.ts'
 import { writers } from '../index.ts'
 import type { LiveObject } from '../live.ts'
 import { type Present, present, presentAll } from '../present.ts'
+import { lackingForClients } from '../privilege.ts'
 import { named, replacement, withoutNulls } from '../put.ts'
 import { followRotation } from '../secret-rotation.ts'
 import { attributesOf, pageOf } from './lists.ts'
@@ -50,11 +53,12 @@ export const clients: Resource = {
       ...filterOf(query),
       visible: visibleTo(context, 'view-clients'),
     })
-    return presentAll(context, 'client', found, showTo(context))
+    return presentAll(context, 'client', found, await showTo(context, found))
   },
   async get(context, place) {
     demand(context, 'view-clients')
-    return (await presentAll(context, 'client', [await find(context, place)], showTo(context)))[0]!
+    const found = [await find(context, place)]
+    return (await presentAll(context, 'client', found, await showTo(context, found)))[0]!
   },
   async create(context, place, body) {
     const stated = withProtocolDefaults(withSecret(context, withoutSettings(body)))
@@ -109,9 +113,18 @@ function update(live: LiveObject, body: Representation) {
   return { ...set, webOrigins: originsOf((redirectUris ?? []) as string[]).sort() }
 }
 
-function showTo(context: Context): Present {
+/** Whoever knows the secret of a client can act as its account: of one that is stronger than the caller its secrets are masked. */
+async function showTo(context: Context, clients: readonly LiveObject[]): Promise<Present> {
+  const acting = clients.filter(({ representation }) => representation.serviceAccountsEnabled === true)
+  const stronger = await lackingForClients(
+    context,
+    acting.map(({ id }) => id),
+  )
   return (vault, live) => {
-    const { secret, authorizationServicesEnabled, ...shown } = present(vault, live)
+    const whole = present(vault, live)
+    const { secret, authorizationServicesEnabled, ...shown } = stronger.has(live.id)
+      ? masked(kinds.client, whole)
+      : whole
     const builtIn = isAdministration(context, live) || live.key[0] === ADMIN_PERMISSIONS
     const manage = may(context, 'manage-clients') && !builtIn
     return {

@@ -8,7 +8,7 @@ import type { Context, WriteContext } from '../context.ts'
 import { failure } from '../errors.ts'
 import { writers } from '../index.ts'
 import type { LiveObject } from '../live.ts'
-import { demandConferrable } from '../privilege.ts'
+import { demandRoles } from '../privilege.ts'
 import { CLIENT_NOT_FOUND } from './clients.ts'
 import { showGroups } from './group-view.ts'
 import { pageOf } from './lists.ts'
@@ -69,7 +69,7 @@ export async function changeParts(
   const ids = bodies.map(({ id }) => String(id ?? ''))
   const found = await writers.role.list(context, { ids })
   if (new Set(ids).size > found.length) throw failure('not_found', 'Could not find composite role')
-  await demandConferrable(context, ids)
+  if (change === 'remove') await demandRoles(context, ids)
   const keys = found.map(({ key }) => key)
   await writers.role.update(context, [{ live, set: {}, relations: { composites: { [change]: keys } } }])
   describeEvent(context, { resourceType: typeOf(kinds.role, live.parent?.kind) })

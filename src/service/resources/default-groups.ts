@@ -3,7 +3,6 @@ import type { Representation } from '../../kinds/kind.ts'
 import { demand } from '../administrators.ts'
 import type { Context, WriteContext } from '../context.ts'
 import { writers } from '../index.ts'
-import { demandNoStronger } from '../privilege.ts'
 import { showGroups } from './group-view.ts'
 import { ownRealm } from './own-realm.ts'
 import { getObject } from './resource.ts'
@@ -24,7 +23,6 @@ export async function listDefaultGroups(context: Context): Promise<Representatio
 export async function setDefaultGroup(context: WriteContext, id: string, change: 'add' | 'remove'): Promise<void> {
   demand(context, 'manage-realm')
   const group = await getObject(context, 'group', id, GROUP_NOT_FOUND)
-  if (change === 'add') await demandNoStronger(context, { groups: [id] })
   const live = await ownRealm(context)
   await writers.realm.update(context, [{ live, set: {}, relations: { defaultGroups: { [change]: [group.key] } } }])
 }

@@ -8,7 +8,6 @@ import type { Context, WriteContext } from '../context.ts'
 import { failure, ServiceError } from '../errors.ts'
 import { writers } from '../index.ts'
 import type { LiveObject } from '../live.ts'
-import { demandNoStronger } from '../privilege.ts'
 import { replacement, withoutNulls } from '../put.ts'
 import { type GroupView, nested, showGroups } from './group-view.ts'
 import { attributesOf, pageOf } from './lists.ts'
@@ -83,7 +82,6 @@ export async function moveGroup(
   const live = await getObject(context, 'group', String(id), 'Could not find child by id')
   describeEvent(context, { operationType: 'UPDATE' })
   if (parent?.id === live.id) return
-  if (parent) await demandNoStronger(context, { groups: [parent.id] })
   const name = nameOf(live.key[0]!)
   const set = { path: pathIn(parent, name) }
   await unlessTaken(parent ? SIBLING : TOP, name, () => writers.group.update(context, [{ live, set }]))

@@ -9,7 +9,7 @@ import type { Context, WriteContext } from '../context.ts'
 import { failure } from '../errors.ts'
 import { writers } from '../index.ts'
 import type { LiveObject } from '../live.ts'
-import { conferrable, demandConferrable } from '../privilege.ts'
+import { conferrable, demandRoles } from '../privilege.ts'
 import { getObject } from './resource.ts'
 import { showRole } from './roles.ts'
 
@@ -86,8 +86,8 @@ export async function listEffective(
 ): Promise<Representation[]> {
   const { live, client } = await openShown(context, set, at)
   if (set.everything?.(live)) return show(context, await allRoles(context, set, client), brief)
-  const ids = await selectEffectiveRoles(context.tx, context.realm.number, set.holders(live))
-  const found = await writers.role.list(context, { ids })
+  const held = await selectEffectiveRoles(context.tx, context.realm.number, set.holders(live))
+  const found = await writers.role.list(context, { ids: held.map(({ id }) => id) })
   const there = found.filter(({ parent }) => parent?.id === client?.id)
   return show(context, there, brief)
 }
@@ -111,9 +111,12 @@ export async function removeRoles(
   bodies: readonly Representation[] | undefined,
 ): Promise<void> {
   const { live, client } = await open(context, set, at, set.manage)
-  if (bodies) return change(context, live, client, { remove: await keysIn(context, client, bodies) })
+  if (bodies) {
+    await demandRoles(context, idsIn(bodies))
+    return change(context, live, client, { remove: await keysIn(context, client, bodies) })
+  }
   const own = await ownRoles(context, live, client)
-  await demandConferrable(
+  await demandRoles(
     context,
     own.map(({ id }) => id),
   )
@@ -150,15 +153,18 @@ function ownRoles(context: Context, live: LiveObject, client: LiveObject | undef
   return writers.role.list(context, { keys: keysOf(live).filter(there) })
 }
 
-/** The keys of the roles that bodies name, which the caller may give and take. Throws not_found, forbidden. */
+function idsIn(bodies: readonly Representation[]): string[] {
+  return bodies.map(({ id }) => String(id ?? ''))
+}
+
+/** The keys of the roles that bodies name. Throws not_found. */
 async function keysIn(
   context: Context,
   client: LiveObject | undefined,
   bodies: readonly Representation[],
 ): Promise<Key[]> {
-  const ids = bodies.map(({ id }) => String(id ?? ''))
+  const ids = idsIn(bodies)
   const found = new Map((await writers.role.list(context, { ids })).map((role) => [role.id, role]))
-  await demandConferrable(context, [...found.keys()])
   return ids.map((id) => {
     const role = found.get(id)
     if (!role || role.parent?.id !== client?.id) throw failure('not_found', 'Role not found')

@@ -9,7 +9,7 @@ import type { Context, RuntimeContext, WriteContext } from '../context.ts'
 import { failure } from '../errors.ts'
 import { writers } from '../index.ts'
 import type { LiveObject } from '../live.ts'
-import { demandNoStronger } from '../privilege.ts'
+import { demandUsers } from '../privilege.ts'
 import { endSessions, leaveSessions, limitsOf, startSession, type UserSession } from '../sessions.ts'
 import { recordUserEvent } from '../user-events.ts'
 import { pageOf } from './lists.ts'
@@ -115,7 +115,7 @@ export async function impersonate(
   const { actor, now } = context
   const live = await findUser(context, user)
   demand(context, 'impersonation')
-  await demandNoStronger(context, { users: [user] })
+  await demandUsers(context, [user])
   const { enabled, serviceAccountClientId } = live.representation
   if (enabled !== true) throw failure('invalid', 'User is disabled')
   if (serviceAccountClientId != null) throw failure('invalid', 'Service accounts cannot be impersonated')

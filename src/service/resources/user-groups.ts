@@ -5,7 +5,6 @@ import { describeEvent, describeNothing } from '../admin-events.ts'
 import { demand, visibleTo } from '../administrators.ts'
 import type { Context, WriteContext } from '../context.ts'
 import { writers } from '../index.ts'
-import { demandNoStronger } from '../privilege.ts'
 import { GROUP_NOT_FOUND } from './default-groups.ts'
 import { showGroups } from './group-view.ts'
 import { findGroup } from './groups.ts'
@@ -40,7 +39,6 @@ export async function setMembership(
   const live = await findUser(context, user)
   demand(context, 'manage-users')
   const { key } = await getObject(context, 'group', group, GROUP_NOT_FOUND)
-  if (change === 'add') await demandNoStronger(context, { groups: [group] })
   const groups = (live.representation.groups ?? []) as string[]
   if (groups.includes(key[0]!) === (change === 'add')) return describeNothing(context)
   await writers.user.update(context, [{ live, set: {}, relations: { groups: { [change]: [key] } } }])

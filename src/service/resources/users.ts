@@ -10,7 +10,6 @@ import { failure } from '../errors.ts'
 import { writers } from '../index.ts'
 import type { LiveObject } from '../live.ts'
 import type { PasswordMaker } from '../password-rules.ts'
-import { demandNoStronger } from '../privilege.ts'
 import { profileOf } from '../profile.ts'
 import { replacement, withoutNulls } from '../put.ts'
 import {
@@ -74,9 +73,6 @@ export const users: Resource = {
     const attributes = attributesAfter(profile, {}, attributesIn(body))
     refuseAll(problemsOf(profile, { ...nothing, ...attributes, ...names }, 'admin', language ?? undefined))
     const { createdTimestamp, groups } = withoutNulls(body)
-    const joined = ((groups ?? []) as string[]).map((path): [string] => [path])
-    const found = joined.length ? await writers.group.list(context, { keys: joined }) : []
-    await demandNoStronger(context, { groups: found.map(({ id }) => id) })
     const federatedIdentities = await knownIdentities(context, body.federatedIdentities)
     const representation = withoutNulls({
       ...stateIn(body),
@@ -105,8 +101,6 @@ export const users: Resource = {
     const changed = changedIn(live, { ...gone, ...attributes, ...values })
     const mayRename = !ofClient && (rules.nameIsMail || rules.nameMayChange)
     const fixed = changed.username && !mayRename ? [problem('username', 'error-user-attribute-read-only')] : []
-    // Mails that let somebody choose a password go to the address.
-    if (changed.email !== undefined || body.credentials != null) await demandNoStronger(context, { users: [id] })
     const closed = readOnlyProblems(profile, changedIn(live, { ...attributesIn(body), ...valuesIn(body) }))
     refuseAll([...fixed, ...closed, ...problemsOf(profile, changed, 'admin', rules.language ?? undefined)])
     const stated: Representation = { ...stateIn(body), ...(body.attributes != null && { attributes }) }

@@ -1,0 +1,80 @@
+// A realm with administrators who have some roles only, and with somebody who has all: the boss.
+import { hashPassword } from '../../src/service/passwords.ts'
+import { SYSTEM } from '../../src/service/service.ts'
+import { users } from '../../src/service/users.ts'
+import { type TestAnswer, testServer } from './server.ts'
+import { testService } from './service.ts'
+
+/** The realm, and what its administrators do there. */
+export interface Administered {
+  readonly path: string
+  readonly name: string
+  /** Ids of people by username. */
+  readonly people: Readonly<Record<string, string>>
+  /** A realm role that contains `realm-admin`, as roles are named in bodies. */
+  readonly powerful: { readonly id: string; readonly name: string }
+  /** Id of a group that has it: /bosses. */
+  readonly bosses: string
+  /** A call of one of them; the address goes on from that of the realm. */
+  as(person: string, method: string, address: string, body?: unknown): Promise<TestAnswer>
+  /** Fails unless the call is refused for want of `realm-admin`. */
+  refused(person: string, method: string, address: string, body?: unknown): Promise<void>
+}
+
+/** Makes the realm; `administrators`: roles of `realm-management` by username. */
+export async function administeredRealm(administrators: Readonly<Record<string, string>>): Promise<Administered> {
+  const { call, make, realm } = await testServer()
+  const { service } = await testService()
+  const path = await realm({ accessTokenLifespan: 3600 })
+  const name = path.split('/').at(-1)!
+  await make(`${path}/roles`, { name: 'powerful', composites: { client: { 'realm-management': ['realm-admin'] } } })
+  const bosses = (await make(`${path}/groups`, { name: 'bosses' })).split('/').at(-1)!
+  const powerful = (await call('GET', `${path}/roles/powerful`)).body
+  await call('POST', `${path}/groups/${bosses}/role-mappings/realm`, { body: [powerful] })
+  const credentials = [await hashPassword('pw')]
+  const all = Object.entries({ boss: 'realm-admin', ...administrators }).map(([username, roles]) => ({
+    representation: {
+      username,
+      enabled: true,
+      email: `${username}@example.org`,
+      firstName: 'A',
+      lastName: 'B',
+      credentials,
+      clientRoles: { 'realm-management': roles.split(' ') },
+    },
+  }))
+  const made = await service.write(SYSTEM, name, (context) => users.create(context, all))
+  const tokens = new Map<string, Promise<string>>()
+  const logIn = async (username: string): Promise<string> => {
+    const { body } = await call('POST', `/realms/${name}/protocol/openid-connect/token`, {
+      token: null,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({
+        grant_type: 'password',
+        client_id: 'admin-cli',
+        username,
+        password: 'pw',
+      }).toString(),
+    })
+    return body.access_token
+  }
+  const as: Administered['as'] = async (person, method, address, body) => {
+    if (!tokens.has(person)) tokens.set(person, logIn(person))
+    return call(method, `${path}/${address}`, { token: await tokens.get(person)!, body })
+  }
+  return {
+    path,
+    name,
+    people: Object.fromEntries(made.map(({ id, key }) => [key[0]!, id])),
+    powerful,
+    bosses,
+    as,
+    async refused(person, method, address, body) {
+      const answer = await as(person, method, address, body)
+      const said = { status: answer.status, why: answer.body?.error_description }
+      const why = `this gives more administrative power than you have: you lack realm-admin of ${name}`
+      if (said.status !== 403 || said.why !== why)
+        throw new Error(`${person}: ${method} ${address}: ${JSON.stringify(said)}`)
+    },
+  }
+}
