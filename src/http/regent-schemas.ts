@@ -39,6 +39,9 @@ const position = z
 const attribution = z
   .object({
     who: z.string().describe('User name, name of the source, or system.'),
+    kind: z
+      .enum(['administrator', 'person', 'source', 'system'])
+      .describe('An administrator, the person whose account it is, a source, or Regent itself.'),
     client: z.string().optional().describe('Client through which it was done.'),
     address: z.string().optional().describe('Network address from which it was done.'),
     at: z.string().describe('When, as an ISO 8601 date and time.'),
@@ -99,6 +102,17 @@ export const outcome = z
               realm: z.string().describe('Name of the realm.'),
               creates: z.boolean().describe('Whether the realm is new.'),
               actions: z.array(action).describe('What is done, in the order of the documents.'),
+              leftAlone: z
+                .array(
+                  z.object({
+                    kind: z.string().describe('Kind of the object.'),
+                    key,
+                    path: z.string().optional().describe('The field; absent when the object is gone.'),
+                    live: z.json().describe('The live value; of a secret its keyed digest.'),
+                    by: attribution.optional(),
+                  }),
+                )
+                .describe('Drift that is only reported: it stays as it is.'),
               notes: z.array(note).describe('What a person should know.'),
               knows: z
                 .array(

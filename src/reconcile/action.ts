@@ -6,6 +6,8 @@ import type { Position } from '../lib/position.ts'
 /** Who changed something, and when: from the journal. */
 export interface Attribution {
   readonly who: string
+  /** `administrator`, by REST or the command line; `person`, whose own account it is; `source`; `system`, Regent itself. */
+  readonly kind: 'administrator' | 'person' | 'source' | 'system'
   readonly client?: string | undefined
   readonly address?: string | undefined
   readonly at: string
@@ -23,6 +25,15 @@ export interface Change {
   /** Whose change this puts back or overwrites. */
   readonly by?: Attribution
   readonly position?: Position
+}
+
+/** Drift that is only reported: it stays as it is. Without a path the object is gone. Secrets are digests. */
+export interface LeftAlone {
+  readonly kind: KindName
+  readonly key: Key
+  readonly path?: string
+  readonly live: Json
+  readonly by?: Attribution
 }
 
 /** What is to be done to one object. */
@@ -53,6 +64,8 @@ export interface RealmPlan {
   /** Whether the realm itself is new. */
   readonly creates: boolean
   readonly actions: readonly Action[]
+  /** What is not as it was applied, and stays so. */
+  readonly leftAlone: readonly LeftAlone[]
   readonly notes: readonly Note[]
   /** Live objects that the plan counts on, with their versions. */
   readonly knows: readonly { readonly kind: KindName; readonly id: string; readonly version: number }[]

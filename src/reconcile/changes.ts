@@ -11,9 +11,11 @@ import {
   valueAt,
 } from '../kinds/compare.ts'
 import type { Json } from '../kinds/fields.ts'
+import { kinds } from '../kinds/index.ts'
 import type { Key, Kind } from '../kinds/kind.ts'
 import { address } from '../kinds/tree.ts'
-import type { Attribution, Change } from './action.ts'
+import type { Attribution, Change, LeftAlone } from './action.ts'
+import { driftPolicy } from './drift-policy.ts'
 import type { LiveState, Owned, Place, PlanInput, Stated } from './plan-input.ts'
 
 /** The change of a stated field, if there is one. */
@@ -46,8 +48,8 @@ export function changeOf(
     }))
   }
   if (resolve(kind, path).field.relation)
-    return relationChange(input, live, path, keysOf(value), keysOf(current), keysOf(last), origin)
-  if (same(kind, path, value, current)) return []
+    return relationChange(input, live, owned, path, keysOf(value), keysOf(current), keysOf(last), origin)
+  if (same(kind, path, value, current) || isLeftAlone(input, kind, live, owned, path, value)) return []
   const drifted = last !== undefined && !same(kind, path, last, current)
   const by = drifted || last === undefined ? attribution(input, live, path) : undefined
   const why = drifted && same(kind, path, value, last) ? 'drift' : 'stated'
@@ -58,6 +60,7 @@ export function changeOf(
 function relationChange(
   input: PlanInput,
   live: LiveState,
+  owned: Owned | undefined,
   path: string,
   stated: readonly Key[],
   current: readonly Key[],
@@ -70,8 +73,69 @@ function relationChange(
   if (!add.length && !remove.length) return []
   // An element that had been applied and is stated still, but is not there: somebody removed it.
   const drifted = add.length > 0 && !remove.length && missing(add, last).length === 0
+  if (drifted && staysAsItIs(input, live, owned, path, current as unknown as Json)) return []
   const by = drifted ? attribution(input, live, path) : undefined
   return [{ path, add, remove, why: drifted ? 'drift' : 'stated', ...(by && { by }), position: origin.locate(path) }]
+}
+
+/** What of a stated object is not as it was applied, and is only reported. */
+export function fieldsLeftAlone(
+  input: PlanInput,
+  stated: Stated,
+  live: LiveState,
+  owned: Owned | undefined,
+): LeftAlone[] {
+  // Whoever changes an object marks what is owned of it: without a mark, and without what was left before, there is none.
+  if (!owned?.marked && !owned?.drifted) return []
+  const kind = kinds[live.kind]
+  return [...stated.fields].flatMap(([path, { value }]): LeftAlone[] => {
+    if (!isLeftAlone(input, kind, live, owned, path, value)) return []
+    const by = attribution(input, live, path)
+    const found = { kind: live.kind, key: stated.key, path, live: valueAt(kind, live.fields, path) }
+    return [{ ...found, ...(by && { by }) }]
+  })
+}
+
+/** What was applied, is gone, and is not made again: it was somebody's own. */
+export function objectLeftAlone(input: PlanInput, { kind, key, object, drifted }: Owned): LeftAlone[] {
+  const by = input.changedBy(kind, object)
+  const stays = by ? driftPolicy(kind, undefined, by) === 'report' : drifted?.[''] === null
+  return stays ? [{ kind, key, live: null, ...(by && { by }) }] : []
+}
+
+/** Whether a field drifted, is stated as it was applied, and is to stay as it is. */
+function isLeftAlone(
+  input: PlanInput,
+  kind: Kind,
+  live: LiveState,
+  owned: Owned | undefined,
+  path: string,
+  value: Json,
+): boolean {
+  const { field } = resolve(kind, path)
+  const last = owned?.fields[path]
+  if (last === undefined || field.once) return false
+  const current = valueAt(kind, live.fields, path)
+  if (field.relation) {
+    const lacks = missing(keysOf(value), keysOf(current))
+    const isNew = missing(keysOf(value), keysOf(last)).length > 0
+    return lacks.length > 0 && !isNew && staysAsItIs(input, live, owned, path, current)
+  }
+  if (same(kind, path, value, current) || !same(kind, path, value, last)) return false
+  return staysAsItIs(input, live, owned, path, current)
+}
+
+/** Who changed it decides; what was left alone before stays so until somebody changes it again. */
+function staysAsItIs(
+  input: PlanInput,
+  live: LiveState,
+  owned: Owned | undefined,
+  path: string,
+  current: Json,
+): boolean {
+  const before = owned?.drifted?.[path]
+  if (before !== undefined && same(kinds[live.kind], path, before, current)) return true
+  return owned?.marked === true && driftPolicy(live.kind, path, attribution(input, live, path)) === 'report'
 }
 
 /** Fields that this source stated and states no more: back to what creation would give, unless somebody changed them since. */

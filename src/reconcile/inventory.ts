@@ -2,8 +2,10 @@
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { FlatFields } from '../kinds/compare.ts'
+import { address } from '../kinds/tree.ts'
 import type { InventoryRow } from '../service/context.ts'
 import type { Ownership } from '../service/sources.ts'
+import type { LeftAlone } from './action.ts'
 import type { Applied } from './apply.ts'
 import { bind } from './binding.ts'
 import type { DesiredObject, DesiredRealm } from './desired.ts'
@@ -14,17 +16,25 @@ import type { Part } from './parts.ts'
 export function ownership(
   { source, desired }: Pick<Part, 'source' | 'desired'>,
   input: Observed,
+  leftAlone: readonly LeftAlone[],
   applied: Applied,
 ): { owned: Iterable<Ownership>; dropped: { kind: string; object: string }[] } {
   // What no action is about is not loaded again: it is what was bound.
   const bound = bind(input)
-  const idOf = (id: string) => (bound.get(id)?.id ?? applied.get(id)?.id)!
+  const ownedAt = new Map(input.owned.map((row) => [address(row.kind, row.key), row.object]))
+  const idOf = (id: string) => (bound.get(id)?.id ?? applied.get(id)?.id ?? ownedAt.get(id))!
   const rows = input.rows.filter((row) => row.source === source)
   const kept = new Map(rows.map((row) => [`${row.kind} ${row.object}`, row]))
   const open = rows.length ? [...desired.objects].filter(([id]) => !input.isSettled(id)) : []
   const now = new Set(open.map(([id, { kind }]) => `${kind} ${idOf(id)}`))
   return {
-    owned: differing(desired, input, idOf, kept),
+    owned: differing(
+      desired,
+      input,
+      Map.groupBy(leftAlone, ({ kind, key }) => address(kind, key)),
+      idOf,
+      kept,
+    ),
     dropped: rows.filter(({ kind, object }) => !now.has(`${kind} ${object}`)),
   }
 }
@@ -32,6 +42,7 @@ export function ownership(
 function* differing(
   { objects }: DesiredRealm,
   { isSettled }: Observed,
+  leftAlone: ReadonlyMap<string, readonly LeftAlone[]>,
   idOf: (address: string) => string,
   kept: ReadonlyMap<string, InventoryRow>,
 ): Generator<Ownership> {
@@ -40,9 +51,17 @@ function* differing(
     const { kind, key } = stated
     const { file, line } = stated.origin.position
     const object = idOf(id)
-    const row = { kind, object, key, fields: valuesOf(stated), file, line, marked: false, stated: statedDigest(stated) }
+    const drifted = driftedIn(leftAlone.get(id), stated)
+    const digest = statedDigest(stated)
+    const row = { kind, object, key, fields: valuesOf(stated), file, line, marked: false, stated: digest, drifted }
     if (!isDeepStrictEqual(row, withoutSource(kept.get(`${kind} ${object}`)))) yield row
   }
+}
+
+/** What of an object stays otherwise than this source states it. */
+function driftedIn(leftAlone: readonly LeftAlone[] | undefined, { fields }: DesiredObject): InventoryRow['drifted'] {
+  const own = leftAlone?.filter(({ path }) => path === undefined || fields.has(path)) ?? []
+  return own.length ? Object.fromEntries(own.map(({ path = '', live }) => [path, live])) : null
 }
 
 /** A digest of what the inventory says of an object that is stated so, in whatever order. */

@@ -172,7 +172,17 @@ function ownedTogether(rows: readonly InventoryRow[]): Owned[] {
   for (const { source: _, stated: __, ...row } of rows) {
     const id = `${row.object} ${address(row.kind, row.key)}`
     const known = together.get(id)
-    together.set(id, known ? { ...known, fields: unitedFields(row, known), marked: known.marked || row.marked } : row)
+    together.set(
+      id,
+      known
+        ? {
+            ...known,
+            fields: unitedFields(row, known),
+            marked: known.marked || row.marked,
+            drifted: row.drifted || known.drifted ? { ...row.drifted, ...known.drifted } : null,
+          }
+        : row,
+    )
   }
   return [...together.values()]
 }
@@ -293,6 +303,7 @@ export function blame(entries: readonly StoredEntry[]): PlanInput['changedBy'] {
 function attribution({ actor, at }: StoredEntry): Attribution {
   return {
     who: actor.user ?? actor.source ?? actor.kind,
+    kind: actor.kind,
     ...(actor.client !== undefined && { client: actor.client }),
     ...(actor.address !== undefined && { address: actor.address }),
     at: at.toISOString(),

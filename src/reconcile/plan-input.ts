@@ -27,6 +27,8 @@ export interface Owned {
   readonly line: number
   /** Somebody else has changed the object since. */
   readonly marked: boolean
+  /** Live values that the last run left alone, by path. */
+  readonly drifted: Readonly<Record<string, Json>> | null
 }
 
 /** Where a stated object stands, or something in it. */

@@ -2,9 +2,9 @@
 import { isSecret, resolve } from '../kinds/compare.ts'
 import { kinds } from '../kinds/index.ts'
 import { address, describe } from '../kinds/tree.ts'
-import type { Action, Note, RealmPlan } from './action.ts'
+import type { Action, LeftAlone, Note, RealmPlan } from './action.ts'
 import { bind } from './binding.ts'
-import { changeOf, releases } from './changes.ts'
+import { changeOf, fieldsLeftAlone, objectLeftAlone, releases } from './changes.ts'
 import { Creation } from './creation.ts'
 import type { LiveState, Owned, PlanInput, Stated } from './plan-input.ts'
 import { unknownProviders } from './unknown-providers.ts'
@@ -16,10 +16,13 @@ export function plan(input: PlanInput): RealmPlan {
   const binding = bind(input)
   const bound = new Set(binding.values())
   const actions: Action[] = []
+  const leftAlone: LeftAlone[] = []
   for (const [id, stated] of input.stated) {
     if (input.isSettled(id)) continue
     const owned = ownedByAddress.get(id)
     const live = binding.get(id)
+    if (live) leftAlone.push(...fieldsLeftAlone(input, stated, live, owned))
+    else if (owned) leftAlone.push(...objectLeftAlone(input, owned))
     const action = live ? update(input, stated, live, owned) : create(input, stated, owned)
     if (action) actions.push(action)
   }
@@ -30,14 +33,16 @@ export function plan(input: PlanInput): RealmPlan {
     ...(input.calledNow !== input.realm && { calledNow: input.calledNow }),
     creates: !input.exists,
     actions,
-    notes: [...notes(input), ...leftAlone(input, binding)],
+    leftAlone,
+    notes: [...notes(input), ...credentialsLeftAlone(input, binding)],
     knows: input.live.flatMap(({ kind, id, version }) =>
       id === undefined || version === undefined ? [] : [{ kind, id, version }],
     ),
   }
 }
 
-function create(input: PlanInput, stated: Stated, owned: Owned | undefined): Action {
+function create(input: PlanInput, stated: Stated, owned: Owned | undefined): Action | undefined {
+  if (owned && objectLeftAlone(input, owned).length) return undefined
   return new Creation(stated, owned && input.changedBy(stated.kind, owned.object))
 }
 
@@ -71,7 +76,7 @@ function actionOn(operation: 'update' | 'delete', live: LiveState): Omit<Action,
 }
 
 /** Whoever was there before the documents keeps what they log in with. */
-function leftAlone(input: PlanInput, binding: ReadonlyMap<string, LiveState>): Note[] {
+function credentialsLeftAlone(input: PlanInput, binding: ReadonlyMap<string, LiveState>): Note[] {
   const owned = new Set(input.owned.map(({ kind, key }) => address(kind, key)))
   return [...input.stated].flatMap(([id, { kind, key, fields }]) =>
     binding.has(id) && !owned.has(id)

@@ -5,7 +5,7 @@ import { kinds } from '../kinds/index.ts'
 import type { Key, KindName } from '../kinds/kind.ts'
 import { describe } from '../kinds/tree.ts'
 import type { Position } from '../lib/position.ts'
-import type { Action, Attribution, Change, Note, RealmPlan } from './action.ts'
+import type { Action, Attribution, Change, LeftAlone, Note, RealmPlan } from './action.ts'
 
 /** Puts a colour on a text, or not. */
 export type Paint = (style: 'green' | 'yellow' | 'red' | 'dim' | 'bold', text: string) => string
@@ -49,6 +49,7 @@ function* realmLines({ plan, consequences }: Shown['realms'][number], paint: Pai
   for (const action of plan.actions) yield* renderAction(action, signOf(plan, action), paint)
   for (const { operation, kind, key } of unchanged ? [] : consequences)
     yield paint('dim', `  ${SIGNS[operation][1]} ${describe(kind as KindName, key)} follows`)
+  for (const one of plan.leftAlone) yield paint('yellow', `  ! ${leftAlone(one)}`)
   for (const note of plan.notes) yield renderNote(note, paint)
 }
 
@@ -148,6 +149,15 @@ export function at({ file, line, column }: Position): string {
 /** Who, through which client, from where, and when. */
 export function by({ who, client, address, at: when }: Attribution): string {
   return [who, client && `by ${client}`, address && `from ${address}`, `at ${when}`].filter(Boolean).join(' ')
+}
+
+/** Drift that stays, and whose it is. */
+function leftAlone({ kind, key, path, live, by: who }: LeftAlone): string {
+  const name = describe(kind, key)
+  const whose = who ? ` by ${by(who)}` : ''
+  if (path === undefined) return `${name} was deleted${whose}; it is not made again`
+  const value = isSecret(kinds[kind], path) || Array.isArray(live) ? '' : ` to ${text(live)}`
+  return `${name}: ${path} was changed${value}${whose}; it stays so`
 }
 
 /** Something that is no change, as a line. */

@@ -202,7 +202,7 @@ function isOvertaken(error: unknown): boolean {
 }
 
 function nothingToDo(realm: string): RealmOutcome {
-  return { plan: { realm, creates: false, actions: [], notes: [], knows: [] }, consequences: [] }
+  return { plan: { realm, creates: false, actions: [], leftAlone: [], notes: [], knows: [] }, consequences: [] }
 }
 
 /** By realm, everything that decides what a run does: the documents that state it, and Regent's version. */

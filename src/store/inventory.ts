@@ -20,6 +20,8 @@ export interface InventoryRow {
   readonly marked: boolean
   /** A digest of what the row says, less source and mark; null in rows that were written before there was one. */
   readonly stated: string | null
+  /** Live values that the last run found to be drift and left alone, by path; of an object that is gone, an empty path. */
+  readonly drifted: Readonly<Record<string, Json>> | null
 }
 
 /** What a source has applied to a realm. */
@@ -46,11 +48,11 @@ export async function selectApplied(tx: Transaction, sources: readonly string[])
   return rows
 }
 
-/** Names of the realms in which somebody changed what a source owns, in order. One statement. */
+/** Names of the realms that differ from what sources applied, or may, in order. One statement. */
 export async function selectMarkedRealms(tx: Transaction): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select r.name from realm r
-    where exists (select from inventory i where i.realm = r.number and i.marked)
+    where exists (select from inventory i where i.realm = r.number and (i.marked or i.drifted is not null))
     order by r.name`.execute(tx)
   return rows.map(({ name }) => name)
 }
@@ -81,11 +83,11 @@ export async function selectInventory(
   const sources = stated.flatMap(({ source, digests }) => digests.map(() => source))
   const { rows } = await sql<InventoryRow & { fresh: string | null }>`
     with row as (
-      select s.name as source, i.kind, i.object, i.key, i.fields, i.file, i.line, i.marked, i.stated
+      select s.name as source, i.kind, i.object, i.key, i.fields, i.file, i.line, i.marked, i.stated, i.drifted
       from inventory i join source s on s.number = i.source
       where i.realm = ${realm}
     )
-    select coalesce(r.source, d.source) as source, r.kind, r.object, r.key, r.fields, r.file, r.line, r.marked, r.stated,
+    select coalesce(r.source, d.source) as source, r.kind, r.object, r.key, r.fields, r.file, r.line, r.marked, r.stated, r.drifted,
       case when r.object is null then d.digest end as fresh
     from (select * from row o where o.source = any(${stated.map(({ source }) => source)}::text[])) r
     full join unnest(${sources}::text[], ${digests}::text[]) as d(source, digest)
@@ -112,7 +114,7 @@ export async function selectOwned(
   objects: readonly { kind: string; key: Key }[],
 ): Promise<InventoryRow[]> {
   const { rows } = await sql<InventoryRow>`
-    select s.name as source, i.kind, i.object, i.key, i.fields, i.file, i.line, i.marked, i.stated
+    select s.name as source, i.kind, i.object, i.key, i.fields, i.file, i.line, i.marked, i.stated, i.drifted
     from inventory i join source s on s.number = i.source
     join jsonb_to_recordset(${JSON.stringify(objects)}::jsonb) as x(kind text, key jsonb)
       on x.kind = i.kind and x.key = i.key
@@ -121,12 +123,12 @@ export async function selectOwned(
   return rows
 }
 
-/** What sources own in a realm and others changed since. One statement. */
+/** What sources own in a realm and others changed since, as far as it was not put back. One statement. */
 export async function selectMarkedInventory(tx: Transaction, realm: number): Promise<InventoryRow[]> {
   const { rows } = await sql<InventoryRow>`
-    select s.name as source, i.kind, i.object, i.key, i.fields, i.file, i.line, i.marked, i.stated
+    select s.name as source, i.kind, i.object, i.key, i.fields, i.file, i.line, i.marked, i.stated, i.drifted
     from inventory i join source s on s.number = i.source
-    where i.realm = ${realm} and i.marked
+    where i.realm = ${realm} and (i.marked or i.drifted is not null)
     order by s.name, i.kind, i.key`.execute(tx)
   return rows
 }
@@ -228,19 +230,21 @@ function upsert(
   rows: readonly Omit<InventoryRow, 'source'>[],
   from: RawBuilder<unknown> = sql``,
 ): RawBuilder<unknown> {
-  return sql`insert into inventory as i (realm, source, kind, object, key, fields, file, line, marked, stated)
-      select ${realm}::integer, ${source}, x.kind, x.object, x.key, x.fields, x.file, x.line, x.marked, x.stated
+  return sql`insert into inventory as i (realm, source, kind, object, key, fields, file, line, marked, stated, drifted)
+      select ${realm}::integer, ${source}, x.kind, x.object, x.key, x.fields, x.file, x.line, x.marked, x.stated, x.drifted
       from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-        as x(kind text, object text, key jsonb, fields jsonb, file text, line integer, marked boolean, stated text) ${from}
+        as x(kind text, object text, key jsonb, fields jsonb, file text, line integer, marked boolean, stated text,
+          drifted jsonb) ${from}
       on conflict (realm, source, kind, object) do update
         set key = excluded.key, fields = excluded.fields, file = excluded.file, line = excluded.line, marked = excluded.marked,
-          stated = excluded.stated
+          stated = excluded.stated, drifted = excluded.drifted
         where i.realm = ${realm}`
 }
 
-/** How many rows are marked, in all realms. One statement. */
+/** How many rows are not as they were applied, or may not be, in all realms. One statement. */
 export async function countMarked(tx: Transaction): Promise<number> {
   const { rows } = await sql<{ count: number }>`
-    select count(*) as count from realm r join inventory i on i.realm = r.number where i.marked`.execute(tx)
+    select count(*) as count from realm r join inventory i on i.realm = r.number
+    where i.marked or i.drifted is not null`.execute(tx)
   return rows[0]!.count
 }

@@ -30,6 +30,7 @@ import { authenticationSessions } from './migrations/0024-authentication-session
 import { outbox } from './migrations/0025-outbox.ts'
 import { stated } from './migrations/0026-stated.ts'
 import { historyOfSources } from './migrations/0032-history-of-sources.ts'
+import { driftLeftAlone } from './migrations/0033-drift-left-alone.ts'
 
 /** The migrations in order: name → SQL. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -60,6 +61,7 @@ export const migrations: Readonly<Record<string, string>> = {
   '0025-outbox': outbox,
   '0026-stated': stated,
   '0032-history-of-sources': historyOfSources,
+  '0033-drift-left-alone': driftLeftAlone,
 }
 
 /** Applies what is missing. Two processes at once: the second waits. Throws what the database says. */

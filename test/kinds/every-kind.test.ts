@@ -7,6 +7,7 @@ import type { Key, KindName, Representation } from '../../src/kinds/kind.ts'
 import { describe as called, type TreeObject } from '../../src/kinds/tree.ts'
 import { exportRealm } from '../../src/realm-file/render.ts'
 import { findDrift } from '../../src/reconcile/drift.ts'
+import { driftPolicy } from '../../src/reconcile/drift-policy.ts'
 import { type Service, SYSTEM } from '../../src/service/service.ts'
 import { change, liveObject, liveObjects, remove } from '../support/changes.ts'
 import { ANN, applyAs, planText, source } from '../support/reconcile.ts'
@@ -54,7 +55,7 @@ describe.each((Object.keys(kinds) as KindName[]).filter((kind) => kind !== 'real
     }
   })
 
-  test('is called drift where somebody changed a field, and put back', async () => {
+  test('is called drift where somebody changed a field, and put back unless that is only reported', async () => {
     const realm = newName()
     const changeable = fields.filter(([, { relation, once, apart }]) => !relation && !once && !apart)
     for (const [field, , [first, second]] of changeable) {
@@ -65,6 +66,10 @@ describe.each((Object.keys(kinds) as KindName[]).filter((kind) => kind !== 'real
       const drift = (await findDrift(service, SYSTEM, realm)).filter((one) => one.kind === name)
       expect(drift.map(({ path, by }) => [path?.split('.')[0], by?.who])).toContainEqual([field, 'ann'])
       await applyAs(service, stated)
+      if (driftPolicy(name, field, undefined) === 'report') {
+        expect(await findDrift(service, SYSTEM, realm), field).toEqual(drift)
+        await change(service, ANN, realm, name, key, flatten(kind, { [field]: first }))
+      }
       expect(await findDrift(service, SYSTEM, realm), field).toEqual([])
     }
   })
