@@ -81,15 +81,17 @@ function conditions({ responses }: Operation): JsonSchema[] {
   ]
 }
 
-function answer(response: Response, tagged: boolean): JsonSchema {
-  const { description, schema } = response
-  const ETag = { description: 'Changes whenever what is answered does.', schema: { type: 'string' } }
+function answer({ description, schema, plain, located }: Response, tagged: boolean): JsonSchema {
+  const headers = { ...(located && { Location: LOCATION }), ...(tagged && { ETag: ETAG }) }
   return {
     description,
-    ...(tagged && { headers: { ETag } }),
-    ...(schema && { content: contentOf(schemaOf(schema), response.plain) }),
+    ...(Object.keys(headers).length && { headers }),
+    ...(schema && { content: contentOf(schemaOf(schema), plain) }),
   }
 }
+
+const ETAG = { description: 'Changes whenever what is answered does.', schema: { type: 'string' } }
+const LOCATION = { description: 'Its address.', required: true, schema: { type: 'string', format: 'uri' } }
 
 function contentOf(schema: JsonSchema, plain?: true): JsonSchema {
   return { [plain ? 'text/plain' : 'application/json']: { schema } }

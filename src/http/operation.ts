@@ -44,6 +44,8 @@ export interface Response {
   readonly schema?: z.ZodType
   /** The answer is no JSON, but the text itself. */
   readonly plain?: true
+  /** The header Location has the address of what was made. */
+  readonly located?: true
 }
 
 /** A request that was understood. */

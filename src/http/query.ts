@@ -8,13 +8,14 @@ export const queryFlag = z
   .optional()
   .meta({ wire: { type: 'boolean' } })
 
-/** Keycloak: what is no number makes an address that does not exist. */
+/** Keycloak: what is no number of 32 bits makes an address that does not exist; an empty text is as absent. */
 export const queryNumber = z
   .string()
-  .regex(/^[+-]?\d{1,9}$/)
-  .transform(Number)
+  .regex(/^([+-]?\d+)?$/)
+  .transform((text) => (text === '' ? undefined : Number(text)))
+  .pipe(z.int32().optional())
   .optional()
-  .meta({ wire: { type: 'integer' } })
+  .meta({ wire: { type: 'integer', format: 'int32' } })
 
 /** Every value that is given counts; empty ones are as absent. */
 export const queryTexts = z

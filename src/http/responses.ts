@@ -1,8 +1,9 @@
 // Responses that many operations share, for OpenAPI and the tests.
 import * as z from 'zod'
 import { kinds } from '../kinds/index.ts'
-import type { Kind } from '../kinds/kind.ts'
+import type { Kind, KindName } from '../kinds/kind.ts'
 import { childrenInside, childrenOf } from '../kinds/nested.ts'
+import { profileMetadata } from '../kinds/user-profile.ts'
 import { bodySchema, childShapes } from './body.ts'
 import type { Response } from './operation.ts'
 
@@ -74,10 +75,8 @@ export const unmatched: Readonly<Record<number, Response>> = {
 /** Done, and nothing to say. */
 export const done: Readonly<Record<number, Response>> = { 204: { description: 'Done.' } }
 
-/** Made; the header Location has the address. */
-export const made: Readonly<Record<number, Response>> = {
-  201: { description: 'Made; the header Location has its address.' },
-}
+/** Made; nothing to say but where it is. */
+export const made: Readonly<Record<number, Response>> = { 201: { description: 'Made.', located: true } }
 
 /** One object of the kind. */
 export function one(kind: Kind): Readonly<Record<number, Response>> {
@@ -87,6 +86,17 @@ export function one(kind: Kind): Readonly<Record<number, Response>> {
 /** A list of objects of the kind. */
 export function many(kind: Kind): Readonly<Record<number, Response>> {
   return { 200: { description: `Each ${kind.title}.`, schema: z.array(representationOf(kind)) } }
+}
+
+/** What stands in a representation and is more than its kind says of it: whole objects, and what only shows. */
+const inside: Partial<Record<KindName, (schemaOf: (kind: KindName) => z.ZodType) => Record<string, z.ZodType>>> = {
+  realm: (schemaOf) => ({
+    ...childShapes(schemaOf),
+    defaultRole: schemaOf('role'),
+    adminPermissionsClient: schemaOf('client'),
+  }),
+  group: (schemaOf) => ({ subGroups: z.array(schemaOf('group')) }),
+  user: () => ({ userProfileMetadata: profileMetadata }),
 }
 
 const representations = new Map<Kind, z.ZodType>()
@@ -99,10 +109,14 @@ export function representationOf(kind: Kind): z.ZodType {
     field,
     childrenOf(child, representationOf(child)).optional().describe(`Each ${child.title} of the ${kind.title}.`),
   ])
-  const special = kind.name === 'realm' ? childShapes((name) => representationOf(kinds[name])) : {}
-  const lists = Object.entries(special).map(([field, one]) => [field, one.optional().describe(one.description ?? '')])
+  const own = bodySchema(kind).shape
+  const whole = Object.entries(inside[kind.name]?.((name) => z.lazy(() => representationOf(kinds[name]))) ?? {})
+  const fields = whole.map(([field, one]) => [
+    field,
+    one.optional().describe(one.description ?? (own[field] as z.ZodType).description ?? ''),
+  ])
   const schema = z
-    .object({ ...bodySchema(kind).shape, ...Object.fromEntries([...children, ...lists]) })
+    .object({ ...own, ...Object.fromEntries([...children, ...fields]) })
     .describe(`A ${kind.title}.`)
     .register(components, { id: kind.representation })
   representations.set(kind, schema)

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { clientAuthenticators } from './authentication-providers.ts'
-import { choice, flag, integer, objectOf, opaque, structured, text, textMap, textSet } from './fields.ts'
+import { choice, flag, flagMap, integer, objectOf, structured, text, textMap, textSet } from './fields.ts'
 import { defineKind, type Representation } from './kind.ts'
 import { roleNames } from './role.ts'
 
@@ -167,7 +167,7 @@ export const client = defineKind({
       ],
     }),
 
-    access: opaque('What the caller may do with the client.', { computed: true }),
+    access: flagMap('What the caller may do with the client.', { computed: true }),
     origin: text('Where the client comes from, when that is not the realm itself.', { computed: true }),
     defaultRoles: textSet('Keycloak: of an earlier form; in documents, roles of the client that everybody has.', {
       computed: true,

@@ -106,6 +106,9 @@ const asInteger = z
   ])
   .meta({ wire: { type: 'integer' } })
 const asTexts = z.array(asText)
+const asTextsOrOne = z
+  .union([asTexts, asText.transform((one) => [one])])
+  .meta({ wire: { type: 'array', items: { type: 'string' } } })
 
 /** Whether PostgreSQL can keep the text: it knows neither NUL nor half a surrogate pair. */
 export function isStorable(text: string): boolean {
@@ -134,14 +137,12 @@ export const foldedText = (description: string, facts: Facts = {}): Field =>
 /** Texts by key. */
 export const textMap = (description: string, facts: Facts = {}): Field =>
   field('map', z.record(z.string(), asText.nullable()), description, facts)
+/** True or false by key. */
+export const flagMap = (description: string, facts: Facts = {}): Field =>
+  field('map', z.record(z.string(), asFlag.nullable()), description, facts)
 /** Lists of texts by key. */
 export const textListMap = (description: string, facts: Facts = {}): Field =>
-  field(
-    'map',
-    z.record(z.string(), z.union([asTexts, asText.transform((one) => [one])]).nullable()),
-    description,
-    facts,
-  )
+  field('map', z.record(z.string(), asTextsOrOne.nullable()), description, facts)
 /** Objects whose order matters. */
 export const objectList = (members: Record<string, Field>, description: string, facts: Facts = {}): Field => ({
   ...field('list', z.array(objectOf(members)), description, facts),

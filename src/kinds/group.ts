@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type Facts, type Field, integer, opaque, structured, text, textListMap, textSet } from './fields.ts'
+import { type Facts, type Field, flagMap, integer, opaque, structured, text, textListMap, textSet } from './fields.ts'
 import { defineKind } from './kind.ts'
 
 const names = z.array(z.string())
@@ -23,7 +23,12 @@ export const mappedRoles = {
 /** Groups by path. Keycloak: the slash at the beginning may be missing. */
 export const groupPaths = (description: string, facts: Facts = {}): Field => ({
   ...textSet(description, { refersTo: 'group', relation: true, ...facts }),
-  schema: z.array(z.string().transform((path) => (path.startsWith('/') ? path : `/${path}`))),
+  schema: z.array(
+    z
+      .string()
+      .transform((path) => (path.startsWith('/') ? path : `/${path}`))
+      .meta({ wire: { type: 'string' } }),
+  ),
 })
 
 /**
@@ -46,7 +51,7 @@ export const group = defineKind({
     subGroups: opaque('Groups that belong to this one.', { computed: true, default: [] }),
     attributes: textListMap('Lists of texts by name.', { onPut: 'replace', default: {} }),
     ...mappedRoles,
-    access: opaque('What the caller may do with the group.', { computed: true }),
+    access: flagMap('What the caller may do with the group.', { computed: true }),
   },
 })
 

@@ -50,6 +50,26 @@ export const profileSchema = z.strictObject({
     .describe('Who may use other attributes; absent: nobody.'),
 })
 
+/** Keycloak: UserProfileMetadata. What somebody who fills in a form needs to know of the profile. */
+export const profileMetadata = z.object({
+  attributes: z
+    .array(
+      z.object({
+        name: z.string().describe('Name of the attribute.'),
+        displayName: z.string().describe('Name of the attribute as people see it.'),
+        required: z.boolean().describe('Whether there must be a value.'),
+        readOnly: z.boolean().describe('Whether the value cannot be changed.'),
+        annotations: settings.optional().describe('What pages should know of the attribute.'),
+        validators: z.record(z.string(), settings).describe('What a value must fulfil.'),
+        group: z.string().optional().describe('The group of attributes that it stands in.'),
+        multivalued: z.boolean().describe('Whether there may be several values.'),
+        defaultValue: z.string().optional().describe('Value of new people who state none.'),
+      }),
+    )
+    .describe('The attributes that the caller may see.'),
+  groups: z.array(settings).describe('Groups of attributes on pages.'),
+})
+
 /** A profile that says everything that holds. */
 export interface UserProfile {
   readonly attributes?: readonly ProfileAttribute[]

@@ -1,5 +1,16 @@
 import * as z from 'zod'
-import { flag, foldedText, integer, objectList, opaque, structured, text, textListMap, textSet } from './fields.ts'
+import {
+  flag,
+  flagMap,
+  foldedText,
+  integer,
+  objectList,
+  opaque,
+  structured,
+  text,
+  textListMap,
+  textSet,
+} from './fields.ts'
 import { groupPaths, mappedRoles } from './group.ts'
 import { defineKind } from './kind.ts'
 
@@ -88,7 +99,7 @@ export const user = defineKind({
     federationLink: text('Id of the user store that the person comes from.', { proves: true }),
     serviceAccountClientId: text('Client whose account this is.', { refersTo: 'client', proves: true }),
 
-    access: opaque('What the caller may do with the person.', { computed: true }),
+    access: flagMap('What the caller may do with the person.', { computed: true }),
     origin: text('Where the person comes from.', { computed: true }),
     self: text('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),
     totp: flag('Whether the person has one-time codes.', { computed: true }),

@@ -164,3 +164,12 @@ test('the server tells its health, and has a page', async () => {
   expect(page.body).toContain('Regent')
   expect(page.body).not.toMatch(/(src|href)="https?:/)
 })
+
+test('the number of a page is one of 32 bits, and an empty one is as absent', async () => {
+  const status = async (query: string) => (await call('GET', `${path}/users?${query}`)).status
+  expect(await status('first=0&max=2147483647')).toBe(200)
+  expect(await status('first=2147483647&max=2147483647')).toBe(200)
+  expect(await status('first=-2147483648&max=')).toBe(200)
+  expect(await status('max=2147483648')).toBe(404)
+  expect(await status('first=ten')).toBe(404)
+})

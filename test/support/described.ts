@@ -1,6 +1,8 @@
-// Whether answers are what the operations say of themselves: each status is listed, each body fits its schema.
+// Whether answers are what the operations say of themselves: each status is listed, each body fits its schema, and what
+// was made has an address where that is said.
 import * as z from 'zod'
 import { missingOperations, operations } from '../../src/http/admin/index.ts'
+import type { TestAnswer } from './server.ts'
 
 // As the router finds them, what a path says in words comes before a parameter, which sorts after all letters.
 const patterns = [
@@ -14,12 +16,14 @@ const patterns = [
   }))
 
 /** Throws when an operation answers what its description does not say. */
-export function expectDescribed(method: string, address: string, status: number, body: unknown): void {
+export function expectDescribed(method: string, address: string, { status, headers, body }: TestAnswer): void {
   const path = address.split('?')[0]!.replace(/\/$/, '')
   const operation = patterns.find((one) => one.method === method && one.pattern.test(path))
   if (!operation?.responses) return
   const response = operation.responses[status]
   if (!response) throw new Error(`${operation.operationId} answers ${status}, and does not say so`)
+  if (response.located && !headers.location)
+    throw new Error(`${operation.operationId} answers ${status} without Location`)
   const problem = strict(response.schema)?.safeParse(body).error
   if (problem) throw new Error(`${operation.operationId} answers ${status}: ${z.prettifyError(problem)}`)
 }

@@ -75,7 +75,7 @@ async function start(): Promise<TestServer> {
       ...(body !== undefined && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
     const result = { status: answer.statusCode, headers: answer.headers, body: parsed(answer.body) }
-    expectDescribed(method, path, result.status, result.body)
+    expectDescribed(method, path, result)
     return result
   }
   const make: TestServer['make'] = async (path, body) => {

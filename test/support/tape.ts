@@ -67,7 +67,8 @@ async function perform(run: Run, { request, capture, wait }: Step): Promise<Answ
   const url = run.server + String(substitute(request.path, run.vars))
   const answer = await fetch(url, { method: request.method, headers, body: body ?? null, redirect: 'manual' })
   const raw = parsed(await answer.text())
-  expectDescribed(request.method, url.slice(run.server.length), answer.status, raw)
+  const seen = { status: answer.status, headers: Object.fromEntries(answer.headers), body: raw }
+  expectDescribed(request.method, url.slice(run.server.length), seen)
   const location = answer.headers.get('location') ?? undefined
   for (const [name, where] of Object.entries(capture ?? {})) {
     const last = location?.split('?')[0]?.split('/').at(-1)

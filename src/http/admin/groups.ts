@@ -8,7 +8,7 @@ import { objectBody } from '../body.ts'
 import { HttpError } from '../errors.ts'
 import { bodyBehind, type Call, type Operation, param, placing, reading, tagged, writing } from '../operation.ts'
 import { page, queryFlag } from '../query.ts'
-import { badRequest, done, many, one, refusals, representationOf } from '../responses.ts'
+import { badRequest, done, made, many, one, refusals, representationOf } from '../responses.ts'
 import { collection } from '../shapes/collection.ts'
 
 const kind = kinds.group
@@ -48,7 +48,7 @@ export const groupOperations: Operation[] = [
       event: kind.events.type,
       body,
       responses: {
-        201: { description: 'Made; the header Location has its address.' },
+        ...made,
         ...moved,
         ...refusals,
         ...badRequest,
@@ -91,7 +91,7 @@ export const groupOperations: Operation[] = [
       event: { type: kind.events.type, asCalled: true },
       body,
       responses: {
-        201: { description: 'Made; the header Location has its address.', schema: representationOf(kind) },
+        201: { ...made[201]!, schema: representationOf(kind) },
         ...moved,
         ...refusals,
         ...badRequest,

@@ -1,6 +1,6 @@
-import * as z from 'zod'
+import type * as z from 'zod'
 import type { UserProfile } from '../../kinds/user-profile.ts'
-import { profileSchema } from '../../kinds/user-profile.ts'
+import { profileMetadata, profileSchema } from '../../kinds/user-profile.ts'
 import { getProfile, getProfileMetadata, replaceProfile } from '../../service/resources/user-profile.ts'
 import type { BodyForm } from '../body.ts'
 import { recordEvent } from '../event.ts'
@@ -8,6 +8,7 @@ import { type Operation, param, reading, tagged } from '../operation.ts'
 import { badRequest, components, refusals } from '../responses.ts'
 
 components.add(profileSchema, { id: 'UPConfig' })
+components.add(profileMetadata, { id: 'UserProfileMetadata' })
 
 const NAMES: Readonly<Record<string, string>> = {
   required: 'UPAttributeRequired',
@@ -20,25 +21,6 @@ const body: BodyForm = {
   representation: ([list, , part]) =>
     NAMES[String(part)] ?? (list === undefined ? 'UPConfig' : list === 'groups' ? 'UPGroup' : 'UPAttribute'),
 }
-
-const metadata = z.object({
-  attributes: z
-    .array(
-      z.object({
-        name: z.string().describe('Name of the attribute.'),
-        displayName: z.string().describe('Name of the attribute as people see it.'),
-        required: z.boolean().describe('Whether there must be a value.'),
-        readOnly: z.boolean().describe('Whether the value cannot be changed.'),
-        annotations: z.record(z.string(), z.json()).optional().describe('What pages should know of the attribute.'),
-        validators: z.record(z.string(), z.record(z.string(), z.json())).describe('What a value must fulfil.'),
-        group: z.string().optional().describe('The group of attributes that it stands in.'),
-        multivalued: z.boolean().describe('Whether there may be several values.'),
-        defaultValue: z.string().optional().describe('Value of new people who state none.'),
-      }),
-    )
-    .describe('The attributes that the caller may see.'),
-  groups: z.array(z.record(z.string(), z.json())).describe('Groups of attributes on pages.'),
-})
 
 const answer = { 200: { description: 'The profile.', schema: profileSchema } }
 
@@ -77,7 +59,7 @@ export const userProfileOperations: Operation[] = tagged('Users', [
     path: '/admin/realms/{realm}/users/profile/metadata',
     summary: 'Get what an administrator who makes a person is asked for',
     permission: 'view-profile',
-    responses: { 200: { description: 'What is asked for.', schema: metadata }, ...refusals },
+    responses: { 200: { description: 'What is asked for.', schema: profileMetadata }, ...refusals },
     handle: reading(getProfileMetadata),
   },
 ])
