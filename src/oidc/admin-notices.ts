@@ -44,7 +44,7 @@ export async function tellClients(service: Service, name: string, action: AdminA
       expiration: secondsOf(realm.now) + LIFE,
       resource: client.key[0],
       action,
-      ...(action === 'PUSH_NOT_BEFORE' && { notBefore }),
+      ...(action !== 'TEST_AVAILABILITY' && { notBefore }),
     }
     return addressesOf(client).map((address) =>
       inTurn(async () => {

@@ -1,8 +1,10 @@
 // Operations that tell applications something, and answer how that went.
 import * as z from 'zod'
 import { type AdminAction, tellClients } from '../../oidc/admin-notices.ts'
+import { describeEvent, keepsEvents } from '../../service/admin-events.ts'
 import type { WriteContext } from '../../service/context.ts'
-import { type Call, type Operation, param, type Untagged, writing } from '../operation.ts'
+import { recordEvent } from '../event.ts'
+import { type Call, type Operation, param, type Untagged } from '../operation.ts'
 import { refusals } from '../responses.ts'
 
 const addresses = z.array(z.string())
@@ -22,11 +24,23 @@ export const told: Untagged['responses'] = {
 /** Does the work, tells the clients, or the one of that id, and answers which of them took it. */
 export function telling(
   action: AdminAction,
-  work: (context: WriteContext, call: Call) => Promise<void>,
+  work: (context: WriteContext, call: Call) => Promise<unknown>,
   id?: (call: Call) => string,
 ): Operation['handle'] {
   return async (call) => {
-    await writing(work)(call)
-    return { status: 200, body: await tellClients(call.service, param(call, 'realm'), action, id?.(call)) }
+    const { service, caller } = call
+    const realm = param(call, 'realm')
+    const kept = await service.write(caller, realm, async (context) => {
+      await work(context, call)
+      return keepsEvents(context)
+    })
+    const body = await tellClients(service, realm, action, id?.(call))
+    // What was answered is told by the event, too, and no transaction waits for answers. Keycloak: only where all were asked.
+    if (kept)
+      await service.write(caller, realm, async (context) => {
+        if (!id) describeEvent(context, { representation: body })
+        recordEvent(context, call)
+      })
+    return { status: 200, body }
   }
 }

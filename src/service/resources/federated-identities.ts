@@ -1,5 +1,6 @@
 // Accounts of users at identity providers.
 import type { Representation } from '../../kinds/kind.ts'
+import { describeEvent } from '../admin-events.ts'
 import { demand } from '../administrators.ts'
 import type { Context, WriteContext } from '../context.ts'
 import { failure } from '../errors.ts'
@@ -19,13 +20,15 @@ export async function addIdentity(
   context: WriteContext,
   user: string,
   provider: string,
-  { userId = null, userName = null }: Representation,
+  stated: Representation,
 ): Promise<void> {
+  const { userId = null, userName = null } = stated
   const live = await findUser(context, user)
   demand(context, 'manage-users')
   const identities = identitiesOf(live)
   if (identities.some(isAt(provider))) throw failure('conflict', 'User is already linked with provider')
   if (userId === null) throw failure('invalid', 'An account at an identity provider needs a userId')
+  describeEvent(context, { representation: stated })
   if (!(await hasProvider(context, provider))) return
   const added = { identityProvider: provider, userId, ...(userName !== null && { userName }) }
   await writers.user.update(context, [{ live, set: { federatedIdentities: [...identities, added] } }])

@@ -38,13 +38,15 @@ const one = (find: FindRole): Pick<Resource, 'get' | 'replace' | 'delete'> => ({
     describeEvent(context, { resourceType: typeOf(kinds.role, live.parent?.kind) })
   },
   async delete(context, place) {
-    const live = await find(context, place, 'manage')
-    await remove(context, live)
-    const { id, name, description, composite } = showRole(context, live)
-    const representation = masked(kinds.role, { id, name, description, composite } as Representation)
-    describeEvent(context, { resourceType: typeOf(kinds.role, live.parent?.kind), representation })
+    await end(context, await find(context, place, 'manage'))
   },
 })
+
+/** Deletes a role. */
+async function end(context: WriteContext, live: LiveObject): Promise<void> {
+  await remove(context, live)
+  describeEvent(context, { resourceType: typeOf(kinds.role, live.parent?.kind) })
+}
 
 /** Keycloak: RoleContainerResource. `owner` is the id of a client; without it, roles of the realm. */
 export const roles: Resource = {
@@ -72,6 +74,13 @@ export const roles: Resource = {
     const { parent } = await containerOf(context, place)
     const [made] = await writers.role.create(context, [{ ...newObject(withName(body)), ...(parent && { parent }) }])
     return made!.key.at(-1)!
+  },
+  // Keycloak: the event says what it was; not where it is deleted by its id.
+  async delete(context, place) {
+    const live = await findRole(context, place, 'manage')
+    const { id, name, composite } = showRole(context, live)
+    await end(context, live)
+    describeEvent(context, { representation: masked(kinds.role, { id, name, composite } as Representation) })
   },
 }
 

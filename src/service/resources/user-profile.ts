@@ -1,4 +1,5 @@
 // What REST does with the user profile of a realm.
+import { isDeepStrictEqual } from 'node:util'
 import type * as z from 'zod'
 import { componentPath } from '../../kinds/component.ts'
 import { PROFILE_SETTING, profileText } from '../../kinds/component-settings.ts'
@@ -6,7 +7,7 @@ import { USER_PROFILE } from '../../kinds/component-types.ts'
 import type { Json } from '../../kinds/fields.ts'
 import type { Representation } from '../../kinds/kind.ts'
 import { type profileSchema, type UserProfile, wholeProfile } from '../../kinds/user-profile.ts'
-import { describeEvent } from '../admin-events.ts'
+import { describeEvent, describeNothing } from '../admin-events.ts'
 import { demand } from '../administrators.ts'
 import type { Context, WriteContext } from '../context.ts'
 import { failure } from '../errors.ts'
@@ -36,6 +37,10 @@ export async function replaceProfile(
   const profile = wholeProfile(stated)
   const problem = profileProblem(profile) ?? scopeProblem(profile, await scopesOf(context))
   if (problem !== undefined) throw failure('invalid', problem)
+  if (isDeepStrictEqual(profile, await profileOf(context))) {
+    describeNothing(context)
+    return profile
+  }
   describeEvent(context, { representation: profile as unknown as Representation })
   const texts = [profileText(profile as unknown as Json)]
   const path = componentPath('', { providerType: USER_PROFILE })
