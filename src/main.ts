@@ -11,8 +11,8 @@ const program = new Command('regent')
   .configureHelp({ sortSubcommands: false })
 
 /** A command that needs the store: of a server, of a database, or of a folder. */
-function onStore(name: string, description: string): Command {
-  return program
+function onStore(name: string, description: string, under = program): Command {
+  return under
     .command(name)
     .description(description)
     .option('--server <URL>', 'talk to the running server at this address (REGENT_SERVER)')
@@ -88,6 +88,48 @@ onStore('drift', 'show what somebody changed since documents were applied')
   .argument('[realm]', 'only this realm')
   .addOption(output())
   .action(async (realm, flags) => (await import('./cli/drift.ts')).drift(realm, flags))
+
+onStore('why', 'tell which documents state something, and who set it when')
+  .argument('<realm>')
+  .argument('<path>', 'in the steps of a realm file, such as clients/my-app/redirectUris')
+  .addOption(output())
+  .action(async (realm, path, flags) => (await import('./cli/why.ts')).why(realm, path, flags))
+
+onStore('history', 'list the last revisions of a realm')
+  .argument('<realm>')
+  .option('--max <number>', 'how many (default: 50)')
+  .addOption(output())
+  .action(async (realm, flags) => (await import('./cli/history.ts')).history(realm, flags))
+
+onStore('diff', 'show what leads from one revision of a realm to another')
+  .argument('<realm>')
+  .argument('<from>', 'a revision, such as r41')
+  .argument('[to]', 'a revision (default: what is live)')
+  .addOption(output())
+  .action(async (realm, from, to, flags) => (await import('./cli/history.ts')).diff(realm, from, to, flags))
+
+onStore('rollback', 'go back to a revision of a realm, and hold its sources')
+  .argument('<realm>')
+  .argument('<revision>', 'such as r41')
+  .option('--plan', 'only show what would be done')
+  .addOption(output())
+  .action(async (realm, revision, flags) => (await import('./cli/history.ts')).rollback(realm, revision, flags))
+
+const source = program.command('source').description('the sources that have applied documents')
+
+onStore('list', 'list the sources, realm by realm', source)
+  .addOption(output())
+  .action(async (flags) => (await import('./cli/source.ts')).list(flags))
+
+onStore('forget', 'let go of what a source owns in a realm: it stays, and nobody states it', source)
+  .argument('<source>', 'name of the source')
+  .argument('<realm>')
+  .action(async (name, realm, flags) => (await import('./cli/source.ts')).forget(name, realm, flags))
+
+onStore('resume', 'let a source go on that was held by a rollback', source)
+  .argument('<source>', 'name of the source')
+  .argument('<realm>')
+  .action(async (name, realm, flags) => (await import('./cli/source.ts')).resume(name, realm, flags))
 
 onStore('export', 'write a realm as a document')
   .argument('<realm>')

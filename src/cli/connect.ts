@@ -18,7 +18,7 @@ export interface StoreFlags {
 export interface Connection {
   /** The parsed answer. Throws ApiError when it is none of success. */
   request(
-    method: 'GET' | 'POST' | 'PUT',
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
     path: string,
     body?: unknown,
     headers?: Record<string, string>,
@@ -40,6 +40,16 @@ export async function connect(flags: StoreFlags): Promise<Connection> {
       throw new Error(`${error.message}: name it with --server if you mean it`)
     // Whoever started a server here in development mode has its administrator.
     return remote(error.url, await login(error.url, { user: 'admin', password: 'admin', ...given(flags) }))
+  }
+}
+
+/** The answer to one request, to the store that flags and environment name. Throws ApiError. */
+export async function request(flags: StoreFlags, ...what: Parameters<Connection['request']>): Promise<unknown> {
+  const connection = await connect(flags)
+  try {
+    return await connection.request(...what)
+  } finally {
+    await connection.close()
   }
 }
 

@@ -2,19 +2,14 @@ import Table from 'cli-table3'
 import { describe } from '../kinds/tree.ts'
 import type { Drift } from '../reconcile/drift.ts'
 import { by, text } from '../reconcile/render.ts'
-import { connect, type StoreFlags } from './connect.ts'
+import { request, type StoreFlags } from './connect.ts'
 
 /** `regent drift`. */
 export async function drift(realm: string | undefined, flags: StoreFlags & { output: string }): Promise<void> {
-  const connection = await connect(flags)
-  try {
-    const query = realm === undefined ? '' : `?realm=${encodeURIComponent(realm)}`
-    const found = (await connection.request('GET', `/regent/v1/drift${query}`)) as Drift[]
-    if (flags.output === 'json') console.log(JSON.stringify(found, null, 2))
-    else console.log(found.length ? render(found) : 'No drift: everything is as it was applied.')
-  } finally {
-    await connection.close()
-  }
+  const query = realm === undefined ? '' : `?realm=${encodeURIComponent(realm)}`
+  const found = (await request(flags, 'GET', `/regent/v1/drift${query}`)) as Drift[]
+  if (flags.output === 'json') console.log(JSON.stringify(found, null, 2))
+  else console.log(found.length ? render(found) : 'No drift: everything is as it was applied.')
 }
 
 function render(found: readonly Drift[]): string {

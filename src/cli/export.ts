@@ -4,7 +4,7 @@ import { dump } from 'js-yaml'
 import type { Representation } from '../kinds/kind.ts'
 import { folderOf } from '../realm-file/folder.ts'
 import { documentSchema } from '../realm-file/schema.ts'
-import { connect, type StoreFlags } from './connect.ts'
+import { request, type StoreFlags } from './connect.ts'
 
 interface ExportFlags extends StoreFlags {
   readonly secrets?: boolean
@@ -25,15 +25,9 @@ export async function exportCommand(realm: string, flags: ExportFlags): Promise<
 }
 
 async function read(realm: string, flags: ExportFlags): Promise<Representation> {
-  const connection = await connect(flags)
-  try {
-    const asked = (['secrets', 'ids', 'full'] as const).filter((name) => flags[name])
-    const query = new URLSearchParams(asked.map((name): [string, string] => [name, 'true']))
-    const answer = await connection.request('GET', `/regent/v1/export/${encodeURIComponent(realm)}?${query}`)
-    return answer as Representation
-  } finally {
-    await connection.close()
-  }
+  const asked = (['secrets', 'ids', 'full'] as const).filter((name) => flags[name])
+  const query = new URLSearchParams(asked.map((name): [string, string] => [name, 'true']))
+  return (await request(flags, 'GET', `/regent/v1/export/${encodeURIComponent(realm)}?${query}`)) as Representation
 }
 
 function render(document: Representation, output: string): string {

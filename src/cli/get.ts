@@ -1,12 +1,7 @@
-import { connect, type StoreFlags } from './connect.ts'
+import { request, type StoreFlags } from './connect.ts'
 
 /** `regent get`: an answer of the admin API as JSON. */
 export async function get(path: string, flags: StoreFlags): Promise<void> {
-  const connection = await connect(flags)
-  try {
-    const answer = await connection.request('GET', `/admin/realms/${path.replace(/^\/?(admin\/realms\/?)?/, '')}`)
-    console.log(JSON.stringify(answer, null, 2))
-  } finally {
-    await connection.close()
-  }
+  const answer = await request(flags, 'GET', `/admin/realms/${path.replace(/^\/?(admin\/realms\/?)?/, '')}`)
+  console.log(JSON.stringify(answer, null, 2))
 }

@@ -1,6 +1,6 @@
 import { renderOutcome } from '../reconcile/render.ts'
 import type { Outcome } from '../reconcile/run.ts'
-import { connect, type StoreFlags } from './connect.ts'
+import { request, type StoreFlags } from './connect.ts'
 import { paint } from './paint.ts'
 import { approvals, readSource, type SourceFlags, wire } from './source.ts'
 
@@ -10,14 +10,9 @@ export async function plan(
   flags: StoreFlags & SourceFlags & { output: string; detailedExitcode?: boolean },
 ): Promise<void> {
   const source = await readSource(path, flags)
-  const connection = await connect(flags)
-  try {
-    const outcome = (await connection.request('POST', '/regent/v1/plan', wire(source), approvals(flags))) as Outcome
-    console.log(flags.output === 'json' ? JSON.stringify(outcome, null, 2) : renderOutcome(outcome, 'planned', paint))
-    const changes = outcome.realms.some(({ plan }) => plan.creates || plan.actions.length > 0)
-    if (changes && flags.detailedExitcode) process.exitCode = 2
-    else if (changes && flags.output === 'text') console.log(`Apply it with "regent apply ${path}".`)
-  } finally {
-    await connection.close()
-  }
+  const outcome = (await request(flags, 'POST', '/regent/v1/plan', wire(source), approvals(flags))) as Outcome
+  console.log(flags.output === 'json' ? JSON.stringify(outcome, null, 2) : renderOutcome(outcome, 'planned', paint))
+  const changes = outcome.realms.some(({ plan }) => plan.creates || plan.actions.length > 0)
+  if (changes && flags.detailedExitcode) process.exitCode = 2
+  else if (changes && flags.output === 'text') console.log(`Apply it with "regent apply ${path}".`)
 }

@@ -1,7 +1,10 @@
+import Table from 'cli-table3'
 import type { UnknownFields } from '../realm-file/parse.ts'
 import type { SourceState } from '../reconcile/run.ts'
 import { readFileSource } from '../reconcile/sources/file.ts'
 import type { SourceText } from '../reconcile/sources/text.ts'
+import type { SourceOfRealm } from '../service/history.ts'
+import { request, type StoreFlags } from './connect.ts'
 
 /** The flags that say how a source is read. */
 export interface SourceFlags {
@@ -24,4 +27,39 @@ export function wire({ name, revision, unknownFields, files }: SourceText): Sour
 /** What the caller says is meant, although it would be refused otherwise. */
 export function approvals({ allowLockOut }: SourceFlags): Record<string, string> {
   return allowLockOut ? { 'regent-allow-lock-out': 'true' } : {}
+}
+
+/** `regent source list`: which sources have applied to which realms. */
+export async function list(flags: StoreFlags & { output: string }): Promise<void> {
+  const found = (await request(flags, 'GET', '/regent/v1/sources')) as SourceOfRealm[]
+  if (flags.output === 'json') console.log(JSON.stringify(found, null, 2))
+  else console.log(found.length ? render(found) : 'No source has been applied so far.')
+}
+
+/** `regent source forget`: what the source owns in a realm stays, and nobody states it any more. */
+export async function forget(source: string, realm: string, flags: StoreFlags): Promise<void> {
+  await request(flags, 'DELETE', `/regent/v1/sources/${encodeURIComponent(realm)}?${new URLSearchParams({ source })}`)
+  console.log(`What ${source} stated in the realm ${realm} stays, and belongs to nobody.`)
+}
+
+/** `regent source resume`: a source that was held goes on with its next apply. */
+export async function resume(source: string, realm: string, flags: StoreFlags): Promise<void> {
+  const path = `/regent/v1/sources/${encodeURIComponent(realm)}/resume`
+  await request(flags, 'POST', `${path}?${new URLSearchParams({ source })}`)
+  console.log(`${source} is applied to the realm ${realm} again, from its next apply on.`)
+}
+
+function render(found: readonly SourceOfRealm[]): string {
+  const head = ['Source', 'Realm', 'Revision', 'Objects', 'Changed', 'Held']
+  const table = new Table({ head, style: { head: [], border: [] }, wordWrap: true })
+  for (const { source, realm, revision, objects, changed, held } of found)
+    table.push([
+      source,
+      realm,
+      revision,
+      objects,
+      changed,
+      held ? `since ${held.by} went back to r${held.revision}` : '',
+    ])
+  return table.toString()
 }

@@ -36,7 +36,7 @@ const position = z
   })
   .describe('A place in a document.')
 
-const attribution = z
+export const attribution = z
   .object({
     who: z.string().describe('User name, name of the source, or system.'),
     kind: z
@@ -45,10 +45,11 @@ const attribution = z
     client: z.string().optional().describe('Client through which it was done.'),
     address: z.string().optional().describe('Network address from which it was done.'),
     at: z.string().describe('When, as an ISO 8601 date and time.'),
+    revision: z.string().optional().describe('Of a source: the revision that was applied.'),
   })
   .describe('Who changed something, and when.')
 
-const key = z.array(z.string()).describe('Natural key, from the realm down.')
+export const key = z.array(z.string()).describe('Natural key, from the realm down.')
 const operation = z.enum(['create', 'update', 'delete']).describe('What is done to the object.')
 
 const change = z
@@ -66,7 +67,7 @@ const change = z
   })
   .describe('One field of an action.')
 
-const action = z
+export const action = z
   .object({
     operation,
     kind: z.string().describe('Kind of the object.'),
@@ -83,6 +84,58 @@ const note = z
   .object({ message: z.string().describe('What a person should know.'), position: position.optional() })
   .describe('Something that is no change.')
 
+export const held = z
+  .object({
+    revision: z.number().describe('The revision that somebody went back to.'),
+    by: z.string().describe('Who.'),
+    at: z.string().describe('When, as an ISO 8601 date and time.'),
+  })
+  .describe('What the sources state is planned, and not applied.')
+
+/** What is done, or would be, in one realm. */
+export const realmOutcome = z.object({
+  plan: z
+    .object({
+      realm: z.string().describe('Name of the realm.'),
+      creates: z.boolean().describe('Whether the realm is new.'),
+      actions: z.array(action).describe('What is done, in the order of the documents.'),
+      leftAlone: z
+        .array(
+          z.object({
+            kind: z.string().describe('Kind of the object.'),
+            key,
+            path: z.string().optional().describe('The field; absent when the object is gone.'),
+            live: z.json().describe('The live value; of a secret its keyed digest.'),
+            by: attribution.optional(),
+          }),
+        )
+        .describe('Drift that is only reported: it stays as it is.'),
+      notes: z.array(note).describe('What a person should know.'),
+      knows: z
+        .array(
+          z.object({
+            kind: z.string().describe('Kind of the object.'),
+            id: z.string().describe('Its id.'),
+            version: z.number().describe('Its version.'),
+          }),
+        )
+        .describe('Live objects that the plan counts on: it is refused when one of them has changed.'),
+    })
+    .describe('The comparison of one realm.'),
+  consequences: z
+    .array(
+      z.object({
+        operation,
+        kind: z.string().describe('Kind of the object.'),
+        object: z.string().describe('Its id.'),
+        key,
+        fields: z.record(z.string(), z.json()).describe('The values before.'),
+      }),
+    )
+    .describe('What follows without being stated.'),
+  held: held.optional(),
+})
+
 /** What a plan or an apply answers. */
 export const outcome = z
   .object({
@@ -94,51 +147,7 @@ export const outcome = z
         }),
       )
       .describe('What was planned or applied.'),
-    realms: z
-      .array(
-        z.object({
-          plan: z
-            .object({
-              realm: z.string().describe('Name of the realm.'),
-              creates: z.boolean().describe('Whether the realm is new.'),
-              actions: z.array(action).describe('What is done, in the order of the documents.'),
-              leftAlone: z
-                .array(
-                  z.object({
-                    kind: z.string().describe('Kind of the object.'),
-                    key,
-                    path: z.string().optional().describe('The field; absent when the object is gone.'),
-                    live: z.json().describe('The live value; of a secret its keyed digest.'),
-                    by: attribution.optional(),
-                  }),
-                )
-                .describe('Drift that is only reported: it stays as it is.'),
-              notes: z.array(note).describe('What a person should know.'),
-              knows: z
-                .array(
-                  z.object({
-                    kind: z.string().describe('Kind of the object.'),
-                    id: z.string().describe('Its id.'),
-                    version: z.number().describe('Its version.'),
-                  }),
-                )
-                .describe('Live objects that the plan counts on: it is refused when one of them has changed.'),
-            })
-            .describe('The comparison of one realm.'),
-          consequences: z
-            .array(
-              z.object({
-                operation,
-                kind: z.string().describe('Kind of the object.'),
-                object: z.string().describe('Its id.'),
-                key,
-                fields: z.record(z.string(), z.json()).describe('The values before.'),
-              }),
-            )
-            .describe('What follows without being stated.'),
-        }),
-      )
-      .describe('Of each realm that they state.'),
+    realms: z.array(realmOutcome).describe('Of each realm that they state.'),
     notes: z.array(note).describe('What a person should know about the sources.'),
   })
   .register(components, { id: 'OutcomeRepresentation' })
@@ -158,3 +167,84 @@ export const drift = z
     line: z.number().describe('Line in that file.'),
   })
   .register(components, { id: 'DriftRepresentation' })
+
+const revision = z.number().describe('Number of a revision: that of its last entry in the journal.')
+const at = z.iso.datetime().describe('When.')
+
+/** The revisions of a realm. */
+export const historyAnswer = z.array(
+  z
+    .object({
+      number: revision,
+      at,
+      actor: z.record(z.string(), z.json()).describe('Who did it: kind of actor, person, client, address, source.'),
+      created: z.number().describe('How many objects it made.'),
+      updated: z.number().describe('How many it changed.'),
+      deleted: z.number().describe('How many it deleted.'),
+      sources: z
+        .array(
+          z.object({
+            name: z.string().describe('Name of the source.'),
+            revision: z.string().describe('Its revision.'),
+          }),
+        )
+        .nullable()
+        .describe('The sources that were applied; null where none was.'),
+    })
+    .register(components, { id: 'RevisionRepresentation' }),
+)
+
+/** What leads from one revision to another. */
+export const diffAnswer = z.array(action)
+
+/** Where to go back to. */
+export const rollbackBody = z
+  .strictObject({
+    revision: z.number().int().min(1).describe('The revision to go back to.'),
+    tried: z.boolean().optional().describe('Only shows what would be done, and keeps nothing.'),
+  })
+  .register(components, { id: 'RollbackRepresentation' })
+
+/** Why something is as it is. */
+export const reasons = z
+  .object({
+    kind: z.string().describe('Kind of the object.'),
+    key,
+    id: z.string().describe('Id of the object.'),
+    by: attribution.optional(),
+    fields: z
+      .array(
+        z.object({
+          path: z.string().describe('The field; of a map field.key.'),
+          value: z.json().optional().describe('The live value; absent for secrets.'),
+          stated: z
+            .array(
+              z.object({
+                source: z.string().describe('Name of the source.'),
+                revision: z.string().describe('The revision that it applied last.'),
+                file: z.string().describe('Name of the file.'),
+                line: z.number().describe('Line, from 1.'),
+              }),
+            )
+            .describe('Where it is stated.'),
+          by: attribution.optional(),
+        }),
+      )
+      .describe('The fields that are stated or were changed.'),
+  })
+  .register(components, { id: 'ReasonsRepresentation' })
+
+/** Sources, realm by realm. */
+export const sourcesAnswer = z.array(
+  z
+    .object({
+      realm: z.string().describe('Name of the realm.'),
+      source: z.string().describe('Name of the source.'),
+      revision: z.string().describe('The revision that it applied last.'),
+      appliedAt: at,
+      held: held.nullable().describe('Since when, and why, what it states is not applied; null: it is.'),
+      objects: z.number().describe('How many objects it owns.'),
+      changed: z.number().describe('How many of them somebody changed since.'),
+    })
+    .register(components, { id: 'SourceOfRealmRepresentation' }),
+)

@@ -15,6 +15,7 @@ import { oidcRoutes } from './oidc.ts'
 import { openApi } from './openapi.ts'
 import { forwardedBy, type Proxies, trustedBy } from './proxies.ts'
 import { regentOperations } from './regent.ts'
+import { regentHistoryOperations } from './regent-history.ts'
 import { register } from './register.ts'
 import { demandStorable } from './storable.ts'
 
@@ -38,7 +39,7 @@ export interface ServerOptions {
 }
 
 /** Every operation of the server. */
-export const operations = [...adminOperations, ...regentOperations]
+export const operations = [...adminOperations, ...regentOperations, ...regentHistoryOperations]
 
 /** A whole realm with its people must fit. */
 const BODY_LIMIT = 64 * 1024 * 1024

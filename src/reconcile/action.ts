@@ -11,6 +11,8 @@ export interface Attribution {
   readonly client?: string | undefined
   readonly address?: string | undefined
   readonly at: string
+  /** Of a source: the revision that was applied. */
+  readonly revision?: string | undefined
 }
 
 /** One field of an action. A relation has `add` and `remove` instead of `from` and `to`. Secrets are digests. */

@@ -9,7 +9,7 @@ import { ServiceError } from '../service/errors.ts'
 import { demandAdministrator } from '../service/last-administrator.ts'
 import { hashPassword } from '../service/passwords.ts'
 import { type Caller, Rollback, type Service } from '../service/service.ts'
-import { type KeptPlan, record } from '../service/sources.ts'
+import { type Held, type KeptPlan, record } from '../service/sources.ts'
 import type { Action, RealmPlan } from './action.ts'
 import { ActionError, type Applied, apply, eventsAreKept, type Statement } from './apply.ts'
 import { noHash, withCredentials } from './credentials.ts'
@@ -26,6 +26,8 @@ export interface RealmOutcome {
   readonly plan: RealmPlan
   /** What follows that no document states: journal entries that no action of the plan foresees. */
   readonly consequences: readonly JournalEntry[]
+  /** Somebody went back to an earlier revision: this was planned, and not applied. */
+  readonly held?: Held
 }
 
 /** A realm's plan, and what it was made of. */
@@ -184,12 +186,12 @@ function withoutPlacesIn(action: Action): Action {
 }
 
 /** What the plan's actions did, for admin events. */
-function changesOf(made: RealmPlan, applied: Applied): ObjectChange[] {
+export function changesOf(made: RealmPlan, applied: Applied): ObjectChange[] {
   return made.actions.map(({ operation, kind, key }) => ({ operation, object: applied.get(address(kind, key))! }))
 }
 
 /** Journal entries about objects that no action of the plan is about. */
-function consequences(made: RealmPlan, entries: readonly JournalEntry[]): JournalEntry[] {
+export function consequences(made: RealmPlan, entries: readonly JournalEntry[]): JournalEntry[] {
   const foreseen = new Set(made.actions.map(({ kind, key }) => address(kind, key)))
   return entries.filter(({ kind, key }) => !foreseen.has(address(kind as never, key)))
 }

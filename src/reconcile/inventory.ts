@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { FlatFields } from '../kinds/compare.ts'
+import { kinds } from '../kinds/index.ts'
 import { address } from '../kinds/tree.ts'
 import type { InventoryRow } from '../service/context.ts'
 import type { Ownership } from '../service/sources.ts'
@@ -54,7 +55,7 @@ function* differing(
     const drifted = driftedIn(leftAlone.get(id), stated)
     const digest = statedDigest(stated)
     const row = { kind, object, key, fields: valuesOf(stated), file, line, marked: false, stated: digest, drifted }
-    if (!isDeepStrictEqual(row, withoutSource(kept.get(`${kind} ${object}`)))) yield row
+    if (!isDeepStrictEqual(row, withoutSource(kept.get(`${kind} ${object}`)))) yield { ...row, lines: linesOf(stated) }
   }
 }
 
@@ -62,6 +63,13 @@ function* differing(
 function driftedIn(leftAlone: readonly LeftAlone[] | undefined, { fields }: DesiredObject): InventoryRow['drifted'] {
   const own = leftAlone?.filter(({ path }) => path === undefined || fields.has(path)) ?? []
   return own.length ? Object.fromEntries(own.map(({ path = '', live }) => [path, live])) : null
+}
+
+/** Of each field the line that states it, counted from that of the object. People are many: of theirs, that one is kept. */
+function linesOf({ kind, fields, origin }: DesiredObject): InventoryRow['lines'] {
+  if (kinds[kind].people) return null
+  const { line } = origin.position
+  return Object.fromEntries([...fields].map(([path, { origin }]) => [path, origin.locate(path).line - line]))
 }
 
 /** A digest of what the inventory says of an object that is stated so, in whatever order. */
@@ -76,8 +84,8 @@ function valuesOf({ fields }: DesiredObject): FlatFields {
   return Object.fromEntries([...fields].map(([path, { value }]) => [path, value]))
 }
 
-function withoutSource(row: InventoryRow | undefined): Ownership | undefined {
+function withoutSource(row: InventoryRow | undefined): Omit<Ownership, 'lines'> | undefined {
   if (!row) return undefined
-  const { source: _, ...rest } = row
+  const { source: _, lines: __, ...rest } = row
   return rest
 }

@@ -169,7 +169,7 @@ function digestsIn({ objects }: DesiredRealm): { masked: string[]; byDigest: Map
 /** What the sources own together of each object: the same values, where several state one. */
 function ownedTogether(rows: readonly InventoryRow[]): Owned[] {
   const together = new Map<string, Owned>()
-  for (const { source: _, stated: __, ...row } of rows) {
+  for (const { source: _, stated: __, lines: ___, ...row } of rows) {
     const id = `${row.object} ${address(row.kind, row.key)}`
     const known = together.get(id)
     together.set(
@@ -307,5 +307,6 @@ function attribution({ actor, at }: StoredEntry): Attribution {
     ...(actor.client !== undefined && { client: actor.client }),
     ...(actor.address !== undefined && { address: actor.address }),
     at: at.toISOString(),
+    ...(actor.revision !== undefined && { revision: actor.revision }),
   }
 }

@@ -15,7 +15,11 @@ export const plainly: Paint = (_style, text) => text
 
 /** What an outcome looks like, whether it was planned or applied. */
 export interface Shown {
-  readonly realms: readonly { readonly plan: RealmPlan; readonly consequences: readonly Consequence[] }[]
+  readonly realms: readonly {
+    readonly plan: RealmPlan
+    readonly consequences: readonly Consequence[]
+    readonly held?: { readonly revision: number; readonly by: string; readonly at: string }
+  }[]
   readonly notes: readonly Note[]
 }
 
@@ -42,7 +46,7 @@ export function* outcomeLines(shown: Shown, how: 'planned' | 'applied', paint: P
   yield summary(shown, how)
 }
 
-function* realmLines({ plan, consequences }: Shown['realms'][number], paint: Paint): Generator<string> {
+function* realmLines({ plan, consequences, held }: Shown['realms'][number], paint: Paint): Generator<string> {
   const name = paint('bold', `realm ${plan.realm}${plan.creates ? ' (new)' : ''}`)
   const unchanged = !plan.actions.length && !plan.creates
   yield unchanged ? `${name}: unchanged` : name
@@ -51,6 +55,18 @@ function* realmLines({ plan, consequences }: Shown['realms'][number], paint: Pai
     yield paint('dim', `  ${SIGNS[operation][1]} ${describe(kind as KindName, key)} follows`)
   for (const one of plan.leftAlone) yield paint('yellow', `  ! ${leftAlone(one)}`)
   for (const note of plan.notes) yield renderNote(note, paint)
+  if (held) {
+    const back = `${held.by} went back to r${held.revision} at ${held.at}`
+    yield paint(
+      'yellow',
+      `  held: ${back}; this is not applied until "regent source resume" or the documents say so too`,
+    )
+  }
+}
+
+/** What leads from one revision to another, object by object, as text. */
+export function renderActions(actions: readonly Action[], paint: Paint = plainly): string {
+  return actions.flatMap((action) => renderAction(action, action.operation, paint)).join('\n')
 }
 
 /** A new realm is made with its built-in content, and then changed: people see something new. */
@@ -146,9 +162,9 @@ export function at({ file, line, column }: Position): string {
   return `${file}:${line}:${column}`
 }
 
-/** Who, through which client, from where, and when. */
-export function by({ who, client, address, at: when }: Attribution): string {
-  return [who, client && `by ${client}`, address && `from ${address}`, `at ${when}`].filter(Boolean).join(' ')
+/** Who, of a source at which revision, through which client, from where, and when. */
+export function by({ who, revision, client, address, at: when }: Attribution): string {
+  return [who, revision && `(${revision})`, client && `by ${client}`, address && `from ${address}`, `at ${when}`].filter(Boolean).join(' ')
 }
 
 /** Drift that stays, and whose it is. */
@@ -166,7 +182,8 @@ export function renderNote({ message, position }: Note, paint: Paint = plainly):
 }
 
 function summary({ realms }: Shown, how: 'planned' | 'applied'): string {
-  const done = realms.flatMap(({ plan }) => {
+  const done = realms.flatMap(({ plan, held }) => {
+    if (held && how === 'applied') return []
     const operations = plan.actions.map((action) => signOf(plan, action))
     const named = plan.actions.some(({ kind }) => kind === 'realm')
     return plan.creates && !named ? ['create' as const, ...operations] : operations

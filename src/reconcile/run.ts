@@ -7,7 +7,7 @@ import type { UnknownFields } from '../realm-file/parse.ts'
 import { byPlace, collect, DocumentError, type Problem } from '../realm-file/problem.ts'
 import { ServiceError } from '../service/errors.ts'
 import type { Caller, Service } from '../service/service.ts'
-import { type AppliedSource, appliedBy } from '../service/sources.ts'
+import { type AppliedSource, appliedBy, type Held } from '../service/sources.ts'
 import type { Note } from './action.ts'
 import { ActionError } from './apply.ts'
 import { type DesiredRealm, desiredRealms, inOrder } from './desired.ts'
@@ -53,11 +53,16 @@ export async function applySources(
   sources: readonly SourceState[],
 ): Promise<Outcome> {
   try {
-    const outcome = await run(service, caller, sources, (made, parts) => {
-      const source = parts.map((part) => part.source).join(', ')
-      return commit(service, { ...caller, actor: { ...caller.actor, source } }, made, parts)
+    const outcome = await run(service, caller, sources, async (made, parts, held) => {
+      // What they state counts again once it says what somebody went back to.
+      if (held && made.plan.actions.length) return { ...(await trial(service, caller, made)), held }
+      const [source, revision] = [
+        parts.map((one) => one.source).join(', '),
+        parts.map((one) => one.revision).join(', '),
+      ]
+      return commit(service, { ...caller, actor: { ...caller.actor, source, revision } }, made, parts)
     })
-    const changed = outcome.realms.some(({ plan }) => plan.creates || plan.actions.length > 0)
+    const changed = outcome.realms.some(({ plan, held }) => !held && (plan.creates || plan.actions.length > 0))
     service.applies[changed ? 'changed' : 'unchanged']++
     return outcome
   } catch (error) {
@@ -66,7 +71,7 @@ export async function applySources(
   }
 }
 
-type Step = (made: Planned, parts: readonly Part[]) => Promise<RealmOutcome>
+type Step = (made: Planned, parts: readonly Part[], held: Held | undefined) => Promise<RealmOutcome>
 
 async function run(service: Service, caller: Caller, sources: readonly SourceState[], step: Step): Promise<Outcome> {
   const applied = await appliedBy(
@@ -91,6 +96,7 @@ async function run(service: Service, caller: Caller, sources: readonly SourceSta
   const all = statedTogether(service, digests, before, settled).map((one) => ({
     ...one,
     calledNow: calledNow.get(one.desired.name) ?? one.desired.name,
+    held: before.get(one.desired.name)?.find(({ held }) => held)?.held ?? undefined,
   }))
   const coming = all.length > 1 ? await lookAhead(service, caller, sources, all) : []
   const byName = new Map(all.map((one) => [one.desired.name, one]))
@@ -114,6 +120,8 @@ interface Wanted {
   readonly desired: DesiredRealm
   readonly parts: readonly Part[]
   readonly calledNow: string
+  /** Somebody went back to an earlier revision of it. */
+  readonly held: Held | undefined
 }
 
 type Digests = readonly { readonly source: SourceState; readonly digests: ReadonlyMap<string, string> }[]
@@ -124,7 +132,7 @@ function statedTogether(
   sources: Digests,
   before: ReadonlyMap<string, readonly AppliedSource[]>,
   settled: ReadonlySet<string>,
-): Omit<Wanted, 'calledNow'>[] {
+): Omit<Wanted, 'calledNow' | 'held'>[] {
   const problems: Problem[] = []
   const open = sources.flatMap(({ source, digests }) => {
     const documents = source.documents.filter((one) => !settled.has(realmOf(one)))
@@ -180,7 +188,7 @@ async function runRealm(
   service: Service,
   caller: Caller,
   sources: readonly SourceState[],
-  { desired, parts, calledNow }: Wanted,
+  { desired, parts, calledNow, held }: Wanted,
   coming: readonly LiveState[],
   step: Step,
 ): Promise<RealmOutcome> {
@@ -188,7 +196,7 @@ async function runRealm(
     const input = await service.snapshot(caller, calledNow, (context) => observe(context, parts, desired))
     const made = planned(desired, input, documentsIn(sources), desired.name === MASTER ? coming : [])
     try {
-      return await step(made, parts)
+      return await step(made, parts, held)
     } catch (error) {
       if (!isOvertaken(error) || attempt === ATTEMPTS) throw error
     }

@@ -14,11 +14,12 @@ import {
   upsertInventory,
 } from '../store/inventory.ts'
 import { CHUNK } from '../store/objects.ts'
-import type { Context } from './context.ts'
+import type { WriteContext } from './context.ts'
 import { failure } from './errors.ts'
+import { lastVersion } from './history.ts'
 import type { Service } from './service.ts'
 
-export type { AppliedSource } from '../store/inventory.ts'
+export type { AppliedSource, Held } from '../store/inventory.ts'
 
 /** A row of the inventory, less whose it is. */
 export type Ownership = Omit<InventoryRow, 'source'>
@@ -65,14 +66,14 @@ export function countChanged(service: Service): Promise<number> {
  * Keeps what a run did, in its transaction. Throws `changed` where other objects that a source owns are marked than when the
  * run was planned. One statement per source, and one per further chunk of what is owned or was done.
  */
-export async function record(context: Context, parts: readonly PartRecord[], plan: KeptPlan): Promise<void> {
+export async function record(context: WriteContext, parts: readonly PartRecord[], plan: KeptPlan): Promise<void> {
   const { tx, realm, now, actor } = context
   const { actions, ...rest } = plan
   const texts = chunks(textsOf(actions), LINE)
   const sources = parts.map(({ source, revision }) => ({ name: source, revision }))
   const line = (own: readonly string[] = [], part = 0) => {
     const head = JSON.stringify({ ...rest, ...(part && { part }) }).slice(0, -1)
-    return { sources, at: now, actor, plan: `${head},"actions":[${own.join()}]}` }
+    return { sources, version: lastVersion(context), at: now, actor, plan: `${head},"actions":[${own.join()}]}` }
   }
   for (const [at, { owned, dropped, marked, ends, ...run }] of parts.entries()) {
     const rows = chunks(owned, CHUNK)

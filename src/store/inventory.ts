@@ -20,6 +20,8 @@ export interface InventoryRow {
   readonly marked: boolean
   /** A digest of what the row says, less source and mark; null in rows that were written before there was one. */
   readonly stated: string | null
+  /** Of each field the line that states it, counted from that of the object; null where only that is kept. */
+  readonly lines: Readonly<Record<string, number>> | null
   /** Live values that the last run found to be drift and left alone, by path; of an object that is gone, an empty path. */
   readonly drifted: Readonly<Record<string, Json>> | null
 }
@@ -33,12 +35,21 @@ export interface AppliedSource {
   readonly digest: string
   readonly revision: string
   readonly marked: boolean
+  /** What it states is planned, and not applied. */
+  readonly held: Held | null
+}
+
+/** Since when a source is held, and why: the revision to which somebody went back. */
+export interface Held {
+  readonly revision: number
+  readonly by: string
+  readonly at: string
 }
 
 /** The realms that sources have applied to. One statement, and all that a run needs that has nothing to do. */
 export async function selectApplied(tx: Transaction, sources: readonly string[]): Promise<AppliedSource[]> {
   const { rows } = await sql<AppliedSource>`
-    select s.name as source, r.name as realm, sr.digest, sr.revision,
+    select s.name as source, r.name as realm, sr.digest, sr.revision, sr.held,
       (select i.key ->> 0 from inventory i
         where i.realm = sr.realm and i.source = sr.source and i.kind = 'realm') as stated,
       exists (select from inventory i where i.realm = sr.realm and i.source = sr.source and i.marked) as marked
@@ -83,11 +94,12 @@ export async function selectInventory(
   const sources = stated.flatMap(({ source, digests }) => digests.map(() => source))
   const { rows } = await sql<InventoryRow & { fresh: string | null }>`
     with row as (
-      select s.name as source, i.kind, i.object, i.key, i.fields, i.file, i.line, i.marked, i.stated, i.drifted
+      select s.name as source, i.kind, i.object, i.key, i.fields, i.file, i.line, i.marked, i.stated, i.drifted,
+        i.lines
       from inventory i join source s on s.number = i.source
       where i.realm = ${realm}
     )
-    select coalesce(r.source, d.source) as source, r.kind, r.object, r.key, r.fields, r.file, r.line, r.marked, r.stated, r.drifted,
+    select coalesce(r.source, d.source) as source, r.kind, r.object, r.key, r.fields, r.file, r.line, r.marked, r.stated, r.drifted, r.lines,
       case when r.object is null then d.digest end as fresh
     from (select * from row o where o.source = any(${stated.map(({ source }) => source)}::text[])) r
     full join unnest(${sources}::text[], ${digests}::text[]) as d(source, digest)
@@ -114,7 +126,8 @@ export async function selectOwned(
   objects: readonly { kind: string; key: Key }[],
 ): Promise<InventoryRow[]> {
   const { rows } = await sql<InventoryRow>`
-    select s.name as source, i.kind, i.object, i.key, i.fields, i.file, i.line, i.marked, i.stated, i.drifted
+    select s.name as source, i.kind, i.object, i.key, i.fields, i.file, i.line, i.marked, i.stated, i.drifted,
+        i.lines
     from inventory i join source s on s.number = i.source
     join jsonb_to_recordset(${JSON.stringify(objects)}::jsonb) as x(kind text, key jsonb)
       on x.kind = i.kind and x.key = i.key
@@ -123,10 +136,27 @@ export async function selectOwned(
   return rows
 }
 
+/** What sources own of one object. One statement. */
+export async function selectInventoryOfObject(
+  tx: Transaction,
+  realm: number,
+  kind: string,
+  object: string,
+): Promise<InventoryRow[]> {
+  const { rows } = await sql<InventoryRow>`
+    select s.name as source, i.kind, i.object, i.key, i.fields, i.file, i.line, i.marked, i.stated, i.drifted,
+        i.lines
+    from inventory i join source s on s.number = i.source
+    where i.realm = ${realm} and i.kind = ${kind} and i.object = ${object}
+    order by s.name`.execute(tx)
+  return rows
+}
+
 /** What sources own in a realm and others changed since, as far as it was not put back. One statement. */
 export async function selectMarkedInventory(tx: Transaction, realm: number): Promise<InventoryRow[]> {
   const { rows } = await sql<InventoryRow>`
-    select s.name as source, i.kind, i.object, i.key, i.fields, i.file, i.line, i.marked, i.stated, i.drifted
+    select s.name as source, i.kind, i.object, i.key, i.fields, i.file, i.line, i.marked, i.stated, i.drifted,
+        i.lines
     from inventory i join source s on s.number = i.source
     where i.realm = ${realm} and (i.marked or i.drifted is not null)
     order by s.name, i.kind, i.key`.execute(tx)
@@ -168,6 +198,8 @@ export interface HistoryLine {
   readonly at: Date
   readonly actor: unknown
   readonly sources: readonly { readonly name: string; readonly revision: string }[]
+  /** Number of the last journal entry then. */
+  readonly version: number
   /** The text of an object. */
   readonly plan: string
 }
@@ -194,7 +226,7 @@ export async function recordApplied(
       insert into source_realm (realm, source, digest, revision, applied_at)
       select ${realm}::integer, o.number, ${part.digest}, ${part.revision}, ${part.at}::timestamptz from owner o
       on conflict (realm, source) do update
-        set digest = excluded.digest, revision = excluded.revision, applied_at = excluded.applied_at
+        set digest = excluded.digest, revision = excluded.revision, applied_at = excluded.applied_at, held = null
         where source_realm.realm = ${realm}
     ),
     ${line ? sql`line as (${historyLine(realm, line)}),` : sql``}
@@ -218,9 +250,9 @@ export async function insertHistory(tx: Transaction, realm: number, line: Histor
   await historyLine(realm, line).execute(tx)
 }
 
-function historyLine(realm: number, { sources, at, actor, plan }: HistoryLine): RawBuilder<unknown> {
-  return sql`insert into history (realm, sources, at, actor, plan)
-      values (${realm}::integer, ${JSON.stringify(sources)}::jsonb, ${at}::timestamptz,
+function historyLine(realm: number, { sources, at, actor, plan, version }: HistoryLine): RawBuilder<unknown> {
+  return sql`insert into history (realm, version, sources, at, actor, plan)
+      values (${realm}::integer, ${version}::bigint, ${JSON.stringify(sources)}::jsonb, ${at}::timestamptz,
         ${JSON.stringify(actor)}::jsonb, ${plan}::jsonb)`
 }
 
@@ -230,15 +262,66 @@ function upsert(
   rows: readonly Omit<InventoryRow, 'source'>[],
   from: RawBuilder<unknown> = sql``,
 ): RawBuilder<unknown> {
-  return sql`insert into inventory as i (realm, source, kind, object, key, fields, file, line, marked, stated, drifted)
-      select ${realm}::integer, ${source}, x.kind, x.object, x.key, x.fields, x.file, x.line, x.marked, x.stated, x.drifted
+  return sql`insert into inventory as i (realm, source, kind, object, key, fields, file, line, marked, stated, drifted, lines)
+      select ${realm}::integer, ${source}, x.kind, x.object, x.key, x.fields, x.file, x.line, x.marked, x.stated,
+        x.drifted, x.lines
       from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
         as x(kind text, object text, key jsonb, fields jsonb, file text, line integer, marked boolean, stated text,
-          drifted jsonb) ${from}
+          drifted jsonb, lines jsonb) ${from}
       on conflict (realm, source, kind, object) do update
         set key = excluded.key, fields = excluded.fields, file = excluded.file, line = excluded.line, marked = excluded.marked,
-          stated = excluded.stated, drifted = excluded.drifted
+          stated = excluded.stated, drifted = excluded.drifted, lines = excluded.lines
         where i.realm = ${realm}`
+}
+
+/** A source that has applied to a realm. */
+export interface SourceOfRealm {
+  readonly realm: string
+  readonly source: string
+  readonly revision: string
+  readonly appliedAt: Date
+  readonly held: Held | null
+  /** How many objects it owns, and how many of them are not as it applied them, or may not be. */
+  readonly objects: number
+  readonly changed: number
+}
+
+/** The sources that have applied to a realm, or to any, by name. One statement. */
+export async function selectSources(tx: Transaction, realm?: number): Promise<SourceOfRealm[]> {
+  const { rows } = await sql<SourceOfRealm>`
+    select r.name as realm, s.name as source, sr.revision, sr.applied_at as "appliedAt", sr.held,
+      count(i.*)::integer as objects,
+      (count(*) filter (where i.marked or i.drifted is not null))::integer as changed
+    from realm r join source_realm sr on sr.realm = r.number join source s on s.number = sr.source
+    left join inventory i on i.realm = sr.realm and i.source = sr.source
+    ${realm === undefined ? sql`` : sql`where r.number = ${realm}`}
+    group by r.name, s.name, sr.revision, sr.applied_at, sr.held
+    order by s.name, r.name`.execute(tx)
+  return rows
+}
+
+/** Holds all sources of a realm. One statement. */
+export async function holdSources(tx: Transaction, realm: number, held: Held): Promise<void> {
+  await sql`update source_realm set held = ${JSON.stringify(held)}::jsonb where realm = ${realm}`.execute(tx)
+}
+
+/** Lets a source of a realm go on. Gives whether it has applied to the realm at all. One statement. */
+export async function resumeSource(tx: Transaction, realm: number, source: string): Promise<boolean> {
+  const { rows } = await sql`
+    update source_realm sr set held = null from source s
+    where sr.realm = ${realm} and s.number = sr.source and s.name = ${source} returning sr.source`.execute(tx)
+  return rows.length > 0
+}
+
+/** Lets go of all that a source owns in a realm, which stays as it is. Gives whether it has applied to the realm at all. Two statements. */
+export async function forgetSource(tx: Transaction, realm: number, source: string): Promise<boolean> {
+  await sql`
+    delete from inventory i using source s
+    where i.realm = ${realm} and s.number = i.source and s.name = ${source}`.execute(tx)
+  const { rows } = await sql`
+    delete from source_realm sr using source s
+    where sr.realm = ${realm} and s.number = sr.source and s.name = ${source} returning sr.source`.execute(tx)
+  return rows.length > 0
 }
 
 /** How many rows are not as they were applied, or may not be, in all realms. One statement. */

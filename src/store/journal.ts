@@ -19,8 +19,9 @@ export interface Actor {
   readonly user?: string
   readonly client?: string
   readonly address?: string
+  /** Names of sources, and the revisions that they had. */
   readonly source?: string
-  readonly file?: string
+  readonly revision?: string
 }
 
 /** What happened to one object. */

@@ -31,6 +31,7 @@ import { outbox } from './migrations/0025-outbox.ts'
 import { stated } from './migrations/0026-stated.ts'
 import { historyOfSources } from './migrations/0032-history-of-sources.ts'
 import { driftLeftAlone } from './migrations/0033-drift-left-alone.ts'
+import { historyByRevision } from './migrations/0034-history-by-revision.ts'
 
 /** The migrations in order: name → SQL. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -62,6 +63,7 @@ export const migrations: Readonly<Record<string, string>> = {
   '0026-stated': stated,
   '0032-history-of-sources': historyOfSources,
   '0033-drift-left-alone': driftLeftAlone,
+  '0034-history-by-revision': historyByRevision,
 }
 
 /** Applies what is missing. Two processes at once: the second waits. Throws what the database says. */

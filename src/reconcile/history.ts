@@ -1,0 +1,103 @@
+// What became of a realm: its revisions, what lies between two of them, and the way back.
+
+import { kinds } from '../kinds/index.ts'
+import type { KindName } from '../kinds/kind.ts'
+import { describe } from '../kinds/tree.ts'
+import { noteChanges } from '../service/admin-events.ts'
+import { demand } from '../service/administrators.ts'
+import { type Context, flush, type WriteContext } from '../service/context.ts'
+import { failure } from '../service/errors.ts'
+import { entriesBetween, type Revision, recordAndHold, revisionsAmong, revisionsOf } from '../service/history.ts'
+import { writers } from '../service/index.ts'
+import { digested } from '../service/secrets.ts'
+import { type Caller, Rollback, type Service } from '../service/service.ts'
+import type { Action, Note, RealmPlan } from './action.ts'
+import { apply, eventsAreKept } from './apply.ts'
+import { changesOf, consequences, type RealmOutcome } from './execute.ts'
+import { changesBetween, type PastEntry, type Present, withoutSecrets } from './timeline.ts'
+
+/** Revisions that are told at a time. */
+const MOST = 1_000
+
+/** The last revisions of a realm, newest first: each is what one transaction changed of its configuration. One statement. */
+export async function history(
+  context: Context,
+  { below, max = 50 }: { below?: number | undefined; max?: number | undefined },
+): Promise<Revision[]> {
+  demand(context, 'administer-realm')
+  return revisionsOf(context, below ?? context.realm.revision + 1, Math.min(max, MOST))
+}
+
+/** What leads from one revision of a realm to another; without `to`, to what is live. A few statements per kind. */
+export async function diff(context: Context, from: number, to = context.realm.revision): Promise<Action[]> {
+  demand(context, 'administer-realm')
+  await demandRevisions(context, [from, to])
+  const [older, newer] = [Math.min(from, to), Math.max(from, to)]
+  const entries = await entriesBetween(context, older, newer)
+  return changesBetween(entries, await presentOf(context, entries), from, to)
+}
+
+/**
+ * Goes back to a revision: what was changed since is changed back in one transaction, as a revision of its own, and the sources
+ * of the realm are held. Secrets that are there stay, and are listed. `tried`: shows it, and keeps nothing. Throws invalid.
+ */
+export function rollback(
+  service: Service,
+  caller: Caller,
+  realm: string,
+  revision: number,
+  { tried = false }: { tried?: boolean | undefined } = {},
+): Promise<RealmOutcome> {
+  return service.write(
+    caller,
+    realm,
+    async (context) => {
+      demand(context, 'administer-realm')
+      const plan = await wayBack(context, revision)
+      const applied = await apply(context, plan, { objects: new Map(), secret: () => undefined })
+      const outcome = { plan, consequences: consequences(plan, [...context.entries, ...context.people]) }
+      if (tried) throw new Rollback(outcome)
+      if (eventsAreKept(context, plan, applied)) noteChanges(context, changesOf(plan, applied))
+      await flush(context)
+      await recordAndHold(context, plan, { revision, by: caller.actor.user ?? caller.actor.kind })
+      return outcome
+    },
+    { master: true },
+  )
+}
+
+async function wayBack(context: WriteContext, revision: number): Promise<RealmPlan> {
+  const all = (await diff(context, context.version - 1, revision)).map(withoutSecrets)
+  const notes = all.flatMap(({ action: { operation, kind, key }, kept }): Note[] => {
+    const instead = operation === 'create' ? 'what was there is lost' : 'what is there stays'
+    return kept.map((path) => ({ message: `${describe(kind, key)}: ${path} is not kept in the journal; ${instead}` }))
+  })
+  const actions = all
+    .map(({ action }) => action)
+    .filter(({ operation, changes }) => operation !== 'update' || changes.length)
+  return { realm: context.realm.name, creates: false, actions, leftAlone: [], notes, knows: [] }
+}
+
+/** What one transaction changed is one revision; numbers within are none. */
+async function demandRevisions(context: Context, numbers: readonly number[]): Promise<void> {
+  const known = await revisionsAmong(context, numbers)
+  const unknown = numbers.find((one) => !known.has(one))
+  if (unknown === undefined) return
+  const { name } = context.realm
+  throw failure(
+    'invalid',
+    `realm ${name} has no revision r${unknown}: "regent history ${name}" lists those that it has`,
+  )
+}
+
+/** What is live of what entries are about. A few statements per kind. */
+async function presentOf(context: Context, entries: readonly PastEntry[]): Promise<Map<string, Present>> {
+  const present = new Map<string, Present>()
+  for (const [kind, own] of Map.groupBy(entries, (one) => one.kind as KindName)) {
+    const ids = [...new Set(own.map(({ object }) => object))]
+    for (const { id, key, version, representation } of await writers[kind].list(context, { ids })) {
+      present.set(`${kind} ${id}`, { key, version, fields: digested(context.vault, kinds[kind], representation) })
+    }
+  }
+  return present
+}

@@ -1,0 +1,75 @@
+// What the journal of configuration tells of the past: revisions, and entries since one.
+import { sql } from 'kysely'
+import type { Transaction } from './database.ts'
+import type { Actor, StoredEntry } from './journal.ts'
+
+/** What one transaction changed: its last journal entry is the revision of the realm from then on. */
+export interface Revision {
+  readonly number: number
+  readonly at: Date
+  readonly actor: Actor
+  readonly created: number
+  readonly updated: number
+  readonly deleted: number
+  /** What was applied; null: no run of sources did this. */
+  readonly sources: readonly { readonly name: string; readonly revision: string }[] | null
+}
+
+/** Entries that are looked through for revisions: more than that in one transaction are not counted. */
+const WINDOW = 50_000
+
+/** The last revisions below a number, newest first. One statement. */
+export async function selectRevisions(tx: Transaction, realm: number, below: number, max: number): Promise<Revision[]> {
+  const { rows } = await sql<Revision>`
+    select r.*, (
+        select h.sources from history h where h.realm = ${realm} and h.version = r.number order by h.number limit 1
+      ) as sources
+    from (
+      select max(e.number) as number, e.at, e.actor,
+        count(*) filter (where e.operation = 'create')::integer as created,
+        count(*) filter (where e.operation = 'update')::integer as updated,
+        count(*) filter (where e.operation = 'delete')::integer as deleted
+      from (
+        select j.number, j.at, j.actor, j.operation from journal j
+        where j.realm = ${realm} and j.number < ${below}
+        order by j.number desc limit ${WINDOW}
+      ) e
+      group by e.at, e.actor
+      order by 1 desc limit ${max}
+    ) r
+    order by r.number desc`.execute(tx)
+  return rows
+}
+
+/** The entries after a revision about objects that were touched until another one, oldest first. One statement. */
+export async function selectEntriesAfter(
+  tx: Transaction,
+  realm: number,
+  after: number,
+  until: number,
+): Promise<StoredEntry[]> {
+  const { rows } = await sql<StoredEntry>`
+    select j.number, j.at, j.actor, j.operation, j.kind, j.object, j.key, j.fields
+    from journal j
+    where j.realm = ${realm} and j.number > ${after} and (j.number <= ${until} or exists (
+      select from journal t
+      where t.realm = ${realm} and t.kind = j.kind and t.object = j.object and t.number > ${after} and t.number <= ${until}
+    ))
+    order by j.number`.execute(tx)
+  return rows
+}
+
+/** Those of the numbers that are revisions: the last entry of what one transaction changed. One statement. */
+export async function selectRevisionsAmong(
+  tx: Transaction,
+  realm: number,
+  numbers: readonly number[],
+): Promise<Set<number>> {
+  const { rows } = await sql<{ number: number }>`
+    select j.number from journal j
+    where j.realm = ${realm} and j.number = any(${numbers}::bigint[]) and not exists (
+      select from journal n
+      where n.realm = ${realm} and n.number = j.number + 1 and n.at = j.at and n.actor = j.actor
+    )`.execute(tx)
+  return new Set(rows.map(({ number }) => number))
+}
