@@ -11,6 +11,8 @@ export const globalProfiles = recorded.globalProfiles as readonly Representation
 export const executors: ReadonlySet<string> = new Set(recorded.executors)
 export const conditions: ReadonlySet<string> = new Set(recorded.conditions)
 
+const OWN = 'Those of the realm itself.'
+const OBJECT = { type: 'object' }
 const configuration = opaque('Settings, by name.')
 
 const profileMembers = {
@@ -84,7 +86,7 @@ export function wrapClientPolicies(realm: Representation): Representation {
 
 function documentOf(name: string, global: string, members: Record<string, Field>) {
   return z.strictObject({
-    [name]: z.array(objectOf(members)).nullish().describe('Those of the realm itself.'),
+    [name]: z.array(objectOf(members)).nullish().describe(OWN),
     [global]: z.json().nullish().describe('Those that every realm has; they stay as they are.'),
   })
 }
@@ -101,7 +103,7 @@ function wrapped(
   const schema = z
     .union([list, documentOf(name, global, members).transform((value) => value[name] ?? [])])
     .transform((elements) => (elements as Representation[]).map(whole))
-    .meta({ wire: { type: 'object', properties: { [name]: { type: 'array', items: { type: 'object' } } } } })
+    .meta({ wire: { type: 'object', properties: { [name]: { description: OWN, type: 'array', items: OBJECT } } } })
   return { ...objectList(members, description), schema }
 }
 

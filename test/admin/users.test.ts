@@ -145,6 +145,14 @@ test('a credential that an update brings takes the place of that of its type, or
   expect(JSON.stringify((await call('GET', `${user}/credentials`)).body)).not.toContain('secretData')
 })
 
+test('one-time codes are taken from a user, and nothing else is', async () => {
+  const otp = { type: 'otp', secretData: '{"value":"x"}', credentialData: '{"subType":"totp"}' }
+  const credentials = [{ type: 'password', value: 'pw' }, otp, otp]
+  const user = await make(`${await realm()}/users`, { username: 'ann', enabled: true, credentials })
+  for (const _again of [1, 2]) expect((await call('PUT', `${user}/remove-totp`)).status).toBe(204)
+  expect((await call('GET', `${user}/credentials`)).body).toMatchObject([{ type: 'password' }])
+})
+
 test('a user in a group that does not exist is not made', async () => {
   const path = await realm()
   expect(await call('POST', `${path}/users`, { body: { username: 'ann', groups: ['/nowhere'] } })).toMatchObject({
