@@ -1,0 +1,11 @@
+/** Tags of the operations that are about realms and people. */
+export const peopleTags: readonly string[] = [
+  'Realms Admin',
+  'Users',
+  'Groups',
+  'Roles',
+  'Roles (by ID)',
+  'Role Mapper',
+  'Client Role Mappings',
+  'Attack Detection',
+]
