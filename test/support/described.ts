@@ -15,10 +15,15 @@ const patterns = [
     pattern: new RegExp(`^${operation.path.replace(/\{[^}]+\}/g, '[^/]+')}$`),
   }))
 
+/** The operation that has the address, be it there yet or not. */
+export function operationAt(method: string, address: string) {
+  const path = address.split('?')[0]!.replace(/\/$/, '')
+  return patterns.find((one) => one.method === method && one.pattern.test(path))
+}
+
 /** Throws when an operation answers what its description does not say. */
 export function expectDescribed(method: string, address: string, { status, headers, body }: TestAnswer): void {
-  const path = address.split('?')[0]!.replace(/\/$/, '')
-  const operation = patterns.find((one) => one.method === method && one.pattern.test(path))
+  const operation = operationAt(method, address)
   if (!operation?.responses) return
   const response = operation.responses[status]
   if (!response) throw new Error(`${operation.operationId} answers ${status}, and does not say so`)
