@@ -1,6 +1,7 @@
 // The settings of the server, described once: flags, environment variables, defaults, documentation.
 import { isIP } from 'node:net'
 import * as z from 'zod'
+import { type AdminRole, adminRoles } from './kinds/admin-roles.ts'
 import { isLoopback } from './lib/loopback.ts'
 
 /** One setting. */
@@ -125,6 +126,12 @@ export const settings = {
     description:
       'Where realms are declared: repeat the flag, or separate with commas in the variable; empty is none. Without it, in development mode the folder `examples`, where there is one.',
   }),
+  sourceLimits: setting('source-limits', {
+    placeholder: 'limits',
+    schema: list.transform((limits, context) => limits.flatMap((one) => readLimit(one) ?? refuseLimit(context))),
+    description:
+      'What sources may touch, and which administrative power they give at most: `<source>=<realms>:<roles>`, separated with commas, where realms and roles are separated with `|`, `*` is all of them, nothing none, and the source `*` every other one. `team=acme|beta:view-users|manage-users` states the realms acme and beta, and gives nobody in them more than these roles.',
+  }),
   unknownFields: setting('unknown-fields', {
     placeholder: 'error or warn',
     schema: z.enum(['error', 'warn'], 'must be error or warn'),
@@ -157,6 +164,32 @@ export const settings = {
     default: 'warn',
     description: `How much is logged: ${logLevels.join(', ')}.`,
   }),
+}
+
+/** What a source may touch, and give at most; absent: all. */
+interface SourceLimit {
+  readonly source: string
+  readonly realms?: readonly string[]
+  readonly roles?: readonly AdminRole[]
+}
+
+function readLimit(text: string): SourceLimit | undefined {
+  const [, source, realms, roles] = /^(.+)=([^=:]*):([^=:]*)$/.exec(text) ?? []
+  if (source === undefined) return undefined
+  const names = (part = '') => part.split('|').filter(Boolean)
+  const isRole = (name: string): name is AdminRole => (adminRoles as readonly string[]).includes(name)
+  if (roles !== '*' && !names(roles).every(isRole)) return undefined
+  return {
+    source,
+    ...(realms !== '*' && { realms: names(realms) }),
+    ...(roles !== '*' && { roles: names(roles).filter(isRole) }),
+  }
+}
+
+function refuseLimit(context: z.core.$RefinementCtx): SourceLimit[] {
+  const message = 'must be like team=acme|beta:view-users|manage-users, with roles that administer a realm'
+  context.addIssue({ code: 'custom', message })
+  return []
 }
 
 /** How a key comes into being where none is made up. */

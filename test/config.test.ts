@@ -23,6 +23,7 @@ test('nothing given is development mode on the embedded store', () => {
     database: undefined,
     keyFile: undefined,
     source: undefined,
+    sourceLimits: undefined,
     unknownFields: 'error',
     adminUser: 'admin',
     adminPassword: 'admin',
@@ -43,6 +44,17 @@ test('a flag wins over a variable, and a variable over the default', () => {
 test('an empty variable counts as absent, but for the sources, of which it says that there are none', () => {
   const env = Object.fromEntries(Object.values(settings).map(({ variable }) => [variable, '']))
   expect(readSettings({}, env)).toEqual({ ...readSettings({}, {}), source: [] })
+})
+
+test('the limit of a source names realms and roles, all or none', () => {
+  const limits = 'team=acme|beta:view-users|manage-users, ./realms=*:, *=:*'
+  expect(readSettings({}, { REGENT_SOURCE_LIMITS: limits }).sourceLimits).toEqual([
+    { source: 'team', realms: ['acme', 'beta'], roles: ['view-users', 'manage-users'] },
+    { source: './realms', roles: [] },
+    { source: '*', realms: [] },
+  ])
+  expect(() => readSettings({ sourceLimits: ['team=acme:owner'] }, {})).toThrow('--source-limits')
+  expect(() => readSettings({ sourceLimits: ['acme'] }, {})).toThrow('must be like team=acme|beta')
 })
 
 test('sources are repeated flags or a list with commas', () => {

@@ -7,6 +7,7 @@ import { deliverers } from '../oidc/deliver.ts'
 import { watchFileSource } from '../reconcile/sources/watch.ts'
 import { bootstrap, hasAdministrator } from '../service/bootstrap.ts'
 import { startOutbox } from '../service/outbox.ts'
+import type { Ceiling } from '../service/power.ts'
 import { openService, type Service } from '../service/service.ts'
 import { sweep } from '../service/sweeper.ts'
 import { follow } from './follow.ts'
@@ -63,7 +64,7 @@ async function run(service: Service, settings: Settings, started: number): Promi
     console.log(banner(service, settings, settings.hostname ?? addresses.public, performance.now() - started))
     const watchers = []
     for (const source of sourcesOf(settings)) {
-      const apply = follow(service, source, { unknownFields: settings.unknownFields })
+      const apply = follow(service, source, { unknownFields: settings.unknownFields }, ceilingsIn(settings))
       await apply()
       const failed = (error: unknown) => console.error(`${source} may change without being noticed: ${report(error)}\n`)
       watchers.push(await watchFileSource(source, { changed: apply, failed }))
@@ -87,6 +88,12 @@ function httpsOf({ httpsPort, httpsCertificateFile, httpsCertificateKeyFile }: S
 /** In development mode, the examples of the folder are a source where none is named. */
 function sourcesOf({ source, production }: Settings): readonly string[] {
   return source ?? (!production && existsSync('examples') ? ['examples'] : [])
+}
+
+/** The limit of a source, by its name. */
+function ceilingsIn({ sourceLimits = [] }: Settings): (source: string) => Ceiling | undefined {
+  const limits = new Map(sourceLimits.map(({ source, ...ceiling }) => [source, ceiling]))
+  return (source) => limits.get(source) ?? limits.get('*')
 }
 
 function untilStopped(): Promise<void> {

@@ -81,11 +81,11 @@ export const notFound = (): HttpError => new HttpError(404, { error: 'HTTP 404 N
 export const methodNotAllowed = (): HttpError => new HttpError(405, { error: 'HTTP 405 Method Not Allowed' })
 
 /** An apply that failed: which action, where it is stated, and why. Nothing of it was kept. */
-function actionAnswer({ action, cause }: ActionError, id: string): ErrorAnswer {
+function actionAnswer({ action, cause, message: why }: ActionError, id: string): ErrorAnswer {
   const { status, fault } = errorAnswer(cause, id)
   // Of what nobody meant for callers, such as a database's words, only the log knows.
   const told = cause instanceof ServiceError || cause instanceof DocumentError
-  const message = told ? (cause instanceof ServiceError && cause.reason) || cause.message : consult(id)
+  const message = told ? why : consult(id)
   const text = `${action.operation} ${describe(action.kind, action.key)}: ${message}; nothing was changed`
   const problems = action.position && [{ position: action.position, message: text }]
   return {

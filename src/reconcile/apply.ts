@@ -6,10 +6,11 @@ import { kinds } from '../kinds/index.ts'
 import type { Key, KindName, Representation } from '../kinds/kind.ts'
 import { creationOrder } from '../kinds/order.ts'
 import { relationValue } from '../kinds/relations.ts'
-import { address } from '../kinds/tree.ts'
+import { address, describe } from '../kinds/tree.ts'
 import { chunks } from '../lib/chunks.ts'
+import type { Problem } from '../realm-file/problem.ts'
 import type { WriteContext } from '../service/context.ts'
-import { failure } from '../service/errors.ts'
+import { failure, ServiceError } from '../service/errors.ts'
 import { writers } from '../service/index.ts'
 import { type LiveObject, versionsOf } from '../service/live.ts'
 import { CHUNK, type NewObject, type Update } from '../service/objects.ts'
@@ -26,8 +27,16 @@ export interface Statement {
 export class ActionError extends Error {
   readonly action: Action
   constructor(action: Action, cause: unknown) {
-    super(cause instanceof Error ? cause.message : String(cause), { cause })
+    const reason = cause instanceof ServiceError ? cause.reason : undefined
+    super(reason ?? (cause instanceof Error ? cause.message : String(cause)), { cause })
     this.action = action
+  }
+
+  /** What was to be done, and why it could not be, at its place in the documents. */
+  get problems(): Problem[] {
+    const { operation, kind, key, position } = this.action
+    const message = `${operation} ${describe(kind, key)}: ${this.message}; nothing was changed`
+    return position ? [{ position, message }] : []
   }
 }
 

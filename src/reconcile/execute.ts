@@ -8,6 +8,7 @@ import { flush, type JournalEntry, type WriteContext } from '../service/context.
 import { ServiceError } from '../service/errors.ts'
 import { demandAdministrator } from '../service/last-administrator.ts'
 import { hashPassword } from '../service/passwords.ts'
+import { everything, type Power, within } from '../service/power.ts'
 import { type Caller, Rollback, type Service } from '../service/service.ts'
 import { type Held, type KeptPlan, record } from '../service/sources.ts'
 import type { Action, RealmPlan } from './action.ts'
@@ -38,6 +39,8 @@ export interface Planned {
   readonly plan: RealmPlan
   /** It needs what an earlier realm of the same source brings first. */
   readonly waits: boolean
+  /** The power that it gives at most, besides what its caller may; absent: all. */
+  readonly ceiling?: Power
 }
 
 /**
@@ -63,15 +66,12 @@ const WAITS = {
 }
 
 /** Executes the plan once and rolls back, which shows its consequences. Nothing is kept. */
-export async function trial(
-  service: Service,
-  caller: Caller,
-  { desired, plan: made, waits }: Planned,
-): Promise<RealmOutcome> {
+export async function trial(service: Service, caller: Caller, whole: Planned): Promise<RealmOutcome> {
+  const { desired, plan: made, waits } = whole
   if (waits) return { plan: { ...made, notes: [...made.notes, WAITS] }, consequences: [] }
   if (!made.actions.length) return { plan: made, consequences: [] }
   const statement = await withCredentials(service, desired, made, noHash)
-  return execute(service, caller, desired, statement, made, async (context) => {
+  return execute(service, caller, whole, statement, async (context) => {
     throw new Rollback({ plan: made, consequences: consequences(made, [...context.entries, ...context.people]) })
   })
 }
@@ -80,11 +80,12 @@ export async function trial(
 export async function commit(
   service: Service,
   caller: Caller,
-  { desired, input, plan: made }: Planned,
+  whole: Planned,
   parts: readonly Part[],
 ): Promise<RealmOutcome> {
+  const { desired, input, plan: made } = whole
   const statement = await withCredentials(service, desired, made, hashPassword)
-  return execute(service, caller, desired, statement, made, async (context, applied) => {
+  return execute(service, caller, whole, statement, async (context, applied) => {
     const outcome = { plan: made, consequences: consequences(made, [...context.entries, ...context.people]) }
     if (eventsAreKept(context, made, applied)) noteChanges(context, changesOf(made, applied))
     await flush(
@@ -111,14 +112,13 @@ export async function commit(
 async function execute(
   service: Service,
   caller: Caller,
-  desired: DesiredRealm,
+  { desired, plan: made, ceiling = everything }: Planned,
   statement: Statement,
-  made: RealmPlan,
   finish: (context: WriteContext, applied: Applied) => Promise<RealmOutcome>,
 ): Promise<RealmOutcome> {
   const work = (stepwise: boolean) => async (context: WriteContext) => {
     demand(context, 'administer-realm')
-    const applied = await apply(context, made, statement, stepwise)
+    const applied = await apply({ ...context, power: within(context.power, ceiling) }, made, statement, stepwise)
     // Found out or not: what failed once is never kept by the search for its name.
     if (stepwise) throw new Rollback(undefined)
     await demandAdministrator(context)

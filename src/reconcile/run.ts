@@ -6,6 +6,7 @@ import type { Document } from '../realm-file/document.ts'
 import type { UnknownFields } from '../realm-file/parse.ts'
 import { byPlace, collect, DocumentError, type Problem } from '../realm-file/problem.ts'
 import { ServiceError } from '../service/errors.ts'
+import { type Ceiling, underCeilings } from '../service/power.ts'
 import type { Caller, Service } from '../service/service.ts'
 import { type AppliedSource, appliedBy, type Held } from '../service/sources.ts'
 import type { Note } from './action.ts'
@@ -29,6 +30,8 @@ export interface SourceState {
   readonly notices?: readonly Note[]
   /** What becomes of fields that Regent does not know; absent: an error. */
   readonly unknownFields?: UnknownFields | undefined
+  /** What it may touch, and give at most, besides what the caller may. */
+  readonly ceiling?: Ceiling | undefined
 }
 
 /** The outcome of a run: of each realm, and notes about the sources. */
@@ -78,6 +81,7 @@ async function run(service: Service, caller: Caller, sources: readonly SourceSta
     service,
     sources.map(({ name }) => name),
   )
+  refuseBeyond(sources)
   const digests = sources.map((source) => ({ source, digests: digestsOf(service, source) }))
   const stated = new Set(digests.flatMap(({ digests }) => [...digests.keys()]))
   await service.demand(caller, 'administer-realm', [...stated, ...applied.map(({ realm }) => realm)])
@@ -192,15 +196,32 @@ async function runRealm(
   coming: readonly LiveState[],
   step: Step,
 ): Promise<RealmOutcome> {
+  const ceiling = underCeilings(
+    calledNow,
+    sources.map(({ ceiling = {} }) => ceiling),
+  )
   for (let attempt = 1; ; attempt++) {
     const input = await service.snapshot(caller, calledNow, (context) => observe(context, parts, desired))
     const made = planned(desired, input, documentsIn(sources), desired.name === MASTER ? coming : [])
     try {
-      return await step(made, parts, held)
+      return await step({ ...made, ceiling }, parts, held)
     } catch (error) {
       if (!isOvertaken(error) || attempt === ATTEMPTS) throw error
     }
   }
+}
+
+/** Throws DocumentError where a source states a realm that it may not touch. */
+function refuseBeyond(sources: readonly SourceState[]): void {
+  const beyond = sources.flatMap(({ name, documents, ceiling: { realms } = {} }) =>
+    documents
+      .filter((one) => realms && !realms.includes(realmOf(one)))
+      .map((one) => ({
+        position: one.start,
+        message: `the source ${name} may not touch the realm ${realmOf(one)}: its limit is ${realms!.join(', ') || 'none'}`,
+      })),
+  )
+  if (beyond.length) throw new DocumentError(beyond)
 }
 
 /** Whether somebody was faster: something that the plan knows has changed, or a name that it wanted was taken. */
@@ -213,12 +234,12 @@ function nothingToDo(realm: string): RealmOutcome {
   return { plan: { realm, creates: false, actions: [], leftAlone: [], notes: [], knows: [] }, consequences: [] }
 }
 
-/** By realm, everything that decides what a run does: the documents that state it, and Regent's version. */
+/** By realm, everything that decides what a run does: the documents that state it, the source's settings, and Regent's version. */
 function digestsOf(service: Service, source: SourceState): ReadonlyMap<string, string> {
   const digest = (documents: readonly Document[]) =>
     service.vault.digest(
       createHash('sha256')
-        .update(JSON.stringify([version, source.unknownFields, documents.map(digestOf)]))
+        .update(JSON.stringify([version, source.unknownFields, documents.map(digestOf), source.ceiling]))
         .digest('hex'),
     )
   return new Map([...Map.groupBy(source.documents, realmOf)].map(([realm, documents]) => [realm, digest(documents)]))

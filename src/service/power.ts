@@ -70,6 +70,20 @@ export function lacking(power: Power, other: Power): string[] {
 /** Whether all that the other power lets administer is in the power, so that it may be given. */
 export const covers = (power: Power, other: Power): boolean => lacking(power, other).length === 0
 
+/** What a source may touch, and give at most; absent: all. */
+export interface Ceiling {
+  readonly realms?: readonly string[] | undefined
+  readonly roles?: readonly AdminRole[] | undefined
+}
+
+/** The power that can be given in a realm under ceilings. */
+export function underCeilings(realm: string, ceilings: readonly Ceiling[]): Power {
+  return ceilings.reduce<Power>(
+    (power, { roles }) => (roles ? within(power, { all: false, realms: new Map([[realm, new Set(roles)]]) }) : power),
+    everything,
+  )
+}
+
 /** Whether the power reaches no realm at all. */
 export const isNothing = (power: Power): boolean => !power.all && power.realms.size === 0
 
