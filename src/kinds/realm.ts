@@ -282,7 +282,10 @@ export const realm = defineKind({
     verifiableCredentialsEnabled: flag('Whether the realm issues verifiable credentials.'),
     scimApiEnabled: flag('Whether people and groups can be managed over SCIM.'),
 
-    defaultRole: opaque('The role that everybody has; its name follows from that of the realm.', { computed: true }),
+    defaultRole: opaque(
+      'The role that everybody has; in documents, its name where the realm calls it otherwise than usual.',
+      { computed: true },
+    ),
     keycloakVersion: text('Version of the server that wrote an export.', { computed: true }),
     serviceVersion: text('Version of the server.', { computed: true }),
     passwordCredentialGrantAllowed: flag('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),

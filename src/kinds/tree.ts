@@ -5,11 +5,16 @@ import type { Path } from '../lib/position.ts'
 import { kinds } from './index.ts'
 import type { Key, Kind, KindName, Representation } from './kind.ts'
 
+/** The field of documents that says what an object was called before. */
+export const RENAMED_FROM = 'renamedFrom'
+
 /** An object cut out of a tree; its representation holds neither id nor children. */
 export interface TreeObject {
   readonly kind: KindName
   readonly key: Key
   readonly id?: string
+  /** In documents: what it was called before. */
+  readonly renamedFrom?: string
   readonly representation: Representation
   readonly path: Path
 }
@@ -69,7 +74,7 @@ export function ownerIn({ parents, parentField }: Kind, node: Representation, li
 }
 
 function split(kind: Kind, node: Representation, path: Path, parent: Key | undefined): TreeObject[] {
-  const { [kind.idField]: id, ...rest } = node
+  const { [kind.idField]: id, [RENAMED_FROM]: former, ...rest } = node
   const own: Representation = {}
   const nested: TreeObject[] = []
   const key = [...(parent ?? []), nameIn(kind, node)]
@@ -85,7 +90,8 @@ function split(kind: Kind, node: Representation, path: Path, parent: Key | undef
     else if (isGrouped(kinds[child])) nested.push(...grouped(child, value as Representation, place))
     else own[field] = value
   }
-  return [{ kind: kind.name, key, ...(typeof id === 'string' && { id }), representation: own, path }, ...nested]
+  const known = { ...(typeof id === 'string' && { id }), ...(typeof former === 'string' && { renamedFrom: former }) }
+  return [{ kind: kind.name, key, ...known, representation: own, path }, ...nested]
 }
 
 function elements(child: KindName, list: readonly unknown[], path: Path, under: Key): TreeObject[] {

@@ -1,6 +1,7 @@
 // What the schema of a kind refuses, in words that say what would be right.
 import { kinds } from '../kinds/index.ts'
 import type { Kind, Representation } from '../kinds/kind.ts'
+import { RENAMED_FROM } from '../kinds/tree.ts'
 import { nearest } from '../lib/nearest.ts'
 import type { Path } from '../lib/position.ts'
 import { anyOf, found, withArticle } from './words.ts'
@@ -77,7 +78,7 @@ function knownFields(kind: Kind, path: Path): string[] {
   const shape = own && (own.members ?? (own.schema as { shape?: object }).shape)
   const fields = path.length
     ? (shape ?? {})
-    : { ...kind.fields, ...kind.children, ...kind.forms, ...kind.later, [kind.idField]: {} }
+    : { ...kind.fields, ...kind.children, ...kind.forms, ...kind.later, [kind.idField]: {}, [RENAMED_FROM]: {} }
   return Object.entries(fields).flatMap(([name, field]) =>
     (field as { computed?: true }).computed && name !== kind.parentField ? [] : [name],
   )

@@ -2,7 +2,7 @@
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key, Kind, Representation } from '../kinds/kind.ts'
-import { nameIn, ownerIn } from '../kinds/tree.ts'
+import { nameIn, ownerIn, RENAMED_FROM } from '../kinds/tree.ts'
 import { nearest } from '../lib/nearest.ts'
 import type { Path } from '../lib/position.ts'
 import { anyOf, found, nameOf } from './words.ts'
@@ -32,6 +32,9 @@ function formOf(kind: Kind, node: Representation, path: Path, under: Key, report
   const id = node[idField]
   if (id !== undefined && id !== null && (typeof id !== 'string' || id === ''))
     report([...path, idField], `${owner}: ${idField} must be a text, not ${found(id)}`)
+  const former = node[RENAMED_FROM]
+  if (former !== undefined && (typeof former !== 'string' || former === ''))
+    report([...path, RENAMED_FROM], `${owner}: ${RENAMED_FROM} must be the name that it had, not ${found(former)}`)
   const form = { ...node }
   for (const [field, name] of Object.entries(kind.children)) {
     const value = node[field]

@@ -19,6 +19,8 @@ export interface StatedObject {
   readonly kind: KindName
   readonly key: Key
   readonly id: string | undefined
+  /** What it was called before. */
+  readonly renamedFrom: string | undefined
   /** The stated fields, normalised; null states that there is none. Secrets are in the clear. */
   readonly fields: FlatFields
   /** Secrets that are stated as a mask: they keep what is there. */
@@ -94,6 +96,7 @@ function check(object: TreeObject, named: boolean, report: Report): Omit<StatedO
     kind: object.kind,
     key: object.key,
     id: object.id,
+    renamedFrom: object.renamedFrom,
     fields: Object.fromEntries(Object.entries(fields).filter(([path]) => !left.includes(path))),
     masked,
     named,

@@ -1,5 +1,6 @@
 // A realm as one document: an export. Stable in order; secrets are masked unless they are asked for.
 
+import { defaultRoleOf } from '../kinds/built-in/index.ts'
 import { assemble, type FlatFields, flatten, isGenerated, isSecret, resolve } from '../kinds/compare.ts'
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
@@ -12,6 +13,7 @@ import type { Context } from '../service/context.ts'
 import { credentialsOf } from '../service/credentials.ts'
 import { writers } from '../service/index.ts'
 import type { LiveObject } from '../service/live.ts'
+import { defaultRoleName } from '../service/roles.ts'
 import { changeTexts } from '../service/secrets.ts'
 import { type Following, minimal } from './minimal.ts'
 import { shapedForExport } from './reshape.ts'
@@ -50,7 +52,14 @@ export async function exportRealm(context: Context, options: ExportOptions = {})
     })),
   )
   // A text that looks like a variable must come back as it is.
-  return mapTexts(inOrder(shapedForExport(tree)), [], escapeVariables) as Representation
+  const named = { ...shapedForExport(tree), ...(await otherDefaultRole(context)) }
+  return mapTexts(inOrder(named), [], escapeVariables) as Representation
+}
+
+/** The role that everybody has, where it is not called as in every new realm. A few statements. */
+async function otherDefaultRole(context: Context): Promise<Representation> {
+  const name = await defaultRoleName(context)
+  return name === undefined || name === defaultRoleOf(context.realm.name) ? {} : { defaultRole: { name } }
 }
 
 /** In a list of the realm, the objects of one parent stand together: their own names may repeat. */

@@ -4,6 +4,7 @@ import { kinds } from '../kinds/index.ts'
 import { type JsonSchema, type JsonSchemaForm, jsonSchemas } from '../kinds/json-schema.ts'
 import type { Kind } from '../kinds/kind.ts'
 import { nestedShape } from '../kinds/nested.ts'
+import { RENAMED_FROM } from '../kinds/tree.ts'
 import { KEYCLOAK_IMPORT } from './placeholders.ts'
 import { shapeOf } from './reshape.ts'
 import { API_VERSION, parentFields, resourceKinds, resourceNames } from './resource-kinds.ts'
@@ -58,6 +59,14 @@ function choice(condition: JsonSchema, one: JsonSchema, other?: JsonSchema): Jso
   return { if: condition, then: one, ...(other && { else: other }) }
 }
 
+const former = {
+  [RENAMED_FROM]: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('What it was called before: it is renamed, where it is there under that name.'),
+}
+
 /** Of each kind the representation with its children, no other fields allowed. */
 function objectSchemas(described: readonly Kind[]): z.core.$ZodRegistry<{ id: string }> {
   const registry = z.registry<{ id: string }>()
@@ -72,7 +81,7 @@ function objectSchemas(described: readonly Kind[]): z.core.$ZodRegistry<{ id: st
       one.nullish().describe(one.description ?? descriptionOf(usual[name])),
     ])
     const schema = z
-      .strictObject({ ...usual, ...Object.fromEntries(special) })
+      .strictObject({ ...usual, ...Object.fromEntries(special), ...former })
       .describe(`A ${kind.title}.`)
       .register(registry, { id: kind.name })
     known.set(kind, schema)

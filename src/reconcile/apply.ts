@@ -16,10 +16,12 @@ import { type LiveObject, versionsOf } from '../service/live.ts'
 import { CHUNK, type NewObject, type Update } from '../service/objects.ts'
 import type { Action, Change, RealmPlan } from './action.ts'
 import { inDependencyOrder } from './dependencies.ts'
+import type { Stated } from './plan-input.ts'
+import { formerKey } from './renames.ts'
 
 /** What a plan was made from: the stated objects, and the secrets that the plan shows as digests only. */
 export interface Statement {
-  readonly objects: ReadonlyMap<string, { readonly kind: KindName; readonly key: Key }>
+  readonly objects: ReadonlyMap<string, Pick<Stated, 'kind' | 'key' | 'renamedFrom'>>
   readonly secret: (address: string, path: string) => Json | undefined
 }
 
@@ -155,10 +157,14 @@ async function load(context: WriteContext, plan: RealmPlan, { objects }: Stateme
       .filter((one) => one.operation === 'create' && one.key[0] === kind && one.key.length > 1)
       .map(({ key }) => key.slice(1, -1))
     // Built-in objects of a realm that was made just now are known by their keys only.
-    const keys = (stated.get(kind) ?? []).map(({ key }) => key).filter((key) => isBuiltIn(plan.realm, kind, key))
+    const keys = (stated.get(kind) ?? []).flatMap(keysOf).filter((key) => isBuiltIn(plan.realm, kind, key))
     const wanted = ids.length + keys.length + parents.length > 0
     const found = wanted ? await writers[kind].list(context, { ids, keys: [...keys, ...parents] }) : []
     for (const object of found) live.set(address(kind, object.key), object)
+    for (const one of stated.get(kind) ?? []) {
+      const known = keysOf(one).flatMap((key) => live.get(address(kind, key)) ?? [])[0]
+      if (known) live.set(address(kind, one.key), known)
+    }
     await refuseChanged(context, kind, plan, found)
   }
   // The plan binds to the id: where somebody renamed an object, it speaks of it by the key that it had then.
@@ -187,6 +193,12 @@ async function refuseChanged(
   const name = now.get(moved.id)?.key.at(-1) ?? moved.id
   throw failure('changed', `${kinds[kind].title} ${name} has changed since the plan was made`)
 }
+
+/** The keys under which a built-in object of a new realm may be found: it may be stated as it is to be called. */
+const keysOf = (stated: Pick<Stated, 'kind' | 'key' | 'renamedFrom'>): Key[] => [
+  stated.key,
+  ...[formerKey(stated) ?? []].filter(({ length }) => length),
+]
 
 function newObject(action: Action, live: ReadonlyMap<string, LiveObject>, statement: Statement): NewObject {
   const kind = kinds[action.kind]

@@ -20,6 +20,8 @@ export interface DesiredObject {
   readonly kind: KindName
   readonly key: Key
   readonly id: string | undefined
+  /** What it was called before. */
+  readonly renamedFrom: string | undefined
   readonly fields: StatedFields
   /** Its secrets in the clear, by path; never a part of a plan. */
   readonly secrets: Readonly<Record<string, Json>> | undefined
@@ -110,6 +112,7 @@ class Merged implements DesiredRealm {
       kind,
       key,
       id: known?.id ?? object.id,
+      renamedFrom: known?.renamedFrom ?? object.renamedFrom,
       fields: this.#packed(stated),
       secrets: Object.keys(secrets).length ? secrets : undefined,
       masked: object.masked.length ? [...(known?.masked ?? []), ...object.masked] : (known?.masked ?? NONE),

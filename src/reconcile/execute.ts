@@ -21,6 +21,7 @@ import { obstacles } from './obstacles.ts'
 import type { Part } from './parts.ts'
 import { plan } from './plan.ts'
 import type { LiveState } from './plan-input.ts'
+import { withRenames } from './renames.ts'
 
 /** The outcome for one realm. */
 export interface RealmOutcome {
@@ -49,17 +50,22 @@ export interface Planned {
  */
 export function planned(
   desired: DesiredRealm,
-  input: Observed,
+  observed: Observed,
   documents: readonly Document[],
   coming: readonly LiveState[] = [],
 ): Planned {
-  const made = plan(input)
+  const { input, notes } = withRenames(observed)
+  const made = withNotes(plan(input), notes)
   const found = obstacles(input, made)
   if (!found.length) return { desired, input, plan: made, waits: false }
   if (!coming.length) throw new DocumentError(byPlace(found, documents))
-  const later = planned(desired, { ...input, live: [...input.live, ...coming] }, documents)
+  const later = planned(desired, { ...observed, live: [...observed.live, ...coming] }, documents)
   return { ...later, waits: true }
 }
+
+/** Of most plans there is nothing more to say. */
+const withNotes = (made: RealmPlan, more: RealmPlan['notes']): RealmPlan =>
+  more.length ? { ...made, notes: [...made.notes, ...more] } : made
 
 const WAITS = {
   message: 'what follows from this is not shown: it needs what another realm of this run brings first',
@@ -190,8 +196,11 @@ export function changesOf(made: RealmPlan, applied: Applied): ObjectChange[] {
   return made.actions.map(({ operation, kind, key }) => ({ operation, object: applied.get(address(kind, key))! }))
 }
 
-/** Journal entries about objects that no action of the plan is about. */
+/** Journal entries about objects that no action of the plan is about: by what they are called, or by their ids. */
 export function consequences(made: RealmPlan, entries: readonly JournalEntry[]): JournalEntry[] {
   const foreseen = new Set(made.actions.map(({ kind, key }) => address(kind, key)))
-  return entries.filter(({ kind, key }) => !foreseen.has(address(kind as never, key)))
+  const known = new Set(made.actions.flatMap(({ kind, id }) => (id === undefined ? [] : [`${kind} ${id}`])))
+  return entries.filter(
+    ({ kind, key, object }) => !foreseen.has(address(kind as never, key)) && !known.has(`${kind} ${object}`),
+  )
 }

@@ -22,6 +22,7 @@ import { statedDigest } from './inventory.ts'
 import { isStatedAgain, references } from './obstacles.ts'
 import type { Part } from './parts.ts'
 import type { LiveState, Owned, PlanInput } from './plan-input.ts'
+import { calledBefore } from './renames.ts'
 
 /** What was observed, as a plan is made of it, and the rows of the inventory as they are kept, source by source. */
 export interface Observed extends PlanInput {
@@ -278,9 +279,11 @@ function wantedKeys(
     keys.get(kind)!.set(JSON.stringify(key), key)
     if (key.length > 1) want(key[0] as KindName, key.slice(1, -1))
   }
+  const before = calledBefore(desired.objects.values())
   for (const [id, { kind, key, fields }] of desired.objects) {
     if (isSettled(id)) continue
     want(kind, key)
+    if (before) want(kind, before(kind, key))
     for (const [path, { value }] of fields) {
       if (isStatedAgain(unmarked.get(id), path, value)) continue
       for (const to of references(kinds[kind], key, path, value)) want(to.to, to.key)

@@ -9,6 +9,7 @@ import { nearest } from '../lib/nearest.ts'
 import type { Position } from '../lib/position.ts'
 import type { RealmPlan } from './action.ts'
 import type { PlanInput, Stated } from './plan-input.ts'
+import { formerKey } from './renames.ts'
 
 /** Something that stands in the way of a plan. */
 export interface Obstacle {
@@ -20,7 +21,23 @@ export interface Obstacle {
 export function obstacles(input: PlanInput, made: RealmPlan): Obstacle[] {
   const missing = missingRealm(input)
   if (missing) return [missing]
-  return [...conflicts(input), ...danglings(input, made), ...needed(input, made), ...onlyNamed(input, made)]
+  return [
+    ...conflicts(input),
+    ...danglings(input, made),
+    ...needed(input, made),
+    ...onlyNamed(input, made),
+    ...statedTwice(input),
+  ]
+}
+
+/** What was called otherwise is not stated under that name too. */
+function statedTwice({ stated }: PlanInput): Obstacle[] {
+  return [...stated.values()].flatMap((one): Obstacle[] => {
+    const former = formerKey(one)
+    if (!former || !stated.has(address(one.kind, former))) return []
+    const message = `${describe(one.kind, one.key)}: ${describe(one.kind, former)} is stated too: leave out renamedFrom, or that`
+    return [{ position: one.origin.position, message }]
+  })
 }
 
 /** What belongs to a realm never makes it: its name may be a slip. */

@@ -64,6 +64,7 @@ function both(one: DesiredObject, other: DesiredObject, problems: Problem[]): De
     kind,
     key,
     id: one.id ?? other.id,
+    renamedFrom: one.renamedFrom ?? other.renamedFrom,
     fields: new StatedFields(
       [...fields.keys()],
       [...fields.values()].map(({ value }) => value),

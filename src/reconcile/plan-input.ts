@@ -51,6 +51,8 @@ export interface Stated {
   readonly kind: KindName
   readonly key: Key
   readonly id: string | undefined
+  /** What it was called before. */
+  readonly renamedFrom: string | undefined
   readonly fields: Fields
   readonly masked: readonly string[]
   /** It is only named: it is not made. */

@@ -164,7 +164,9 @@ export function at({ file, line, column }: Position): string {
 
 /** Who, of a source at which revision, through which client, from where, and when. */
 export function by({ who, revision, client, address, at: when }: Attribution): string {
-  return [who, revision && `(${revision})`, client && `by ${client}`, address && `from ${address}`, `at ${when}`].filter(Boolean).join(' ')
+  return [who, revision && `(${revision})`, client && `by ${client}`, address && `from ${address}`, `at ${when}`]
+    .filter(Boolean)
+    .join(' ')
 }
 
 /** Drift that stays, and whose it is. */

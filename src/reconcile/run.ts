@@ -1,6 +1,7 @@
 // One run of sources: the named steps from documents to the record. The unit is the realm; realms follow each other.
 import { createHash } from 'node:crypto'
 import { adminClientObjects, MASTER } from '../kinds/built-in/index.ts'
+import { address } from '../kinds/tree.ts'
 import { version } from '../lib/version.ts'
 import type { Document } from '../realm-file/document.ts'
 import type { UnknownFields } from '../realm-file/parse.ts'
@@ -18,6 +19,7 @@ import { type Obstacle, obstacles } from './obstacles.ts'
 import { nothingStated, type Part, together } from './parts.ts'
 import { plan } from './plan.ts'
 import type { LiveState } from './plan-input.ts'
+import { withRenames } from './renames.ts'
 
 /** What a source states at one moment. */
 export interface SourceState {
@@ -97,9 +99,11 @@ async function run(service: Service, caller: Caller, sources: readonly SourceSta
     })
   }
   const settled = new Set([...stated].filter(isSettled))
-  const all = statedTogether(service, digests, before, settled).map((one) => ({
+  const wanted = statedTogether(service, digests, before, settled)
+  const renamed = await renamedRealms(service, wanted)
+  const all = wanted.map((one) => ({
     ...one,
-    calledNow: calledNow.get(one.desired.name) ?? one.desired.name,
+    calledNow: calledNow.get(one.desired.name) ?? renamed.get(one.desired.name) ?? one.desired.name,
     held: before.get(one.desired.name)?.find(({ held }) => held)?.held ?? undefined,
   }))
   const coming = all.length > 1 ? await lookAhead(service, caller, sources, all) : []
@@ -157,6 +161,20 @@ function statedTogether(
   return wanted.sort((a, b) => inOrder(a.desired.name, b.desired.name))
 }
 
+/** Realms that are stated with the name that they had, and have it still. One statement, or none. */
+async function renamedRealms(
+  service: Service,
+  all: readonly Pick<Wanted, 'desired'>[],
+): Promise<ReadonlyMap<string, string>> {
+  const former = all.flatMap(({ desired: { name, objects } }) => {
+    const renamedFrom = objects.get(address('realm', [name]))?.renamedFrom
+    return renamedFrom === undefined ? [] : [[name, renamedFrom] as const]
+  })
+  if (!former.length) return new Map()
+  const there = new Set((await service.realms()).map(({ name }) => name))
+  return new Map(former.filter(([name, renamedFrom]) => !there.has(name) && there.has(renamedFrom)))
+}
+
 function partOf({ name, revision }: SourceState, desired: DesiredRealm, digest: string): Part {
   return { source: name, revision, digest, desired }
 }
@@ -180,7 +198,8 @@ async function lookAhead(
   for (const { desired: realm, parts, calledNow } of all) {
     const seen = await service.snapshot(caller, calledNow, (context) => observe(context, parts, realm))
     const input = realm.name === MASTER ? { ...seen, live: [...seen.live, ...coming] } : seen
-    found.push(...obstacles(input, plan(input)))
+    const renamed = withRenames(input).input
+    found.push(...obstacles(renamed, plan(renamed)))
     if (!input.exists)
       coming.push(...adminClientObjects(realm.name).map(({ kind, key }) => ({ kind, key, fields: {} })))
   }

@@ -3,9 +3,8 @@ import { differences, type FlatFields, isSecret, missing, resolve } from '../kin
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key, KindName } from '../kinds/kind.ts'
-import { targetKey } from '../kinds/relations.ts'
-import { address } from '../kinds/tree.ts'
 import type { Action, Change } from './action.ts'
+import { type Called, calledBy, namedNow } from './renames.ts'
 
 /** An entry of the journal, as far as the past is told from it. */
 export interface PastEntry {
@@ -54,23 +53,13 @@ interface Between {
   readonly after: State | undefined
 }
 
-/** By what an object of that key is called at the later revision: what only names it changes nothing for that. */
-type CalledThen = (kind: KindName, key: Key) => Key
-
-function renames(all: readonly Between[]): CalledThen {
-  const then = new Map(
+/** What objects are called at the later revision: what only names them changes nothing for that. */
+function renames(all: readonly Between[]): Called {
+  return calledBy(
     all.flatMap(({ kind, before, after }) =>
-      before && after && before.key.at(-1) !== after.key.at(-1)
-        ? [[address(kind, before.key), after.key] as const]
-        : [],
+      before && after && before.key.at(-1) !== after.key.at(-1) ? [[kind, before.key, after.key] as const] : [],
     ),
   )
-  const called: CalledThen = (kind, key) => {
-    const own = then.get(address(kind, key))
-    if (own || key.length === 1) return own ?? key
-    return [key[0]!, ...called(key[0] as KindName, key.slice(1, -1)), key.at(-1)!]
-  }
-  return called
 }
 
 interface State {
@@ -99,11 +88,11 @@ function actionBetween(
   kind: KindName,
   before: State | undefined,
   after: State | undefined,
-  calledThen: CalledThen,
+  calledThen: Called,
 ): Action | undefined {
   if (!before && !after) return undefined
   if (!after) return { operation: 'delete', kind, key: before!.key, changes: [] }
-  const changes = fieldsBetween(kind, named(kind, before, calledThen), after.fields)
+  const changes = fieldsBetween(kind, before ? namedNow(kind, before.key, before.fields, calledThen) : {}, after.fields)
   if (!before) return { operation: 'create', kind, key: after.key, changes }
   return changes.length ? { operation: 'update', kind, key: before.key, changes } : undefined
 }
@@ -117,23 +106,6 @@ function fieldsBetween(name: KindName, before: FlatFields, after: FlatFields): C
     if (!resolve(kind, path).field.relation) return { path, from, to, why: 'stated' }
     return { path, add: missing(keysOf(to), keysOf(from)), remove: missing(keysOf(from), keysOf(to)), why: 'stated' }
   })
-}
-
-/** The fields of an object, with what they refer to as it is called then. */
-function named(name: KindName, state: State | undefined, calledThen: CalledThen): FlatFields {
-  const kind = kinds[name]
-  return Object.fromEntries(
-    Object.entries(state?.fields ?? {}).map(([path, value]) => {
-      const { field } = resolve(kind, path)
-      if (value === null || !field.refersTo || field.computed) return [path, value]
-      if (!field.relation) return [path, calledThen(field.refersTo, [String(value)]).at(-1)!]
-      const keys = keysOf(value).map((key) => {
-        const then = calledThen(field.refersTo!, targetKey(field, state!.key, key))
-        return then.slice(-key.length)
-      })
-      return [path, keys as unknown as Json]
-    }),
-  )
 }
 
 /** What of an action can be done again: the journal has digests of secrets only, so that those that are there stay. */

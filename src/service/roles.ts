@@ -2,6 +2,7 @@
 import type { Json } from '../kinds/fields.ts'
 import type { Key } from '../kinds/kind.ts'
 import { selectEffectiveRoles } from '../store/effective-roles.ts'
+import { findDefaultRole } from '../store/role-mappings.ts'
 import { createOrUpdate } from './already-there.ts'
 import type { Context, WriteContext } from './context.ts'
 import { type LiveObject, listObjects } from './live.ts'
@@ -35,6 +36,14 @@ export const roles: Writers = {
     )
     return writers.update(context, updates)
   },
+}
+
+/** The name of the role that everybody in the realm has. One statement, or two. */
+export async function defaultRoleName(context: Context): Promise<string | undefined> {
+  const id = await findDefaultRole(context.tx, context.realm.number)
+  if (id === undefined) return undefined
+  const [role] = await listObjects(context, 'role', { ids: [id] })
+  return role?.key[0]
 }
 
 /** What a role is known by: whoever has it administers as its name says. */

@@ -163,7 +163,7 @@ describe('unknown fields', () => {
       client('protocolMappers:', '  - name: floor', '    protocolMaper: x', '    banana: 1'),
       [
         'a.yaml:6:9: protocol mapper floor of client web: unknown field protocolMaper; did you mean protocolMapper?',
-        'a.yaml:7:9: protocol mapper floor of client web: unknown field banana: there are name, protocol, protocolMapper, config and id',
+        'a.yaml:7:9: protocol mapper floor of client web: unknown field banana: there are name, protocol, protocolMapper, config, id and renamedFrom',
       ],
     ],
     [

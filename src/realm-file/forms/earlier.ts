@@ -1,7 +1,8 @@
-// What earlier versions called otherwise, as the reference server's import reads it.
+// What earlier versions called otherwise, as the reference server's import reads it; and the role that everybody has, by its name.
 import { defaultRoleOf } from '../../kinds/built-in/index.ts'
 import type { Json } from '../../kinds/fields.ts'
 import type { Representation } from '../../kinds/kind.ts'
+import { RENAMED_FROM } from '../../kinds/tree.ts'
 import type { Path } from '../../lib/position.ts'
 import { isObject } from '../form.ts'
 import type { Form, Notes } from '../reshape.ts'
@@ -9,8 +10,21 @@ import { found } from '../words.ts'
 
 /** Roles that everybody has read as what the default role contains, and roles of applications as those of clients. */
 export const earlier: Form = {
-  read: (realm, notes) => withDefaultRoles(withClientRoles(realm, notes), notes),
+  read: (realm, notes) => withDefaultRole(withDefaultRoles(withClientRoles(realm, notes), notes)),
   write: (realm) => realm,
+}
+
+/** A realm may call the role that everybody has otherwise, as one does that was copied under another name: the usual one is renamed. */
+function withDefaultRole(realm: Representation): Representation {
+  const { defaultRole = null, roles = null } = realm
+  const usual = defaultRoleOf(String(realm.realm))
+  if (!isObject(defaultRole) || !isObject(roles) || !Array.isArray(roles.realm)) return realm
+  const { name } = defaultRole
+  if (typeof name !== 'string' || name === usual) return realm
+  const ofRealm = roles.realm.map((role) =>
+    isObject(role) && role.name === name ? { [RENAMED_FROM]: usual, ...role } : role,
+  )
+  return { ...realm, roles: { ...roles, realm: ofRealm } }
 }
 
 /** Keycloak: a person's roles of applications count where none of clients are stated. */

@@ -1,0 +1,104 @@
+// `renamedFrom`: documents say what something was called before, and it is renamed instead of made anew.
+import { beforeEach, expect, test } from 'vitest'
+import { exportRealm } from '../../src/realm-file/render.ts'
+import { type Service, SYSTEM } from '../../src/service/service.ts'
+import { liveObject } from '../support/changes.ts'
+import { applyAs, planText, source } from '../support/reconcile.ts'
+import { newName, testService } from '../support/service.ts'
+
+let service: Service
+let realm: string
+beforeEach(async () => {
+  service = (await testService()).service
+  realm = newName()
+})
+
+const state = (document: object, name = realm) => source([{ realm, ...document }], name)
+const apply = (document: object) => applyAs(service, state(document))
+const plan = (document: object) => planText(service, state(document))
+const live = (kind: Parameters<typeof liveObject>[3], ...key: string[]) =>
+  liveObject(service, SYSTEM, realm, kind, ...key)
+
+test('a client keeps its id, its roles and mappers, and who names it; afterwards it is without effect', async () => {
+  const mapper = { name: 'm', protocol: 'openid-connect', protocolMapper: 'oidc-audience-mapper' }
+  const document = (client: object, id: string) => ({
+    clients: [{ ...client, protocolMappers: [mapper] }],
+    roles: {
+      realm: [{ name: 'all', composites: { client: { [id]: ['buyer'] } } }],
+      client: { [id]: [{ name: 'buyer' }] },
+    },
+  })
+  await apply(document({ clientId: 'shop' }, 'shop'))
+  const [client, role] = [await live('client', 'shop'), await live('role', 'client', 'shop', 'buyer')]
+  const renamed = document({ clientId: 'store', renamedFrom: 'shop' }, 'store')
+  expect(await plan(renamed)).toMatch(
+    /~ client store .*\n {6}clientId: shop → store[^\n]*\nPlan: 0 to create, 1 to update, 0 to delete/,
+  )
+  await apply(renamed)
+  expect((await live('client', 'store')).id).toBe(client.id)
+  expect((await live('role', 'client', 'store', 'buyer')).id).toBe(role.id)
+  expect((await live('role', 'all')).representation.composites).toEqual({ client: { store: ['buyer'] } })
+  expect(await plan(renamed)).toContain('Nothing to do.')
+  expect(await plan(document({ clientId: 'store' }, 'store'))).toContain('Nothing to do.')
+})
+
+test('references by the former name count for that plan, with a note', async () => {
+  await apply({ roles: { realm: [{ name: 'old' }, { name: 'all', composites: { realm: ['old'] } }] } })
+  const roles = (name: string) => ({
+    roles: {
+      realm: [
+        { name: 'new', renamedFrom: 'old' },
+        { name: 'all', composites: { realm: [name] } },
+        { name: 'more', composites: { realm: [name] } },
+      ],
+    },
+  })
+  expect(await plan(roles('old'))).toMatch(
+    /note: role all: composites uses a former name, which counts for this plan only/,
+  )
+  await apply(roles('old'))
+  expect((await live('role', 'more')).representation.composites).toEqual({ realm: ['new'] })
+  expect(await plan(roles('new'))).toContain('Nothing to do.')
+})
+
+test('a group takes along what is below it, a realm what is in it', async () => {
+  await apply({ groups: [{ name: 'fruit', subGroups: [{ name: 'apple' }] }] })
+  const [group, below] = [await live('group', '/fruit'), await live('group', '/fruit/apple')]
+  const food = { groups: [{ name: 'food', renamedFrom: 'fruit', subGroups: [{ name: 'apple' }] }] }
+  await apply(food)
+  expect((await live('group', '/food')).id).toBe(group.id)
+  expect((await live('group', '/food/apple')).id).toBe(below.id)
+  const { id } = await live('realm', realm)
+  const name = newName()
+  const stated = source([{ realm: name, renamedFrom: realm, ...food }], realm)
+  await applyAs(service, stated)
+  realm = name
+  expect((await live('realm', name)).id).toBe(id)
+  expect((await live('group', '/food')).id).toBe(group.id)
+  expect(await planText(service, stated)).toContain('Nothing to do.')
+})
+
+test('what is not there under the former name is made; what is stated under both names is refused', async () => {
+  await apply({ clients: [{ clientId: 'new', renamedFrom: 'none' }] })
+  expect((await live('client', 'new')).key).toEqual(['new'])
+  await expect(apply({ clients: [{ clientId: 'new', renamedFrom: 'old' }, { clientId: 'old' }] })).rejects.toThrow(
+    'client new: client old is stated too: leave out renamedFrom, or that',
+  )
+  await expect(apply({ clients: [{ clientId: 'new', renamedFrom: 1 }] })).rejects.toThrow(
+    'client new: renamedFrom must be the name that it had, not a number',
+  )
+})
+
+test('the role that everybody has may be called otherwise, in documents and in an export', async () => {
+  const document = {
+    defaultRole: { name: 'everybody' },
+    roles: { realm: [{ name: 'everybody', description: 'All.' }] },
+  }
+  await apply(document)
+  await apply({ ...document, users: [{ username: 'ann' }] })
+  expect((await live('user', 'ann')).representation.realmRoles).toEqual(['everybody'])
+  await expect(live('role', `default-roles-${realm}`)).rejects.toThrow()
+  const exported = await service.read(SYSTEM, realm, (context) => exportRealm(context))
+  expect(exported).toMatchObject({ defaultRole: { name: 'everybody' } })
+  expect(await planText(service, source([exported], realm))).toContain('Nothing to do.')
+})
