@@ -12,6 +12,7 @@ import { clientRuntimeOperations } from './client-runtime.ts'
 import { clientScopeOperations } from './client-scopes.ts'
 import { clientOperations } from './clients.ts'
 import { componentOperations } from './components.ts'
+import { consoleOperations } from './console.ts'
 import { evaluateScopesOperations } from './evaluate-scopes.ts'
 import { eventOperations } from './events.ts'
 import { groupOperations } from './groups.ts'
@@ -37,6 +38,7 @@ import { workflowOperations } from './workflows.ts'
 export const operations: readonly Operation[] = conditional([
   ...realmOperations,
   ...realmToolOperations,
+  ...consoleOperations,
   ...clientScopeOperations,
   ...clientOperations,
   ...clientRuntimeOperations,
