@@ -20,6 +20,8 @@ export interface BodyForm {
   readonly text?: true
   /** The body is a plain text, and its type says so. */
   readonly plain?: true
+  /** Other types that a plain text may have. */
+  readonly types?: readonly string[]
   /** The body may also be a form, with the JSON in this field. */
   readonly formField?: string
   /** There may be no body. */

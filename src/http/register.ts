@@ -56,7 +56,9 @@ export function register(
       url: urlOf(operation.path),
       config: { operation: operation.operationId },
       ...(operation.body && {
-        onRequest: (request: FastifyRequest) => surroundings.service.demandPower(callers.get(request)!),
+        onRequest: async (request: FastifyRequest) => {
+          await surroundings.service.demandPower(callers.get(request)!)
+        },
       }),
       handler: handler(surroundings, operation, tagged.get(operation.path)),
     })
@@ -130,7 +132,9 @@ function bytesOf(request: FastifyRequest, { yaml, body }: Operation): Buffer | u
   const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
   if (yaml && type === 'application/yaml') return yamlAsJson(request.body as Buffer | undefined)
   if (body?.formField && type === 'application/x-www-form-urlencoded') return fieldOf(request, body.formField)
-  const fits = body?.plain ? type === 'text/plain' : type === 'application/json' || type?.endsWith('+json')
+  const fits = body?.plain
+    ? type === 'text/plain' || body.types?.includes(type ?? '')
+    : type === 'application/json' || type?.endsWith('+json')
   if (type && !fits) {
     throw new HttpError(415, { error: 'The content-type header value did not match the value in @Consumes' })
   }

@@ -32,11 +32,12 @@ export const USER_STORAGE = 'org.keycloak.storage.UserStorageProvider'
 export const LDAP_MAPPER = 'org.keycloak.storage.ldap.mappers.LDAPStorageMapper'
 export const USER_PROFILE = 'org.keycloak.userprofile.UserProfileProvider'
 
-const types = recorded as unknown as Readonly<Record<string, Readonly<Record<string, ComponentType>>>>
+/** Providers by id, by the Java name of their type. */
+export const componentTypes = recorded as unknown as Readonly<Record<string, Readonly<Record<string, ComponentType>>>>
 
 /** The providers of a type, by id; undefined when nothing is known of the type. */
 export function componentTypesOf(providerType: string): Readonly<Record<string, ComponentType>> | undefined {
-  return Object.hasOwn(types, providerType) ? types[providerType] : undefined
+  return Object.hasOwn(componentTypes, providerType) ? componentTypes[providerType] : undefined
 }
 
 /** What is known of a provider; undefined for one that Regent does not have. */
@@ -48,7 +49,7 @@ export function componentType(providerType: string, providerId: string): Compone
 /** The settings that are secrets, of whatever provider. */
 export const secretSettings: readonly string[] = [
   ...new Set(
-    Object.values(types)
+    Object.values(componentTypes)
       .flatMap((providers) => Object.values(providers))
       .flatMap(({ properties, hiddenSecrets = [] }) => [
         ...properties.filter(({ secret }) => secret).map(({ name }) => name),
@@ -75,7 +76,7 @@ export const JAVA_KEYSTORE = 'java-keystore'
 
 /** The ids of the providers that do something. */
 export const componentProviders: ReadonlySet<string> = new Set(
-  Object.values(types)
+  Object.values(componentTypes)
     .flatMap((providers) => Object.keys(providers))
     .filter((id) => id !== JAVA_KEYSTORE),
 )

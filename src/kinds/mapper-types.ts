@@ -4,6 +4,11 @@ import recorded from './built-in/mapper-types.json' with { type: 'json' }
 /** What is known of a type of protocol mapper. */
 export interface MapperType {
   readonly protocol: string
+  /** What people call it, and what it is listed among. */
+  readonly name: string
+  readonly category: string
+  /** Mappers of a type with a higher number run later. */
+  readonly priority?: number
   /** Settings that show where none are stated. */
   readonly defaults: Settings
   /** What is in the ID token is in user info too, and what is in the access token in introspection, unless stated. */

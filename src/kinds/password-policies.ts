@@ -6,27 +6,27 @@ export type PolicyValue =
   | { readonly type: 'text'; readonly usual?: string }
   | { readonly type: 'none' }
 
-/** The policies by name. Keycloak: of those that a password breaks, the first in this order is told. */
+/** The policies by name, with what people call them. Keycloak: of those that a password breaks, the first in this order is told. */
 export const passwordPolicies = {
-  notContainsUsername: { type: 'none' },
-  forceExpiredPasswordChange: { type: 'number', usual: 365 },
-  hashIterations: { type: 'number', usual: -1 },
-  specialChars: { type: 'number', usual: 1 },
-  recoveryCodesWarningThreshold: { type: 'number', usual: 4 },
-  passwordHistory: { type: 'number', usual: 3 },
-  upperCase: { type: 'number', usual: 1 },
-  passwordBlacklist: { type: 'text', usual: '' },
-  lowerCase: { type: 'number', usual: 1 },
-  length: { type: 'number', usual: 8 },
-  regexPattern: { type: 'text' },
-  notUsername: { type: 'none' },
-  digits: { type: 'number', usual: 1 },
-  maxAuthAge: { type: 'number', usual: 300 },
-  hashAlgorithm: { type: 'text' },
-  maxLength: { type: 'number', usual: 64 },
-  notEmail: { type: 'none' },
-  passwordAge: { type: 'number', usual: 30 },
-} as const satisfies Readonly<Record<string, PolicyValue>>
+  notContainsUsername: { label: 'Not Contains Username', type: 'none' },
+  forceExpiredPasswordChange: { label: 'Expire Password', type: 'number', usual: 365 },
+  hashIterations: { label: 'Hashing Iterations', type: 'number', usual: -1 },
+  specialChars: { label: 'Special Characters', type: 'number', usual: 1 },
+  recoveryCodesWarningThreshold: { label: 'Recovery Codes Warning Threshold', type: 'number', usual: 4 },
+  passwordHistory: { label: 'Not Recently Used', type: 'number', usual: 3 },
+  upperCase: { label: 'Uppercase Characters', type: 'number', usual: 1 },
+  passwordBlacklist: { label: 'Password Blacklist', type: 'text', usual: '' },
+  lowerCase: { label: 'Lowercase Characters', type: 'number', usual: 1 },
+  length: { label: 'Minimum Length', type: 'number', usual: 8 },
+  regexPattern: { label: 'Regular Expression', type: 'text' },
+  notUsername: { label: 'Not Username', type: 'none' },
+  digits: { label: 'Digits', type: 'number', usual: 1 },
+  maxAuthAge: { label: 'Maximum Authentication Age', type: 'number', usual: 300 },
+  hashAlgorithm: { label: 'Hashing Algorithm', type: 'text' },
+  maxLength: { label: 'Maximum Length', type: 'number', usual: 64 },
+  notEmail: { label: 'Not Email', type: 'none' },
+  passwordAge: { label: 'Not Recently Used (In Days)', type: 'number', usual: 30 },
+} as const satisfies Readonly<Record<string, PolicyValue & { readonly label: string }>>
 
 /** The name of a policy. */
 export type PolicyName = keyof typeof passwordPolicies

@@ -71,8 +71,8 @@ export interface Service {
   create<T>(caller: Caller, realm: NewRealm, work: (context: WriteContext) => Promise<T>): Promise<T>
   /** Throws forbidden unless the caller may do this in every one of the realms, whether they exist or not. */
   demand(caller: Caller, permission: Permission, realms: readonly string[]): Promise<void>
-  /** Throws forbidden when the caller may do nothing in any realm. */
-  demandPower(caller: Caller): Promise<void>
+  /** What the caller may administer. Throws forbidden when that is nothing in any realm. */
+  demandPower(caller: Caller): Promise<Power>
   /** A read that is about no realm in particular. */
   look<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
   /** All realms, by name. */
@@ -238,6 +238,7 @@ export async function openService({
     async demandPower(caller) {
       const power = await store.read((tx) => powerFor(tx, caller))
       if (isNothing(power)) throw failure('forbidden', 'HTTP 403 Forbidden')
+      return power
     },
     look: (work) => store.read(work),
     realms: () => store.read(listRealms),

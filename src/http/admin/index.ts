@@ -7,6 +7,7 @@ import { authenticationFlowOperations } from './authentication-flows.ts'
 import { authenticationProviderOperations } from './authentication-providers.ts'
 import { authenticatorConfigOperations } from './authenticator-configs.ts'
 import { authorizationOperations } from './authorization.ts'
+import { clientDescriptionOperations } from './client-descriptions.ts'
 import { clientPolicyOperations } from './client-policies.ts'
 import { clientRuntimeOperations } from './client-runtime.ts'
 import { clientScopeOperations } from './client-scopes.ts'
@@ -29,6 +30,7 @@ import { requiredActionOperations } from './required-actions.ts'
 import { roleMappingOperations } from './role-mappings.ts'
 import { roleOperations } from './roles.ts'
 import { scopeMappingOperations } from './scope-mappings.ts'
+import { serverInfoOperations } from './server-info.ts'
 import { sessionOperations } from './sessions.ts'
 import { userProfileOperations } from './user-profile.ts'
 import { userOperations } from './users.ts'
@@ -39,8 +41,10 @@ export const operations: readonly Operation[] = conditional([
   ...realmOperations,
   ...realmToolOperations,
   ...consoleOperations,
+  ...serverInfoOperations,
   ...clientScopeOperations,
   ...clientOperations,
+  ...clientDescriptionOperations,
   ...clientRuntimeOperations,
   ...evaluateScopesOperations,
   ...authorizationOperations,

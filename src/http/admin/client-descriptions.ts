@@ -1,0 +1,52 @@
+// Clients as other servers describe them, told as representations.
+import * as z from 'zod'
+import { kinds } from '../../kinds/index.ts'
+import { demand } from '../../service/administrators.ts'
+import { clientDescribed, type OpenIdMetadata, openIdMetadata } from '../../service/client-descriptions.ts'
+import { objectBody, readBody } from '../body.ts'
+import { HttpError } from '../errors.ts'
+import { type Operation, reading, tagged } from '../operation.ts'
+import { badRequest, refusals, representationOf } from '../responses.ts'
+
+const client = objectBody(kinds.client)
+const metadata = {
+  schema: openIdMetadata,
+  description: 'Metadata of a client',
+  representation: 'OIDCClientRepresentation',
+}
+
+/** Reading descriptions of clients. */
+export const clientDescriptionOperations: Operation[] = tagged('Realms Admin', [
+  {
+    operationId: 'describeClient',
+    method: 'POST',
+    path: '/admin/realms/{realm}/client-description-converter',
+    summary: 'Tell the client that a description makes: of OpenID Connect, or one of this API; nothing is kept',
+    permission: 'manage-clients',
+    event: false,
+    body: {
+      schema: z.string(),
+      description: 'The description: JSON.',
+      plain: true,
+      types: ['application/json', 'application/xml'],
+    },
+    responses: {
+      200: { description: 'The client.', schema: representationOf(kinds.client) },
+      ...refusals,
+      ...badRequest,
+    },
+    handle: reading(async (context, call) => {
+      demand(context, 'manage-clients')
+      return read(String(call.body).trim())
+    }),
+  },
+])
+
+/** Keycloak: a word in the text decides what it is taken for. */
+function read(text: string): unknown {
+  const isJson = text.startsWith('{') && text.endsWith('}')
+  if (isJson && text.includes('"clientId"')) return readBody(Buffer.from(text), client)
+  if (isJson && text.includes('"redirect_uris"'))
+    return clientDescribed(readBody(Buffer.from(text), metadata) as OpenIdMetadata)
+  throw new HttpError(400, { error: 'Unsupported format' })
+}
