@@ -100,7 +100,7 @@ async function run(service: Service, caller: Caller, sources: readonly SourceSta
   }
   const settled = new Set([...stated].filter(isSettled))
   const wanted = statedTogether(service, digests, before, settled)
-  const renamed = await renamedRealms(service, wanted)
+  const renamed = await renamedRealms(service, caller, sources, wanted)
   const all = wanted.map((one) => ({
     ...one,
     calledNow: calledNow.get(one.desired.name) ?? renamed.get(one.desired.name) ?? one.desired.name,
@@ -161,9 +161,11 @@ function statedTogether(
   return wanted.sort((a, b) => inOrder(a.desired.name, b.desired.name))
 }
 
-/** Realms that are stated with the name that they had, and have it still. One statement, or none. */
+/** Realms that are stated with the name that they had, and have it still: who renames one must be let into it. Two statements, or none. */
 async function renamedRealms(
   service: Service,
+  caller: Caller,
+  sources: readonly SourceState[],
   all: readonly Pick<Wanted, 'desired'>[],
 ): Promise<ReadonlyMap<string, string>> {
   const former = all.flatMap(({ desired: { name, objects } }) => {
@@ -171,6 +173,19 @@ async function renamedRealms(
     return renamedFrom === undefined ? [] : [[name, renamedFrom] as const]
   })
   if (!former.length) return new Map()
+  await service.demand(
+    caller,
+    'administer-realm',
+    former.map(([, name]) => name),
+  )
+  for (const [name, renamedFrom] of former) {
+    const beyond = sources.find(({ ceiling: { realms } = {} }) => realms && !realms.includes(renamedFrom))
+    if (!beyond) continue
+    const { position } = all
+      .find(({ desired }) => desired.name === name)!
+      .desired.objects.get(address('realm', [name]))!.origin
+    throw new DocumentError([{ position, message: beyondLimit(beyond, renamedFrom) }])
+  }
   const there = new Set((await service.realms()).map(({ name }) => name))
   return new Map(former.filter(([name, renamedFrom]) => !there.has(name) && there.has(renamedFrom)))
 }
@@ -232,15 +247,19 @@ async function runRealm(
 
 /** Throws DocumentError where a source states a realm that it may not touch. */
 function refuseBeyond(sources: readonly SourceState[]): void {
-  const beyond = sources.flatMap(({ name, documents, ceiling: { realms } = {} }) =>
-    documents
-      .filter((one) => realms && !realms.includes(realmOf(one)))
+  const beyond = sources.flatMap((source) =>
+    source.documents
+      .filter((one) => source.ceiling?.realms && !source.ceiling.realms.includes(realmOf(one)))
       .map((one) => ({
         position: one.start,
-        message: `the source ${name} may not touch the realm ${realmOf(one)}: its limit is ${realms!.join(', ') || 'none'}`,
+        message: beyondLimit(source, realmOf(one)),
       })),
   )
   if (beyond.length) throw new DocumentError(beyond)
+}
+
+function beyondLimit({ name, ceiling }: SourceState, realm: string): string {
+  return `the source ${name} may not touch the realm ${realm}: its limit is ${ceiling!.realms!.join(', ') || 'none'}`
 }
 
 /** Whether somebody was faster: something that the plan knows has changed, or a name that it wanted was taken. */

@@ -47,4 +47,10 @@ test('a source that is limited to some realms touches no other one', async () =>
   await expect(applyAs(service, stated(other, limit, {}))).rejects.toMatchObject({
     problems: [{ message: `the source source-of-${other} may not touch the realm ${other}: its limit is ${own}` }],
   })
+  await applyAs(service, stated(other, {}, {}))
+  const taken = newName()
+  const renaming = { ...source([{ realm: taken, renamedFrom: other }], 'thief'), ceiling: { realms: [taken] } }
+  await expect(applyAs(service, renaming)).rejects.toMatchObject({
+    problems: [{ message: `the source thief may not touch the realm ${other}: its limit is ${taken}` }],
+  })
 })
