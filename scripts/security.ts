@@ -24,6 +24,24 @@ where the reference server allows more, is told in [decision 0034](decisions/003
 One role of each column that is not empty is needed.
 `
 
+const REPORT = `## How to report a vulnerability
+
+Please do not open a public issue. Report it privately, by the private vulnerability reporting of the repository ("Security", then
+"Report a vulnerability"), and say
+
+- which version it is, and how it is set up: the store, the settings that differ from the defaults, what stands in front of it;
+- who the attacker must be: nobody in particular, somebody with an account, an administrator with which roles, a source of documents;
+- step by step what to do, with the requests or documents, and what happens that must not;
+- whether others know of it, or it is being used.
+
+You are told that the report has arrived, whether we see what you see, and when it is mended. Then the release, an advisory and a test that would
+have found it are published together, and you are named in the advisory if you want to be. Please give us the time until then. Only test on
+servers and accounts that are yours.
+
+What counts most here: power beyond one's own, by whatever way; what one realm learns of, or does to, another; secrets in answers, logs, plans,
+events or exports; tokens that should not be valid. Nothing of that is too small to report.
+`
+
 /** The document, with a table of all operations. */
 export function renderSecurity(operations: readonly Operation[]): string {
   const rows = operations.map(({ method, path, permission }) => {
@@ -31,5 +49,5 @@ export function renderSecurity(operations: readonly Operation[]): string {
     const [first = 'any', second = ''] = needed.map((one) => rolesGiving(one).join(', '))
     return `| ${method} \`${path}\` | ${first} | ${second} |`
   })
-  return [HEAD, '| operation | one of | and one of |', '|---|---|---|', ...rows, ''].join('\n')
+  return [HEAD, '| operation | one of | and one of |', '|---|---|---|', ...rows, '', REPORT].join('\n')
 }
