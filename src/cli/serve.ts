@@ -10,9 +10,10 @@ import { startOutbox } from '../service/outbox.ts'
 import type { Ceiling } from '../service/power.ts'
 import { openService, type Service } from '../service/service.ts'
 import { sweep } from '../service/sweeper.ts'
-import { follow } from './follow.ts'
+import { type Followed, follow } from './follow.ts'
 import { readKey } from './key.ts'
 import { report } from './report.ts'
+import { readSource } from './source.ts'
 
 /** How often goes what is over. */
 const SWEEP_EVERY = 15 * 60 * 1000
@@ -63,12 +64,14 @@ async function run(service: Service, settings: Settings, started: number): Promi
     await service.announce(addresses.own)
     console.log(banner(service, settings, settings.hostname ?? addresses.public, performance.now() - started))
     const watchers = []
-    for (const source of sourcesOf(settings)) {
-      const apply = follow(service, source, { unknownFields: settings.unknownFields }, ceilingsIn(settings))
-      await apply()
-      const failed = (error: unknown) => console.error(`${source} may change without being noticed: ${report(error)}\n`)
-      watchers.push(await watchFileSource(source, { changed: apply, failed }))
-      console.log(`Watching ${source}. Edit a file there, and it is applied.\n`)
+    const sources = sourcesOf(settings).map((path) => followed(path, settings))
+    const follower = follow(service, sources)
+    await follower.begin()
+    for (const source of sources) {
+      const { called } = source
+      const failed = (error: unknown) => console.error(`${called} may change without being noticed: ${report(error)}\n`)
+      watchers.push(await watchFileSource(called, { changed: () => follower.changed(source), failed }))
+      console.log(`Watching ${called}. Edit a file there, and it is applied.\n`)
     }
     await stopped
     for (const close of watchers) await close()
@@ -88,6 +91,19 @@ function httpsOf({ httpsPort, httpsCertificateFile, httpsCertificateKeyFile }: S
 /** In development mode, the examples of the folder are a source where none is named. */
 function sourcesOf({ source, production }: Settings): readonly string[] {
   return source ?? (!production && existsSync('examples') ? ['examples'] : [])
+}
+
+/** A file or folder as a source, with the limit that it has. */
+function followed(path: string, settings: Settings): Followed {
+  const ceilingOf = ceilingsIn(settings)
+  const { unknownFields } = settings
+  return {
+    called: path,
+    async read() {
+      const state = await readSource(path, { unknownFields })
+      return { ...state, ceiling: ceilingOf(state.name) }
+    },
+  }
 }
 
 /** The limit of a source, by its name. */

@@ -140,3 +140,19 @@ test('an administrator changes their password on the running server', async () =
   expect(await at.run('token', ...flags('another'))).toMatchObject({ code: 0 })
   expect(await server.stop()).toBe(0)
 })
+
+test('sources of one realm go together: what moves from one to the other stays', async () => {
+  const client = (name: string) => `realm: shared\nclients:\n  - clientId: ${name}\n`
+  await writeFile(file('one.yaml'), `${client('moving')}  - clientId: staying\n`)
+  await writeFile(file('two.yaml'), client('other'))
+  const server = await at.serve('--source', 'one.yaml', '--source', 'two.yaml')
+  const idOf = async (name: string) =>
+    (JSON.parse((await at.run('get', `shared/clients?clientId=${name}`)).out) as { id: string }[])[0]?.id
+  const before = await idOf('moving')
+  expect(await idOf('other')).toBeDefined()
+  await server.stop()
+  await writeFile(file('one.yaml'), client('staying'))
+  await writeFile(file('two.yaml'), `${client('other')}  - clientId: moving\n`)
+  await at.serve('--source', 'one.yaml', '--source', 'two.yaml')
+  expect(await idOf('moving')).toBe(before)
+})
