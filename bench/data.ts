@@ -1,6 +1,6 @@
 // The realms that are measured: so many clients, and the same few objects of other kinds.
 import { parseDocuments } from '../src/realm-file/document.ts'
-import type { SourceState } from '../src/reconcile/run.ts'
+import type { SourceState } from '../src/reconcile/wanted.ts'
 
 /** A source of its own that states a realm with so many clients; `note` is one field of the first of them. */
 export function sourceOf(realm: string, clients: number, note = 'first', people = 0): SourceState {

@@ -1,8 +1,9 @@
 // What watched sources do to the store, told on the terminal.
 import { chunks } from '../lib/chunks.ts'
 import { outcomeLines } from '../reconcile/render.ts'
-import { applySources, type Outcome, type SourceState } from '../reconcile/run.ts'
+import { applySources, type Outcome } from '../reconcile/run.ts'
 import { sharing } from '../reconcile/sources/sharing.ts'
+import type { SourceState } from '../reconcile/wanted.ts'
 import type { Service } from '../service/service.ts'
 import { paint } from './paint.ts'
 import { report } from './report.ts'

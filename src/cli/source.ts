@@ -1,8 +1,8 @@
 import Table from 'cli-table3'
 import type { UnknownFields } from '../realm-file/parse.ts'
-import type { SourceState } from '../reconcile/run.ts'
 import { readFileSource } from '../reconcile/sources/file.ts'
 import type { SourceText } from '../reconcile/sources/text.ts'
+import type { SourceState } from '../reconcile/wanted.ts'
 import type { SourceOfRealm } from '../service/history.ts'
 import { request, type StoreFlags } from './connect.ts'
 

@@ -12,7 +12,7 @@ import { digested } from '../service/secrets.ts'
 import type { Caller, Service } from '../service/service.ts'
 import { markedRealms } from '../service/sources.ts'
 import type { Attribution } from './action.ts'
-import { blame } from './observe.ts'
+import { blame } from './blame.ts'
 
 /** One field, or a whole object, that is not as a source last applied it. */
 export interface Drift {

@@ -12,7 +12,7 @@ import { inventoryOfObject, sourcesOf } from '../service/history.ts'
 import { writers } from '../service/index.ts'
 import { digested } from '../service/secrets.ts'
 import type { Attribution } from './action.ts'
-import { blame } from './observe.ts'
+import { blame } from './blame.ts'
 
 /** Where a source states a field. */
 export interface StatedAt {

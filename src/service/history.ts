@@ -3,17 +3,16 @@
 import { MASTER } from '../kinds/built-in/index.ts'
 import type { KindName } from '../kinds/kind.ts'
 import { type Revision, selectEntriesAfter, selectRevisions, selectRevisionsAmong } from '../store/history.ts'
+import { type InventoryRow, selectInventoryOfObject } from '../store/inventory.ts'
 import {
   forgetSource,
   type HistoryLine,
   holdSources,
-  type InventoryRow,
   insertHistory,
   resumeSource,
   type SourceOfRealm,
-  selectInventoryOfObject,
   selectSources,
-} from '../store/inventory.ts'
+} from '../store/sources.ts'
 import { demand } from './administrators.ts'
 import type { Context, StoredEntry, WriteContext } from './context.ts'
 import { failure } from './errors.ts'
@@ -21,7 +20,7 @@ import { allows } from './power.ts'
 import type { Caller, Service } from './service.ts'
 
 export type { Revision } from '../store/history.ts'
-export type { SourceOfRealm } from '../store/inventory.ts'
+export type { SourceOfRealm } from '../store/sources.ts'
 
 /** The last revisions of a realm below a number, newest first. One statement. */
 export function revisionsOf({ tx, realm }: Context, below: number, max: number): Promise<Revision[]> {

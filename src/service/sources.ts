@@ -2,24 +2,20 @@
 
 import { chunks } from '../lib/chunks.ts'
 import {
-  type AppliedSource,
   countMarked,
-  deleteApplied,
   deleteInventory,
   type InventoryRow,
-  insertHistory,
-  recordApplied,
-  selectApplied,
   selectMarkedRealms,
   upsertInventory,
 } from '../store/inventory.ts'
 import { CHUNK } from '../store/objects.ts'
+import { type AppliedSource, deleteApplied, insertHistory, recordApplied, selectApplied } from '../store/sources.ts'
 import type { WriteContext } from './context.ts'
 import { failure } from './errors.ts'
 import { lastVersion } from './history.ts'
 import type { Service } from './service.ts'
 
-export type { AppliedSource, Held } from '../store/inventory.ts'
+export type { AppliedSource, Held } from '../store/sources.ts'
 
 /** A row of the inventory, less whose it is. */
 export type Ownership = Omit<InventoryRow, 'source'>

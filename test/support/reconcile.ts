@@ -4,7 +4,8 @@ import { dump } from 'js-yaml'
 import { parseDocuments } from '../../src/realm-file/document.ts'
 import { openEnvelopes } from '../../src/realm-file/envelopes.ts'
 import { plainly, renderOutcome } from '../../src/reconcile/render.ts'
-import { applySources, type Outcome, planSources, type SourceState } from '../../src/reconcile/run.ts'
+import { applySources, type Outcome, planSources } from '../../src/reconcile/run.ts'
+import type { SourceState } from '../../src/reconcile/wanted.ts'
 import { type Caller, type Service, SYSTEM } from '../../src/service/service.ts'
 
 /** A source that states the documents: YAML texts, or values. */

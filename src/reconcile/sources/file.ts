@@ -8,7 +8,7 @@ import { openEnvelopes } from '../../realm-file/envelopes.ts'
 import type { UnknownFields } from '../../realm-file/parse.ts'
 import { byPlace, collect, DocumentError, type Problem } from '../../realm-file/problem.ts'
 import { substitute } from '../../realm-file/substitute.ts'
-import type { SourceState } from '../run.ts'
+import type { SourceState } from '../wanted.ts'
 import { packValues, type SourceText } from './text.ts'
 
 /** How a file source is read. */

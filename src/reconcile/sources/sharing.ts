@@ -1,5 +1,5 @@
 // Which sources are to be read together: those that state the same realms.
-import type { SourceState } from '../run.ts'
+import type { SourceState } from '../wanted.ts'
 
 /** What a source stated before and states now, and every other source that states a realm of these, and so on. */
 export function sharing(

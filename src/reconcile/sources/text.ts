@@ -6,7 +6,7 @@ import { openEnvelopes } from '../../realm-file/envelopes.ts'
 import type { UnknownFields } from '../../realm-file/parse.ts'
 import { pointerOf } from '../../realm-file/problem.ts'
 import type { SubstitutedDocument } from '../../realm-file/substitute.ts'
-import type { SourceState } from '../run.ts'
+import type { SourceState } from '../wanted.ts'
 
 /** A source on the wire. */
 export interface SourceText {

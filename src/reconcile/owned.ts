@@ -1,0 +1,120 @@
+// What sources own, against what they state now: only what differs is read.
+import { type FlatFields, missing, resolve } from '../kinds/compare.ts'
+import type { Json } from '../kinds/fields.ts'
+import { kinds } from '../kinds/index.ts'
+import type { Key } from '../kinds/kind.ts'
+import { address } from '../kinds/tree.ts'
+import { type Context, type InventoryRow, inventoryOf, ownedOf } from '../service/context.ts'
+import type { DesiredObject, DesiredRealm } from './desired.ts'
+import { statedDigest } from './inventory.ts'
+import { isStatedAgain } from './obstacles.ts'
+import type { Part } from './parts.ts'
+import type { Owned } from './plan-input.ts'
+
+/** A source, and what it states of the realm. */
+export type Stating = Pick<Part, 'source' | 'desired'>
+
+/**
+ * The inventory without what a source states as it did before and nobody has changed since, and the addresses of what one
+ * states otherwise, or where somebody did. Whoever changes an object marks its rows.
+ */
+export async function inventoryAgainst(
+  context: Context,
+  parts: readonly Stating[],
+): Promise<{ rows: InventoryRow[]; open: ReadonlySet<string> }> {
+  const stating = parts.map(({ source, desired }) => ({ source, ...digestsIn(desired) }))
+  const { rows, fresh } = await inventoryOf(
+    context,
+    stating.map(({ source, byDigest }) => ({ source, digests: [...byDigest.keys()] })),
+  )
+  const digestsOf = new Map(stating.map(({ source, byDigest }) => [source, byDigest]))
+  const open = new Set([
+    ...stating.flatMap(({ masked }) => masked),
+    ...fresh.flatMap(({ source, digests }) => digests.map((digest) => digestsOf.get(source)!.get(digest)!)),
+    ...rows.filter(({ source }) => digestsOf.has(source)).map(({ kind, key }) => address(kind, key)),
+  ])
+  return { rows: [...rows, ...(await rowsBeside(context, parts, rows, open))], open }
+}
+
+/** Of objects that one source states otherwise, what the others state as they did: what was applied is known whole then. */
+async function rowsBeside(
+  context: Context,
+  parts: readonly Stating[],
+  rows: readonly InventoryRow[],
+  open: ReadonlySet<string>,
+): Promise<InventoryRow[]> {
+  if (parts.length < 2) return []
+  const read = new Set(rows.map(({ source, kind, key }) => `${source} ${address(kind, key)}`))
+  const beside = parts.flatMap(({ source, desired }) =>
+    [...open].flatMap((id) => (read.has(`${source} ${id}`) ? [] : (desired.objects.get(id) ?? []))),
+  )
+  if (!beside.length) return []
+  const objects = new Map(beside.map(({ kind, key }) => [address(kind, key), { kind, key }]))
+  const found = await ownedOf(
+    context,
+    parts.map(({ source }) => source),
+    [...objects.values()],
+  )
+  return found.filter(({ source, kind, key }) => !read.has(`${source} ${address(kind, key)}`))
+}
+
+function digestsIn({ objects }: DesiredRealm): { masked: string[]; byDigest: Map<string, string> } {
+  // A mask says that what is there stays: that has to be looked at.
+  const masked = [...objects].filter(([, stated]) => stated.masked.length).map(([id]) => id)
+  const byDigest = new Map<string, string>()
+  for (const [id, stated] of objects) if (!stated.masked.length) byDigest.set(statedDigest(stated), id)
+  return { masked, byDigest }
+}
+
+/** What the sources own together of each object: the same values, where several state one. */
+export function ownedTogether(rows: readonly InventoryRow[]): Owned[] {
+  const together = new Map<string, Owned>()
+  for (const { source: _, stated: __, lines: ___, ...row } of rows) {
+    const id = `${row.object} ${address(row.kind, row.key)}`
+    const known = together.get(id)
+    together.set(
+      id,
+      known
+        ? {
+            ...known,
+            fields: unitedFields(row, known),
+            marked: known.marked || row.marked,
+            drifted: row.drifted || known.drifted ? { ...row.drifted, ...known.drifted } : null,
+          }
+        : row,
+    )
+  }
+  return [...together.values()]
+}
+
+/** Of a relation, each source owns elements. */
+function unitedFields(one: Owned, other: Owned): FlatFields {
+  const fields: Record<string, Json> = { ...one.fields }
+  for (const [path, value] of Object.entries(other.fields)) {
+    const more = resolve(kinds[one.kind], path).field.relation ? missing(keysIn(one.fields[path]), keysIn(value)) : []
+    fields[path] = more.length ? ([...keysIn(value), ...more] as unknown as Json) : value
+  }
+  return fields
+}
+
+function keysIn(value: Json | undefined): Key[] {
+  return (value ?? []) as unknown as Key[]
+}
+
+/** What of the rows that were read is stated as it was applied after all, by address: it only stands elsewhere. */
+export function settledRows(desired: DesiredRealm, owned: readonly Owned[]): ReadonlyMap<string, Owned> {
+  const settled = new Map<string, Owned>()
+  for (const row of owned) {
+    const id = address(row.kind, row.key)
+    const stated = desired.objects.get(id)
+    if (!row.marked && stated && !stated.masked.length && statesAgain(stated.fields, row.fields)) settled.set(id, row)
+  }
+  return settled
+}
+
+function statesAgain(stated: DesiredObject['fields'], applied: FlatFields): boolean {
+  return (
+    stated.size === Object.keys(applied).length &&
+    [...stated].every(([path, { value }]) => isStatedAgain(applied, path, value))
+  )
+}

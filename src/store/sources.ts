@@ -1,0 +1,158 @@
+// What sources have applied to which realms, and the lines of history that their runs leave.
+import { type RawBuilder, sql } from 'kysely'
+import type { Transaction } from './database.ts'
+import { type InventoryRow, upsert } from './inventory.ts'
+
+/** What a source has applied to a realm. */
+export interface AppliedSource {
+  readonly source: string
+  readonly realm: string
+  /** The name by which the source states the realm; null where it states the name of none. */
+  readonly stated: string | null
+  readonly digest: string
+  readonly revision: string
+  readonly marked: boolean
+  /** What it states is planned, and not applied. */
+  readonly held: Held | null
+}
+
+/** Since when a source is held, and why: the revision to which somebody went back. */
+export interface Held {
+  readonly revision: number
+  readonly by: string
+  readonly at: string
+}
+
+/** The realms that sources have applied to. One statement, and all that a run needs that has nothing to do. */
+export async function selectApplied(tx: Transaction, sources: readonly string[]): Promise<AppliedSource[]> {
+  const { rows } = await sql<AppliedSource>`
+    select s.name as source, r.name as realm, sr.digest, sr.revision, sr.held,
+      (select i.key ->> 0 from inventory i
+        where i.realm = sr.realm and i.source = sr.source and i.kind = 'realm') as stated,
+      exists (select from inventory i where i.realm = sr.realm and i.source = sr.source and i.marked) as marked
+    from source s join source_realm sr on sr.source = s.number join realm r on r.number = sr.realm
+    where s.name = any(${sources}::text[])
+    order by r.name, s.name`.execute(tx)
+  return rows
+}
+
+/** What one source has applied to a realm. */
+export interface AppliedPart {
+  readonly source: string
+  readonly digest: string
+  readonly revision: string
+  readonly at: Date
+}
+
+/** A line of history: what a run did to a realm. */
+export interface HistoryLine {
+  readonly at: Date
+  readonly actor: unknown
+  readonly sources: readonly { readonly name: string; readonly revision: string }[]
+  /** Number of the last journal entry then. */
+  readonly version: number
+  /** The text of an object. */
+  readonly plan: string
+}
+
+/**
+ * Keeps what a source applied to a realm: its digest and revision, rows of what it owns, and a line of history where there is
+ * one. Gives the source's number, and how many of its rows were marked before. One statement.
+ */
+export async function recordApplied(
+  tx: Transaction,
+  realm: number,
+  part: AppliedPart,
+  rows: readonly Omit<InventoryRow, 'source'>[],
+  line: HistoryLine | undefined,
+): Promise<{ source: number; marked: number }> {
+  const { rows: found } = await sql<{ source: number; marked: number }>`
+    with made as (
+      insert into source (name) values (${part.source}) on conflict do nothing returning number
+    ),
+    owner as (
+      select number from made union all select number from source where name = ${part.source}
+    ),
+    applied as (
+      insert into source_realm (realm, source, digest, revision, applied_at)
+      select ${realm}::integer, o.number, ${part.digest}, ${part.revision}, ${part.at}::timestamptz from owner o
+      on conflict (realm, source) do update
+        set digest = excluded.digest, revision = excluded.revision, applied_at = excluded.applied_at, held = null
+        where source_realm.realm = ${realm}
+    ),
+    ${line ? sql`line as (${historyLine(realm, line)}),` : sql``}
+    owned as (
+      ${upsert(realm, sql`o.number`, rows, sql`cross join owner o`)}
+    )
+    select o.number as source, (
+        select count(*)::integer from inventory i where i.realm = ${realm} and i.source = o.number and i.marked
+      ) as marked
+    from owner o`.execute(tx)
+  return found[0]!
+}
+
+/** What a source states nothing of any more, it has not applied to. One statement. */
+export async function deleteApplied(tx: Transaction, realm: number, source: number): Promise<void> {
+  await sql`delete from source_realm where realm = ${realm} and source = ${source}`.execute(tx)
+}
+
+/** Writes a further line of history of a run, whose plan is too long for one. One statement. */
+export async function insertHistory(tx: Transaction, realm: number, line: HistoryLine): Promise<void> {
+  await historyLine(realm, line).execute(tx)
+}
+
+function historyLine(realm: number, { sources, at, actor, plan, version }: HistoryLine): RawBuilder<unknown> {
+  return sql`insert into history (realm, version, sources, at, actor, plan)
+      values (${realm}::integer, ${version}::bigint, ${JSON.stringify(sources)}::jsonb, ${at}::timestamptz,
+        ${JSON.stringify(actor)}::jsonb, ${plan}::jsonb)`
+}
+
+/** A source that has applied to a realm. */
+export interface SourceOfRealm {
+  readonly realm: string
+  readonly source: string
+  readonly revision: string
+  readonly appliedAt: Date
+  readonly held: Held | null
+  /** How many objects it owns, and how many of them are not as it applied them, or may not be. */
+  readonly objects: number
+  readonly changed: number
+}
+
+/** The sources that have applied to a realm, or to any, by name. One statement. */
+export async function selectSources(tx: Transaction, realm?: number): Promise<SourceOfRealm[]> {
+  const { rows } = await sql<SourceOfRealm>`
+    select r.name as realm, s.name as source, sr.revision, sr.applied_at as "appliedAt", sr.held,
+      count(i.*)::integer as objects,
+      (count(*) filter (where i.marked or i.drifted is not null))::integer as changed
+    from realm r join source_realm sr on sr.realm = r.number join source s on s.number = sr.source
+    left join inventory i on i.realm = sr.realm and i.source = sr.source
+    ${realm === undefined ? sql`` : sql`where r.number = ${realm}`}
+    group by r.name, s.name, sr.revision, sr.applied_at, sr.held
+    order by s.name, r.name`.execute(tx)
+  return rows
+}
+
+/** Holds all sources of a realm. One statement. */
+export async function holdSources(tx: Transaction, realm: number, held: Held): Promise<void> {
+  await sql`update source_realm set held = ${JSON.stringify(held)}::jsonb where realm = ${realm}`.execute(tx)
+}
+
+/** Lets a source of a realm go on. Gives whether it has applied to the realm at all. One statement. */
+export async function resumeSource(tx: Transaction, realm: number, source: string): Promise<boolean> {
+  const { rows } = await sql`
+    update source_realm sr set held = null from source s
+    where sr.realm = ${realm} and s.number = sr.source and s.name = ${source} returning sr.source`.execute(tx)
+  return rows.length > 0
+}
+
+/** Lets go of all that a source owns in a realm, which stays as it is. Gives whether it has applied to the realm at all. Two statements. */
+export async function forgetSource(tx: Transaction, realm: number, source: string): Promise<boolean> {
+  await sql`
+    delete from inventory i using source s
+    where i.realm = ${realm} and s.number = i.source and s.name = ${source}`.execute(tx)
+  const { rows } = await sql`
+    delete from source_realm sr using source s
+    where sr.realm = ${realm} and s.number = sr.source and s.name = ${source} returning sr.source`.execute(tx)
+  return rows.length > 0
+}
