@@ -39,7 +39,8 @@ export const users: Writers = {
   },
   additions:
     (realm) =>
-    ({ realmRoles }) => ({ realmRoles: together(realmRoles, [defaultRoleOf(realm.key[0]!)]) }),
+    ({ realmRoles }) =>
+      isNone(realmRoles) ? {} : { realmRoles: together(realmRoles, [defaultRoleOf(realm.key[0]!)]) },
   async update(context, updates) {
     const updated = await writers.update(context, updates.map(withActions).map(withMemberships).map(withoutLock))
     await letIn(context, updates)
@@ -82,7 +83,8 @@ async function createUsers(context: WriteContext, objects: readonly NewObject[])
     context,
     made.map(({ representation: { email = null } }) => ({ set: { email } })),
   )
-  await insertDefaultRole(tx, realm.number, ids)
+  const usual = ids.filter((_, at) => !isNone(objects[at]!.representation.realmRoles))
+  await insertDefaultRole(tx, realm.number, usual)
   await insertDefaultGroups(tx, realm.number, ids)
   await demandNewcomers(context)
   await writeApart(
@@ -90,6 +92,11 @@ async function createUsers(context: WriteContext, objects: readonly NewObject[])
     objects.map(({ representation: stated }, at) => ({ id: ids[at]!, stated, fresh: true })),
   )
   return made
+}
+
+/** Keycloak: whoever is stated to have no roles does not have the one either that everybody has. */
+function isNone(realmRoles: Json | undefined): boolean {
+  return realmRoles === null || (Array.isArray(realmRoles) && realmRoles.length === 0)
 }
 
 /** Writes what is kept in tables of its own, where it is stated. */

@@ -126,6 +126,7 @@ test('of people and service accounts the role that everybody has is left out, an
     users: [
       { username: 'ann', enabled: true, realmRoles: ['buyer'] },
       { username: 'bob' },
+      { username: 'cleo', realmRoles: [] },
       { username: 'service-account-special', serviceAccountClientId: 'special', enabled: true, realmRoles: ['buyer'] },
     ],
   }
