@@ -52,6 +52,20 @@ export interface Action {
   readonly position?: Position
 }
 
+/** An action of that shape as a plain value, with these changes. */
+export function asPlain(action: Action, changes: readonly Change[] = action.changes): Action {
+  const { operation, kind, key, id, lost, position } = action
+  return {
+    operation,
+    kind,
+    key,
+    ...(id !== undefined && { id }),
+    changes,
+    ...(lost && { lost }),
+    ...(position && { position }),
+  }
+}
+
 /** Something a person should know that is no change. */
 export interface Note {
   readonly message: string

@@ -3,7 +3,7 @@ import { creation, resolve, valueAt } from '../kinds/compare.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key, KindName } from '../kinds/kind.ts'
 import type { Position } from '../lib/position.ts'
-import type { Action, Attribution, Change } from './action.ts'
+import { type Action, type Attribution, asPlain, type Change } from './action.ts'
 import type { Stated } from './plan-input.ts'
 
 /** An action that makes what is stated. */
@@ -53,16 +53,6 @@ export class Creation implements Action {
   }
 
   toJSON(): Action {
-    const { operation, kind, key, changes, position } = this
-    const { id, lost } = this
-    return {
-      operation,
-      kind,
-      key,
-      ...(id !== undefined && { id }),
-      changes,
-      ...(lost && { lost }),
-      position,
-    }
+    return asPlain(this)
   }
 }

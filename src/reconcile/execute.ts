@@ -11,7 +11,7 @@ import { hashPassword } from '../service/passwords.ts'
 import { everything, type Power, within } from '../service/power.ts'
 import { type Caller, Rollback, type Service } from '../service/service.ts'
 import { type Held, type KeptPlan, record } from '../service/sources.ts'
-import type { Action, RealmPlan } from './action.ts'
+import { type Action, asPlain, type RealmPlan } from './action.ts'
 import { ActionError, type Applied, apply, eventsAreKept, type Statement } from './apply.ts'
 import { noHash, withCredentials } from './credentials.ts'
 import type { DesiredRealm } from './desired.ts'
@@ -176,19 +176,10 @@ function* withoutPlaces(actions: readonly Action[]): Generator<Action> {
 }
 
 function withoutPlacesIn(action: Action): Action {
-  const { operation, kind, key, id, lost, position } = action
   const changes = action.changes.map(({ path, from, to, add, why }) =>
     add ? { path, add, why } : { path, from: from!, to: to!, why },
   )
-  return {
-    operation,
-    kind,
-    key,
-    ...(id !== undefined && { id }),
-    changes,
-    ...(lost && { lost }),
-    ...(position && { position }),
-  }
+  return asPlain(action, changes)
 }
 
 /** What the plan's actions did, for admin events. */
