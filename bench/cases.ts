@@ -20,8 +20,8 @@ export async function creation(bench: Bench): Promise<Case> {
   const rows = await rowsOf(bench, realm, () => create(realm))
   return {
     name: 'create a realm',
-    rounds: 100,
-    seconds: 20,
+    rounds: 300,
+    seconds: 60,
     floor: () => copying(bench, rows, 'commit'),
     operation: () => {
       const name = newName()

@@ -77,7 +77,10 @@ async function run(bench: Bench): Promise<Result[]> {
     `reads while ${busy.passwords} passwords were checked: 99th percentile ${beside} ms, otherwise ${idle} ms`,
   )
   const { operation, floor } = results[1]!
-  console.log(`realms 91-100 took ${flatness(operation)} times as long as realms 1-10 (floor: ${flatness(floor)})`)
+  const { length } = operation
+  console.log(
+    `realms ${length - 9}-${length} took ${flatness(operation)} times as long as the first ten (floor: ${flatness(floor)})`,
+  )
   return results
 }
 
