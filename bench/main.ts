@@ -1,9 +1,11 @@
 // npm run bench [-- --engine postgres] [--json FILE]: what operations cost, and how far that is from the least possible.
 // npm run bench -- --people 100000: only how much memory an apply of so many people takes, on PostgreSQL.
+// npm run bench -- --crowd 100000: only what reads cost in a realm with so many people, on PostgreSQL.
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { startPostgres } from '../test/support/postgres.ts'
 import { creation, peopled, reading, realmsPerSecond, sized } from './cases.ts'
+import { crowdReads } from './crowd-reads.ts'
 import { lists } from './lists.ts'
 import { type Bench, type Case, inexact, measure, openBench, quantile, type Result } from './measure.ts'
 import { peopleMemory } from './memory.ts'
@@ -44,15 +46,8 @@ function line(cell: (column: (typeof columns)[number]) => string): string {
 
 async function run(bench: Bench): Promise<Result[]> {
   const results: Result[] = []
-  const add = async (cases: readonly Case[]) => {
-    for (const one of cases) {
-      const result = await measure(bench, one)
-      results.push(result)
-      console.log(line(([, , value]) => value(result)))
-    }
-  }
-  console.log(`${bench.service.engine}, Node ${process.version}\n`)
-  console.log(line(([title]) => title))
+  const add = async (cases: readonly Case[]) => results.push(...(await measured(bench, cases)))
+  title(bench)
   await add([reading(5_000), await creation(bench)])
   let largest = ''
   for (const [size, seconds] of SIZES) {
@@ -84,18 +79,40 @@ async function run(bench: Bench): Promise<Result[]> {
   return results
 }
 
+function title({ service }: Bench): void {
+  console.log(`${service.engine}, Node ${process.version}\n`)
+  console.log(line(([title]) => title))
+}
+
+/** Measures the cases, and prints a line for each. */
+async function measured(bench: Bench, cases: readonly Case[]): Promise<Result[]> {
+  const results: Result[] = []
+  for (const one of cases) {
+    const result = await measure(bench, one)
+    results.push(result)
+    console.log(line(([, , value]) => value(result)))
+  }
+  return results
+}
+
 /** How the last ten compare with the first ten. */
 function flatness(times: readonly number[]): string {
   return (quantile(times.slice(-10), 0.5) / quantile(times.slice(0, 10), 0.5)).toFixed(2)
 }
 
 const { values: options } = parseArgs({
-  options: { engine: { type: 'string', default: 'pglite' }, json: { type: 'string' }, people: { type: 'string' } },
+  options: {
+    engine: { type: 'string', default: 'pglite' },
+    json: { type: 'string' },
+    people: { type: 'string' },
+    crowd: { type: 'string' },
+  },
 })
 if (!['pglite', 'postgres'].includes(options.engine)) throw new Error('--engine is pglite or postgres')
-const postgres = options.engine === 'postgres' || options.people ? await startPostgres() : undefined
+const postgres = options.engine === 'postgres' || options.people || options.crowd ? await startPostgres() : undefined
 try {
   if (options.people) await memory(postgres!.url, Number(options.people))
+  else if (options.crowd) await large(postgres!.url, Number(options.crowd))
   else await all(postgres?.url)
 } finally {
   await postgres?.stop()
@@ -118,6 +135,16 @@ async function all(url: string | undefined): Promise<void> {
     await writeFile(options.json, `${JSON.stringify(report, null, 2)}\n`)
   }
   process.exitCode = wrong.length ? 1 : 0
+}
+
+/** Reads in a realm with so many people. */
+async function large(url: string, people: number): Promise<void> {
+  const bench = await openBench({ url })
+  const reads = await crowdReads(bench, people)
+  title(bench)
+  await measured(bench, reads.cases)
+  await reads.close()
+  await bench.service.close()
 }
 
 /** Each step of an apply of so many people, with the most memory that its process has had until then. */
