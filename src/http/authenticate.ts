@@ -3,27 +3,36 @@ import type { FastifyRequest } from 'fastify'
 import { verifyStanding } from '../oidc/tokens.ts'
 import { demandOriginOf } from '../oidc/web-origins.ts'
 import { failure } from '../service/errors.ts'
-import type { Caller, Service } from '../service/service.ts'
+import type { Caller, RealmRow, Service } from '../service/service.ts'
+
+/** Who asks, and the realm that they ask about, as it was a moment ago, where there is one of that name. */
+export interface Asked {
+  readonly caller: Caller
+  readonly realm?: RealmRow | undefined
+}
 
 /**
- * The caller of an admin request. Throws unauthorized, or OriginRefused where a page calls that the client of the token
+ * The caller of an admin request about a realm of that name, or about none. Throws unauthorized, or OriginRefused where a page calls that the client of the token
  * does not name. `issuer`: where tokens must come from; absent: from any of our names.
  */
 export async function authenticate(
   service: Service,
   request: FastifyRequest,
   base: string,
-  issuer?: string,
-): Promise<Caller> {
+  { about, issuer }: { about?: string | undefined; issuer?: string | undefined },
+): Promise<Asked> {
   const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
-  const verified = token ? await verifyStanding(service, token, ['Bearer'], issuer) : undefined
+  const verified = token
+    ? await verifyStanding(service, token, ['Bearer'], { issuerBase: issuer, beside: about, withPower: true })
+    : undefined
   if (!verified?.standing.counts) throw failure('unauthorized', 'HTTP 401 Unauthorized')
   const { realm, claims, standing } = verified
-  const { user, power } = standing
+  const { user, limit, power } = standing
   await demandOriginOf(service, base, verified, request.headers.origin)
-  return {
+  const caller: Caller = {
     user: { realm: realm.name, id: user.id, ...(claims.sid !== undefined && { session: claims.sid }) },
-    limit: power,
+    limit,
+    ...(power && { power }),
     actor: {
       kind: 'administrator',
       realm: realm.name,
@@ -33,4 +42,5 @@ export async function authenticate(
       ...(claims.azp && { client: claims.azp }),
     },
   }
+  return { caller, realm: verified.beside }
 }

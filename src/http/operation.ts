@@ -3,7 +3,7 @@ import type * as z from 'zod'
 import type { Cookie } from '../lib/cookies.ts'
 import type { Permission } from '../service/administrators.ts'
 import type { Context, WriteContext } from '../service/context.ts'
-import type { Caller, Service } from '../service/service.ts'
+import type { Caller, RealmRow, Service } from '../service/service.ts'
 import type { BodyForm } from './body.ts'
 import { type EventFact, recordEvent } from './event.ts'
 
@@ -53,6 +53,8 @@ export interface Call {
   readonly operation: Operation
   readonly service: Service
   readonly caller: Caller
+  /** The realm of the path, as it was a moment ago; absent where it was not looked up, or is not there. */
+  readonly realm?: RealmRow | undefined
   /** The server's own address, as the caller sees it. */
   readonly base: string
   /** By name of the parameter in the path; decoded. */
@@ -81,7 +83,10 @@ export interface Answer {
 /** Answers with what the work reads in the realm of the path. */
 export function reading(work: (context: Context, call: Call) => Promise<unknown>): Operation['handle'] {
   return (call) =>
-    call.service.read(call.caller, realmOf(call), async (context) => ({ status: 200, body: await work(context, call) }))
+    call.service.read(call.caller, call.realm ?? realmOf(call), async (context) => ({
+      status: 200,
+      body: await work(context, call),
+    }))
 }
 
 /** Changes the realm of the path, and answers that it is done. */

@@ -1,10 +1,12 @@
 // Operations as routes: authenticate, read the input, handle, answer.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { isStorable } from '../kinds/fields.ts'
 import { setCookie } from '../lib/cookies.ts'
-import type { Caller, Service } from '../service/service.ts'
+import type { Service } from '../service/service.ts'
 import type { ListedOperation } from './admin/not-yet.ts'
 import { notYet } from './admin/not-yet.ts'
+import type { Asked } from './authenticate.ts'
 import { readBody } from './body.ts'
 import { demandMatch, replaceable, tagOf, unlessChanged, untagged } from './conditions.ts'
 import { preflight, showTo } from './cors.ts'
@@ -16,7 +18,7 @@ import { asYaml, wantsYaml, yamlAsJson } from './yaml.ts'
 /** What routes need besides the operations. */
 export interface Surroundings {
   readonly service: Service
-  readonly authenticate: (request: FastifyRequest) => Promise<Caller>
+  readonly authenticate: (request: FastifyRequest, about?: string) => Promise<Asked>
   /** The server's own address, as the caller sees it. */
   readonly baseOf: (request: FastifyRequest) => string
 }
@@ -31,7 +33,7 @@ declare module 'fastify' {
 /** With this header a caller says that nobody may be left who administers every realm. */
 const ALLOW_LOCK_OUT = 'regent-allow-lock-out'
 
-const callers = new WeakMap<FastifyRequest, Caller>()
+const asking = new WeakMap<FastifyRequest, Asked>()
 
 /** Adds the routes of the admin API: those that there are, those to come, and refusals of other methods. */
 export function register(
@@ -45,8 +47,9 @@ export function register(
   // Before the body is read: who may not call is not listened to, nor who may do nothing.
   app.addHook('onRequest', async (request, reply) => {
     if (request.method === 'OPTIONS') return
-    const caller = await surroundings.authenticate(request)
-    callers.set(request, request.headers[ALLOW_LOCK_OUT] === 'true' ? { ...caller, mayLockOut: true } : caller)
+    const { caller, realm } = await surroundings.authenticate(request, realmIn(request))
+    const mayLockOut = request.headers[ALLOW_LOCK_OUT] === 'true'
+    asking.set(request, { caller: mayLockOut ? { ...caller, mayLockOut } : caller, realm })
     showTo(reply, request.headers.origin, 'Location, ETag')
   })
   const tagged = replaceable(operations)
@@ -57,7 +60,7 @@ export function register(
       config: { operation: operation.operationId },
       ...(operation.body && {
         onRequest: async (request: FastifyRequest) => {
-          await surroundings.service.demandPower(callers.get(request)!)
+          await surroundings.service.demandPower(asking.get(request)!.caller)
         },
       }),
       handler: handler(surroundings, operation, tagged.get(operation.path)),
@@ -77,7 +80,7 @@ function handler({ service, baseOf }: Surroundings, operation: Operation, shown:
     let read: { readonly body: unknown } | undefined
     const condition = request.headers['if-match']
     const about = {
-      caller: callers.get(request)!,
+      ...asking.get(request)!,
       base: baseOf(request),
       params: Object.fromEntries(names.map((name, at) => [name, values[`p${at}`] ?? values['*'] ?? ''])),
       parts: () => partsOf(request),
@@ -153,6 +156,12 @@ async function partsOf(request: FastifyRequest): Promise<FormData | undefined> {
   } catch {
     throw new HttpError(400, { error: 'invalid_request', error_description: 'Cannot read the parts of the form' })
   }
+}
+
+/** The realm that the address names. What no store can keep is refused later. */
+function realmIn(request: FastifyRequest): string | undefined {
+  const { p0 } = request.params as Record<string, string>
+  return p0 !== undefined && isStorable(p0) ? p0 : undefined
 }
 
 /** The path as the caller wrote it: also in the earlier form of the API, and never with a slash at its end. */

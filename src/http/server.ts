@@ -107,9 +107,8 @@ export async function createServer(service: Service, options: ServerOptions = {}
   app.setNotFoundHandler(async () => Promise.reject(notFound()))
 
   await app.register(async (scope) => {
-    const who = caller
-      ? async () => caller
-      : (request: FastifyRequest) => authenticate(service, request, baseOf(request), hostname)
+    const who = async (request: FastifyRequest, about?: string) =>
+      caller ? { caller } : authenticate(service, request, baseOf(request), { about, issuer: hostname })
     register(scope, { service, authenticate: who, baseOf }, operations, missingOperations)
   })
   await app.register((scope) => oidcRoutes(scope, service, baseOf))

@@ -2,8 +2,7 @@
 import { decodeJwt, decodeProtectedHeader, type JWTPayload, jwtVerify, SignJWT } from 'jose'
 import { isStorable } from '../kinds/fields.ts'
 import type { ActionTokenType } from '../service/action-tokens.ts'
-import { ServiceError } from '../service/errors.ts'
-import { type RealmRow, type Service, SYSTEM } from '../service/service.ts'
+import type { RealmRow, Service } from '../service/service.ts'
 import { standingOf, type TokenStanding } from '../service/standing.ts'
 import { signingKey, verifyingKey } from './keys.ts'
 import type { TokenRealm } from './realm.ts'
@@ -14,6 +13,8 @@ export type TokenType = 'Bearer' | 'Refresh' | 'Offline' | 'ID' | ActionTokenTyp
 /** A token that was verified. */
 export interface Verified {
   readonly realm: RealmRow
+  /** The realm that was to be looked up with the token's, where there is one. */
+  readonly beside?: RealmRow
   readonly claims: JWTPayload & {
     readonly typ?: string
     readonly azp?: string
@@ -36,31 +37,33 @@ export async function signToken(
 
 /**
  * The claims of a token of one of these types, if its realm exists and is enabled, signed it, and neither its time nor the
- * realm's not-before is over. Undefined otherwise: whoever shows it need not know why. One statement.
+ * realm's not-before is over. Undefined otherwise: whoever shows it need not know why. `beside`: the name of a realm that the
+ * same statement looks up. One statement.
  */
 export async function verifyToken(
   service: Service,
   token: string,
   types: readonly TokenType[],
-  issuerBase?: string,
+  { issuerBase, beside }: { issuerBase?: string | undefined; beside?: string | undefined } = {},
 ): Promise<Verified | undefined> {
   try {
     const { kid } = decodeProtectedHeader(token)
     const { base, name } = splitIssuer(decodeJwt(token).iss)
     if (!kid || (issuerBase !== undefined && base !== issuerBase)) return undefined
-    const { realm, now } = await service.read(SYSTEM, name, async (context) => context)
-    const key = await verifyingKey(service, realm, kid)
-    if (!key || !realm.enabled) return undefined
+    const found = await service.find(beside === undefined ? [name] : [name, beside])
+    const [realm, other] = [name, beside].map((wanted) => found.find((one) => one.name === wanted))
+    const key = realm?.enabled ? await verifyingKey(service, realm, kid) : undefined
+    if (!realm || !key) return undefined
     const { payload } = await jwtVerify(token, key.verifies, {
       algorithms: [key.algorithm],
       // Tokens of offline sessions may have no end: their session has one.
       requiredClaims: types.includes('Offline') ? ['iat'] : ['exp', 'iat'],
-      currentDate: now,
+      currentDate: service.clock(),
     })
     if (!types.includes(payload.typ as TokenType) || payload.iat! < realm.notBefore) return undefined
-    return { realm, claims: payload }
+    return { realm, claims: payload, ...(other && { beside: other }) }
   } catch (error) {
-    if (error instanceof ServiceError ? error.code === 'not_found' : isTokenError(error)) return undefined
+    if (isTokenError(error)) return undefined
     throw error
   }
 }
@@ -90,23 +93,27 @@ export async function verifySignature(
   }
 }
 
-/** A token of one of these types that was verified, and what there is to say of it now. Two statements. */
+/**
+ * A token of one of these types that was verified, and what there is to say of it now; `withPower`: also what its user may
+ * administer. Two statements.
+ */
 export async function verifyStanding(
   service: Service,
   token: string,
   types: readonly TokenType[],
-  issuerBase?: string,
+  { withPower, ...how }: Parameters<typeof verifyToken>[3] & { withPower?: boolean } = {},
 ): Promise<(Verified & { readonly standing: TokenStanding }) | undefined> {
-  const verified = await verifyToken(service, token, types, issuerBase)
+  const verified = await verifyToken(service, token, types, how)
   if (!verified) return undefined
   const { realm, claims } = verified
-  const standing = await standingOf(service, realm, {
+  const names = {
     client: claims.azp ?? '',
     issuedAt: claims.iat!,
     user: claims.sub ?? '',
     session: claims.sid,
     id: claims.jti ?? '',
-  })
+  }
+  const standing = await standingOf(service, realm, names, withPower)
   return { ...verified, standing }
 }
 

@@ -8,7 +8,7 @@ import {
   type StoreLocation,
   type Transaction,
 } from '../store/database.ts'
-import { findRealm, listRealms, lockRealms, type RealmRow, rowOf } from '../store/realms.ts'
+import { findRealm, findRealms, listRealms, lockRealms, type RealmRow, rowOf } from '../store/realms.ts'
 import { keepSetting, ping } from '../store/settings.ts'
 import { demandIn, type Permission, powerOf } from './administrators.ts'
 import { type Actor, type Context, flush, type RuntimeContext, type WriteContext, writable } from './context.ts'
@@ -33,6 +33,8 @@ export interface Caller {
   readonly user?: { readonly realm: string; readonly id: string; readonly session?: string }
   /** Of what the user may, only this is the caller's: more their token does not carry. Absent: all of it. */
   readonly limit?: Power
+  /** What is left of it, as it was read a moment ago: whoever only reads need not look it up again. Who writes does. */
+  readonly power?: Power
   /** The caller says that nobody may be left who administers every realm. */
   readonly mayLockOut?: true
 }
@@ -75,6 +77,8 @@ export interface Service {
   demandPower(caller: Caller): Promise<Power>
   /** A read that is about no realm in particular. */
   look<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
+  /** The realms of these names, as far as they are there. One statement. */
+  find(names: readonly string[]): Promise<RealmRow[]>
   /** All realms, by name. */
   realms(): Promise<RealmRow[]>
   /** Throws when the store does not answer. */
@@ -124,6 +128,7 @@ export async function openService({
     caller: Caller,
     realm: RealmRow,
     outbox = { filled: false },
+    power?: Power,
   ): Promise<Context> => {
     return {
       tx,
@@ -132,7 +137,7 @@ export async function openService({
       now: clock(),
       vault,
       blacklists,
-      power: await powerFor(tx, caller),
+      power: power ?? (await powerFor(tx, caller)),
       mayLockOut: caller.mayLockOut,
       outbox,
     }
@@ -170,7 +175,7 @@ export async function openService({
     applies: { changed: 0, unchanged: 0, failed: 0 },
     attempts: { delivered: 0, postponed: 0, dropped: 0 },
     read: (caller, realm, work) =>
-      store.read(async (tx) => work(await contextFor(tx, caller, await rowFor(tx, realm)))),
+      store.read(async (tx) => work(await contextFor(tx, caller, await rowFor(tx, realm), undefined, caller.power))),
     snapshot: (caller, name, work) =>
       store.transaction(
         async (tx) => {
@@ -236,11 +241,12 @@ export async function openService({
       for (const name of realms) demandIn(power, name, permission)
     },
     async demandPower(caller) {
-      const power = await store.read((tx) => powerFor(tx, caller))
+      const power = caller.power ?? (await store.read((tx) => powerFor(tx, caller)))
       if (isNothing(power)) throw failure('forbidden', 'HTTP 403 Forbidden')
       return power
     },
     look: (work) => store.read(work),
+    find: (names) => store.read((tx) => findRealms(tx, names)),
     realms: () => store.read(listRealms),
     ping: () => store.read(ping),
     announce: (url) => store.announce(url),

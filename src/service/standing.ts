@@ -2,7 +2,7 @@
 import { findStanding, hasCredential, type Standing, type TokenNames } from '../store/standing.ts'
 import { wholePower } from './administrators.ts'
 import type { Context, RuntimeContext } from './context.ts'
-import { everything, type Power, powerFrom } from './power.ts'
+import { everything, type Power, powerFrom, within } from './power.ts'
 import type { Service } from './service.ts'
 import { timesUsed } from './single-use.ts'
 
@@ -19,7 +19,9 @@ export type TokenStanding =
       readonly counts: true
       readonly user: { readonly id: string; readonly username: string }
       /** As much of its user's administrative power as goes with it. Keycloak: that of the roles that its client shows. */
-      readonly power: Power
+      readonly limit: Power
+      /** What its user may administer with it now; absent unless it was asked for. */
+      readonly power?: Power
       readonly session: Standing['session']
     }
 
@@ -31,15 +33,17 @@ export async function standingOf(
   service: Service,
   realm: { readonly number: number; readonly name: string },
   names: IssuedToken,
+  withPower = false,
 ): Promise<TokenStanding> {
   const token = { ...names, revoked: keyOf(names.id) }
-  const found = await service.look((tx) => findStanding(tx, realm.number, token, wholePower(realm.name)))
+  const found = await service.look((tx) => findStanding(tx, realm.number, token, wholePower(realm.name), withPower))
   if (!found?.enabled || names.issuedAt < found.notBefore || found.revoked) return { counts: false }
-  const { user, session, scope } = found
+  const { user, session, scope, roles } = found
   if (user?.enabled === false) return { counts: false, why: 'User disabled' }
   if (names.session !== undefined && !session) return { counts: false, why: 'user_session_not_found' }
-  const power = scope ? powerFrom(realm.name, scope) : everything
-  return user ? { counts: true, user, power, session } : { counts: false }
+  const limit = scope ? powerFrom(realm.name, scope) : everything
+  const power = roles && within(powerFrom(realm.name, roles), limit)
+  return user ? { counts: true, user, limit, ...(power && { power }), session } : { counts: false }
 }
 
 const keyOf = (id: string) => `revoked ${id}`

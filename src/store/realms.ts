@@ -49,8 +49,13 @@ export function rowOf(at: Pick<RealmRow, 'number' | 'id' | 'name'>, settings: Re
 
 /** The realm of that name. One statement. */
 export async function findRealm(tx: Transaction, name: string): Promise<RealmRow | undefined> {
-  const { rows } = await sql<RealmRow>`select ${columns} from realm where name = ${name}`.execute(tx)
-  return rows[0]
+  return (await findRealms(tx, [name]))[0]
+}
+
+/** The realms of these names, as far as they are there. One statement. */
+export async function findRealms(tx: Transaction, names: readonly string[]): Promise<RealmRow[]> {
+  const { rows } = await sql<RealmRow>`select ${columns} from realm where name = any(${names})`.execute(tx)
+  return rows
 }
 
 /** All realms, by name. */

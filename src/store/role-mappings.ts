@@ -1,5 +1,5 @@
 // Who has which role, and the role that everybody new gets.
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Transaction } from './database.ts'
 
 /** What a user may do now. */
@@ -71,18 +71,26 @@ export async function findHolder(
   stop: string | undefined,
 ): Promise<Holder | undefined> {
   const { rows } = await sql<Holder>`
-    with recursive joined as (
+    with recursive asker as (
+      select u.realm, u.id, u.body from realm r join user_account u on u.realm = r.number
+      where r.name = ${realm} and u.id = ${user}
+    ),
+    ${heldByAsker(stop)}
+    select coalesce((a.body ->> 'enabled')::boolean, false) as enabled, ${rolesHeld} as roles from asker a`.execute(tx)
+  return rows[0]
+}
+
+/** Parts of a recursive query, after `asker` with a user's realm and id: `held` has the roles of that user. */
+export function heldByAsker(stop: string | undefined): RawBuilder<unknown> {
+  return sql`joined as (
       select g.realm, g.id, g.parent
-      from realm r join user_group ug on ug.realm = r.number
+      from asker a join user_group ug on ug.realm = a.realm and ug.user_account = a.id
       join realm_group g on g.realm = ug.realm and g.id = ug.realm_group
-      where r.name = ${realm} and ug.user_account = ${user}
       union
       select g.realm, g.id, g.parent from joined j join realm_group g on g.realm = j.realm and g.id = j.parent
     ),
     held as (
-      (select ur.realm, ur.role
-        from realm r join user_role ur on ur.realm = r.number
-        where r.name = ${realm} and ur.user_account = ${user}
+      (select ur.realm, ur.role from asker a join user_role ur on ur.realm = a.realm and ur.user_account = a.id
         union
         select j.realm, gr.role from joined j join group_role gr on gr.realm = j.realm and gr.realm_group = j.id)
       union
@@ -90,12 +98,10 @@ export async function findHolder(
       from held h
       join role t on t.realm = h.realm and t.id = h.role and not (t.client is null and t.name is not distinct from ${stop ?? null}::text)
       join role_composite rc on rc.realm = h.realm and rc.role = h.role
-    )
-    select coalesce((u.body ->> 'enabled')::boolean, false) as enabled,
-      (select coalesce(jsonb_agg(jsonb_build_object('name', t.name, 'client', c.client_id)), '[]')
-        from held h join role t on t.realm = h.realm and t.id = h.role
-        left join client c on c.realm = t.realm and c.id = t.client) as roles
-    from realm r join user_account u on u.realm = r.number
-    where r.name = ${realm} and u.id = ${user}`.execute(tx)
-  return rows[0]
+    )`
 }
+
+/** The roles of `held` by name, with the clients that they belong to. */
+export const rolesHeld = sql`(select coalesce(jsonb_agg(jsonb_build_object('name', t.name, 'client', c.client_id)), '[]')
+  from held h join role t on t.realm = h.realm and t.id = h.role
+  left join client c on c.realm = t.realm and c.id = t.client)`

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import type { Representation } from '../kinds/kind.ts'
 import type { Transaction } from './database.ts'
+import { type Holder, heldByAsker, rolesHeld } from './role-mappings.ts'
 
 /** What a token names, as it is now. */
 export interface Standing {
@@ -15,6 +16,8 @@ export interface Standing {
   /** The session that the token names, with what the client noted of it. */
   readonly session: { readonly id: string; readonly body: Representation; readonly part: Representation | null } | null
   readonly revoked: boolean
+  /** The roles that the user has in effect, with the clients that they belong to; absent unless they are asked for. */
+  readonly roles?: Holder['roles']
 }
 
 /** What a token names. */
@@ -30,13 +33,14 @@ export interface TokenNames {
 
 /**
  * What the token stands on; undefined when its client is gone. A client without full scope shows the roles that
- * it has in its scope; what the realm role `stop` contains is not looked at. One statement.
+ * it has in its scope; what the realm role `stop` contains is not looked at. `withRoles`: and what roles its user has. One statement.
  */
 export async function findStanding(
   tx: Transaction,
   realm: number,
   { client, user, session, revoked }: TokenNames,
   stop: string | undefined,
+  withRoles: boolean,
 ): Promise<Standing | undefined> {
   const { rows } = await sql<Standing>`
     with recursive holder as (
@@ -59,7 +63,11 @@ export async function findStanding(
           where p.realm = ${realm} and p.offline = s.offline and p.session = s.id and p.client = h.id) as part
       from holder h join user_session s on s.realm = ${realm} and s.id = ${session ?? null}
       order by s.offline limit 1
-    )
+    ),
+    asker as (
+      select u.realm, u.id, u.username, u.body from user_account u
+      where u.realm = ${realm} and u.id = coalesce((select n.user_account from named n), ${user})
+    )${withRoles ? sql`, ${heldByAsker(stop)}` : sql``}
     select coalesce((h.body ->> 'enabled')::boolean, false) as enabled,
       case when not h.full_scope then (
         select coalesce(jsonb_agg(jsonb_build_object('name', t.name, 'client', o.client_id)), '[]')
@@ -69,11 +77,9 @@ export async function findStanding(
       case when u.id is not null then jsonb_build_object('id', u.id, 'username', u.username,
         'enabled', coalesce((u.body ->> 'enabled')::boolean, false)) end as "user",
       (select jsonb_build_object('id', n.id, 'body', n.body, 'part', n.part) from named n) as session,
-      exists (select from single_use k where k.realm = ${realm} and k.key = ${revoked}) as revoked
+      exists (select from single_use k where k.realm = ${realm} and k.key = ${revoked}) as revoked${withRoles ? sql`, ${rolesHeld} as roles` : sql``}
     from holder h
-    left join user_account u on u.realm = ${realm} and u.id = coalesce((select n.user_account from named n), ${user})`.execute(
-    tx,
-  )
+    left join asker u on true`.execute(tx)
   return rows[0]
 }
 
