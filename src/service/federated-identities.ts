@@ -12,7 +12,7 @@ import type { LiveObject } from './live.ts'
 /** The accounts of users, as in their representation. One statement. */
 export function federatedIdentitiesOf(
   { tx, realm }: Context,
-  users: readonly LiveObject[],
+  users: readonly Pick<LiveObject, 'id'>[],
 ): Promise<ReadonlyMap<string, Json>> {
   return listsOf(
     users,

@@ -5,9 +5,12 @@ import type { Transaction } from './database.ts'
 import { containing } from './like.ts'
 import type { Visibility } from './objects.ts'
 
-/** Where a group stands in the tree. */
-export interface GroupPlace {
+/** A group that is found, and where it stands in the tree. */
+export interface FoundGroup {
   readonly id: string
+  readonly path: string
+  /** The representation less path and roles. */
+  readonly body: Representation
   /** The group that it belongs to; null at the top. */
   readonly parent: string | null
   /** How many groups belong to it directly. */
@@ -40,14 +43,14 @@ export interface GroupPage {
   readonly withAbove?: boolean
 }
 
-/** Where the groups stand that are looked for, by name. One statement. */
+/** The groups that are looked for, by name. One statement. */
 export async function searchGroups(
   tx: Transaction,
   realm: number,
   search: GroupSearch,
   { first = 0, max, withAbove = false }: GroupPage = {},
-): Promise<GroupPlace[]> {
-  const { rows } = await sql<GroupPlace>`
+): Promise<FoundGroup[]> {
+  const { rows } = await sql<FoundGroup>`
     with recursive found as (
       select g.id, g.parent from realm_group g
       where g.realm = ${realm} and ${conditions(search)}
@@ -59,7 +62,7 @@ export async function searchGroups(
       select g.id, g.parent from shown s join realm_group g on g.realm = ${realm} and g.id = s.parent
       where ${withAbove}::boolean
     )
-    select g.id, g.parent,
+    select g.id, g.path, g.body, g.parent,
       (select count(*)::integer from realm_group c where c.realm = g.realm and c.parent = g.id) as "subGroups"
     from shown s join realm_group g on g.realm = ${realm} and g.id = s.id
     where ${seen(search.visible)}

@@ -1,5 +1,6 @@
 // Looking for users, by any of what is known of them.
 import { type RawBuilder, sql } from 'kysely'
+import type { Representation } from '../kinds/kind.ts'
 import type { Transaction } from './database.ts'
 import type { Visibility } from './objects.ts'
 
@@ -29,13 +30,19 @@ export interface UserSearch {
   readonly visible: Visibility
 }
 
-/** A user who is found, and whether they have one-time codes. */
+/** A user who is found, as lists show them. */
 export interface FoundUser {
   readonly id: string
+  readonly username: string
+  readonly email: string | null
+  readonly body: Representation
+  /** Whether it is the account of a client. */
+  readonly ofClient: boolean
+  /** Whether they have one-time codes. */
   readonly totp: boolean
 }
 
-/** The users who are found, a page of them, by user name. One statement. */
+/** The users who are found, a page of them, by user name: what comes before it is counted, not read. One statement. */
 export async function searchUsers(
   tx: Transaction,
   realm: number,
@@ -43,10 +50,14 @@ export async function searchUsers(
   { first = 0, max }: { first?: number; max?: number } = {},
 ): Promise<FoundUser[]> {
   const { rows } = await sql<FoundUser>`
-    select u.id, exists (select from credential c
-      where c.realm = u.realm and c.user_account = u.id and c.type = 'otp') as totp
-    from user_account u where u.realm = ${realm} and ${conditions(search)}
-    order by u.username offset ${first} ${max === undefined ? sql`` : sql`limit ${max}`}`.execute(tx)
+    select u.id, u.username, u.email, u.body, u.service_account_client is not null as "ofClient",
+      exists (select from credential c where c.realm = u.realm and c.user_account = u.id and c.type = 'otp') as totp
+    from (
+      select u.id from user_account u where u.realm = ${realm} and ${conditions(search)}
+      order by u.username offset ${first} ${max === undefined ? sql`` : sql`limit ${max}`}
+    ) found
+    join user_account u on u.realm = ${realm} and u.id = found.id
+    order by u.username`.execute(tx)
   return rows
 }
 

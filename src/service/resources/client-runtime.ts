@@ -20,8 +20,7 @@ export async function getServiceAccount(context: Context, client: string): Promi
   demand(context, 'view-clients')
   const account = representation.serviceAccountsEnabled === true ? await findAccountOf(context, client) : undefined
   if (!account) throw failure('malformed', `Service account not enabled for the client '${key[0]}'`)
-  const [live] = await writers.user.list(context, { ids: [account.id] })
-  return showUser(context, live!, openProfile)
+  return (await showUser(context, account.id, openProfile))!
 }
 
 /** Throws not_found, or forbidden unless the caller may manage the client of that id. */

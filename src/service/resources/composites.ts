@@ -13,7 +13,7 @@ import { CLIENT_NOT_FOUND } from './clients.ts'
 import { showGroups } from './group-view.ts'
 import { pageOf } from './lists.ts'
 import { getObject, type Place, type Query } from './resource.ts'
-import { type FindRole, findRole, roleById, showRole } from './roles.ts'
+import { type FindRole, findRole, roleById, showRoles } from './roles.ts'
 import { showUsers } from './user-view.ts'
 
 /** How a role is found: by name where it belongs, or by id. */
@@ -30,13 +30,13 @@ export async function listParts(context: Context, find: Find, place: Place, quer
   const keys = partsOf(await find(context, place, 'view'))
   const { search } = query
   const text = typeof search === 'string' && search !== '' ? { search } : {}
-  return show(context, await writers.role.list(context, { keys, ...text, ...pageOf(query) }))
+  return showRoles(context, { keys, ...text, ...pageOf(query) }, true)
 }
 
 /** The roles of the realm that a role contains. */
 export async function listRealmParts(context: Context, find: Find, place: Place): Promise<Representation[]> {
   const keys = partsOf(await find(context, place, 'view')).filter((key) => key.length === 1)
-  return show(context, await writers.role.list(context, { keys }))
+  return showRoles(context, { keys }, true)
 }
 
 /** The roles of a client that a role contains. */
@@ -49,7 +49,7 @@ export async function listClientParts(
   const live = await find(context, place, 'view')
   const { key } = await getObject(context, 'client', client, CLIENT_NOT_FOUND)
   const keys = partsOf(live).filter(([, parent]) => parent === key[0])
-  return show(context, await writers.role.list(context, { keys }))
+  return showRoles(context, { keys }, true)
 }
 
 /** Throws unless the role is there and the caller may change what it contains. */
@@ -103,8 +103,4 @@ export async function listGroupsWith(
 function partsOf({ representation }: LiveObject): Key[] {
   const { composites } = representation
   return composites == null ? [] : relationKeys(kinds.role.fields.composites!, composites)
-}
-
-function show(context: Context, roles: readonly LiveObject[]): Representation[] {
-  return roles.map((role) => showRole(context, role, true))
 }

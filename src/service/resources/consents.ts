@@ -6,11 +6,11 @@ import { failure } from '../errors.ts'
 import { writers } from '../index.ts'
 import type { LiveObject } from '../live.ts'
 import { endOfflineAt, offlineClients } from './sessions.ts'
-import { findUser } from './users.ts'
+import { findWholeUser } from './users.ts'
 
 /** What a user agreed to, by client; offline sessions with a client count as such. */
 export async function listConsents(context: Context, user: string): Promise<Representation[]> {
-  const live = await findUser(context, user)
+  const live = await findWholeUser(context, user)
   demand(context, 'view-users')
   const offline = await offlineClients(context, user)
   const consents = consentsOf(live)
@@ -27,7 +27,7 @@ export async function listConsents(context: Context, user: string): Promise<Repr
 
 /** Takes back what a user agreed to with the client of that name, and its offline sessions. Throws not_found where there is neither. */
 export async function revokeConsent(context: WriteContext, user: string, clientId: string): Promise<void> {
-  const live = await findUser(context, user)
+  const live = await findWholeUser(context, user)
   demand(context, 'manage-users')
   const [client] = await writers.client.list(context, { keys: [[clientId]] })
   if (!client) throw failure('not_found', 'Client not found')

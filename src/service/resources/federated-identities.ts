@@ -6,11 +6,11 @@ import type { Context, WriteContext } from '../context.ts'
 import { failure } from '../errors.ts'
 import { writers } from '../index.ts'
 import type { LiveObject } from '../live.ts'
-import { findUser } from './users.ts'
+import { findWholeUser } from './users.ts'
 
 /** The accounts of a user. */
 export async function listIdentities(context: Context, user: string): Promise<Representation[]> {
-  const live = await findUser(context, user)
+  const live = await findWholeUser(context, user)
   demand(context, 'view-users')
   return identitiesOf(live)
 }
@@ -23,7 +23,7 @@ export async function addIdentity(
   stated: Representation,
 ): Promise<void> {
   const { userId = null, userName = null } = stated
-  const live = await findUser(context, user)
+  const live = await findWholeUser(context, user)
   demand(context, 'manage-users')
   const identities = identitiesOf(live)
   if (identities.some(isAt(provider))) throw failure('conflict', 'User is already linked with provider')
@@ -36,7 +36,7 @@ export async function addIdentity(
 
 /** Forgets the account of a user at the provider. Throws not_found where there is none at a provider of the realm. */
 export async function removeIdentity(context: WriteContext, user: string, provider: string): Promise<void> {
-  const live = await findUser(context, user)
+  const live = await findWholeUser(context, user)
   demand(context, 'manage-users')
   const identities = identitiesOf(live)
   if (!identities.some(isAt(provider))) {

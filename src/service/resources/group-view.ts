@@ -1,12 +1,11 @@
 // How groups show: by name, with the path in which a slash is a slash, each alone or inside of what it belongs to.
 import { nameOf, wirePath } from '../../kinds/group.ts'
 import type { Representation } from '../../kinds/kind.ts'
-import { type GroupPage, type GroupPlace, type GroupSearch, searchGroups } from '../../store/groups.ts'
+import { type FoundGroup, type GroupPage, type GroupSearch, searchGroups } from '../../store/groups.ts'
 import { may, visibleTo } from '../administrators.ts'
 import type { Context } from '../context.ts'
 import { writers } from '../index.ts'
 import type { LiveObject } from '../live.ts'
-import { present } from '../present.ts'
 
 /** How much of a group shows. */
 export interface GroupView {
@@ -18,7 +17,7 @@ export interface GroupView {
   readonly access?: boolean
 }
 
-/** The groups that are looked for and may be seen, by name. Statements: two, or one where there are none. */
+/** The groups that are looked for and may be seen, by name. Statements: one, and another for their roles unless in brief. */
 export async function showGroups(
   context: Context,
   search: GroupSearch,
@@ -26,11 +25,11 @@ export async function showGroups(
   page: GroupPage = {},
 ): Promise<Representation[]> {
   const seen = { visible: visibleTo(context, 'view-users'), ...search }
-  const places = await searchGroups(context.tx, context.realm.number, seen, page)
-  if (!places.length) return []
-  const found = await writers.group.list(context, { ids: places.map(({ id }) => id) })
-  const byId = new Map(found.map((live) => [live.id, live]))
-  return places.map((place) => show(context, byId.get(place.id)!, place, view))
+  const found = await searchGroups(context.tx, context.realm.number, seen, page)
+  const ids = found.map(({ id }) => id)
+  const whole = view.brief ? [] : await writers.group.list(context, { ids })
+  const byId = new Map(whole.map((live) => [live.id, live]))
+  return found.map((group) => show(context, group, byId.get(group.id), view))
 }
 
 /** Groups inside of those that they belong to, as far as these are among them. */
@@ -45,18 +44,23 @@ export function nested(shown: readonly Representation[]): Representation[] {
   return top
 }
 
-function show(context: Context, live: LiveObject, place: GroupPlace, view: GroupView): Representation {
-  const { description, attributes, realmRoles = [], clientRoles = {} } = present(context.vault, live)
-  const [path] = live.key as [string]
+function show(
+  context: Context,
+  { id, path, body, parent, subGroups }: FoundGroup,
+  live: LiveObject | undefined,
+  view: GroupView,
+): Representation {
+  const { realmRoles = [], clientRoles = {} } = live?.representation ?? {}
+  const { description, attributes = {} } = body
   return {
-    id: live.id,
+    id,
     name: nameOf(path),
     ...(description !== undefined && { description }),
     path: wirePath(path),
-    ...(place.parent !== null && { parentId: place.parent }),
-    ...(view.counted && { subGroupCount: place.subGroups }),
+    ...(parent !== null && { parentId: parent }),
+    ...(view.counted && { subGroupCount: subGroups }),
     subGroups: [],
-    ...(!view.brief && { attributes: attributes!, realmRoles, clientRoles }),
+    ...(!view.brief && { attributes, realmRoles, clientRoles }),
     ...(view.access && { access: accessOf(context) }),
   }
 }

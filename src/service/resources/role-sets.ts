@@ -3,6 +3,7 @@ import { kinds } from '../../kinds/index.ts'
 import { type Key, type Representation, relationFields } from '../../kinds/kind.ts'
 import { relationKeys } from '../../kinds/relations.ts'
 import { type RoleHolders, selectEffectiveRoles } from '../../store/effective-roles.ts'
+import type { ObjectFilter } from '../../store/objects.ts'
 import { describeEvent } from '../admin-events.ts'
 import { demand, type Permission, visibleTo } from '../administrators.ts'
 import type { Context, WriteContext } from '../context.ts'
@@ -11,7 +12,7 @@ import { writers } from '../index.ts'
 import type { LiveObject } from '../live.ts'
 import { conferrable, demandRoles } from '../privilege.ts'
 import { getObject } from './resource.ts'
-import { showRole } from './roles.ts'
+import { showRole, showRoles } from './roles.ts'
 
 /** Something that has roles. */
 export interface RoleSet {
@@ -57,24 +58,22 @@ export async function listAll(context: Context, set: RoleSet, owner: string): Pr
 /** The roles that are in the set themselves. */
 export async function listOwn(context: Context, set: RoleSet, at: Roles): Promise<Representation[]> {
   const { live, client } = await openShown(context, set, at)
-  return show(context, await ownRoles(context, live, client), true)
+  return showRoles(context, { keys: keysThere(live, client) }, true)
 }
 
 /** The roles that are not in the set themselves. Keycloak: its own roles are in the scope of a client in any case. */
 export async function listAvailable(context: Context, set: RoleSet, at: Roles): Promise<Representation[]> {
   const { live, client } = await open(context, set, at, set.view)
   if (client && live.kind === 'client' && client.id === live.id) return []
-  const own = new Set(keysOf(live).map((key) => JSON.stringify(key)))
-  const others = (await allRoles(context, set, client)).filter(({ key }) => !own.has(JSON.stringify(key)))
+  const own = new Set(keysThere(live, client).map((key) => key.at(-1)))
+  const others = (await showRoles(context, rolesOf(context, set, client), true)).filter(
+    ({ name }) => !own.has(String(name)),
+  )
   const ids = await conferrable(
     context,
-    others.map(({ id }) => id),
+    others.map(({ id }) => String(id)),
   )
-  return show(
-    context,
-    others.filter(({ id }) => ids.has(id)),
-    true,
-  )
+  return others.filter(({ id }) => ids.has(String(id)))
 }
 
 /** The roles of the set, and all that they contain. */
@@ -85,11 +84,9 @@ export async function listEffective(
   brief: boolean,
 ): Promise<Representation[]> {
   const { live, client } = await openShown(context, set, at)
-  if (set.everything?.(live)) return show(context, await allRoles(context, set, client), brief)
+  if (set.everything?.(live)) return showRoles(context, rolesOf(context, set, client), brief)
   const held = await selectEffectiveRoles(context.tx, context.realm.number, set.holders(live))
-  const found = await writers.role.list(context, { ids: held.map(({ id }) => id) })
-  const there = found.filter(({ parent }) => parent?.id === client?.id)
-  return show(context, there, brief)
+  return showRoles(context, { ids: held.map(({ id }) => id) }, brief, client?.id ?? context.realm.id)
 }
 
 /** Puts roles into a set. Throws not_found where one does not exist there. */
@@ -115,13 +112,13 @@ export async function removeRoles(
     await demandRoles(context, idsIn(bodies))
     return change(context, live, client, { remove: await keysIn(context, client, bodies) })
   }
-  const own = await ownRoles(context, live, client)
+  const own = await writers.role.list(context, { keys: keysThere(live, client) })
   await demandRoles(
     context,
     own.map(({ id }) => id),
   )
   await change(context, live, client, { remove: own.map(({ key }) => key) })
-  describeEvent(context, { representation: show(context, own, true) })
+  describeEvent(context, { representation: own.map((one) => showRole(context, one, true)) })
 }
 
 /** Keycloak: which roles of a client there are is shown to who may view clients. */
@@ -143,14 +140,14 @@ async function open(
 }
 
 /** All roles of the realm itself, or of the client. */
-function allRoles(context: Context, set: RoleSet, client: LiveObject | undefined): Promise<LiveObject[]> {
+function rolesOf(context: Context, set: RoleSet, client: LiveObject | undefined): ObjectFilter {
   const where = client ? { parents: { kind: 'client' as const, ids: [client.id] } } : { topLevel: true as const }
-  return writers.role.list(context, { ...where, visible: visibleTo(context, set.view) })
+  return { ...where, visible: visibleTo(context, set.view) }
 }
 
-function ownRoles(context: Context, live: LiveObject, client: LiveObject | undefined): Promise<LiveObject[]> {
-  const there = (key: Key) => (client ? key[1] === client.key[0] : key.length === 1)
-  return writers.role.list(context, { keys: keysOf(live).filter(there) })
+/** The keys of the roles that the object has itself, of the realm or of the client. */
+function keysThere(live: LiveObject, client: LiveObject | undefined): Key[] {
+  return keysOf(live).filter((key) => (client ? key[1] === client.key[0] : key.length === 1))
 }
 
 function idsIn(bodies: readonly Representation[]): string[] {
@@ -194,8 +191,4 @@ function keysOf(live: LiveObject): Key[] {
 
 function roleFields({ kind }: LiveObject) {
   return relationFields(kinds[kind]).filter(([, { refersTo }]) => refersTo === 'role')
-}
-
-function show(context: Context, roles: readonly LiveObject[], brief: boolean): Representation[] {
-  return roles.map((one) => showRole(context, one, brief))
 }

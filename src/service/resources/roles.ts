@@ -5,6 +5,7 @@ import type { Key, Representation } from '../../kinds/kind.ts'
 import { masked } from '../../kinds/masked.ts'
 import type { ObjectFilter } from '../../store/objects.ts'
 import { findDefaultRole } from '../../store/role-mappings.ts'
+import { type FoundRole, searchRoles } from '../../store/roles.ts'
 import { describeEvent, typeOf } from '../admin-events.ts'
 import { demand, visibleTo } from '../administrators.ts'
 import type { Context, WriteContext } from '../context.ts'
@@ -12,7 +13,6 @@ import { failure } from '../errors.ts'
 import { writers } from '../index.ts'
 import type { LiveObject } from '../live.ts'
 import { ADMIN } from '../power.ts'
-import { present } from '../present.ts'
 import { replacement, withoutNulls } from '../put.ts'
 import { CLIENT_NOT_FOUND } from './clients.ts'
 import { pageOf } from './lists.ts'
@@ -67,7 +67,7 @@ export const roles: Resource = {
       visible: visibleTo(context, search!),
     }
     const brief = query.briefRepresentation !== false
-    return (await writers.role.list(context, filter)).map((live) => showRole(context, live, brief))
+    return showRoles(context, filter, brief)
   },
   async create(context, place, body) {
     demand(context, rolePermissions(place.owner !== undefined).manage)
@@ -117,17 +117,45 @@ export async function findRole(
   return found
 }
 
+/** The roles that are looked for, by name, in brief without attributes; of these only those of the container, where one is named. One statement. */
+export async function showRoles(
+  context: Context,
+  filter: ObjectFilter,
+  brief: boolean,
+  container?: string,
+): Promise<Representation[]> {
+  const found = await searchRoles(context.tx, context.realm.number, filter)
+  const there = container === undefined ? found : found.filter((role) => containerOfRole(context, role) === container)
+  return there.map((role) => show(context, role, brief))
+}
+
 /** A role as it shows; in brief without attributes. */
-export function showRole(context: Context, live: LiveObject, brief = false): Representation {
-  const { composites, attributes, ...shown } = present(context.vault, live)
-  const clientRole = live.parent !== undefined
+export function showRole(
+  context: Context,
+  { id, key, parent, representation }: LiveObject,
+  brief = false,
+): Representation {
+  const composite = Object.keys((representation.composites ?? {}) as Representation).length > 0
+  return show(context, { id, name: key.at(-1)!, client: parent?.id ?? null, body: representation, composite }, brief)
+}
+
+function show(context: Context, role: FoundRole, brief: boolean): Representation {
+  const { id, name, client, composite } = role
+  const { description, attributes = {} } = role.body
   return {
-    ...shown,
-    composite: Object.keys((composites ?? {}) as Representation).length > 0,
-    clientRole,
-    containerId: live.parent?.id ?? context.realm.id,
-    ...(!brief && { attributes: attributes! }),
+    id,
+    name,
+    ...(description !== undefined && { description }),
+    composite,
+    clientRole: client !== null,
+    containerId: containerOfRole(context, role),
+    ...(!brief && { attributes }),
   }
+}
+
+/** Id of what the role belongs to: its client, or the realm. */
+function containerOfRole({ realm }: Context, { client }: FoundRole): string {
+  return client ?? realm.id
 }
 
 async function replace(context: WriteContext, live: LiveObject, body: Representation): Promise<void> {

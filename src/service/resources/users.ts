@@ -7,8 +7,9 @@ import { demand, visibleTo } from '../administrators.ts'
 import type { Context } from '../context.ts'
 import { passwordsOf, passwordsOfUser, placedAfter } from '../credentials.ts'
 import { failure } from '../errors.ts'
+import { federatedIdentitiesOf } from '../federated-identities.ts'
 import { writers } from '../index.ts'
-import type { LiveObject } from '../live.ts'
+import { type LiveObject, listObjects } from '../live.ts'
 import type { PasswordMaker } from '../password-rules.ts'
 import { profileOf } from '../profile.ts'
 import { replacement, withoutNulls } from '../put.ts'
@@ -86,7 +87,7 @@ export const users: Resource = {
     return made!.id
   },
   async replace(context, { id }, body) {
-    const live = await findUser(context, id)
+    const live = await findWholeUser(context, id)
     demand(context, MANAGE)
     const rules = await findNameRules(context.tx, context.realm.number)
     const ofClient = isAccountOfClient(live)
@@ -109,7 +110,7 @@ export const users: Resource = {
     await writers.user.update(context, [{ live, set }])
   },
   async delete(context, { id }) {
-    const live = await findUser(context, id)
+    const live = await findWholeUser(context, id)
     demand(context, MANAGE)
     await writers.user.delete(context, [live])
     describeEvent(context, { representation: { id, username: live.key[0]! } })
@@ -135,14 +136,14 @@ export async function countAll(context: Context, query: Query): Promise<number> 
 
 /** The user with that id; with what the profile says of the attributes, where that is asked for. */
 export async function getUser(context: Context, { id }: Place, withProfile: boolean): Promise<Representation> {
-  const live = await findUser(context, id)
+  const profile = await profileOf(context)
+  const shown = (await showUser(context, id, profile)) ?? nobody(context)
   demand(context, VIEW)
   const { nameMayChange, nameIsMail, providers } = await findNameRules(context.tx, context.realm.number)
-  const profile = await profileOf(context)
   const readOnly = nameMayChange && !nameIsMail ? [] : ['username']
   return {
-    ...(await showUser(context, live, profile)),
-    ...(providers && { federatedIdentities: live.representation.federatedIdentities ?? [] }),
+    ...shown,
+    ...(providers && { federatedIdentities: (await federatedIdentitiesOf(context, [{ id }])).get(id) ?? [] }),
     ...(withProfile && { userProfileMetadata: profileMetadata(profile, readOnly) }),
     access: accessOf(context),
   }
@@ -157,10 +158,20 @@ export async function listUnmanagedAttributes(context: Context, id: string): Pro
   return Object.fromEntries(attributes.filter(([name]) => !isManaged(profile, name)))
 }
 
-/** The user with that id. Throws not_found; Keycloak: forbidden for who may not even look for users. */
+/**
+ * The user with that id, without the lists that are kept in tables of their own. Throws not_found; Keycloak: forbidden for who
+ * may not even look for users. One statement.
+ */
 export async function findUser(context: Context, id: string): Promise<LiveObject> {
-  const [found] = await writers.user.list(context, { ids: [id] })
-  if (found) return found
+  return (await listObjects(context, 'user', { ids: [id] }))[0] ?? nobody(context)
+}
+
+/** The user with that id and all that they have, credentials apart. Throws as `findUser` does. */
+export async function findWholeUser(context: Context, id: string): Promise<LiveObject> {
+  return (await writers.user.list(context, { ids: [id] }))[0] ?? nobody(context)
+}
+
+function nobody(context: Context): never {
   demand(context, SEARCH)
   throw failure('not_found', 'User not found')
 }
