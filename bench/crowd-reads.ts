@@ -84,9 +84,6 @@ function readings({ realm, number, id: realmId, people }: Crowd): Record<string,
     (select count(*) from realm_group c where c.realm = ${alias}.realm and c.parent = ${alias}.id), 'subGroups', ${below},
     'access', '{"view": true, "viewMembers": true, "manageMembers": true, "manage": true, "manageMembership": true}'::json)`
   const inner = (alias: string, below?: string) => group(alias, `, 'parentId', ${alias}.parent`, below)
-  const shown = (alias: string, above: string, json: string) =>
-    `(select coalesce(json_agg(${json} order by ${alias}.name), '[]') from shown ${alias} where ${alias}.parent = ${above}.id)`
-
   const role = (
     container: string,
   ) => `json_build_object('id', x.id, 'name', x.name, 'description', x.body -> 'description',
@@ -178,9 +175,14 @@ function readings({ realm, number, id: realmId, people }: Crowd): Record<string,
          select g.* from realm_group g where g.realm = $1 and g.name_folded like $2
        ), shown as (
          select * from found union select g.* from shown s join realm_group g on g.realm = $1 and g.id = s.parent
+       ), bottom as (
+         select x.parent, json_agg(${inner('x')} order by x.name) as below from shown x where x.path like '/%/%/%' group by x.parent
+       ), middle as (
+         select x.parent, json_agg(${inner('x', `coalesce(b.below, '[]')`)} order by x.name) as below
+         from shown x left join bottom b on b.parent = x.id where x.path like '/%/%' and x.path not like '/%/%/%' group by x.parent
        )
-       select coalesce(json_agg(${group('x', '', shown('y', 'x', inner('y', shown('z', 'y', inner('z')))))} order by x.name), '[]')::text as body
-       from shown x where x.parent is null`,
+       select coalesce(json_agg(${group('x', '', `coalesce(m.below, '[]')`)} order by x.name), '[]')::text as body
+       from shown x left join middle m on m.parent = x.id where x.parent is null`,
       [number, '%eaf-12%'],
     ]),
     'groups in a group': at(

@@ -37,8 +37,8 @@ export async function crowd(bench: Bench, realm: string, people: number): Promis
     [realm],
   )) as [{ number: number; id: string }]
   await bench.raw(filling(number, people))
-  // As in a store that has been there for a while.
-  for (const table of TABLES) await bench.rows(`vacuum analyze ${table}`)
+  // As in a store that has been there for a while. What is vacuumed at once may not count as seen by everybody.
+  for (const table of [...TABLES, ...TABLES]) await bench.rows(`vacuum analyze ${table}`)
   return { realm, number, id, people }
 }
 

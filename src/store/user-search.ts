@@ -49,15 +49,17 @@ export async function searchUsers(
   search: UserSearch,
   { first = 0, max }: { first?: number; max?: number } = {},
 ): Promise<FoundUser[]> {
-  const { rows } = await sql<FoundUser>`
-    select u.id, u.username, u.email, u.body, u.service_account_client is not null as "ofClient",
-      exists (select from credential c where c.realm = u.realm and c.user_account = u.id and c.type = 'otp') as totp
-    from (
-      select u.id from user_account u where u.realm = ${realm} and ${conditions(search)}
-      order by u.username offset ${first} ${max === undefined ? sql`` : sql`limit ${max}`}
-    ) found
-    join user_account u on u.realm = ${realm} and u.id = found.id
-    order by u.username`.execute(tx)
+  const where = sql`u.realm = ${realm} and ${conditions(search)}`
+  const part = sql`order by u.username offset ${first} ${max === undefined ? sql`` : sql`limit ${max}`}`
+  const shown = sql`u.id, u.username, u.email, u.body, u.service_account_client is not null as "ofClient",
+    exists (select from credential c where c.realm = u.realm and c.user_account = u.id and c.type = 'otp') as totp`
+  const { rows } = await (first === 0
+    ? sql<FoundUser>`select ${shown} from user_account u where ${where} ${part}`
+    : sql<FoundUser>`
+        select ${shown} from (select u.id from user_account u where ${where} ${part}) found
+        join user_account u on u.realm = ${realm} and u.id = found.id
+        order by u.username`
+  ).execute(tx)
   return rows
 }
 
