@@ -96,15 +96,20 @@ const asText = z
 const asFlag = z
   .union([z.boolean(), z.enum(['true', 'false']).transform((value) => value === 'true')])
   .meta({ wire: { type: 'boolean' } })
-const asInteger = z
-  .union([
-    z.int(),
-    z
-      .string()
-      .regex(/^-?\d{1,15}$/)
-      .transform(Number),
-  ])
-  .meta({ wire: { type: 'integer' } })
+const asNumber = (number: z.ZodNumber, format: string) =>
+  z
+    .union([
+      number,
+      z
+        .string()
+        .regex(/^-?\d{1,15}$/)
+        .transform(Number)
+        .pipe(number),
+    ])
+    .meta({ wire: { type: 'integer', format } })
+const asInteger = asNumber(z.int32(), 'int32')
+/** The years that four digits name. */
+const asMoment = asNumber(z.int().min(-62_135_596_800_000).max(253_402_300_799_999), 'int64')
 const asTexts = z.array(asText)
 const asTextsOrOne = z
   .union([asTexts, asText.transform((one) => [one])])
@@ -122,7 +127,9 @@ export const choice = (values: readonly [string, ...string[]], description: stri
   field('scalar', z.enum(values), description, facts)
 /** True or false. */
 export const flag = (description: string, facts: Facts = {}): Field => field('scalar', asFlag, description, facts)
-/** A whole number. */
+/** Milliseconds since 1970. */
+export const moment = (description: string, facts: Facts = {}): Field => field('scalar', asMoment, description, facts)
+/** A whole number. Keycloak: of 32 bits. */
 export const integer = (description: string, facts: Facts = {}): Field => field('scalar', asInteger, description, facts)
 /** Texts whose order matters. */
 export const textList = (description: string, facts: Facts = {}): Field => field('list', asTexts, description, facts)

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { flag, integer, objectList, objectOf, opaque, structured, text } from './fields.ts'
+import { flag, integer, moment, objectList, objectOf, opaque, structured, text } from './fields.ts'
 import { defineKind } from './kind.ts'
 
 const settings = z.record(
@@ -49,7 +49,7 @@ export const workflow = defineKind({
         }),
         after: text('How long to wait before it: milliseconds, 30d, PT1H and the like.'),
         with: structured(settings, 'Settings of the step, by name.'),
-        'scheduled-at': integer('When it is due.', { computed: true }),
+        'scheduled-at': moment('When it is due.', { computed: true }),
         status: text('How it stands.', { computed: true }),
       },
       'What is done, in this order.',

@@ -9,6 +9,7 @@ import {
   keepPasswords,
   selectCredentials,
 } from '../store/credentials.ts'
+import { unlessTaken } from './conflicts.ts'
 import type { Context, WriteContext } from './context.ts'
 import { failure } from './errors.ts'
 import type { LiveObject } from './live.ts'
@@ -72,6 +73,8 @@ export function actionsOf(credentials: Json | undefined): string[] {
   return asList(credentials).some(({ temporary }) => temporary === true) ? [UPDATE_PASSWORD] : []
 }
 
+const CREDENTIAL = { title: 'credential', conflict: { create: 'The id of a credential is taken' } }
+
 /**
  * Gives users their credentials; those of the same types that they have are gone, but for passwords that the policy
  * forbids to choose again. Statements: four.
@@ -103,7 +106,7 @@ export async function writeCredentials(
   if (renewed.length) {
     await forgetPasswords(tx, realm.number, renewed, { count, since: new Date(now.getTime() - milliseconds) })
   }
-  if (rows.length) await insertCredentials(tx, realm.number, rows)
+  if (rows.length) await unlessTaken(CREDENTIAL, 'create', () => insertCredentials(tx, realm.number, rows))
 }
 
 /** The credentials of users as they are kept, secrets in the clear: for an export with secrets. One statement. */

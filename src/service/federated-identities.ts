@@ -5,6 +5,7 @@ import {
   insertFederatedIdentities,
   selectFederatedIdentities,
 } from '../store/federated-identities.ts'
+import { unlessTaken } from './conflicts.ts'
 import type { Context, WriteContext } from './context.ts'
 import { idsByName, listsOf, type StatedLists, writeLists } from './lists-apart.ts'
 import type { LiveObject } from './live.ts'
@@ -40,7 +41,8 @@ export async function writeFederatedIdentities(context: WriteContext, users: Sta
         userId: String(userId),
         userName: userName === null ? null : String(userName),
       }))
-      await insertFederatedIdentities(tx, realm.number, rows)
+      const account = { title: 'account at an identity provider', conflict: { create: 'The account is there already' } }
+      await unlessTaken(account, 'create', () => insertFederatedIdentities(tx, realm.number, rows))
     },
   )
 }

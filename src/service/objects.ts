@@ -10,7 +10,7 @@ import { insertObjects, type ObjectFilter, updateObjects } from '../store/object
 import { deleteRelation, insertRelation, type RelationElement } from '../store/relations.ts'
 import { afterwards, type Change, changeOf, referencesThen } from './changes.ts'
 import { type Added, demandOfChanges, demandOfNew } from './conferring.ts'
-import { unlessTaken } from './conflicts.ts'
+import { refuseLong, unlessTaken } from './conflicts.ts'
 import { type Context, journal, type WriteContext } from './context.ts'
 import { deleteAll, journalReferrers } from './deletion.ts'
 import { type LiveObject, listObjects } from './live.ts'
@@ -89,6 +89,7 @@ export async function createObjects(
     const key: Key = parent ? [parent.kind, ...parent.key, own] : [own]
     return { id: id ?? randomUUID(), parent, key, flat }
   })
+  for (const { id, flat } of prepared) refuseLong(kind, id, String(flat[kind.naturalKey]))
   const ids = await resolveReferences(
     context,
     kind,
@@ -140,8 +141,14 @@ export async function updateAll(
     ]),
   )
   const rows = touched.map((change) => rowOf(kind, change.live.id, change.flat, referencesThen(kind, change, ids)))
-  const renamed = touched.filter(({ set }) => kind.naturalKey in set).map(({ live }) => live)
-  if (renamed.length) await journalReferrers(context, name, renamed)
+  const renamed = touched.filter(({ set }) => kind.naturalKey in set)
+  for (const { live, set } of renamed) refuseLong(kind, live.id, String(set[kind.naturalKey]))
+  if (renamed.length)
+    await journalReferrers(
+      context,
+      name,
+      renamed.map(({ live }) => live),
+    )
   await unlessTaken(kind, 'update', () => updateObjects(context.tx, context.realm.number, name, context.version, rows))
   await demandOfChanges(context, kind, touched, await writeRelations(context, kind, touched, ids))
   for (const { live, before } of touched) journal(context, 'update', name, live, before)

@@ -1,15 +1,22 @@
 // What the name and the settings of a realm must fulfil besides their types, whoever states them.
+import { defaultRoleOf } from '../kinds/built-in/index.ts'
 import type { Json } from '../kinds/fields.ts'
 import type { Representation } from '../kinds/kind.ts'
 import { isMailAddress } from '../lib/mail-address.ts'
 import { checkPolicies, checkProfiles } from './client-policy-checks.ts'
+import { LONGEST_NAME } from './conflicts.ts'
 import { failure } from './errors.ts'
 import type { Blacklists } from './password-blacklists.ts'
 import { checkPolicy } from './password-policy.ts'
 
+/** The role that everybody has is called after the realm. */
+const LONGEST = LONGEST_NAME - defaultRoleOf('').length
+
 /** A realm's name is part of its address. Keycloak: these characters are refused. */
 export function checkRealmName(name: unknown): string {
   if (typeof name !== 'string' || name === '') throw failure('invalid', 'Realm name cannot be empty')
+  if (/^\.\.?$/.test(name)) throw failure('malformed', `A realm called '${name}' would have no address.`)
+  if (name.length > LONGEST) throw failure('malformed', `The name of a realm has ${LONGEST} characters at most.`)
   const reserved = /[:/?#[\]@!$&'()*+,;=%\s"<>\\^`{|}]/.exec(name)
   if (reserved) throw failure('malformed', `Character '${reserved[0]}' not allowed.`)
   return name
@@ -21,6 +28,32 @@ export function checkSettings(realm: Representation, names: ReadonlySet<string>,
   if (names.has('smtpServer')) checkMailServer(realm)
   if (names.has('clientProfiles')) checkProfiles(realm)
   if (names.has('clientPolicies')) checkPolicies(realm)
+  for (const [name, words] of Object.entries(NOT_NEGATIVE))
+    if (names.has(name) && Number(realm[name] ?? 0) < 0)
+      throw failure('invalid', `${words} may not be a negative value`)
+  if (names.has('attributes')) checkNumbers((realm.attributes ?? {}) as Representation)
+}
+
+/** Keycloak: how it calls the settings that count failures and times of a lockout. */
+const NOT_NEGATIVE: Readonly<Record<string, string>> = {
+  failureFactor: 'Failure factor',
+  maxFailureWaitSeconds: 'Maximum failure wait seconds',
+  waitIncrementSeconds: 'Wait increment seconds',
+  minimumQuickLoginWaitSeconds: 'Minimum quick login wait seconds',
+  quickLoginCheckMilliSeconds: 'Quick login check milliseconds',
+  maxDeltaTimeSeconds: 'Maximum delta time seconds',
+  maxTemporaryLockouts: 'Maximum temporary lockouts',
+  maxSecondaryAuthFailures: 'Maximum secondary authentication failures',
+}
+
+/** Attributes that hold a number of seconds. Keycloak: it keeps others too, and fails when it reads the realm. */
+const NUMBERS =
+  /^(parRequestUriLifespan|ciba(ExpiresIn|Interval)|client(Offline)?Session(IdleTimeout|MaxLifespan)|oauth2Device(CodeLifespan|PollingInterval)|actionTokenGeneratedByUserLifespan(\..*)?)$/
+
+function checkNumbers(attributes: Representation): void {
+  for (const [name, value] of Object.entries(attributes))
+    if (NUMBERS.test(name) && value !== null && !/^(-?\d{1,9})?$/.test(String(value)))
+      throw failure('invalid', `The attribute ${name} is a number of seconds`)
 }
 
 /** Throws invalid when a mail server is stated without an address to send from, or with a reply-to address that is none. */

@@ -52,6 +52,16 @@ export class Rollback<T> extends Error {
 const RETRIED = new Set(['40001', '40P01'])
 const ATTEMPTS = 5
 
+/** Milliseconds that a request waits for a free connection: where many write in one realm, they follow each other. */
+const PATIENCE = 30_000
+
+/** A connection. That the database does not answer at all is told sooner than that all connections are busy. */
+class Client extends pg.Client {
+  constructor(config?: pg.ClientConfig) {
+    super({ ...config, connectionTimeoutMillis: 5_000 })
+  }
+}
+
 const inTransaction = new AsyncLocalStorage<true>()
 
 /** Opens the store and brings its schema up to date. Throws FolderInUse, or what the database says. */
@@ -62,7 +72,13 @@ export async function openStore(location: StoreLocation, onStatement?: Statement
 async function openPostgres(url: string, onStatement?: StatementListener): Promise<Store> {
   // int8 as a number: journal numbers and counts stay far below 2^53.
   pg.types.setTypeParser(pg.types.builtins.INT8, Number)
-  const pool = new pg.Pool({ connectionString: url, max: 10, connectionTimeoutMillis: 5_000, pipeline: true })
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: 10,
+    connectionTimeoutMillis: PATIENCE,
+    pipeline: true,
+    Client,
+  })
   // An idle connection that breaks is replaced by the pool; unhandled, the event would end the process.
   pool.on('error', () => {})
   const db = kysely(new PostgresDialect({ pool }), onStatement)

@@ -62,7 +62,8 @@ export async function startPostgres(attempts = 5): Promise<TestPostgres> {
   for await (const chunk of child.stderr.iterator({ destroyOnReturn: false })) {
     log += chunk
     if (log.includes('ready to accept connections')) {
-      child.stderr.resume()
+      // A server that cannot write its log waits for ever. `resume` does nothing as long as the loop reads.
+      child.stderr.on('data', () => {})
       return { url: `postgres://regent:${password}@127.0.0.1:${port}/postgres`, stop }
     }
   }
