@@ -52,15 +52,8 @@ export class Rollback<T> extends Error {
 const RETRIED = new Set(['40001', '40P01'])
 const ATTEMPTS = 5
 
-/** Milliseconds that a request waits for a free connection: where many write in one realm, they follow each other. */
+/** Milliseconds to wait for a connection: where many write in one realm, they follow each other, and others wait for theirs. */
 const PATIENCE = 30_000
-
-/** A connection. That the database does not answer at all is told sooner than that all connections are busy. */
-class Client extends pg.Client {
-  constructor(config?: pg.ClientConfig) {
-    super({ ...config, connectionTimeoutMillis: 5_000 })
-  }
-}
 
 const inTransaction = new AsyncLocalStorage<true>()
 
@@ -72,13 +65,7 @@ export async function openStore(location: StoreLocation, onStatement?: Statement
 async function openPostgres(url: string, onStatement?: StatementListener): Promise<Store> {
   // int8 as a number: journal numbers and counts stay far below 2^53.
   pg.types.setTypeParser(pg.types.builtins.INT8, Number)
-  const pool = new pg.Pool({
-    connectionString: url,
-    max: 10,
-    connectionTimeoutMillis: PATIENCE,
-    pipeline: true,
-    Client,
-  })
+  const pool = new pg.Pool({ connectionString: url, max: 10, connectionTimeoutMillis: PATIENCE, pipeline: true })
   // An idle connection that breaks is replaced by the pool; unhandled, the event would end the process.
   pool.on('error', () => {})
   const db = kysely(new PostgresDialect({ pool }), onStatement)
