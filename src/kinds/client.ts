@@ -129,11 +129,13 @@ export const client = defineKind({
       refersTo: 'clientScope',
       relation: true,
       excludes: 'optionalClientScopes',
+      gives: 'later',
     }),
     optionalClientScopes: textSet('Client scopes that the client may ask for.', {
       refersTo: 'clientScope',
       relation: true,
       excludes: 'defaultClientScopes',
+      gives: 'later',
     }),
     frontchannelLogout: flag('Whether log-out tells the client through the browser.'),
     alwaysDisplayInConsole: flag('Whether people see the client in their account before they used it.'),

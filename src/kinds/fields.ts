@@ -44,8 +44,11 @@ export interface Facts {
   readonly once?: true
   /** Not a part of the object on the wire: it has operations, or a place in documents, of its own. */
   readonly elsewhere?: true
-  /** Of a relation: its owner gets what the named roles or groups give. See service/privilege.ts, also for the next ones. */
-  readonly gives?: true
+  /**
+   * Of a relation: its owner gets what the named roles, groups or client scopes give; `later`: once it is there. See
+   * service/privilege.ts, also for the next ones.
+   */
+  readonly gives?: true | 'later'
   /** Of a map: under these keys stand a role, or a group, that is given to people. */
   readonly namesGiven?: { readonly role: readonly string[]; readonly group: readonly string[] }
   /** Who sets it can act in place of the object: of its account, or of those who log in by it. In a map, these keys. */

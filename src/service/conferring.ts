@@ -1,11 +1,14 @@
 // What a write gives of administrative power, in which ways: the facts of its fields say. See privilege.ts.
-import { type FlatFields, isAdmission, isProof, isSecret, resolve } from '../kinds/compare.ts'
+import { type FlatFields, flatten, isAdmission, isProof, isSecret, resolve } from '../kinds/compare.ts'
+import { kinds } from '../kinds/index.ts'
 import type { Kind, KindName } from '../kinds/kind.ts'
 import type { RelationElement } from '../store/relations.ts'
 import type { Change } from './changes.ts'
 import type { Context } from './context.ts'
+import { listObjects } from './live.ts'
 import {
   demandAnybody,
+  demandClientScopes,
   demandClients,
   demandGroups,
   demandNamed,
@@ -16,6 +19,8 @@ import {
 
 /** What relations have got, by field. */
 export type Added = readonly { readonly field: string; readonly elements: readonly Pick<RelationElement, 'target'>[] }[]
+
+const mapper = kinds.protocolMapper
 
 /** In whose place somebody could act, who sets what the objects of a kind are known by. */
 const places: Readonly<Partial<Record<KindName, (context: Context, ids: readonly string[]) => Promise<void>>>> = {
@@ -32,7 +37,8 @@ export async function demandOfNew(
   added: Added,
 ): Promise<void> {
   if (context.power.all) return
-  await demandGiven(context, kind, made, added)
+  const given = added.filter(({ field }) => kind.fields[field]!.gives === true)
+  await demandGiven(context, kind, made, given)
   if (made.some((flat) => opens(kind, flat, (path) => isAdmission(kind, path, 'creation'))))
     await demandAnybody(context)
 }
@@ -49,7 +55,7 @@ export async function demandOfChanges(
     context,
     kind,
     changes.map(({ set }) => set),
-    added,
+    added.filter(({ field }) => kind.fields[field]!.gives),
   )
   if (changes.some(({ set }) => opens(kind, set, (path) => isAdmission(kind, path, 'later'))))
     await demandAnybody(context)
@@ -60,16 +66,25 @@ export async function demandOfChanges(
   )
 }
 
-async function demandGiven(context: Context, kind: Kind, stated: readonly FlatFields[], added: Added): Promise<void> {
-  const given = added.filter(({ field }) => kind.fields[field]!.gives)
+async function demandGiven(context: Context, kind: Kind, stated: readonly FlatFields[], given: Added): Promise<void> {
   const targets = (to: KindName) =>
     given.flatMap(({ field, elements }) =>
       kind.fields[field]!.refersTo === to ? elements.map(({ target }) => target) : [],
     )
   await demandRoles(context, [...new Set(targets('role'))])
   await demandGroups(context, [...new Set(targets('group'))])
+  const clientScopes = [...new Set(targets('clientScope'))]
+  await demandClientScopes(context, clientScopes)
   const named = (what: 'role' | 'group') => stated.flatMap((flat) => namedIn(kind, flat, what))
-  await demandNamed(context, { roles: named('role'), groups: named('group') })
+  const shown = await rolesOfMappers(context, clientScopes)
+  await demandNamed(context, { roles: [...named('role'), ...shown], groups: named('group') })
+}
+
+/** The roles that mappers of client scopes name. One statement, or none. */
+async function rolesOfMappers(context: Context, clientScopes: readonly string[]): Promise<string[]> {
+  if (!clientScopes.length) return []
+  const mappers = await listObjects(context, 'protocolMapper', { parents: { kind: 'clientScope', ids: clientScopes } })
+  return mappers.flatMap((live) => namedIn(mapper, flatten(mapper, live.representation), 'role'))
 }
 
 function namedIn(kind: Kind, flat: FlatFields, what: 'role' | 'group'): string[] {

@@ -38,6 +38,11 @@ export async function demandGroups(context: Context, groups: readonly string[]):
   if (groups.length) await demandNoStronger(context, { groups })
 }
 
+/** Clients follow client scopes: they show the roles that these have in their scope. One statement, or none. */
+export async function demandClientScopes(context: Context, clientScopes: readonly string[]): Promise<void> {
+  if (clientScopes.length) await demandNoStronger(context, { clientScopes })
+}
+
 /** Whoever makes users has what everybody new has. One statement, or none. */
 export async function demandNewcomers(context: Context): Promise<void> {
   await demandNoStronger(context, { newcomers: true })

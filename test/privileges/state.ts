@@ -1,0 +1,164 @@
+// A realm in miniature: who has which roles, by which ways, and whom administrators with few roles can act as.
+import { type AdminRole, adminRoles, permissionToGive } from '../../src/kinds/admin-roles.ts'
+import { allows, type NamedRole, type Power, powerFrom, within } from '../../src/service/power.ts'
+
+/** The realm's name here; on a server it has another one. */
+export const REALM = 'small'
+/** The client whose roles administer the realm. */
+export const MANAGEMENT = 'realm-management'
+/** The client that every administrator logs in at: it shows all of their roles. */
+export const LOGIN = 'console'
+/** The role that everybody new gets. */
+export const DEFAULT = 'default-roles-small'
+/** The identity provider, and the administrators' account in the realm that goes with the one that they have there. */
+export const PROVIDER = 'elsewhere'
+export const VISITOR = 'visitor'
+/** Where anybody may register: whoever of the administrators does so last. */
+export const NEWCOMER = 'newcomer'
+
+/** A role. Its key, by which others know it, is the name that it began with, behind that of its client. */
+export interface Role {
+  readonly client: string | null
+  name: string
+  readonly parts: Set<string>
+}
+
+export interface Group {
+  parent: string | undefined
+  readonly roles: Set<string>
+}
+
+export interface User {
+  readonly roles: Set<string>
+  readonly groups: Set<string>
+  /** The client whose account this is. */
+  readonly account?: string
+}
+
+/** What tokens show: roles that are in scope, and those that mappers put into them. */
+export interface Scope {
+  readonly scope: Set<string>
+  readonly mapped: Set<string>
+}
+
+export interface Client extends Scope {
+  full: boolean
+  readonly scopes: Set<string>
+}
+
+/** Everything that power comes from. */
+export interface State {
+  readonly roles: Map<string, Role>
+  readonly groups: Map<string, Group>
+  readonly users: Map<string, User>
+  readonly clients: Map<string, Client>
+  readonly clientScopes: Map<string, Scope>
+  readonly defaultGroups: Set<string>
+  /** Who logs in by the provider. */
+  readonly linked: Set<string>
+  /** Whom the administrators can act as: by a password or in another way, and by the secret of a client. */
+  readonly people: Set<string>
+  readonly secrets: Set<string>
+  /** The application that they run: it sees the tokens of everybody who uses it. */
+  readonly application: string
+  /** Whether anybody may register. */
+  readonly open: boolean
+}
+
+/** Somebody by a client. */
+export interface Principal {
+  readonly user: string
+  readonly client: string
+}
+
+export const keyOf = ({ client, name }: NamedRole): string => (client === null ? name : `${client}/${name}`)
+
+/** The key of a role that administers. */
+export const administering = (role: AdminRole): string => `${MANAGEMENT}/${role}`
+
+/** The roles and all that they contain. */
+export function closure(state: State, keys: Iterable<string>): Set<string> {
+  const all = new Set(keys)
+  for (const key of all) for (const part of state.roles.get(key)?.parts ?? []) all.add(part)
+  return all
+}
+
+/** The roles of groups and of those above them. */
+export function ofGroups(state: State, groups: Iterable<string>): Set<string> {
+  const found = new Set<string>()
+  for (const group of groups)
+    for (let at: string | undefined = group; at !== undefined; at = state.groups.get(at)!.parent)
+      for (const role of state.groups.get(at)!.roles) found.add(role)
+  return found
+}
+
+/** The roles that a user is given, in whatever way. */
+export function ofUser(state: State, name: string): Set<string> {
+  const { roles, groups } = state.users.get(name)!
+  return new Set([...roles, ...ofGroups(state, name === NEWCOMER ? state.defaultGroups : groups)])
+}
+
+/** The roles that everybody new gets. */
+export const ofNewcomers = (state: State): Set<string> => new Set([DEFAULT, ...ofGroups(state, state.defaultGroups)])
+
+/** The roles that any of these users has. */
+export function ofUsers(state: State, users: Iterable<string>): Set<string> {
+  return new Set([...users].flatMap((user) => [...ofUser(state, user)]))
+}
+
+/** The roles that anybody has. */
+export const ofAnybody = (state: State): Set<string> => ofUsers(state, state.users.keys())
+
+/** What roles let administer, with all that they contain. */
+export function powerOfRoles(state: State, keys: Iterable<string>): Power {
+  return powerFrom(
+    REALM,
+    [...closure(state, keys)].map((key) => state.roles.get(key)!),
+  )
+}
+
+/** What a principal may administer: as much of the power of the user as the client shows, and what mappers put into their tokens. */
+export function power(state: State, { user, client }: Principal): Power {
+  const { full, scope, mapped, scopes } = state.clients.get(client)!
+  const others = [...scopes].map((name) => state.clientScopes.get(name)!)
+  const held = powerOfRoles(state, ofUser(state, user))
+  const own = [...state.roles].flatMap(([key, role]) => (role.client === client ? [key] : []))
+  const shown = [...own, ...scope, ...others.flatMap((one) => [...one.scope])]
+  const put = [...mapped, ...others.flatMap((one) => [...one.mapped])]
+  const real = full ? held : within(held, powerOfRoles(state, shown))
+  return put.length ? together([real, powerOfRoles(state, put)]) : real
+}
+
+/** All of the powers. */
+export function together(powers: readonly Power[]): Power {
+  if (powers.some(({ all }) => all)) return { all: true }
+  const roles = powers.flatMap((one) => (one.all ? [] : [...(one.realms.get(REALM) ?? [])]))
+  return { all: false, realms: new Map([[REALM, new Set(roles)]]) }
+}
+
+/** The roles that somebody with the power could have by giving what they may give, again and again: what it amounts to. */
+export function reach(power: Power): Set<AdminRole> {
+  const own = power.all ? adminRoles : (power.realms.get(REALM) ?? [])
+  const found = new Set<AdminRole>(own)
+  for (let before = -1; before < found.size; ) {
+    before = found.size
+    for (const role of adminRoles)
+      if (allows({ all: false, realms: new Map([[REALM, found]]) }, REALM, permissionToGive[role])) found.add(role)
+  }
+  return found
+}
+
+/** All whom the administrators can act as. */
+export function* principals({ users, people, secrets, application }: State): Generator<Principal> {
+  for (const [user, { account }] of users) {
+    if (account !== undefined) {
+      if (secrets.has(account)) yield { user, client: account }
+    } else {
+      yield { user, client: application }
+      if (people.has(user)) yield { user, client: LOGIN }
+    }
+  }
+}
+
+/** What all whom the administrators can act as let them administer. */
+export const powerOfAll = (state: State): Power => together([...principals(state)].map((one) => power(state, one)))
