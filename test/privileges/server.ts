@@ -1,0 +1,127 @@
+// Plays on the running server what is played in the miniature, and looks there for what it has come to.
+import { decodeJwt } from 'jose'
+import { expect } from 'vitest'
+import type { AdminRole } from '../../src/kinds/admin-roles.ts'
+import { everything, type NamedRole, type Power, powerFrom } from '../../src/service/power.ts'
+import type { TestAnswer } from '../support/server.ts'
+import { testService } from '../support/service.ts'
+import { type Beginning, begin } from './beginning.ts'
+import type { OperationName } from './operations.ts'
+import { type Command, play, type Step } from './play.ts'
+import { attempts, requests } from './requests.ts'
+import {
+  LOGIN,
+  MANAGEMENT,
+  NEWCOMER,
+  type Principal,
+  powerOfAll,
+  principals,
+  REALM,
+  reach,
+  type State,
+  VISITOR,
+} from './state.ts'
+import type { World } from './world.ts'
+
+/** Does on the server what the miniature does, with the rule but for the check of one operation. The server must allow exactly what is allowed here. */
+export async function carryOut(
+  world: World,
+  beginning: Beginning,
+  commands: readonly Command[],
+  without?: OperationName,
+): Promise<State> {
+  const steps = play(beginning, commands, without)
+  for (let number = 0; ; number++) {
+    const { done, value } = steps.next()
+    if (done) return value
+    const { operation, by, target, allowed, checked, state } = value
+    const request = requests[operation]({ world, target, state, fresh: `fresh-${number}` })
+    const ask = () => world.ask(by, ...request)
+    const missed = allowed && !checked
+    if (missed) expect(await ask(), operation).toMatchObject({ status: 403 })
+    const answer = await (missed ? unchecked(ask) : ask())
+    const told = `${operation} ${JSON.stringify({ by, target, answer: answer.body })}`
+    if (allowed) expect(answer.status, told).toBeLessThan(300)
+    else expect(answer.status, told).toBe(403)
+    if (allowed) await follow(world, value, answer)
+  }
+}
+
+/** Does the work as if the rule were not there: before all power it lets pass everything. */
+async function unchecked<T>(work: () => Promise<T>): Promise<T> {
+  const { service } = await testService()
+  const { read, write, runtime } = service
+  const powerful = <C extends { readonly power: Power }>(context: C): C => Object.assign(context, { power: everything })
+  service.read = (caller, realm, work) => read(caller, realm, (context) => work(powerful(context)))
+  service.write = (caller, realm, work, options) => write(caller, realm, (context) => work(powerful(context)), options)
+  service.runtime = (caller, realm, work) => runtime(caller, realm, (context) => work(powerful(context)))
+  try {
+    return await work()
+  } finally {
+    Object.assign(service, { read, write, runtime })
+  }
+}
+
+/** What is known then, and who comes: by the provider, or as somebody new. */
+async function follow(world: World, { operation, target, state }: Step & { state: State }, answer: TestAnswer) {
+  if (operation.startsWith('make a user'))
+    world.knowUser(target.fresh, String(answer.headers.location).split('/').at(-1)!)
+  if (operation === 'make a new secret') world.knowSecret(target.client, answer.body.value)
+  const comes: Partial<Record<OperationName, [OperationName, string]>> = {
+    'let a provider give a role': ['give a role to a user', VISITOR],
+    'let a provider let people join a group': ['let a user join a group', VISITOR],
+    'let newcomers join a group': ['let a user join a group', NEWCOMER],
+  }
+  const [as, user] = comes[operation] ?? []
+  if (!as || !user || !state.users.has(user)) return
+  const request = requests[as]({ world, target: { ...target, user }, state, fresh: '' })
+  expect(await world.ask('everything', ...request)).toMatchObject({ status: 204 })
+}
+
+/** What the administrators can do there that they could not do before: by their roles, by the tokens that they can have, and by trying. */
+export async function risenThere(world: World, beginning: Beginning, state: State): Promise<string[]> {
+  const before = reach(powerOfAll(begin(beginning)))
+  const risen: string[] = []
+  for (const one of principals(state)) {
+    // Of those who only use the application, one tells as much as all.
+    if (one.client === state.application && one.user !== 'boss') continue
+    const told = `${one.user} by ${one.client}`
+    for (const role of reach(await powerThere(world, one))) if (!before.has(role)) risen.push(`${told} shows ${role}`)
+    if (one.client !== LOGIN) continue
+    for (const role of reach(await powerHeld(world, one.user)))
+      if (!before.has(role)) risen.push(`${told} holds ${role}`)
+    if (!one.user.startsWith('weak-')) continue
+    for (const role of await succeeding(world, one, before)) risen.push(`${told} can do what ${role} does`)
+  }
+  return risen
+}
+
+/** What of all that takes more than this somebody can do. */
+async function succeeding(world: World, by: Principal, than: ReadonlySet<AdminRole>): Promise<string[]> {
+  const tried = (Object.keys(attempts) as (keyof typeof attempts)[]).filter((role) => !than.has(role))
+  const answers = await Promise.all(tried.map((role) => world.ask(by, ...attempts[role](world))))
+  return tried.filter((_, at) => answers[at]!.status !== 403)
+}
+
+/** What somebody may administer by what their token shows. */
+async function powerThere(world: World, principal: Principal): Promise<Power> {
+  const { realm_access = {}, resource_access = {} } = decodeJwt(await world.token(principal)) as {
+    realm_access?: { roles?: string[] }
+    resource_access?: Record<string, { roles: string[] }>
+  }
+  const roles: NamedRole[] = [
+    ...(realm_access.roles ?? []).map((name) => ({ client: null, name })),
+    ...Object.entries(resource_access).flatMap(([client, { roles }]) => roles.map((name) => ({ client, name }))),
+  ]
+  return powerFrom(REALM, roles)
+}
+
+/** What somebody may administer by the roles that they have for one who has all power. */
+async function powerHeld(world: World, user: string): Promise<Power> {
+  const roles = `users/${world.id('user', user)}/role-mappings/clients/${world.id('client', MANAGEMENT)}/composite`
+  const { body } = await world.ask('everything', 'GET', roles)
+  return powerFrom(
+    REALM,
+    (body as { name: string }[]).map(({ name }) => ({ client: MANAGEMENT, name })),
+  )
+}
