@@ -84,6 +84,10 @@ export function underCeilings(realm: string, ceilings: readonly Ceiling[]): Powe
   )
 }
 
+/** Whether the power shows any realm. Keycloak: to take the place of people alone does not. */
+export const seesAny = (power: Power): boolean =>
+  power.all || [...power.realms.keys()].some((realm) => allows(power, realm, 'see-realm'))
+
 /** Whether the power reaches no realm at all. */
 export const isNothing = (power: Power): boolean => !power.all && power.realms.size === 0
 

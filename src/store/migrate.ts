@@ -29,10 +29,10 @@ import { realmKeys } from './migrations/0023-realm-keys.ts'
 import { authenticationSessions } from './migrations/0024-authentication-sessions.ts'
 import { outbox } from './migrations/0025-outbox.ts'
 import { stated } from './migrations/0026-stated.ts'
-import { pagesOfPeople } from './migrations/0029-pages-of-people.ts'
 import { historyOfSources } from './migrations/0032-history-of-sources.ts'
 import { driftLeftAlone } from './migrations/0033-drift-left-alone.ts'
 import { historyByRevision } from './migrations/0034-history-by-revision.ts'
+import { pagesOfPeople } from './migrations/0036-pages-of-people.ts'
 
 /** The migrations in order: name → SQL. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -62,10 +62,10 @@ export const migrations: Readonly<Record<string, string>> = {
   '0024-authentication-sessions': authenticationSessions,
   '0025-outbox': outbox,
   '0026-stated': stated,
-  '0029-pages-of-people': pagesOfPeople,
   '0032-history-of-sources': historyOfSources,
   '0033-drift-left-alone': driftLeftAlone,
   '0034-history-by-revision': historyByRevision,
+  '0036-pages-of-people': pagesOfPeople,
 }
 
 /** Applies what is missing. Two processes at once: the second waits. Throws what the database says. */

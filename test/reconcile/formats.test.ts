@@ -215,7 +215,7 @@ describe('resources', () => {
     ]
     const list = { apiVersion: 'v1', kind: 'List', items }
     expect(await refusal({ 'a.json': list })).toEqual([
-      'a.json:25:9: role a: unknown field colour: there are name, description, composites, attributes and id',
+      'a.json:25:9: role a: unknown field colour: there are name, description, composites, attributes, id and renamedFrom',
     ])
   })
 })
@@ -286,7 +286,7 @@ test('unknown fields can be let pass: they are told, and the rest is applied', a
     `a.yaml:7:9: realm ${realm}: unknown field roles.reaml; did you mean realm? (left alone)`,
     `a.yaml:2:1: realm ${realm}: unknown field displyName; did you mean displayName? (left alone)`,
     'a.yaml:6:5: client web: unknown field redirctUris; did you mean redirectUris? (left alone)',
-    'a.yaml:7:47: role b: unknown field colour: there are name, description, composites, attributes and id (left alone)',
+    'a.yaml:7:47: role b: unknown field colour: there are name, description, composites, attributes, id and renamedFrom (left alone)',
   ])
   expect(await exported(realm)).toMatchObject({
     clients: expect.arrayContaining([expect.objectContaining({ clientId: 'web', name: 'Web' })]),

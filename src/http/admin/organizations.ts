@@ -129,7 +129,7 @@ function memberOperations(): Untagged[] {
       method: 'DELETE',
       path: `${ONE}/members/{member-id}`,
       summary: 'End a membership, and the account if the organization made it',
-      permission: [manage, 'list-users'],
+      permission: [manage, 'manage-users'],
       event: 'ORGANIZATION_MEMBERSHIP',
       responses: { ...done, ...refusals },
       handle: writing((context, call) => removeMember(context, organization(call), member(call))),

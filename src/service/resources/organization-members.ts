@@ -57,7 +57,7 @@ export async function addMember(context: WriteContext, id: string, user: string)
 
 /** Ends a membership. Keycloak: with it ends an account that the organization made. */
 export async function removeMember(context: WriteContext, id: string, user: string): Promise<void> {
-  await demandOrganizations(context, MANAGE, 'list-users')
+  await demandOrganizations(context, MANAGE, 'manage-users')
   const organization = await getOrganization(context, id)
   const live = await memberOf(context, organization, user)
   const remove: Key[] = [organization.key]
