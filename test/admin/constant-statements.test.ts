@@ -86,7 +86,8 @@ test('one realm has about a hundred times as much as the other', async () => {
     const [few, many] = await Promise.all(
       sizes.map(async (realm) => (await call('GET', `${addressOf(list, realm)}?max=1000`)).body.length),
     )
-    expect(few, list).toBeLessThanOrEqual(20)
+    // What fills the realm leaves some events of its own.
+    expect(few, list).toBeLessThanOrEqual(40)
     expect(many, list).toBeGreaterThanOrEqual(100)
   }
 })
@@ -116,6 +117,8 @@ test.each(inOrder)('$method $path', async (operation) => {
 const bodies: Readonly<Record<string, (realm: Sized) => unknown>> = {
   createRealm: () => ({ realm: newName() }),
   updateRealm: () => ({ displayName: 'Other' }),
+  convertClientDescription: ({ size }) =>
+    JSON.stringify({ clientId: 'described', redirectUris: numbered(size, (at) => `https://${at}.example.org/*`) }),
   updateClientProfiles: ({ size }) => ({ profiles: numbered(size, (at) => ({ name: `profile-${at}` })) }),
   updateClientPolicies: () => ({ policies: [] }),
   testSMTPConnection: () => smtp(),
@@ -149,6 +152,8 @@ function bodyOf(operation: Operation, realm: Sized): unknown {
 
 /** The address; of something else where another operation has done the same to what it is usually about. */
 function pathOf({ operationId, path }: Operation, realm: Sized): string {
+  // Who asks is of master.
+  if (operationId === 'whoAmI') return `/admin/master/console/whoami?currentRealm=${realm.name}`
   const instead: Record<string, string> = {
     ...(operationId === 'deleteRolesByIdRoleId' && { 'role-id': realm.spare.realm[0]! }),
     ...(path.includes('default-optional') && { clientScopeId: realm.spare.clientScope }),
