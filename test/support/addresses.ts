@@ -8,80 +8,11 @@ import type { TreeObject } from '../../src/kinds/tree.ts'
 import { writers } from '../../src/service/index.ts'
 import { SYSTEM } from '../../src/service/service.ts'
 import { joinSession, startSession } from '../../src/service/sessions.ts'
+import { findMeaning, type Meaning, meanings } from './parameters.ts'
 import { applyAs, source } from './reconcile.ts'
 import { documentOf, nameOf, objectOf } from './samples.ts'
 import { testServer } from './server.ts'
 import { newName, testService } from './service.ts'
-
-/**
- * What a parameter names: an object by its id or by its name; something that is no object, by the id that this list says
- * first; or nothing of the realm, and this will do.
- */
-type Meaning =
-  | { readonly by: 'id' | 'name'; readonly what: string }
-  | { readonly by: 'id'; readonly listed: string }
-  | { readonly fixed: string }
-
-const id = (what: string): Meaning => ({ by: 'id', what })
-const name = (what: string): Meaning => ({ by: 'name', what })
-
-/** By the step in front of the parameter and its name. */
-const meanings: Readonly<Record<string, Meaning>> = {
-  'client-scopes {client-scope-id}': id('clientScope'),
-  'client-templates {client-scope-id}': id('clientScope'),
-  'default-default-client-scopes {clientScopeId}': id('clientScope'),
-  'default-optional-client-scopes {clientScopeId}': id('clientScope'),
-  'default-client-scopes {clientScopeId}': id('clientScope'),
-  'optional-client-scopes {clientScopeId}': id('clientScope'),
-  'clients {client-uuid}': id('client'),
-  'certificates {attr}': { fixed: 'jwt.credential' },
-  'clients {client-id}': id('client'),
-  'clients {part-client-uuid}': id('client'),
-  'clients {client}': id('client'),
-  'clients {clientUuid}': id('client'),
-  'offline-sessions {clientUuid}': id('client'),
-  'consents {client}': name('client'),
-  'nodes {node}': name('client'),
-  'sessions {session}': { by: 'id', listed: 'users/{user-id}/sessions' },
-  'scope-mappings {roleContainerId}': id('client'),
-  'resource {resource-id}': id('authorizationResource'),
-  'scope {scope-id}': id('authorizationScope'),
-  'policy {policy-id}': id('authorizationPolicy'),
-  'policy {type}': { fixed: 'scope' },
-  '{type} {policy-id}': id('authorizationPolicy'),
-  'permission {type}': { fixed: 'scope' },
-  '{type} {permission-id}': id('authorizationPolicy'),
-  'models {id}': id('protocolMapper'),
-  'protocol {protocol}': { fixed: 'openid-connect' },
-  'roles {role-name}': name('role'),
-  'roles-by-id {role-id}': id('role'),
-  'users {user-id}': id('user'),
-  'users {userId}': id('user'),
-  'members {member-id}': id('user'),
-  'credentials {credentialId}': { by: 'id', listed: 'users/{user-id}/credentials' },
-  'moveAfter {newPreviousCredentialId}': { by: 'id', listed: 'users/{user-id}/credentials' },
-  'groups {group-id}': id('group'),
-  'groups {groupId}': id('group'),
-  'default-groups {groupId}': id('group'),
-  'group-by-path {path}': name('group'),
-  'instances {alias}': name('identityProvider'),
-  'identity-providers {alias}': name('identityProvider'),
-  'federated-identity {provider}': name('identityProvider'),
-  'mappers {id}': id('identityProviderMapper'),
-  'providers {provider_id}': { fixed: 'oidc' },
-  'providers {providerId}': { fixed: 'oidc-usermodel-attribute-mapper' },
-  'flows {id}': id('authenticationFlow'),
-  'flows {flowAlias}': name('authenticationFlow'),
-  'executions {executionId}': { by: 'id', listed: 'authentication/flows/{flowAlias}/executions' },
-  'config {id}': id('authenticatorConfig'),
-  'config-description {providerId}': { fixed: 'auth-cookie' },
-  'required-actions {alias}': name('requiredAction'),
-  'organizations {org-id}': id('organization'),
-  'components {id}': id('component'),
-  'workflows {id}': id('workflow'),
-  'localization {locale}': { fixed: 'en' },
-  '{locale} {key}': { fixed: 'greeting' },
-}
 
 /** Lists of what is no object by itself; those that can be read. */
 const lists = [...new Set(Object.values(meanings).flatMap((one) => ('listed' in one ? [one.listed] : [])))].filter(
@@ -198,12 +129,7 @@ function whatOf(path: string, parameter: string): string | undefined {
 }
 
 function meaningOf(path: string, parameter: string): Meaning {
-  if (parameter === 'realm') return name('realm')
-  const step = path
-    .slice(0, path.indexOf(`/{${parameter}}`))
-    .split('/')
-    .at(-1)
-  const meaning = meanings[`${step} {${parameter}}`]
+  const meaning = findMeaning(path, parameter)
   if (!meaning) throw new Error(`${path}: what ${parameter} names is not known: add it to meanings`)
   return meaning
 }
