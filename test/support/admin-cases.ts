@@ -20,6 +20,7 @@ const ofMaster = ofManagement.filter((role) => role !== 'realm-admin')
 const management = { holder: 'own', client: 'realm-management', roles: ofManagement } as const
 const realmInMaster = { holder: 'master', client: 'own-realm', roles: ofMaster } as const
 const masterInMaster = { holder: 'master', client: 'master-realm', roles: ofMaster } as const
+const ofRealm = { holder: 'master', client: null, roles: ['admin', 'create-realm'] } as const
 
 /** The cases, by what they are called in admin-matrix.json. */
 export const adminCases: Readonly<Record<string, AdminCase>> = {
@@ -30,6 +31,9 @@ export const adminCases: Readonly<Record<string, AdminCase>> = {
   '<realm>-realm, another realm': { ...realmInMaster, target: 'other' },
   '<realm>-realm, master': { ...realmInMaster, target: 'master' },
   'master-realm, another realm': { ...masterInMaster, target: 'own' },
+  'master-realm, master': { ...masterInMaster, target: 'master' },
+  'roles of master, another realm': { ...ofRealm, target: 'own' },
+  'roles of master, master': { ...ofRealm, target: 'master' },
 }
 
 /** What was recorded of operations that are the same in all cases. */
