@@ -6,7 +6,7 @@ import type { Visibility } from '../store/objects.ts'
 import { findHolder } from '../store/role-mappings.ts'
 import type { Context } from './context.ts'
 import { failure } from './errors.ts'
-import { ADMIN, allows, type Power, powerFrom, seesAny } from './power.ts'
+import { ADMIN, administersAny, allows, type Power, powerFrom } from './power.ts'
 
 export type { Permission } from '../kinds/admin-roles.ts'
 
@@ -30,9 +30,9 @@ export function demand({ power, realm }: Context, ...permissions: readonly Permi
   for (const permission of permissions) demandIn(power, realm.name, permission)
 }
 
-/** Throws forbidden unless the power shows any realm. */
-export function demandSight(power: Power): void {
-  if (!seesAny(power)) throw failure('forbidden', 'HTTP 403 Forbidden')
+/** Throws forbidden unless the power is more than to take the place of people. */
+export function demandAny(power: Power): void {
+  if (!administersAny(power)) throw failure('forbidden', 'HTTP 403 Forbidden')
 }
 
 /** Throws forbidden unless the power reaches a realm, whether it exists or not. */

@@ -84,9 +84,9 @@ export function underCeilings(realm: string, ceilings: readonly Ceiling[]): Powe
   )
 }
 
-/** Whether the power shows any realm. Keycloak: to take the place of people alone does not. */
-export const seesAny = (power: Power): boolean =>
-  power.all || [...power.realms.keys()].some((realm) => allows(power, realm, 'see-realm'))
+/** Whether the power is more than to take the place of people. Keycloak: that alone shows nothing of the server. */
+export const administersAny = (power: Power): boolean =>
+  power.all || [...power.realms.values()].some((roles) => [...roles].some((role) => role !== 'impersonation'))
 
 /** Whether the power reaches no realm at all. */
 export const isNothing = (power: Power): boolean => !power.all && power.realms.size === 0

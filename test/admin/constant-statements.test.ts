@@ -33,6 +33,8 @@ const TAGS = [
 /** What the objects are called that addresses lead to. */
 const LABEL = 'thing'
 const USER = '/admin/realms/{realm}/users/{user-id}'
+/** Only what this client got tokens for may ask who it is. */
+const CONSOLE = 'security-admin-console'
 
 /** A realm with so many of everything, and the ids in it of what nothing else names: roles of the realm and of the client, and a client scope. */
 interface Sized extends Filled {
@@ -117,7 +119,7 @@ test.each(inOrder)('$method $path', async (operation) => {
 const bodies: Readonly<Record<string, (realm: Sized) => unknown>> = {
   createRealm: () => ({ realm: newName() }),
   updateRealm: () => ({ displayName: 'Other' }),
-  convertClientDescription: ({ size }) =>
+  describeClient: ({ size }) =>
     JSON.stringify({ clientId: 'described', redirectUris: numbered(size, (at) => `https://${at}.example.org/*`) }),
   updateClientProfiles: ({ size }) => ({ profiles: numbered(size, (at) => ({ name: `profile-${at}` })) }),
   updateClientPolicies: () => ({ policies: [] }),
@@ -152,8 +154,6 @@ function bodyOf(operation: Operation, realm: Sized): unknown {
 
 /** The address; of something else where another operation has done the same to what it is usually about. */
 function pathOf({ operationId, path }: Operation, realm: Sized): string {
-  // Who asks is of master.
-  if (operationId === 'whoAmI') return `/admin/master/console/whoami?currentRealm=${realm.name}`
   const instead: Record<string, string> = {
     ...(operationId === 'deleteRolesByIdRoleId' && { 'role-id': realm.spare.realm[0]! }),
     ...(path.includes('default-optional') && { clientScopeId: realm.spare.clientScope }),
@@ -162,9 +162,14 @@ function pathOf({ operationId, path }: Operation, realm: Sized): string {
 }
 
 /** A token of an administrator of the realm only, where that is enough: what they may give is looked into. */
-async function tokenFor({ path }: Operation, { name }: Sized): Promise<string | undefined> {
-  if (!path.startsWith('/admin/realms/{realm}')) return undefined
-  const form = { grant_type: 'password', client_id: 'admin-cli', username: 'administrator', password: 'pw' }
+async function tokenFor({ path, operationId }: Operation, { name }: Sized): Promise<string | undefined> {
+  if (!path.includes('{realm}')) return undefined
+  const form = {
+    grant_type: 'password',
+    client_id: operationId === 'whoAmI' ? CONSOLE : 'admin-cli',
+    username: 'administrator',
+    password: 'pw',
+  }
   const answer = await app.inject({
     method: 'POST',
     url: `/realms/${name}/protocol/openid-connect/token`,
@@ -221,6 +226,7 @@ async function sized(size: number): Promise<Sized> {
     objectOf('clientScope', 'spare'),
     ...wide.map((path) => ({ kind: 'group' as const, key: [path], representation: { path, ...held }, path: [] })),
     ...clients!.map((name) => objectOf('client', name)),
+    objectOf('client', CONSOLE, { directAccessGrantsEnabled: true }),
     ...providers!.map((name) => objectOf('identityProvider', name)),
     ...people!.map((name) =>
       objectOf('user', name, { ...mail(name), ...held, groups: [nameOf('group', LABEL), ...wide.slice(0, 3)] }),

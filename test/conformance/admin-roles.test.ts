@@ -1,32 +1,31 @@
-// Which roles may call which operation: what is said of each, and what happens, as it was recorded from the reference server.
+// Which roles may call which operation of their own realm: what happens is what was recorded from the reference server. What
+// operations say of it, in all realms, is compared in admin-matrix.test.ts.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { operations } from '../../src/http/admin/index.ts'
 import type { Operation } from '../../src/http/operation.ts'
-import { adminRoles, rolesGiving } from '../../src/kinds/admin-roles.ts'
+import { adminRoles } from '../../src/kinds/admin-roles.ts'
 import { hashPassword } from '../../src/service/passwords.ts'
 import { SYSTEM } from '../../src/service/service.ts'
 import { users } from '../../src/service/users.ts'
 import { addressOf, bodyFor, type Filled, fillRealm } from '../support/addresses.ts'
+import { nameOfOperation, type RecordedRoles } from '../support/admin-cases.ts'
 import { testServer } from '../support/server.ts'
 import { testService } from '../support/service.ts'
 
-/** The roles that are enough for operations, each alone or joined by a plus. */
-interface Recorded {
-  readonly roles: readonly string[]
-  readonly operations: readonly string[]
-}
-
-const recorded = JSON.parse(readFileSync(join(import.meta.dirname, 'admin-roles.json'), 'utf8')) as Recorded[]
-const rolesOf = new Map(recorded.flatMap(({ roles, operations }) => operations.map((one) => [one, roles] as const)))
-const nameOf = ({ method, path }: Operation) => `${method} ${path}`
+const read = <T>(file: string) => JSON.parse(readFileSync(join(import.meta.dirname, file), 'utf8')) as T
+const CASE = 'realm-management, own realm'
+const recorded = read<RecordedRoles[]>('admin-matrix.json')
+const apart = new Set(read<{ operation: string }[]>('admin-matrix-apart.json').map(({ operation }) => operation))
+/** By operation, the roles that are enough alone. */
+const rolesOf = new Map(
+  recorded.flatMap(({ enough, operations }) => operations.map((one) => [one, enough[CASE] ?? []] as const)),
+)
 const USER = '/admin/realms/{realm}/users/{user-id}'
-const known = operations.filter((operation) => rolesOf.has(nameOf(operation)))
-
-test('each operation says that it needs the roles that it needs there', () => {
-  const said = known.map((operation) => [nameOf(operation), enoughFor(operation)])
-  expect(said).toEqual(known.map((operation) => [nameOf(operation), [...rolesOf.get(nameOf(operation))!].sort()]))
+const known = operations.filter((operation) => {
+  const name = nameOfOperation(operation)
+  return operation.path.startsWith('/admin/realms/{realm}') && rolesOf.has(name) && !apart.has(name)
 })
 
 const roles = ['nobody', ...adminRoles.filter((role) => role !== 'create-realm')]
@@ -61,21 +60,14 @@ beforeAll(async () => {
   }
 }, 60_000)
 
-/** There, the test's realm has a role of a client, which other roles administer than those of the realm. */
-const OF_CLIENT = '/admin/realms/{realm}/roles-by-id/{role-id}/composites/clients/{clientUuid}'
-
-test.each(known.filter(({ path }) => path !== OF_CLIENT))(
-  '$method $path is refused to everybody else',
-  { timeout: 30_000 },
-  async (operation) => {
-    const enough = rolesOf.get(nameOf(operation))!
-    const isEnough = (role: string) => enough.includes(role)
-    // What changes something is only tried by those who may not.
-    const callers = operation.method === 'GET' ? roles : roles.filter((role) => !isEnough(role))
-    const answers = await Promise.all(callers.map(async (role) => [role, (await callAs(operation, role)) !== 403]))
-    expect(answers).toEqual(callers.map((role) => [role, isEnough(role)]))
-  },
-)
+test.each(known)('$method $path is refused to everybody else', { timeout: 30_000 }, async (operation) => {
+  const enough = rolesOf.get(nameOfOperation(operation))!
+  const isEnough = (role: string) => enough.includes(role)
+  // What changes something is only tried by those who may not.
+  const callers = operation.method === 'GET' ? roles : roles.filter((role) => !isEnough(role))
+  const answers = await Promise.all(callers.map(async (role) => [role, (await callAs(operation, role)) !== 403]))
+  expect(answers).toEqual(callers.map((role) => [role, isEnough(role)]))
+})
 
 async function callAs(operation: Operation, role: string): Promise<number> {
   const { app } = await testServer()
@@ -91,16 +83,4 @@ async function callAs(operation: Operation, role: string): Promise<number> {
     ...(body !== undefined && { payload: plain ? String(body) : JSON.stringify(body) }),
   })
   return statusCode
-}
-
-/** The smallest sets of roles that give all that an operation needs. */
-function enoughFor({ permission }: Operation): string[] {
-  if (permission === 'any') return []
-  let sets: string[][] = [[]]
-  for (const one of [permission].flat())
-    sets = sets.flatMap((set) => rolesGiving(one).map((role) => [...new Set([...set, role])].sort()))
-  const smallest = sets.filter(
-    (set) => !sets.some((other) => other.length < set.length && other.every((role) => set.includes(role))),
-  )
-  return [...new Set(smallest.map((set) => set.join('+')))].sort()
 }

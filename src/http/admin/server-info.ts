@@ -4,7 +4,7 @@ import { getHeapStatistics } from 'node:v8'
 import * as z from 'zod'
 import { API_VERSION } from '../../lib/version.ts'
 import { KEY_ALGORITHMS, SECRET_ALGORITHMS } from '../../oidc/algorithms.ts'
-import { demandSight } from '../../service/administrators.ts'
+import { demandAny } from '../../service/administrators.ts'
 import { features } from '../../service/resources/features.ts'
 import { whatThereIs } from '../../service/resources/server-info.ts'
 import { type Operation, tagged } from '../operation.ts'
@@ -138,7 +138,7 @@ export const serverInfoOperations: Operation[] = tagged('Realms Admin', [
     responses: { 200: { description: 'What there is.', schema: serverInfo }, ...refusals },
     handle: async ({ service, caller }) => {
       const power = await service.demandPower(caller)
-      demandSight(power)
+      demandAny(power)
       return { status: 200, body: { ...(power.all && aboutMachine()), ...about() } }
     },
   },
