@@ -226,7 +226,12 @@ async function sized(size: number): Promise<Sized> {
     objectOf('clientScope', 'spare'),
     ...wide.map((path) => ({ kind: 'group' as const, key: [path], representation: { path, ...held }, path: [] })),
     ...clients!.map((name) => objectOf('client', name)),
-    objectOf('client', CONSOLE, { directAccessGrantsEnabled: true }),
+    {
+      kind: 'client' as const,
+      key: [CONSOLE],
+      representation: { clientId: CONSOLE, directAccessGrantsEnabled: true },
+      path: [],
+    },
     ...providers!.map((name) => objectOf('identityProvider', name)),
     ...people!.map((name) =>
       objectOf('user', name, { ...mail(name), ...held, groups: [nameOf('group', LABEL), ...wide.slice(0, 3)] }),
