@@ -3,14 +3,13 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { renderSettingsTable } from '../src/config.ts'
 import { missingOperations } from '../src/http/admin/index.ts'
-import { openApi } from '../src/http/openapi.ts'
-import { operations } from '../src/http/server.ts'
+import { description, operations } from '../src/http/server.ts'
 import { documentSchema } from '../src/realm-file/schema.ts'
 import { renderSecurity } from './security.ts'
 
 const generated: Record<string, () => string | Promise<string>> = {
   'docs/configuration.md': renderSettingsTable,
-  'docs/openapi.json': () => `${JSON.stringify(openApi(operations), null, 1)}\n`,
+  'docs/openapi.json': () => `${JSON.stringify(description(), null, 1)}\n`,
   'docs/operations.txt': renderOperations,
   'docs/security.md': () => renderSecurity(operations),
   'schema/realm.schema.json': () => `${JSON.stringify(documentSchema(), null, 1)}\n`,

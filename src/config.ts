@@ -30,6 +30,7 @@ const port = z.coerce
   .regex(/^\d{1,5}$/, portNumber)
   .transform(Number)
   .refine((port) => port <= 65_535, portNumber)
+const intervalNumber = 'must be a whole number of seconds from 1 to 86400'
 const list = z
   .union([z.string().transform((list) => list.split(',')), z.array(z.string())])
   .transform((list) => list.map((one) => one.trim()).filter((one) => one !== ''))
@@ -120,17 +121,47 @@ export const settings = {
       'Folder of lists that the policy `passwordBlacklist` names: text files with a password a line that nobody may choose.',
   }),
   source: setting('source', {
-    placeholder: 'file or folder',
+    placeholder: 'file, folder or git URL',
     schema: list,
     empty: true,
     description:
-      'Where realms are declared: repeat the flag, or separate with commas in the variable; empty is none. Without it, in development mode the folder `examples`, where there is one.',
+      'Where realms are declared: files, folders, or places in git repositories, such as `https://host/realms.git#main:prod` (branch, tag or commit, then folder or file; also `ssh://…`, `git@host:…` and `file:///…`). Repeat the flag, or separate with commas in the variable; empty is none. Without it, in development mode the folder `examples`, where there is one.',
   }),
   sourceLimits: setting('source-limits', {
     placeholder: 'limits',
     schema: list.transform((limits, context) => limits.flatMap((one) => readLimit(one) ?? refuseLimit(context))),
     description:
       'What sources may touch, and which administrative power they give at most: `<source>=<realms>:<roles>`, separated with commas, where realms and roles are separated with `|`, `*` is all of them, nothing none, and the source `*` every other one. `team=acme|beta:view-users|manage-users` states the realms acme and beta, and gives nobody in them more than these roles.',
+  }),
+  sourceInterval: setting('source-interval', {
+    placeholder: 'seconds',
+    schema: z.coerce
+      .number(intervalNumber)
+      .refine((seconds) => seconds >= 1 && seconds <= 86_400 && Number.isInteger(seconds), intervalNumber),
+    default: 60,
+    description:
+      'How often the servers of git repositories are asked for another commit; one that does not answer is asked less often.',
+  }),
+  sourceWebhookSecretFile: setting('source-webhook-secret-file', {
+    placeholder: 'file',
+    schema: text,
+    description:
+      'File with the secret by which webhooks are signed that tell of a push, at `/regent/v1/webhook`. Without it none are taken.',
+  }),
+  sourceSigners: setting('source-signers', {
+    placeholder: 'file',
+    schema: text,
+    description:
+      'File that names whose SSH signatures count, as `gpg.ssh.allowedSignersFile` of git has it: a commit that is not signed by one of them is not applied.',
+  }),
+  sourceVariables: setting('source-variables', {
+    placeholder: 'names and folders',
+    schema: list.refine(
+      (all) => all.every((one) => /^(env:\w+\*?|file:.+)$/.test(one)),
+      'must be like env:NAME,env:PREFIX_*,file:/folder',
+    ),
+    description:
+      'What documents may take values from: `env:NAME`, `env:PREFIX_*` and `file:/folder`, separated with commas. Without it nothing, but in development mode everything for files and folders.',
   }),
   unknownFields: setting('unknown-fields', {
     placeholder: 'error or warn',

@@ -52,7 +52,7 @@ const unknownFields = () => {
 
 program
   .command('validate')
-  .argument('<source>', 'file or folder')
+  .argument('<source>', 'file, folder or git URL')
   .description('check documents without a store')
   .addOption(unknownFields())
   .action(async (source, flags) => (await import('./cli/validate.ts')).validate(source, flags))
@@ -68,8 +68,8 @@ const allowLockOut = () =>
 const output = () => new Option('--output <format>', 'form of the output').choices(['text', 'json']).default('text')
 
 onStore('plan', 'show what applying documents would change')
-  .argument('<source>', 'file or folder')
-  .option('--name <name>', 'name of the source (default: its path)')
+  .argument('<source>', 'file, folder or git URL')
+  .option('--name <name>', 'name of the source (default: its path or URL)')
   .addOption(unknownFields())
   .addOption(allowLockOut())
   .option('--detailed-exitcode', 'exit with 0 when there is nothing to do, 2 when there are changes, 1 on an error')
@@ -77,8 +77,8 @@ onStore('plan', 'show what applying documents would change')
   .action(async (source, flags) => (await import('./cli/plan.ts')).plan(source, flags))
 
 onStore('apply', 'apply documents: all of a realm, or nothing')
-  .argument('<source>', 'file or folder')
-  .option('--name <name>', 'name of the source (default: its path)')
+  .argument('<source>', 'file, folder or git URL')
+  .option('--name <name>', 'name of the source (default: its path or URL)')
   .addOption(unknownFields())
   .addOption(allowLockOut())
   .addOption(output())

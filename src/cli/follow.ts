@@ -2,6 +2,7 @@
 import { chunks } from '../lib/chunks.ts'
 import { outcomeLines } from '../reconcile/render.ts'
 import { applySources, type Outcome } from '../reconcile/run.ts'
+import { RemoteError } from '../reconcile/sources/git-command.ts'
 import { sharing } from '../reconcile/sources/sharing.ts'
 import type { SourceState } from '../reconcile/wanted.ts'
 import type { Service } from '../service/service.ts'
@@ -15,6 +16,8 @@ const LINES = 1_000
 export interface Followed {
   /** What it is called on the terminal. */
   readonly called: string
+  /** The commit that was read last, good or not. */
+  readonly attempted: string | undefined
   /** What it states now. */
   read(): Promise<SourceState>
 }
@@ -25,31 +28,48 @@ export interface Follower {
   begin(): Promise<void>
   /** Applies one as it is now, with the others as they were when they were read last. */
   changed(source: Followed): Promise<void>
+  /** Tells that it cannot be asked whether it has changed; not again while the reason is the same. */
+  failed(source: Followed, error: unknown): void
+  /** It can be asked. */
+  answered(source: Followed): void
 }
 
 /** Follows the sources. What is wrong is told, and the last good state stays. */
 export function follow(service: Service, sources: readonly Followed[]): Follower {
   const states = new Map<Followed, SourceState>()
+  const silent = new Map<Followed, string>()
   let last: Promise<void> = Promise.resolve()
   const queued = (work: () => Promise<void>) => {
     last = last.then(work)
     return last
   }
+  const failed = (source: Followed, error: unknown) => {
+    const reason = report(error)
+    if (silent.get(source) === reason) return
+    silent.set(source, reason)
+    console.error(`${paint('red', `${source.called} cannot be read; what was live stays:`)}\n${reason}\n`)
+  }
+  const answered = (source: Followed) => {
+    if (silent.delete(source)) console.log(`${source.called} can be read again.\n`)
+  }
   const read = async (source: Followed): Promise<SourceState | undefined> => {
     try {
-      return await source.read()
+      const state = await source.read()
+      answered(source)
+      return state
     } catch (error) {
-      refused(source.called, error)
+      if (error instanceof RemoteError) failed(source, error)
+      else refused(source, error)
       return undefined
     }
   }
-  const run = async (called: string, together: readonly SourceState[]): Promise<boolean> => {
+  const run = async (source: Followed, together: readonly SourceState[]): Promise<boolean> => {
     try {
       const actor = { kind: 'source', source: together[0]!.name } as const
       tell(await applySources(service, { actor }, together))
       return true
     } catch (error) {
-      refused(called, error)
+      refused(source, error)
       return false
     }
   }
@@ -65,7 +85,7 @@ export function follow(service: Service, sources: readonly Followed[]): Follower
           if (applied.has(state)) continue
           const together = sharing(state, undefined, [...states.values()])
           for (const one of together) applied.add(one)
-          await run(source.called, together)
+          await run(source, together)
         }
         // What is alone is read when it changes, and may be long.
         if (sources.length === 1) states.clear()
@@ -75,9 +95,11 @@ export function follow(service: Service, sources: readonly Followed[]): Follower
         const state = await read(source)
         if (!state) return
         const others = [...states].flatMap(([other, one]) => (other === source ? [] : [one]))
-        const good = await run(source.called, sharing(state, states.get(source), others))
+        const good = await run(source, sharing(state, states.get(source), others))
         if (good && sources.length > 1) states.set(source, state)
       }),
+    failed,
+    answered,
   }
 }
 
@@ -88,6 +110,7 @@ function tell(outcome: Outcome): void {
   console.log()
 }
 
-function refused(called: string, error: unknown): void {
-  console.error(`${paint('red', `${called} was not applied; what was live stays:`)}\n${report(error)}\n`)
+function refused({ called, attempted }: Followed, error: unknown): void {
+  const what = attempted ? `${called} at ${attempted}` : called
+  console.error(`${paint('red', `${what} was not applied; what was live stays:`)}\n${report(error)}\n`)
 }

@@ -1,19 +1,16 @@
 // Starts the server, reconciles its sources, and keeps watching them.
-import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { readSettings, type Settings } from '../config.ts'
 import { listen } from '../http/listen.ts'
 import { createServer } from '../http/server.ts'
 import { deliverers } from '../oidc/deliver.ts'
-import { watchFileSource } from '../reconcile/sources/watch.ts'
 import { bootstrap, hasAdministrator } from '../service/bootstrap.ts'
 import { startOutbox } from '../service/outbox.ts'
-import type { Ceiling } from '../service/power.ts'
 import { openService, type Service } from '../service/service.ts'
 import { sweep } from '../service/sweeper.ts'
-import { type Followed, follow } from './follow.ts'
+import { follow } from './follow.ts'
 import { readKey } from './key.ts'
-import { report } from './report.ts'
-import { readSource } from './source.ts'
+import { namedSources, openSource, type Watched } from './watched.ts'
 
 /** How often goes what is over. */
 const SWEEP_EVERY = 15 * 60 * 1000
@@ -44,6 +41,8 @@ async function run(service: Service, settings: Settings, started: number): Promi
     throw new Error(
       'nobody can administer this store: give --admin-user and --admin-password (REGENT_ADMIN_USER, REGENT_ADMIN_PASSWORD) for the first administrator, or make one with "regent admin-password"',
     )
+  const stopped = untilStopped()
+  const sources: Watched[] = []
   const app = await createServer(service, {
     basePath: settings.basePath,
     hostname: settings.hostname,
@@ -51,8 +50,8 @@ async function run(service: Service, settings: Settings, started: number): Promi
     logLevel: settings.logLevel,
     showRealms: !settings.production,
     metrics: true,
+    webhook: await webhookOf(settings, sources),
   })
-  const stopped = untilStopped()
   const outbox = startOutbox(service, deliverers, (error) => app.log.error(error))
   const delivering = setInterval(outbox.wake, DELIVER_EVERY)
   const sweeping = setInterval(
@@ -63,21 +62,17 @@ async function run(service: Service, settings: Settings, started: number): Promi
     const addresses = await listen(app, { host: settings.host, port: settings.port, https: httpsOf(settings) })
     await service.announce(addresses.own)
     console.log(banner(service, settings, settings.hostname ?? addresses.public, performance.now() - started))
-    const watchers = []
-    const sources = sourcesOf(settings).map((path) => followed(path, settings))
+    const ending = new AbortController()
+    void stopped.then(() => ending.abort())
+    for (const named of namedSources(settings)) sources.push(await openSource(named, settings, ending.signal))
     const follower = follow(service, sources)
     await follower.begin()
-    for (const source of sources) {
-      const { called } = source
-      const failed = (error: unknown) => console.error(`${called} may change without being noticed: ${report(error)}\n`)
-      watchers.push(await watchFileSource(called, { changed: () => follower.changed(source), failed }))
-      console.log(`Watching ${called}. Edit a file there, and it is applied.\n`)
-    }
+    for (const source of sources) console.log(`${await source.watch(follower)}\n`)
     await stopped
-    for (const close of watchers) await close()
   } finally {
     clearInterval(sweeping)
     clearInterval(delivering)
+    for (const source of sources) await source.close()
     await app.close()
     await outbox.close()
   }
@@ -88,28 +83,16 @@ function httpsOf({ httpsPort, httpsCertificateFile, httpsCertificateKeyFile }: S
   return { port: httpsPort, certificateFile: httpsCertificateFile, keyFile: httpsCertificateKeyFile }
 }
 
-/** In development mode, the examples of the folder are a source where none is named. */
-function sourcesOf({ source, production }: Settings): readonly string[] {
-  return source ?? (!production && existsSync('examples') ? ['examples'] : [])
-}
-
-/** A file or folder as a source, with the limit that it has. */
-function followed(path: string, settings: Settings): Followed {
-  const ceilingOf = ceilingsIn(settings)
-  const { unknownFields } = settings
-  return {
-    called: path,
-    async read() {
-      const state = await readSource(path, { unknownFields })
-      return { ...state, ceiling: ceilingOf(state.name) }
-    },
+/** Who knows the secret says that something was pushed: the sources that it can be are read. */
+async function webhookOf({ sourceWebhookSecretFile }: Settings, sources: readonly Watched[]) {
+  if (!sourceWebhookSecretFile) return undefined
+  const secret = (await readFile(sourceWebhookSecretFile, 'utf8')).trim()
+  if (!secret) throw new Error(`${sourceWebhookSecretFile} is empty: make a secret with "openssl rand -hex 32"`)
+  const pushed = (urls: readonly string[]) => {
+    const known = sources.filter((source) => source.pushed(urls))
+    if (!known.length) for (const source of sources) source.pushed([])
   }
-}
-
-/** The limit of a source, by its name. */
-function ceilingsIn({ sourceLimits = [] }: Settings): (source: string) => Ceiling | undefined {
-  const limits = new Map(sourceLimits.map(({ source, ...ceiling }) => [source, ceiling]))
-  return (source) => limits.get(source) ?? limits.get('*')
+  return { secret, pushed }
 }
 
 function untilStopped(): Promise<void> {

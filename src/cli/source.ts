@@ -1,6 +1,8 @@
 import Table from 'cli-table3'
 import type { UnknownFields } from '../realm-file/parse.ts'
 import { readFileSource } from '../reconcile/sources/file.ts'
+import { openGitSource } from '../reconcile/sources/git.ts'
+import { gitAddress, shownAddress } from '../reconcile/sources/git-address.ts'
 import type { SourceText } from '../reconcile/sources/text.ts'
 import type { SourceState } from '../reconcile/wanted.ts'
 import type { SourceOfRealm } from '../service/history.ts'
@@ -13,10 +15,24 @@ export interface SourceFlags {
   readonly allowLockOut?: true
 }
 
-/** What a file or folder states, with the variables of this process: whoever runs a command may read what they may read. */
-export function readSource(path: string, flags: SourceFlags): Promise<SourceState & SourceText> {
+/** What a file, a folder or a repository states, with the variables of this process: whoever runs a command may read what they may read. */
+export async function readSource(named: string, flags: SourceFlags): Promise<SourceState & SourceText> {
   const { name, unknownFields } = flags
-  return readFileSource(path, { name, unknownFields, env: process.env, allowed: () => true })
+  const options = { name, unknownFields, env: process.env, allowed: () => true }
+  const address = gitAddress(named)
+  if (!address) return readFileSource(named, options)
+  const source = await openGitSource(address, options)
+  try {
+    return await source.read()
+  } finally {
+    await source.close()
+  }
+}
+
+/** What was named as a source, without the credentials that it may hold. */
+export function shownSource(named: string): string {
+  const address = gitAddress(named)
+  return address ? shownAddress(address) : named
 }
 
 /** A source as it travels. */

@@ -7,9 +7,9 @@ import type { BodyForm } from './body.ts'
 import { type Operation, paramsOf, type Response } from './operation.ts'
 import { components, representationOf } from './responses.ts'
 
-/** The document: OpenAPI 3.1. */
-export function openApi(operations: readonly Operation[]): JsonSchema {
-  const paths: Record<string, JsonSchema> = {}
+/** The document: OpenAPI 3.1. `others`: paths that are no operations of administrators, described already. */
+export function openApi(operations: readonly Operation[], others: Record<string, JsonSchema> = {}): JsonSchema {
+  const paths: Record<string, JsonSchema> = { ...others }
   for (const operation of operations) {
     paths[operation.path] ??= { parameters: paramsOf(operation.path).map(pathParameter) }
     paths[operation.path]![operation.method.toLowerCase()] = operationObject(operation)

@@ -18,6 +18,7 @@ import { regentOperations } from './regent.ts'
 import { regentHistoryOperations } from './regent-history.ts'
 import { register } from './register.ts'
 import { demandStorable } from './storable.ts'
+import { serveWebhook, type Webhook, webhookPath } from './webhook.ts'
 
 /** How the server is reached, and who is trusted. */
 export interface ServerOptions {
@@ -34,12 +35,17 @@ export interface ServerOptions {
   readonly showRealms?: boolean
   /** Whether requests are measured, for /metrics. */
   readonly metrics?: boolean
+  /** Who is told of pushes by webhooks, and the secret by which these are signed; absent: none are taken. */
+  readonly webhook?: Webhook | undefined
   /** Who calls, for requests in this process that carry no token. */
   readonly caller?: Caller
 }
 
 /** Every operation of the server. */
 export const operations = [...adminOperations, ...regentOperations, ...regentHistoryOperations]
+
+/** The description of all of it. */
+export const description = () => openApi(operations, webhookPath)
 
 /** A whole realm with its people must fit. */
 const BODY_LIMIT = 64 * 1024 * 1024
@@ -68,6 +74,7 @@ export async function createServer(service: Service, options: ServerOptions = {}
     logTo,
     showRealms = false,
     metrics = false,
+    webhook,
     caller,
   } = options
   const app = fastify({
@@ -112,6 +119,7 @@ export async function createServer(service: Service, options: ServerOptions = {}
     register(scope, { service, authenticate: who, baseOf }, operations, missingOperations)
   })
   await app.register((scope) => oidcRoutes(scope, service, baseOf))
+  if (webhook) await app.register(async (scope) => serveWebhook(scope, webhook))
   await app.register(async (scope) => ownRoutes(scope, service, baseOf, showRealms))
   return app
 }
@@ -130,7 +138,7 @@ function ownRoutes(
     )
     return reply.type('text/html; charset=utf-8').send(page)
   })
-  app.get('/openapi.json', async () => openApi(operations))
+  app.get('/openapi.json', async () => description())
   app.get('/health/live', async () => ({ status: 'UP' }))
   app.get('/health/ready', async (request, reply) => {
     try {

@@ -2,7 +2,7 @@
  * Remembers what was asked for last, up to a total size, and at least the last two, since two may be asked for in turn:
  * what was forgotten is made anew. For what takes much room and little time.
  */
-export function recent<K extends object, V>(limit: number): (key: K, size: number, make: () => V) => V {
+export function recent<K, V>(limit: number): (key: K, size: number, make: () => V) => V {
   const kept = new Map<K, { value: V; size: number }>()
   let total = 0
   return (key, size, make) => {

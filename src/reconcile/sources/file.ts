@@ -3,8 +3,10 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { join, relative, resolve, sep } from 'node:path'
+import { recent } from '../../lib/recent.ts'
 import { type Document, parseDocuments } from '../../realm-file/document.ts'
 import { openEnvelopes } from '../../realm-file/envelopes.ts'
+import { megabyte } from '../../realm-file/limits.ts'
 import type { UnknownFields } from '../../realm-file/parse.ts'
 import { byPlace, collect, DocumentError, type Problem } from '../../realm-file/problem.ts'
 import { substitute } from '../../realm-file/substitute.ts'
@@ -19,6 +21,23 @@ export interface FileSourceOptions {
   readonly env: Record<string, string | undefined>
   /** Which variables and files documents may take values from. */
   readonly allowed: (kind: 'env' | 'file', name: string) => boolean
+  /** Absent: each file is parsed whenever the source is read. */
+  readonly parse?: Parse
+  /** The folder that files are named from; absent: where people are. */
+  readonly root?: string
+  /** What messages call the source; absent: its path. */
+  readonly called?: string
+}
+
+type Parse = typeof parseDocuments
+
+/** Characters of files that are kept with what was parsed of them. */
+const KEPT = 4 * megabyte
+
+/** Parses files, and not again those that are as they were. */
+export function parsing(): Parse {
+  const parsed = recent<string, Document[]>(KEPT)
+  return (file, text) => parsed(`${file}\0${text}`, text.length, () => parseDocuments(file, text))
 }
 
 /** Whether a name in a source is left out. */
@@ -28,6 +47,8 @@ const EXTENSIONS = ['.yaml', '.yml', '.json']
 
 /** What the file or folder states now. Throws DocumentError, or SourceError when there is nothing to read. */
 export async function readFileSource(path: string, options: FileSourceOptions): Promise<SourceState & SourceText> {
+  const { parse = parseDocuments, called = path } = options
+  const shown = (file: string) => shownFrom(options.root, file)
   const files = await listFiles(path)
   const problems: Problem[] = []
   const read: Document[] = []
@@ -36,7 +57,7 @@ export async function readFileSource(path: string, options: FileSourceOptions): 
   for (const file of files) {
     const text = await readFile(file, 'utf8')
     hash.update(`${relative(path, file)}\0${text}\0`)
-    const documents = collect(problems, () => parseDocuments(shown(file), text))
+    const documents = collect(problems, () => parse(shown(file), text))
       .flat()
       .flatMap((document) => collect(problems, () => substitute(document, variables(options, file))))
     read.push(...documents)
@@ -48,7 +69,7 @@ export async function readFileSource(path: string, options: FileSourceOptions): 
   // Taken as a state, it would say that everything is to go: sooner a wrong path, or a mount that is not there yet.
   if (!documents.length) {
     throw new SourceError(
-      `${path} holds no document that states a realm (${EXTENSIONS.join(', ')}): nothing is stated, and nothing was changed`,
+      `${called} holds no document that states a realm (${EXTENSIONS.join(', ')}): nothing is stated, and nothing was changed`,
     )
   }
   return {
@@ -106,8 +127,8 @@ function variables(options: FileSourceOptions, file: string) {
   }
 }
 
-/** A path as people name it: relative to where they are, with forward slashes. */
-function shown(path: string): string {
-  const near = relative(process.cwd(), resolve(path))
+/** A path as people name it: relative to the folder, with forward slashes. */
+function shownFrom(folder = process.cwd(), path: string): string {
+  const near = relative(folder, resolve(path))
   return (near === '' ? '.' : near.startsWith('..') ? resolve(path) : near).split(sep).join('/')
 }

@@ -1,0 +1,113 @@
+// Told by webhooks, in the form of GitHub, that something was pushed to a repository.
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { FastifyInstance } from 'fastify'
+import type { JsonSchema } from '../kinds/json-schema.ts'
+import { HttpError } from './errors.ts'
+
+/** Who is told, and how they know that it is true. */
+export interface Webhook {
+  readonly secret: string
+  /** Something was pushed to the repository that has these addresses; none: nobody knows to which. */
+  pushed(urls: readonly string[]): void
+}
+
+/** The largest that is sent: bytes. */
+const LARGEST = 25 * 1024 * 1024
+
+const PATH = '/regent/v1/webhook'
+
+/** Its place in OpenAPI: no administrator calls it. */
+export const webhookPath: Record<string, JsonSchema> = {
+  [PATH]: {
+    post: {
+      operationId: 'receiveWebhook',
+      tags: ['Regent'],
+      summary: 'Tells that something was pushed to a git repository: its sources are read at once.',
+      description:
+        'In the form in which GitHub tells of a push. Without the setting `--source-webhook-secret-file` the address is not there.',
+      security: [],
+      parameters: [
+        {
+          name: 'X-Hub-Signature-256',
+          in: 'header',
+          required: true,
+          description: '`sha256=` and, in hexadecimal, the HMAC-SHA256 of the body by the secret.',
+          schema: { type: 'string' },
+        },
+        {
+          name: 'X-GitHub-Event',
+          in: 'header',
+          description: 'What happened; `ping` says that nothing did.',
+          schema: { type: 'string' },
+        },
+      ],
+      requestBody: {
+        required: true,
+        description: 'The repository is found by its addresses; where none is known, the sources of all are read.',
+        content: {
+          'application/json': {
+            schema: {
+              type: 'object',
+              properties: {
+                repository: {
+                  type: 'object',
+                  description: 'The repository, with its addresses in `clone_url`, `ssh_url`, `git_url` and others.',
+                },
+              },
+            },
+          },
+        },
+      },
+      responses: {
+        202: { description: 'The sources are being read.' },
+        204: { description: 'Nothing was pushed.' },
+        400: { description: 'The body is no JSON.' },
+        401: { description: 'The signature is not that of the secret.' },
+        404: { description: 'No secret is set.' },
+      },
+    },
+  },
+}
+
+/** Adds the route. */
+export function serveWebhook(app: FastifyInstance, { secret, pushed }: Webhook): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
+  app.post(PATH, { bodyLimit: LARGEST }, async (request, reply) => {
+    const body = (request.body as Buffer | undefined) ?? Buffer.alloc(0)
+    if (!isSigned(body, secret, String(request.headers['x-hub-signature-256'] ?? ''))) {
+      throw refusal(401, 'the signature is not that of the secret')
+    }
+    if (request.headers['x-github-event'] === 'ping') return reply.code(204).send()
+    pushed(addressesIn(textOf(body, request.headers['content-type'])))
+    return reply.code(202).send()
+  })
+}
+
+function isSigned(body: Buffer, secret: string, signature: string): boolean {
+  const right = Buffer.from(`sha256=${createHmac('sha256', secret).update(body).digest('hex')}`)
+  const given = Buffer.from(signature)
+  return given.length === right.length && timingSafeEqual(given, right)
+}
+
+/** A form has the JSON in a field. */
+function textOf(body: Buffer, type = ''): string {
+  const text = body.toString('utf8')
+  return /^application\/x-www-form-urlencoded\b/i.test(type) ? (new URLSearchParams(text).get('payload') ?? '') : text
+}
+
+/** The addresses of the repository: whatever its host calls them. */
+function addressesIn(text: string): string[] {
+  let payload: { readonly repository?: Readonly<Record<string, unknown>> | null } | null
+  try {
+    payload = JSON.parse(text)
+  } catch {
+    throw refusal(400, 'the body is no JSON')
+  }
+  const repository = Object.entries(payload?.repository ?? {})
+  return repository.flatMap(([name, value]) => (/url$/.test(name) && typeof value === 'string' && value ? [value] : []))
+}
+
+function refusal(status: number, error_description: string): HttpError {
+  return new HttpError(status, { error: status === 401 ? 'unauthorized' : 'invalid_request', error_description })
+}

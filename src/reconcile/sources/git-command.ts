@@ -1,0 +1,92 @@
+// Git as a process of its own: what it may do, whom it may ask, and what its failures mean.
+import { execFile } from 'node:child_process'
+import { devNull } from 'node:os'
+import { promisify } from 'node:util'
+import { SourceError } from './file.ts'
+import type { GitAddress } from './git-address.ts'
+
+/** The server of a repository did not give what it was asked for: perhaps it does later. */
+export class RemoteError extends SourceError {}
+
+/** Runs git; gives what it prints. Throws what `refused` makes of its complaints. */
+export type Git = (
+  args: readonly string[],
+  refused: (reason: string) => Error,
+  env?: NodeJS.ProcessEnv,
+) => Promise<string>
+
+/** Milliseconds that one command may take. */
+const PATIENCE = 5 * 60 * 1000
+
+// No link of a repository leads out of it, nothing in it is run, and its texts are as they were committed.
+const CAREFUL = {
+  'core.symlinks': 'false',
+  'core.hooksPath': devNull,
+  'core.fsmonitor': 'false',
+  'core.autocrlf': 'false',
+  'gc.autoDetach': 'false',
+  'http.lowSpeedLimit': '1',
+  'http.lowSpeedTime': '30',
+}
+
+/** What a repository of its own may not be told by whoever started this process: a hook of another one, for instance. */
+const KEPT = /^GIT_(SSH|SSL|CONFIG|ASKPASS|PROXY|HTTP)/
+
+/** Git on the repository in the folder, for one address. */
+export function gitIn(folder: string, address: GitAddress, signal: AbortSignal | undefined): Git {
+  const settings = Object.entries({ ...CAREFUL }).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_') || KEPT.test(name))
+  const usual: NodeJS.ProcessEnv = {
+    ...Object.fromEntries(own),
+    LC_ALL: 'C',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_ALLOW_PROTOCOL: address.protocol,
+    GIT_SSH_COMMAND: `${process.env.GIT_SSH_COMMAND ?? 'ssh'} -o BatchMode=yes -o ConnectTimeout=20`,
+    ...credentialsOf(address),
+  }
+  return async (args, refused, env) => {
+    try {
+      const run = promisify(execFile)('git', [`--git-dir=${folder}`, ...settings, ...args], {
+        env: { ...usual, ...env },
+        timeout: PATIENCE,
+        maxBuffer: 64 * 1024 * 1024,
+        ...(signal && { signal }),
+      })
+      return (await run).stdout
+    } catch (error) {
+      const { code, killed, stderr = '' } = error as { code?: unknown; killed?: boolean; stderr?: string }
+      if (code === 'ENOENT')
+        throw new SourceError('a source in git needs the command git, which is not there: install it')
+      if (code === 'ABORT_ERR') throw refused('it was interrupted')
+      throw refused(killed ? `git did not end within ${PATIENCE / 1000} s` : reasonIn(stderr))
+    }
+  }
+}
+
+/** Git asks for them by a helper, and for this host only: on a command line others would see them, and in a URL messages would hold them. */
+function credentialsOf({ url, credentials }: GitAddress): NodeJS.ProcessEnv {
+  if (!credentials) return {}
+  const at = Number(process.env.GIT_CONFIG_COUNT ?? 0)
+  return {
+    GIT_CONFIG_COUNT: String(at + 1),
+    [`GIT_CONFIG_KEY_${at}`]: `credential.${new URL(url).origin}.helper`,
+    [`GIT_CONFIG_VALUE_${at}`]: `!f() { test "$1" = get && printf 'username=%s\\npassword=%s\\n' "$REGENT_GIT_USER" "$REGENT_GIT_PASSWORD"; }; f`,
+    REGENT_GIT_USER: credentials.user,
+    REGENT_GIT_PASSWORD: credentials.password,
+  }
+}
+
+/** What git complains about, in one line that is the same each time. */
+function reasonIn(stderr: string): string {
+  const lines = stderr
+    .split('\n')
+    .map((line) =>
+      line
+        .replace(/^(fatal|error|remote): /, '')
+        .replace(/ after \d+ ms/, '')
+        .replace(/\p{Cc}/gu, '')
+        .trim(),
+    )
+    .filter((line) => line !== '' && !/^(hint:|Please make sure you have|and the repository exists)/.test(line))
+  return lines.join('; ').slice(0, 500) || 'git gives no reason'
+}

@@ -1,0 +1,121 @@
+// A branch, tag or commit of a git repository as a source of documents.
+import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { SourceState } from '../wanted.ts'
+import { type FileSourceOptions, parsing, readFileSource, SourceError } from './file.ts'
+import { type GitAddress, nameOf, shownAddress } from './git-address.ts'
+import { gitIn, RemoteError } from './git-command.ts'
+import type { SourceText } from './text.ts'
+
+/** How a git source is read. */
+export interface GitSourceOptions extends Pick<FileSourceOptions, 'name' | 'unknownFields' | 'env' | 'allowed'> {
+  /** File with the keys of those who may sign commits, in the form of `gpg.ssh.allowedSignersFile`; absent: unsigned ones count too. */
+  readonly signers?: string | undefined
+  /** Ends what runs. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A source with a repository of its own, which holds what was fetched last. */
+export interface GitSource {
+  /** The address, without credentials. */
+  readonly called: string
+  /** The commit that was fetched last, good or not. */
+  readonly attempted: string | undefined
+  /** The commit that the server has now. Throws RemoteError. */
+  head(): Promise<string>
+  /** What is stated there now. Throws RemoteError, DocumentError, or SourceError for what is not signed, or states nothing. */
+  read(): Promise<SourceState & SourceText>
+  /** Removes the repository. */
+  close(): Promise<void>
+}
+
+/** Where what was fetched last is kept: the server sends only what is new since. */
+const FETCHED = 'refs/source'
+
+/** Opens a source: nobody is asked yet. Throws SourceError where there is no git. */
+export async function openGitSource(address: GitAddress, options: GitSourceOptions): Promise<GitSource> {
+  const { url, ref, path } = address
+  const folder = await mkdtemp(join(tmpdir(), 'regent-git-'))
+  const git = gitIn(join(folder, 'repository'), address, options.signal)
+  const called = shownAddress(address)
+  const remote = (what: string) => (reason: string) => new RemoteError(`${url}: ${what}: ${reason}`)
+  const failed = (reason: string) => new SourceError(`${called}: ${reason}`)
+  const parse = parsing()
+  let attempted: string | undefined
+  // The server was asked for it, and it was not fetched since.
+  let found: { readonly name: string; readonly commit: string } | undefined
+
+  /** A branch goes before a tag of the same name. */
+  const find = async () => {
+    if (ref && /^([\da-f]{40}|[\da-f]{64})$/.test(ref)) return { name: ref, commit: ref }
+    const names = !ref ? ['HEAD'] : ref.startsWith('refs/') ? [ref] : [`refs/heads/${ref}`, `refs/tags/${ref}`]
+    const asked = ['ls-remote', '--quiet', '--', url, ...names, ...names.map((name) => `${name}^{}`)]
+    const listed = await git(asked, remote('git cannot ask its server'))
+    const commits = new Map(listed.split('\n').map((line) => line.split('\t').reverse() as [string, string]))
+    const name = names.find((one) => commits.has(one))
+    if (name) return { name, commit: commits.get(`${name}^{}`) ?? commits.get(name)! }
+    const missing = ref ? `there is no branch or tag ${ref} (a commit is named in full)` : 'it holds no commit'
+    throw new RemoteError(`${url}: ${missing}`)
+  }
+
+  const fetch = async (): Promise<string> => {
+    const { name } = found ?? (await find())
+    found = undefined
+    const how = ['--quiet', '--depth=1', '--no-tags', '--force', '--no-recurse-submodules', '--no-write-fetch-head']
+    await git(['fetch', ...how, '--', url, `${name}:${FETCHED}`], remote('git cannot fetch'))
+    return (await git(['rev-parse', '--verify', '--quiet', `${FETCHED}^{commit}`], failed)).trim()
+  }
+
+  /** Signatures of other kinds than SSH are not looked up in whatever keyring there is. */
+  const verify = async (commit: string, signers: string) => {
+    const keys = { 'gpg.ssh.allowedSignersFile': resolve(signers), 'gpg.minTrustLevel': 'fully' }
+    const others = { 'gpg.program': 'false', 'gpg.openpgp.program': 'false', 'gpg.x509.program': 'false' }
+    const settings = Object.entries({ ...keys, ...others }).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+    await git([...settings, 'verify-commit', commit], (reason) =>
+      failed(`the commit ${commit} is not signed by anybody whom ${signers} names (${reason})`),
+    )
+  }
+
+  const readCommit = async (commit: string): Promise<SourceState & SourceText> => {
+    const place = await mkdtemp(join(folder, 'commit-'))
+    try {
+      const root = join(place, 'files')
+      await mkdir(root)
+      const checkout = [`--work-tree=${root}`, 'checkout', '--quiet', '--force', '--detach', commit]
+      await git(checkout, failed, { GIT_INDEX_FILE: join(place, 'index') })
+      const at = join(root, path ?? '')
+      if (!(await stat(at).catch(() => undefined)))
+        throw failed(`there is no file or folder ${path} in the commit ${commit}`)
+      const { name = nameOf(address), unknownFields, env, allowed } = options
+      const state = await readFileSource(at, { name, unknownFields, env, allowed, parse, root, called })
+      return { ...state, revision: commit }
+    } finally {
+      await rm(place, { recursive: true, force: true })
+    }
+  }
+
+  const close = () => rm(folder, { recursive: true, force: true })
+  try {
+    await git(['init', '--quiet', '--bare', '--template='], failed)
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return {
+    called,
+    get attempted() {
+      return attempted
+    },
+    async head() {
+      found = await find()
+      return found.commit
+    },
+    async read() {
+      attempted = await fetch()
+      if (options.signers) await verify(attempted, options.signers)
+      return readCommit(attempted)
+    },
+    close,
+  }
+}

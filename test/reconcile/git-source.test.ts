@@ -1,0 +1,99 @@
+// Git as a source: how it is named, and what of it is read.
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { openGitSource } from '../../src/reconcile/sources/git.ts'
+import { gitAddress, nameOf, sameRepository, shownAddress } from '../../src/reconcile/sources/git-address.ts'
+import { hasGit, repositoryIn } from '../support/git.ts'
+
+const env = {}
+const allowed = () => true
+
+test.skipIf(!hasGit)('only files that have changed are parsed again, and no link leads out', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'regent-test-git-'))
+  const repository = await repositoryIn(folder)
+  await repository.push({ 'prod/a.yaml': 'realm: a\n', 'prod/b.yaml': 'realm: b\n' })
+  const source = await openGitSource(gitAddress(`${repository.url}#main:prod`)!, { env, allowed })
+  try {
+    const first = await source.read()
+    expect(first.documents.map(({ file }) => file)).toEqual(['prod/a.yaml', 'prod/b.yaml'])
+    await repository.push({ 'prod/b.yaml': 'realm: c\n' })
+    const second = await source.read()
+    expect(second.documents.map(({ head }) => head.realm)).toEqual(['a', 'c'])
+    expect(second.documents[0]!.value).toBe(first.documents[0]!.value)
+    expect(second.revision).toBe(await source.head())
+
+    await writeFile(join(folder, 'outside.yaml'), 'realm: outside\n')
+    await symlink(join(folder, 'outside.yaml'), join(folder, 'copy', 'prod', 'c.yaml'))
+    await repository.push({})
+    await expect(source.read()).rejects.toThrow(/^prod\/c.yaml:1:1: a document is an object/)
+  } finally {
+    await source.close()
+    await rm(folder, { recursive: true })
+  }
+})
+
+test.skipIf(!hasGit)('a tag and a whole commit are read like a branch; what is not there is said', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'regent-test-git-'))
+  const repository = await repositoryIn(folder)
+  const commit = await repository.push({ 'a.yaml': 'realm: a\n' })
+  await repository.git('tag', '--annotate', '--message=First', 'v1')
+  await repository.git('push', '--quiet', 'origin', 'v1')
+  await repository.push({ 'a.yaml': 'realm: b\n' })
+  const read = async (place: string) => {
+    const source = await openGitSource(gitAddress(`${repository.url}${place}`)!, { env, allowed })
+    try {
+      expect(await source.head()).toBe((await source.read()).revision)
+      return source.attempted
+    } finally {
+      await source.close()
+    }
+  }
+  expect(await read('#v1')).toBe(commit)
+  expect(await read(`#${commit}:a.yaml`)).toBe(commit)
+  expect(await read('')).not.toBe(commit)
+  await expect(read('#v2')).rejects.toThrow('there is no branch or tag v2 (a commit is named in full)')
+  await expect(read('#main:x')).rejects.toThrow('there is no file or folder x in the commit')
+  await rm(folder, { recursive: true })
+})
+
+test('a source is named by its repository and path, without credentials and branch', () => {
+  const named = (text: string) => {
+    const address = gitAddress(text)
+    return address && [nameOf(address), shownAddress(address)]
+  }
+  expect(named('./realms')).toBeUndefined()
+  expect(named('https://ci:pass@example.com/realms.git#main:prod')).toEqual([
+    'https://example.com/realms.git:prod',
+    'https://example.com/realms.git#main:prod',
+  ])
+  expect(named('git@example.com:team/realms.git#:prod/')).toEqual([
+    'git@example.com:team/realms.git:prod',
+    'git@example.com:team/realms.git#:prod',
+  ])
+  expect(named('ssh://git@example.com:2222/realms.git')).toEqual(Array(2).fill('ssh://git@example.com:2222/realms.git'))
+  expect(named('file:///srv/realms.git#feature/x')![0]).toBe('file:///srv/realms.git')
+})
+
+test.each([
+  ['git://example.com/realms.git', 'by https, ssh or file'],
+  ['ext://sh', 'by https, ssh or file'],
+  ['http://u:secret@example.com/realms.git', 'http://example.com/realms.git would send documents in the clear'],
+  ['ssh://git:secret@example.com/realms.git', 'holds a password'],
+  ['https://example.com/realms.git?token=secret', 'has a query'],
+  ['https://example.com/realms.git#--upload-pack=x', 'is no name of a branch'],
+  ['https://example.com/realms.git#main:../../etc', 'leads out of the repository'],
+])('%s is refused', (address, message) => {
+  expect(() => gitAddress(address)).toThrow(message)
+})
+
+test('an address in a webhook is known by whatever protocol it names', () => {
+  for (const other of [
+    'git@example.com:team/realms.git',
+    'ssh://git@Example.com:22/team/realms',
+    'https://example.com/team/realms/',
+  ])
+    expect(sameRepository('https://ci:x@example.com/team/realms.git', other), other).toBe(true)
+  expect(sameRepository('https://example.com/team/realms.git', 'https://example.com/team/other.git')).toBe(false)
+})

@@ -1,0 +1,169 @@
+// Repositories as people have them: a working copy, what it is pushed to, and the server that gives it out.
+import { execFile, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { appendFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { userInfo } from 'node:os'
+import { dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { promisify } from 'node:util'
+
+/** Whether there is a git to test with, and its server. */
+export const hasGit = (() => {
+  try {
+    return execFileSync('git', ['http-backend'], { stdio: ['ignore', 'pipe', 'ignore'] }) !== undefined
+  } catch (error) {
+    return String((error as { stdout?: Buffer }).stdout).startsWith('Status: ')
+  }
+})()
+
+/** Whether there is a server for ssh, and keys can be made. */
+export const hasSshd = hasGit && ['/usr/sbin/sshd', '/usr/bin/ssh-keygen'].every((file) => existsSync(file))
+
+const people = {
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_AUTHOR_NAME: 'Ann',
+  GIT_AUTHOR_EMAIL: 'ann@example.com',
+  GIT_COMMITTER_NAME: 'Ann',
+  GIT_COMMITTER_EMAIL: 'ann@example.com',
+}
+
+/** A repository in the folder: `realms.git`, and a working copy of it. */
+export interface Repository {
+  /** By `file:`. */
+  readonly url: string
+  git(...args: string[]): Promise<string>
+  /** Writes files, commits all and pushes; gives the commit. `settings` are given to git. */
+  push(files: Readonly<Record<string, string>>, ...settings: string[]): Promise<string>
+}
+
+/** Makes a repository whose branch is `main`. */
+export async function repositoryIn(folder: string): Promise<Repository> {
+  const bare = join(folder, 'realms.git')
+  const copy = join(folder, 'copy')
+  const git = async (...args: string[]) => {
+    const options = { cwd: copy, env: { ...process.env, ...people } }
+    return (await promisify(execFile)('git', args, options)).stdout.trim()
+  }
+  await mkdir(copy)
+  await git('init', '--quiet', '--bare', '--initial-branch=main', bare)
+  await git('--git-dir', bare, 'config', 'receive.denyDeleteCurrent', 'ignore')
+  await git('init', '--quiet', '--initial-branch=main')
+  await git('remote', 'add', 'origin', bare)
+  return {
+    url: `file://${bare}`,
+    git,
+    async push(files, ...settings) {
+      for (const [name, text] of Object.entries(files)) {
+        await mkdir(dirname(join(copy, name)), { recursive: true })
+        await writeFile(join(copy, name), text)
+      }
+      await git('add', '--all')
+      await git(...settings, 'commit', '--quiet', '--allow-empty', '--message=Change')
+      await git('push', '--quiet', '--force', 'origin', 'main')
+      return git('rev-parse', 'HEAD')
+    },
+  }
+}
+
+/** A server that gives out the repositories of a folder to whoever has the password. */
+export interface GitServer {
+  readonly host: string
+  /** Requests so far. */
+  asked(): number
+  /** Whether it answers anything but 503. */
+  up: boolean
+  close(): Promise<void>
+}
+
+/** Starts `git http-backend` behind HTTP. */
+export async function gitServer(folder: string, user: string, password: string): Promise<GitServer> {
+  const right = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
+  let asked = 0
+  const server = createServer(async (request, response) => {
+    asked++
+    if (!state.up) return response.writeHead(503).end()
+    if (request.headers.authorization !== right) {
+      return response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end()
+    }
+    const [path, query = ''] = request.url!.split('?')
+    const backend = spawn('git', ['http-backend'], {
+      env: {
+        ...process.env,
+        GIT_PROJECT_ROOT: folder,
+        GIT_HTTP_EXPORT_ALL: '1',
+        GIT_PROTOCOL: String(request.headers['git-protocol'] ?? ''),
+        REQUEST_METHOD: request.method,
+        PATH_INFO: path,
+        QUERY_STRING: query,
+        CONTENT_TYPE: request.headers['content-type'] ?? '',
+        HTTP_CONTENT_ENCODING: request.headers['content-encoding'] ?? '',
+      },
+    })
+    void pipeline(request, backend.stdin).catch(() => undefined)
+    const whole = Buffer.concat(await backend.stdout.toArray())
+    const end = whole.indexOf('\r\n\r\n')
+    const lines = whole.subarray(0, end).toString().split('\r\n')
+    const headers = Object.fromEntries(lines.map((line) => line.split(': ') as [string, string]))
+    return response.writeHead(Number.parseInt(headers.Status ?? '200', 10), headers).end(whole.subarray(end + 4))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const state: GitServer = {
+    host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked: () => asked,
+    up: true,
+    async close() {
+      server.close()
+      server.closeAllConnections()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+  return state
+}
+
+/** A server for ssh that lets in whoever runs the tests, by a key. */
+export interface SshServer {
+  /** With the user. */
+  readonly host: string
+  /** How ssh is called, for `GIT_SSH_COMMAND`: at first it knows no host. */
+  readonly command: string
+  /** From now on it knows the host. */
+  know(): Promise<void>
+  close(): void
+}
+
+/** Starts sshd, with its keys in the folder. */
+export async function sshServer(folder: string): Promise<SshServer> {
+  const file = (name: string) => join(folder, name)
+  for (const name of ['host-key', 'user-key']) {
+    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', file(name)])
+  }
+  const port = await freePort()
+  const options = [`AuthorizedKeysFile=${file('user-key.pub')}`, 'StrictModes=no', 'PidFile=none', 'UsePAM=no']
+  const listening = ['-p', String(port), '-o', 'ListenAddress=127.0.0.1', '-h', file('host-key')]
+  if (process.getuid?.() === 0) await mkdir('/run/sshd', { recursive: true })
+  const server = spawn('/usr/sbin/sshd', [
+    ...['-D', '-e', '-f', '/dev/null', ...listening],
+    ...options.flatMap((option) => ['-o', option]),
+  ])
+  for await (const line of server.stderr.setEncoding('utf8')) if (String(line).includes('listening')) break
+  await writeFile(file('known-hosts'), '')
+  return {
+    host: `${userInfo().username}@127.0.0.1:${port}`,
+    command: `ssh -F none -i ${file('user-key')} -o IdentitiesOnly=yes -o UserKnownHostsFile=${file('known-hosts')}`,
+    know: async () => appendFile(file('known-hosts'), `[127.0.0.1]:${port} ${await readFile(file('host-key.pub'))}`),
+    close: () => void server.kill(),
+  }
+}
+
+async function freePort(): Promise<number> {
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  const { port } = taken.address() as AddressInfo
+  taken.close()
+  await once(taken, 'close')
+  return port
+}
