@@ -164,8 +164,9 @@ function oneChange(realm: number, note: number): Statement[] {
       [realm, 1_000_000 + note],
     ],
     [
-      `insert into history (realm, revision, at, actor, plan) values ($1, $2, now(), '{}', '{"actions": []}')`,
-      [realm, text],
+      `insert into history (realm, version, sources, at, actor, plan)
+       values ($1, $2, jsonb_build_array($3::text), now(), '{}', '{"actions": []}')`,
+      [realm, 1_000_000 + note, text],
     ],
   ]
 }
