@@ -1,10 +1,14 @@
 // What watched sources do to the store, told on the terminal.
 import { chunks } from '../lib/chunks.ts'
+import { DocumentError } from '../realm-file/problem.ts'
+import { ActionError } from '../reconcile/apply.ts'
 import { outcomeLines } from '../reconcile/render.ts'
 import { applySources, type Outcome } from '../reconcile/run.ts'
+import { SourceError } from '../reconcile/sources/file.ts'
 import { RemoteError } from '../reconcile/sources/git-command.ts'
 import { sharing } from '../reconcile/sources/sharing.ts'
 import type { SourceState } from '../reconcile/wanted.ts'
+import { ServiceError } from '../service/errors.ts'
 import type { Service } from '../service/service.ts'
 import { paint } from './paint.ts'
 import { report } from './report.ts'
@@ -18,6 +22,8 @@ export interface Followed {
   readonly called: string
   /** The commit that was read last, good or not. */
   readonly attempted: string | undefined
+  /** What failed for another reason than what it states is tried again by itself. */
+  readonly retried: boolean
   /** What it states now. */
   read(): Promise<SourceState>
 }
@@ -30,36 +36,35 @@ export interface Follower {
   changed(source: Followed): Promise<void>
   /** Tells that it cannot be asked whether it has changed; not again while the reason is the same. */
   failed(source: Followed, error: unknown): void
-  /** It can be asked. */
-  answered(source: Followed): void
+  /** Whether it failed last for a reason that may pass. */
+  unfinished(source: Followed): boolean
 }
 
 /** Follows the sources. What is wrong is told, and the last good state stays. */
 export function follow(service: Service, sources: readonly Followed[]): Follower {
   const states = new Map<Followed, SourceState>()
-  const silent = new Map<Followed, string>()
+  const passing = new Map<Followed, string>()
   let last: Promise<void> = Promise.resolve()
   const queued = (work: () => Promise<void>) => {
     last = last.then(work)
     return last
   }
   const failed = (source: Followed, error: unknown) => {
+    if (!source.retried || isRefusal(error)) {
+      passing.delete(source)
+      refused(source, error)
+      return
+    }
     const reason = report(error)
-    if (silent.get(source) === reason) return
-    silent.set(source, reason)
-    console.error(`${paint('red', `${source.called} cannot be read; what was live stays:`)}\n${reason}\n`)
-  }
-  const answered = (source: Followed) => {
-    if (silent.delete(source)) console.log(`${source.called} can be read again.\n`)
+    if (passing.get(source) === reason) return
+    passing.set(source, reason)
+    console.error(`${paint('red', `${source.called} cannot be applied now; what was live stays:`)}\n${reason}\n`)
   }
   const read = async (source: Followed): Promise<SourceState | undefined> => {
     try {
-      const state = await source.read()
-      answered(source)
-      return state
+      return await source.read()
     } catch (error) {
-      if (error instanceof RemoteError) failed(source, error)
-      else refused(source, error)
+      failed(source, error)
       return undefined
     }
   }
@@ -67,9 +72,10 @@ export function follow(service: Service, sources: readonly Followed[]): Follower
     try {
       const actor = { kind: 'source', source: together[0]!.name } as const
       tell(await applySources(service, { actor }, together))
+      if (passing.delete(source)) console.log(`${source.called} can be applied again.\n`)
       return true
     } catch (error) {
-      refused(source, error)
+      failed(source, error)
       return false
     }
   }
@@ -99,8 +105,14 @@ export function follow(service: Service, sources: readonly Followed[]): Follower
         if (good && sources.length > 1) states.set(source, state)
       }),
     failed,
-    answered,
+    unfinished: (source) => passing.has(source),
   }
+}
+
+/** Whether it is due to what the source states: nothing but another statement helps. */
+function isRefusal(error: unknown): boolean {
+  if (error instanceof SourceError) return !(error instanceof RemoteError)
+  return error instanceof DocumentError || error instanceof ServiceError || error instanceof ActionError
 }
 
 function tell(outcome: Outcome): void {

@@ -41,6 +41,7 @@ function files(path: string, settings: Settings): Watched {
   return {
     called: path,
     attempted: undefined,
+    retried: false,
     read: async () => limited(await readFileSource(path, options), settings),
     async watch(follower) {
       const failed = (error: unknown) => console.error(`${path} may change without being noticed: ${report(error)}\n`)
@@ -59,6 +60,7 @@ async function repository(address: GitAddress, settings: Settings, signal: Abort
   let polling: Polling | undefined
   const watched: Watched = {
     called: source.called,
+    retried: true,
     get attempted() {
       return source.attempted
     },
@@ -67,7 +69,7 @@ async function repository(address: GitAddress, settings: Settings, signal: Abort
       polling = pollGitSource(source, every * 1000, {
         changed: () => follower.changed(watched),
         failed: (error) => follower.failed(watched, error),
-        answered: () => follower.answered(watched),
+        unfinished: () => follower.unfinished(watched),
       })
       const when = settings.sourceWebhookSecretFile ? 'at once by a webhook, or else ' : ''
       return `Watching ${source.called}. Push a commit there, and it is applied ${when}within ${every} s.`

@@ -72,7 +72,7 @@ test('a webhook has a push applied; what is broken, forced or deleted is told, a
   expect(await next('Applied: 0 created, 1 configured')).toContain('displayName: Two → One')
 
   await repository.git('push', '--quiet', 'origin', ':main')
-  expect(await next('cannot be read')).toContain('what was live stays')
+  expect(await next('cannot be applied now')).toContain('what was live stays')
   expect(server.output()).toContain('there is no branch or tag main')
   expect(await displayName()).toBe('One')
   await repository.push({ 'prod/acme.yaml': realm('Four') })
@@ -80,7 +80,7 @@ test('a webhook has a push applied; what is broken, forced or deleted is told, a
   const back = server.until('One → Four')
   expect((await told('push', 'elsewhere.example.com/x')).status).toBe(202)
   await back
-  expect(server.output()).toContain('can be read again')
+  expect(server.output()).toContain('can be applied again')
 
   expect(server.output()).not.toContain(PASSWORD)
   for (const command of [
@@ -105,8 +105,8 @@ test('a push is found by asking; a server that does not answer is told of once, 
   let next = server.until('+ realm acme')
   host.up = true
   await next
-  expect(server.output().match(/cannot be read; what was live stays/g)).toHaveLength(1)
-  expect(server.output()).toContain('can be read again')
+  expect(server.output().match(/cannot be applied now; what was live stays/g)).toHaveLength(1)
+  expect(server.output()).toContain('can be applied again')
   next = server.until('One → Two')
   await repository.push({ 'acme.yaml': realm('Two') })
   await next

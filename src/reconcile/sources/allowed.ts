@@ -1,6 +1,6 @@
 // Which variables and files documents may take values from.
 import { realpathSync } from 'node:fs'
-import { join, resolve, sep } from 'node:path'
+import { basename, dirname, join, resolve, sep } from 'node:path'
 import type { FileSourceOptions } from './file.ts'
 
 /** Only what the list names: `env:NAME`, `env:PREFIX_*`, and `file:FOLDER` with what is below it, wherever links lead. */
@@ -11,7 +11,7 @@ export function allowedBy(list: readonly string[]): FileSourceOptions['allowed']
   return (kind, name) =>
     kind === 'env'
       ? names.some((one) => (one.endsWith('*') ? name.startsWith(one.slice(0, -1)) : one === name))
-      : folders.some((folder) => join(real(name), sep).startsWith(join(real(folder), sep)))
+      : folders.some((folder) => join(real(name), sep).startsWith(join(real(resolve(folder)), sep)))
 }
 
 /** Where it is after all links; of what is not there, where it would be. */
@@ -19,6 +19,7 @@ function real(path: string): string {
   try {
     return realpathSync(path)
   } catch {
-    return resolve(path)
+    const above = dirname(path)
+    return above === path ? path : join(real(above), basename(path))
   }
 }

@@ -34,10 +34,13 @@ type Parse = typeof parseDocuments
 /** Characters of files that are kept with what was parsed of them. */
 const KEPT = 4 * megabyte
 
-/** Parses files, and not again those that are as they were. */
+/** Parses files, and not again those that are as they were. What is too long to be kept is parsed whenever it is read. */
 export function parsing(): Parse {
   const parsed = recent<string, Document[]>(KEPT)
-  return (file, text) => parsed(`${file}\0${text}`, text.length, () => parseDocuments(file, text))
+  return (file, text) => {
+    const parse = () => parseDocuments(file, text)
+    return text.length > KEPT ? parse() : parsed(`${file}\0${text}`, text.length, parse)
+  }
 }
 
 /** Whether a name in a source is left out. */

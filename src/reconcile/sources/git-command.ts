@@ -34,7 +34,7 @@ const KEPT = /^GIT_(SSH|SSL|CONFIG|ASKPASS|PROXY|HTTP)/
 
 /** Git on the repository in the folder, for one address. */
 export function gitIn(folder: string, address: GitAddress, signal: AbortSignal | undefined): Git {
-  const settings = Object.entries({ ...CAREFUL }).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const settings = Object.entries(CAREFUL).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_') || KEPT.test(name))
   const usual: NodeJS.ProcessEnv = {
     ...Object.fromEntries(own),
@@ -63,14 +63,21 @@ export function gitIn(folder: string, address: GitAddress, signal: AbortSignal |
   }
 }
 
-/** Git asks for them by a helper, and for this host only: on a command line others would see them, and in a URL messages would hold them. */
+/**
+ * Git asks for them by a helper, and for this host only: on a command line others would see them, and in a URL messages
+ * would hold them. It asks no other helper, which might keep them.
+ */
 function credentialsOf({ url, credentials }: GitAddress): NodeJS.ProcessEnv {
   if (!credentials) return {}
   const at = Number(process.env.GIT_CONFIG_COUNT ?? 0)
+  const name = `credential.${new URL(url).origin}.helper`
+  const tell = `printf 'username=%s\\npassword=%s\\n' "$REGENT_GIT_USER" "$REGENT_GIT_PASSWORD"`
   return {
-    GIT_CONFIG_COUNT: String(at + 1),
-    [`GIT_CONFIG_KEY_${at}`]: `credential.${new URL(url).origin}.helper`,
-    [`GIT_CONFIG_VALUE_${at}`]: `!f() { test "$1" = get && printf 'username=%s\\npassword=%s\\n' "$REGENT_GIT_USER" "$REGENT_GIT_PASSWORD"; }; f`,
+    GIT_CONFIG_COUNT: String(at + 2),
+    [`GIT_CONFIG_KEY_${at}`]: name,
+    [`GIT_CONFIG_VALUE_${at}`]: '',
+    [`GIT_CONFIG_KEY_${at + 1}`]: name,
+    [`GIT_CONFIG_VALUE_${at + 1}`]: `!f() { test "$1" = get && ${tell}; }; f`,
     REGENT_GIT_USER: credentials.user,
     REGENT_GIT_PASSWORD: credentials.password,
   }

@@ -3,13 +3,13 @@ import { setTimeout as after } from 'node:timers/promises'
 import type { GitSource } from './git.ts'
 import type { SourceWatcher } from './watch.ts'
 
-/** A server that does not answer is asked less often, down to this: milliseconds. */
+/** What fails for a reason that may pass is tried less often, down to this: milliseconds. */
 const LONGEST = 15 * 60 * 1000
 
 /** What is told of a source in git. */
 export interface GitWatcher extends SourceWatcher {
-  /** Its server has answered. */
-  answered(): void
+  /** Whether what was told last failed for a reason that may pass. */
+  unfinished(): boolean
 }
 
 /** A source that is asked again and again. */
@@ -19,7 +19,7 @@ export interface Polling {
   close(): Promise<void>
 }
 
-/** Asks every so many milliseconds, and tells when the commit is another than the last one attempted. */
+/** Asks every so many milliseconds, and tells when the commit is another than the last one attempted, or that one is to be tried again. */
 export function pollGitSource(source: GitSource, every: number, told: GitWatcher): Polling {
   let woken = new AbortController()
   let stopped = false
@@ -27,13 +27,11 @@ export function pollGitSource(source: GitSource, every: number, told: GitWatcher
   const look = async () => {
     try {
       const head = await source.head()
-      failures = 0
-      told.answered()
-      if (head !== source.attempted) await told.changed()
+      if (head !== source.attempted || told.unfinished()) await told.changed()
     } catch (error) {
-      failures++
       if (!stopped) told.failed(error)
     }
+    failures = told.unfinished() ? failures + 1 : 0
   }
   const asking = (async () => {
     for (;;) {
