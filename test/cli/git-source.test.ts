@@ -1,7 +1,7 @@
 // A realm that follows a git repository: pushes, webhooks, signatures, and everything that goes wrong on the way.
 import { execFileSync } from 'node:child_process'
 import { createHmac } from 'node:crypto'
-import { mkdir, mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test as testOf } from 'vitest'
@@ -94,6 +94,7 @@ test('a webhook has a push applied; what is broken, forced or deleted is told, a
     expect(out + err, command.join(' ')).not.toContain(PASSWORD)
   }
   expect(await server.stop()).toBe(0)
+  expect((await readdir(at.folder)).filter((name) => name.startsWith('regent-git-'))).toEqual([])
 })
 
 test('a push is found by asking; a server that does not answer is told of once, and asked again', async () => {

@@ -52,7 +52,8 @@ export async function workplace(env: Record<string, string> = {}): Promise<Workp
     const { REGENT_SOURCE: _, ...inherited } = process.env
     const child = spawn(process.execPath, [command, ...args], {
       cwd: folder,
-      env: { ...inherited, NO_COLOR: '1', ...settings },
+      // What a killed process leaves behind goes with the folder.
+      env: { ...inherited, NO_COLOR: '1', TMPDIR: folder, ...settings },
     })
     running.add(child)
     child.once('exit', () => running.delete(child))
