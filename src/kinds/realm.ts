@@ -5,6 +5,11 @@ import { choice, flag, integer, opaque, text, textList, textMap, textSet } from 
 import { groupPaths } from './group.ts'
 import { defineKind, type Representation } from './kind.ts'
 
+/** Algorithms of JWS (RFC 7518, section 3.1; RFC 8037) that keys of a realm have. */
+const signatureAlgorithms = ['RS', 'PS', 'ES', 'HS']
+  .flatMap((name) => [256, 384, 512].map((bits) => `${name}${bits}`))
+  .concat('EdDSA')
+
 const newRealm: Representation = recorded.settings
 
 const later = {
@@ -79,7 +84,11 @@ export const realm = defineKind({
         .meta({ wire: { type: 'string', enum: ['all', 'external', 'none'] } }),
     },
     notBefore: integer('Tokens from before this time are refused; seconds since 1970, 0 for none.'),
-    defaultSignatureAlgorithm: text('Algorithm that signs tokens where a client does not choose one.'),
+    // Keycloak: it keeps any text, and fails when it makes a token.
+    defaultSignatureAlgorithm: choice(
+      ['', ...signatureAlgorithms],
+      'Algorithm that signs tokens where a client does not choose one; empty: RS256.',
+    ),
     attributes: textMap('Further settings by name, such as frontendUrl.', { onPut: 'replace' }),
     requiredCredentials: textSet('Keycloak: of an earlier form; kinds of credentials that everybody must have.'),
 

@@ -40,6 +40,7 @@ const ofRealm = (what: string, body: object, status = 400): Row => [what, 'PUT',
 const rows: Row[] = [
   ...flows.map((flow) => ofRealm(`an unknown flow: ${flow}`, { [`${flow}Flow`]: 'nowhere' })),
   ofRealm('an unknown choice', { sslRequired: 'sometimes' }),
+  ofRealm('an unknown algorithm', { defaultSignatureAlgorithm: 'ROT13' }),
   ofRealm('an unknown strategy', { bruteForceStrategy: 'NONE' }),
   ofRealm('an unknown password policy', { passwordPolicy: 'nothing(1)' }),
   ofRealm('a profile that no policy can name', { clientPolicies: { policies: [{ name: 'p', profiles: ['none'] }] } }),

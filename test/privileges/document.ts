@@ -106,7 +106,8 @@ export function documentOf(
       ...(user.account === undefined
         ? { id: wished('user', name), ...person(name) }
         : { username: name, enabled: true, serviceAccountClientId: user.account }),
-      realmRoles: ofRealm(user.roles),
+      // Whoever is stated to have none has not even the role that everybody has.
+      ...(ofRealm(user.roles).length && { realmRoles: ofRealm(user.roles) }),
       clientRoles: byClient(user.roles),
       groups: [...user.groups].map(pathOf),
       ...(linked.has(name) && {
