@@ -164,7 +164,12 @@ function replace(schema: JsonSchema, other: JsonSchema): void {
 
 function simplified(schemas: Record<string, JsonSchema>): Record<string, JsonSchema> {
   const isSchema = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value)
-  return JSON.parse(JSON.stringify(schemas), (_key, value) => (isSchema(value) ? withNull(value) : value))
+  return JSON.parse(JSON.stringify(schemas), (_key, value) => (isSchema(value) ? withNull(withoutWidth(value)) : value))
+}
+
+/** How wide a number is says OpenAPI; JSON schema knows no such format. */
+function withoutWidth({ format, ...schema }: JsonSchema): JsonSchema {
+  return format === undefined || format === 'int32' || format === 'int64' ? schema : { format, ...schema }
 }
 
 /** A choice between a type and null is a choice of types: messages of editors are clearer then. */
