@@ -18,7 +18,7 @@ export interface Step {
 const FILE = 1_000
 
 /** V8 takes what it may have: so it is told to keep to what a container of 512 MB has room for. */
-const LIMITS = ['--max-old-space-size=340', '--max-semi-space-size=4']
+const LIMITS = ['--max-old-space-size=375', '--max-semi-space-size=4']
 
 /** Applies a new realm with so many people, again, and with one of them changed, on an empty PostgreSQL. */
 export async function peopleMemory(url: string, people: number, tell: (step: Step) => void): Promise<void> {
