@@ -117,17 +117,30 @@ export function powerOfRoles(state: State, keys: Iterable<string>): Power {
   )
 }
 
-/** What a principal may administer: as much of the power of the user as the client shows, and what mappers put into their tokens. */
+/** What a principal may administer: as much of the power of the user as the client has in its scope. */
 export function power(state: State, { user, client }: Principal): Power {
-  const { full, scope, mapped, scopes } = state.clients.get(client)!
+  const { full, scope } = state.clients.get(client)!
+  const held = powerOfRoles(state, ofUser(state, user))
+  return full ? held : within(held, powerOfRoles(state, [...scope, ...ofClient(state, client)]))
+}
+
+/** What tokens of a principal show, which others than the server may believe: with client scopes, and what mappers put into them. */
+export function shown(state: State, { user, client }: Principal): Power {
+  const { scope, mapped, scopes } = state.clients.get(client)!
   const others = [...scopes].map((name) => state.clientScopes.get(name)!)
   const held = powerOfRoles(state, ofUser(state, user))
-  const own = [...state.roles].flatMap(([key, role]) => (role.client === client ? [key] : []))
-  const shown = [...own, ...scope, ...others.flatMap((one) => [...one.scope])]
+  const inScope = [...scope, ...ofClient(state, client), ...others.flatMap((one) => [...one.scope])]
   const put = [...mapped, ...others.flatMap((one) => [...one.mapped])]
-  const real = full ? held : within(held, powerOfRoles(state, shown))
-  return put.length ? together([real, powerOfRoles(state, put)]) : real
+  return together([
+    power(state, { user, client }),
+    within(held, powerOfRoles(state, inScope)),
+    powerOfRoles(state, put),
+  ])
 }
+
+/** The roles of a client itself, which are in its scope in any case. */
+const ofClient = (state: State, client: string): string[] =>
+  [...state.roles].flatMap(([key, role]) => (role.client === client ? [key] : []))
 
 /** All of the powers. */
 export function together(powers: readonly Power[]): Power {
@@ -160,5 +173,5 @@ export function* principals({ users, people, secrets, application }: State): Gen
   }
 }
 
-/** What all whom the administrators can act as let them administer. */
-export const powerOfAll = (state: State): Power => together([...principals(state)].map((one) => power(state, one)))
+/** What all whom the administrators can act as let them administer, or show that they may. */
+export const powerOfAll = (state: State): Power => together([...principals(state)].map((one) => shown(state, one)))
