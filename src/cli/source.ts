@@ -5,7 +5,7 @@ import { openGitSource } from '../reconcile/sources/git.ts'
 import { gitAddress, shownAddress } from '../reconcile/sources/git-address.ts'
 import type { SourceText } from '../reconcile/sources/text.ts'
 import type { SourceState } from '../reconcile/wanted.ts'
-import type { SourceOfRealm } from '../service/history.ts'
+import type { SourceOfRealm } from '../service/sources.ts'
 import { request, type StoreFlags } from './connect.ts'
 
 /** The flags that say how a source is read. */

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { diff, history, rollback } from '../reconcile/history.ts'
 import { why } from '../reconcile/why.ts'
-import { forget, listSources, resume } from '../service/history.ts'
+import { forget, listSources, resume } from '../service/sources.ts'
 import { HttpError } from './errors.ts'
 import { type Operation, param, reading, tagged } from './operation.ts'
 import { diffAnswer, historyAnswer, realmOutcome, reasons, rollbackBody, sourcesAnswer } from './regent-schemas.ts'

@@ -96,6 +96,9 @@ export interface Kind {
   readonly later: Readonly<Record<string, string>>
 }
 
+/** Whether the natural key of its objects is a path, which holds those of what they belong to. */
+export const isKnownByPath = ({ naturalKey }: Kind): boolean => naturalKey === 'path'
+
 /** What `defineKind` takes: a kind less what follows from its fields. */
 export type KindDescription = Pick<Kind, 'name' | 'title' | 'representation' | 'naturalKey' | 'events' | 'fields'> &
   Partial<

@@ -3,7 +3,7 @@
 import { type FlatFields, resolve } from '../kinds/compare.ts'
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
-import type { Key, KindName } from '../kinds/kind.ts'
+import { isKnownByPath, type Key, type KindName } from '../kinds/kind.ts'
 import { targetKey } from '../kinds/relations.ts'
 import { address, describe } from '../kinds/tree.ts'
 import type { Note } from './action.ts'
@@ -28,7 +28,7 @@ export function calledBefore(stated: Iterable<Pick<Stated, 'kind' | 'key' | 'ren
 /** Of an object that is stated with a former name, that key; its parents by their new names. */
 export function formerKey({ kind, key, renamedFrom }: Pick<Stated, 'kind' | 'key' | 'renamedFrom'>): Key | undefined {
   if (renamedFrom === undefined) return undefined
-  if (kinds[kind].naturalKey !== 'path') return [...key.slice(0, -1), renamedFrom]
+  if (!isKnownByPath(kinds[kind])) return [...key.slice(0, -1), renamedFrom]
   const path = key.at(-1)!
   const [parent = ''] = /^.*(?<!~)\//.exec(path) ?? []
   return [...key.slice(0, -1), parent + renamedFrom.replaceAll('/', '~/')]
@@ -73,7 +73,7 @@ function renamesIn(stated: Iterable<Pick<Stated, 'kind' | 'key' | 'renamedFrom'>
 /** Keys by other keys; what belongs to something is called otherwise with it. */
 export function calledBy(pairs: readonly (readonly [KindName, Key, Key])[]): Called {
   const other = new Map(pairs.map(([kind, from, to]) => [address(kind, from), to]))
-  const paths = pairs.filter(([kind]) => kinds[kind].naturalKey === 'path')
+  const paths = pairs.filter(([kind]) => isKnownByPath(kinds[kind]))
   const called: Called = (kind, key) => {
     const own = other.get(address(kind, key))
     if (own) return own

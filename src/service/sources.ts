@@ -1,21 +1,36 @@
 // What sources own and have applied: the record that a run leaves, and what tells the next one that nothing is to do.
 
+import { MASTER } from '../kinds/built-in/index.ts'
+import type { KindName } from '../kinds/kind.ts'
 import { chunks } from '../lib/chunks.ts'
 import {
   countMarked,
   deleteInventory,
   type InventoryRow,
+  selectInventoryOfObject,
   selectMarkedRealms,
   upsertInventory,
 } from '../store/inventory.ts'
 import { CHUNK } from '../store/objects.ts'
-import { type AppliedSource, deleteApplied, insertHistory, recordApplied, selectApplied } from '../store/sources.ts'
-import type { WriteContext } from './context.ts'
+import {
+  type AppliedSource,
+  deleteApplied,
+  forgetSource,
+  insertHistory,
+  recordApplied,
+  resumeSource,
+  type SourceOfRealm,
+  selectApplied,
+  selectSources,
+} from '../store/sources.ts'
+import { demand } from './administrators.ts'
+import type { Context, WriteContext } from './context.ts'
 import { failure } from './errors.ts'
 import { lastVersion } from './history.ts'
-import type { Service } from './service.ts'
+import { allows } from './power.ts'
+import type { Caller, Service } from './service.ts'
 
-export type { AppliedSource, Held } from '../store/sources.ts'
+export type { AppliedSource, Held, SourceOfRealm } from '../store/sources.ts'
 
 /** A row of the inventory, less whose it is. */
 export type Ownership = Omit<InventoryRow, 'source'>
@@ -46,6 +61,44 @@ const LINE = 20_000
 /** The realms that the sources have applied to, with what they applied. One statement. */
 export function appliedBy(service: Service, sources: readonly string[]): Promise<AppliedSource[]> {
   return service.look((tx) => selectApplied(tx, sources))
+}
+
+/** The sources that have applied to a realm. One statement. */
+export function sourcesOf({ tx, realm }: Context): Promise<SourceOfRealm[]> {
+  return selectSources(tx, realm.number)
+}
+
+/** What sources own of one object. One statement. */
+export function inventoryOfObject({ tx, realm }: Context, kind: KindName, object: string): Promise<InventoryRow[]> {
+  return selectInventoryOfObject(tx, realm.number, kind, object)
+}
+
+/** The sources that have applied to realms which the caller may administer. One statement, besides those of a read. */
+export function listSources(service: Service, caller: Caller): Promise<SourceOfRealm[]> {
+  return service.read(caller, MASTER, async ({ tx, power }) =>
+    (await selectSources(tx)).filter(({ realm }) => allows(power, realm, 'administer-realm')),
+  )
+}
+
+/** Lets a source of the realm go on that was held. Throws not_found. One statement. */
+export async function resume(context: WriteContext, source: string): Promise<void> {
+  const { tx, realm } = context
+  demand(context, 'administer-realm')
+  if (!(await resumeSource(tx, realm.number, source))) throw unknownSource(realm.name, source)
+}
+
+/** Lets go of what a source owns in the realm: it stays as it is, and nobody states it. Throws not_found. Two statements. */
+export async function forget(context: WriteContext, source: string): Promise<void> {
+  const { tx, realm } = context
+  demand(context, 'administer-realm')
+  if (!(await forgetSource(tx, realm.number, source))) throw unknownSource(realm.name, source)
+}
+
+function unknownSource(realm: string, source: string): Error {
+  return failure(
+    'not_found',
+    `no source ${source} has applied to realm ${realm}: "regent source list" shows those that have`,
+  )
 }
 
 /** Names of the realms that may have drifted: without a mark there is no drift. One statement. */

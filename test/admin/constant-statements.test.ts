@@ -15,20 +15,10 @@ import { applyAs, source } from '../support/reconcile.ts'
 import { nameOf, objectOf } from '../support/samples.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService, uncounted } from '../support/service.ts'
+import { peopleTags } from '../support/tags.ts'
 
 const { app, call } = await testServer()
 const { service, statements } = await testService()
-
-const TAGS = [
-  'Realms Admin',
-  'Users',
-  'Groups',
-  'Roles',
-  'Roles (by ID)',
-  'Role Mapper',
-  'Client Role Mappings',
-  'Attack Detection',
-]
 
 /** What the objects are called that addresses lead to. */
 const LABEL = 'thing'
@@ -62,7 +52,7 @@ const LATE = ['disableUserCredentialTypes', 'removeUserTotp', 'logUserOut', 'log
 
 /** In an order in which each finds what it is about. */
 const inOrder = operations
-  .filter(({ tag }) => TAGS.includes(tag))
+  .filter(({ tag }) => peopleTags.includes(tag))
   .toSorted((a, b) => stageOf(a) - stageOf(b) || (a.method === 'DELETE' ? b.path.length - a.path.length : 0))
 
 function stageOf({ method, path, operationId }: Operation): number {
