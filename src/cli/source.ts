@@ -36,8 +36,8 @@ export function shownSource(named: string): string {
 }
 
 /** A source as it travels. */
-export function wire({ name, revision, unknownFields, files }: SourceText): SourceText {
-  return { name, revision, unknownFields, files }
+export function wire({ name, revision, unknownFields, settings, files }: SourceText): SourceText {
+  return { name, revision, unknownFields, settings, files }
 }
 
 /** What the caller says is meant, although it would be refused otherwise. */

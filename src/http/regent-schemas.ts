@@ -1,5 +1,6 @@
 // What the operations of Regent's own API take and answer.
 import * as z from 'zod'
+import { sourceSettings } from '../service/source-settings.ts'
 import type { BodyForm } from './body.ts'
 import { components } from './responses.ts'
 
@@ -11,6 +12,7 @@ const source = z
       .enum(['error', 'warn'])
       .optional()
       .describe('What becomes of fields that Regent does not know: an error, or a note.'),
+    settings: sourceSettings.optional().describe('What the source settles about itself.'),
     files: z
       .array(
         z.strictObject({

@@ -104,6 +104,7 @@ export async function commit(
         source: part.source,
         revision: part.revision,
         digest: part.digest,
+        settings: part.settings,
         ...ownership(part, input, made.leftAlone, applied),
         marked: input.marked.get(part.source) ?? 0,
         ends: !part.desired.objects.size,

@@ -6,6 +6,7 @@ import type { Key } from '../kinds/kind.ts'
 import { address } from '../kinds/tree.ts'
 import type { Position } from '../lib/position.ts'
 import type { Problem } from '../realm-file/problem.ts'
+import type { SourceSettings } from '../service/source-settings.ts'
 import { type Claim, claim, contradiction, type DesiredObject, type DesiredRealm } from './desired.ts'
 import type { Place } from './plan-input.ts'
 import { StatedFields, type StatedValue } from './stated-fields.ts'
@@ -18,6 +19,8 @@ export interface Part {
   /** Of everything that decides what a run does with it. */
   readonly digest: string
   readonly desired: DesiredRealm
+  /** What the source settles about itself. */
+  readonly settings: SourceSettings
 }
 
 /** A part of a source that states nothing of the realm any more. */

@@ -7,6 +7,7 @@ import type { UnknownFields } from '../realm-file/parse.ts'
 import { byPlace, collect, DocumentError, type Problem } from '../realm-file/problem.ts'
 import type { Ceiling } from '../service/power.ts'
 import type { Caller, Service } from '../service/service.ts'
+import type { SourceSettings } from '../service/source-settings.ts'
 import type { AppliedSource, Held } from '../service/sources.ts'
 import type { Note } from './action.ts'
 import { type DesiredRealm, desiredRealms, inOrder } from './desired.ts'
@@ -23,6 +24,8 @@ export interface SourceState {
   readonly notices?: readonly Note[]
   /** What becomes of fields that Regent does not know; absent: an error. */
   readonly unknownFields?: UnknownFields | undefined
+  /** What it settles about itself. */
+  readonly settings?: SourceSettings | undefined
   /** What it may touch, and give at most, besides what the caller may. */
   readonly ceiling?: Ceiling | undefined
 }
@@ -94,8 +97,8 @@ export async function renamedRealms(
   return new Map(former.filter(([name, renamedFrom]) => !there.has(name) && there.has(renamedFrom)))
 }
 
-function partOf({ name, revision }: SourceState, desired: DesiredRealm, digest: string): Part {
-  return { source: name, revision, digest, desired }
+function partOf({ name, revision, settings = {} }: SourceState, desired: DesiredRealm, digest: string): Part {
+  return { source: name, revision, digest, desired, settings }
 }
 
 export function documentsIn(sources: readonly SourceState[]): Document[] {
@@ -124,7 +127,9 @@ export function digestsOf(service: Service, source: SourceState): ReadonlyMap<st
   const digest = (documents: readonly Document[]) =>
     service.vault.digest(
       createHash('sha256')
-        .update(JSON.stringify([version, source.unknownFields, documents.map(digestOf), source.ceiling]))
+        .update(
+          JSON.stringify([version, source.unknownFields, documents.map(digestOf), source.ceiling, source.settings]),
+        )
         .digest('hex'),
     )
   return new Map([...Map.groupBy(source.documents, realmOf)].map(([realm, documents]) => [realm, digest(documents)]))

@@ -29,6 +29,7 @@ import { failure } from './errors.ts'
 import { lastVersion } from './history.ts'
 import { allows } from './power.ts'
 import type { Caller, Service } from './service.ts'
+import type { SourceSettings } from './source-settings.ts'
 
 export type { AppliedSource, Held, SourceOfRealm } from '../store/sources.ts'
 
@@ -41,6 +42,8 @@ export interface PartRecord {
   readonly revision: string
   /** Of everything that went in: the same digest and no marked row mean that there is nothing to do. */
   readonly digest: string
+  /** What it settles about itself. */
+  readonly settings: SourceSettings
   readonly owned: Iterable<Ownership>
   readonly dropped: readonly { kind: string; object: string }[]
   /** How many of its rows were marked when the run was planned. */

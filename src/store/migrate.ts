@@ -33,6 +33,7 @@ import { historyOfSources } from './migrations/0032-history-of-sources.ts'
 import { driftLeftAlone } from './migrations/0033-drift-left-alone.ts'
 import { historyByRevision } from './migrations/0034-history-by-revision.ts'
 import { pagesOfPeople } from './migrations/0036-pages-of-people.ts'
+import { settingsOfSources } from './migrations/0037-settings-of-sources.ts'
 
 /** The migrations in order: name → SQL. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -66,6 +67,7 @@ export const migrations: Readonly<Record<string, string>> = {
   '0033-drift-left-alone': driftLeftAlone,
   '0034-history-by-revision': historyByRevision,
   '0036-pages-of-people': pagesOfPeople,
+  '0037-settings-of-sources': settingsOfSources,
 }
 
 /** Applies what is missing. Two processes at once: the second waits. Throws what the database says. */

@@ -41,6 +41,8 @@ export interface AppliedPart {
   readonly source: string
   readonly digest: string
   readonly revision: string
+  /** What the source settles about itself. */
+  readonly settings: object
   readonly at: Date
 }
 
@@ -74,10 +76,13 @@ export async function recordApplied(
       select number from made union all select number from source where name = ${part.source}
     ),
     applied as (
-      insert into source_realm (realm, source, digest, revision, applied_at)
-      select ${realm}::integer, o.number, ${part.digest}, ${part.revision}, ${part.at}::timestamptz from owner o
+      insert into source_realm (realm, source, digest, revision, settings, applied_at)
+      select ${realm}::integer, o.number, ${part.digest}, ${part.revision}, ${JSON.stringify(part.settings)}::jsonb,
+        ${part.at}::timestamptz
+      from owner o
       on conflict (realm, source) do update
-        set digest = excluded.digest, revision = excluded.revision, applied_at = excluded.applied_at, held = null
+        set digest = excluded.digest, revision = excluded.revision, settings = excluded.settings,
+          applied_at = excluded.applied_at, held = null
         where source_realm.realm = ${realm}
     ),
     ${line ? sql`line as (${historyLine(realm, line)}),` : sql``}

@@ -6,6 +6,7 @@ import { openEnvelopes } from '../../realm-file/envelopes.ts'
 import type { UnknownFields } from '../../realm-file/parse.ts'
 import { pointerOf } from '../../realm-file/problem.ts'
 import type { SubstitutedDocument } from '../../realm-file/substitute.ts'
+import type { SourceSettings } from '../../service/source-settings.ts'
 import type { SourceState } from '../wanted.ts'
 
 /** A source on the wire. */
@@ -13,6 +14,7 @@ export interface SourceText {
   readonly name: string
   readonly revision: string
   readonly unknownFields?: UnknownFields | undefined
+  readonly settings?: SourceSettings | undefined
   readonly files: readonly {
     readonly file: string
     readonly text: string
@@ -22,14 +24,14 @@ export interface SourceText {
 }
 
 /** The source that came over the wire. Variables in the texts are not looked up here. Throws DocumentError. */
-export function unpackSource({ name, revision, unknownFields, files }: SourceText): SourceState {
+export function unpackSource({ name, revision, unknownFields, settings, files }: SourceText): SourceState {
   const documents = files.flatMap(({ file, text, values }) =>
     parseDocuments(file, text).map((document, at) => {
       const own = values[at] ?? {}
       return Object.keys(own).length ? restated(document, placed(document.value, [], own)) : document
     }),
   )
-  return { name, revision, unknownFields, ...openEnvelopes(documents, unknownFields) }
+  return { name, revision, unknownFields, settings, ...openEnvelopes(documents, unknownFields) }
 }
 
 /** The values of variables in the documents of one file, for the wire. */
