@@ -154,6 +154,15 @@ onStore('admin-password', 'give an administrator a new password: on a running se
   .option('--new-password-file <file>', 'file whose first line is the new password')
   .action(async (user, flags) => (await import('./cli/admin-password.ts')).adminPassword(user, flags))
 
+program
+  .command('replace-key')
+  .description('open the store with another key from now on; nothing that it keeps changes')
+  .requiredOption('--new-key-file <file>', 'file with the new key: at least 32 bytes in base64')
+  .option('--database <URL>', 'open this PostgreSQL database (REGENT_DATABASE)')
+  .option('--data <folder>', 'open the embedded store in this folder (REGENT_DATA; default: data)')
+  .option('--key-file <file>', 'file with the key that it has (REGENT_KEY_FILE)')
+  .action(async (flags) => (await import('./cli/replace-key.ts')).replaceKey(flags))
+
 try {
   await program.parseAsync()
 } catch (error) {

@@ -21,10 +21,16 @@ export async function readKey({ database, data, keyFile }: StoreKey): Promise<Ui
   const file = keyFile ?? join(data, 'key')
   const fresh = !database && !existsSync(join(data, 'pglite'))
   if (fresh && !existsSync(file)) await makeKey(file)
+  return keyIn(
+    file,
+    'and without the key the secrets in the store are lost: put it back, or name it with --key-file (REGENT_KEY_FILE)',
+  )
+}
+
+/** The key in a file: at least 32 bytes, base64url. */
+export async function keyIn(file: string, advice: string): Promise<Uint8Array> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new Error(
-      `the key file ${file} cannot be read (${error.code}), and without the key the secrets in the store are lost: put it back, or name it with --key-file (REGENT_KEY_FILE)`,
-    )
+    throw new Error(`the key file ${file} cannot be read (${error.code}), ${advice}`)
   })
   const key = Buffer.from(text.trim(), 'base64url')
   if (key.length < 32) throw new Error(`the key file ${file} must hold at least 32 bytes in base64: ${MAKE_KEY}`)

@@ -9,7 +9,7 @@ import {
   type Transaction,
 } from '../store/database.ts'
 import { findRealm, findRealms, listRealms, lockRealms, type RealmRow, rowOf } from '../store/realms.ts'
-import { keepSetting, ping } from '../store/settings.ts'
+import { ping } from '../store/settings.ts'
 import { demandIn, type Permission, powerOf } from './administrators.ts'
 import { type Actor, type Context, flush, type RuntimeContext, type WriteContext, writable } from './context.ts'
 import { failure, Refusal, ServiceError } from './errors.ts'
@@ -20,7 +20,8 @@ import type { Outbox } from './outbox.ts'
 import { type Blacklists, openBlacklists } from './password-blacklists.ts'
 import { everything, isNothing, type Power, within } from './power.ts'
 import { type ToldEvent, type UserEvent, writeUserEvents } from './user-events.ts'
-import { openVault, type Vault } from './vault.ts'
+import type { Vault } from './vault.ts'
+import { replaceKey, unlock } from './vault-key.ts'
 
 export { Rollback, type StatementListener, type StoreLocation } from '../store/database.ts'
 export { FolderInUse } from '../store/lock.ts'
@@ -83,6 +84,8 @@ export interface Service {
   realms(): Promise<RealmRow[]>
   /** Throws when the store does not answer. */
   ping(): Promise<void>
+  /** From now on, the store is opened with another key. */
+  replaceKey(next: Uint8Array): Promise<void>
   announce(url: string): Promise<void>
   close(): Promise<void>
 }
@@ -116,9 +119,8 @@ export async function openService({
   onStatement,
 }: ServiceOptions): Promise<Service> {
   const store = await openStore(location, onStatement)
-  const vault = openVault(key)
   const blacklists = openBlacklists(passwordLists)
-  await demandKey(store, vault.keyId).catch(async (error: unknown) => {
+  const vault = await unlock(store, key).catch(async (error: unknown) => {
     await store.close()
     throw error
   })
@@ -249,6 +251,7 @@ export async function openService({
     find: (names) => store.read((tx) => findRealms(tx, names)),
     realms: () => store.read(listRealms),
     ping: () => store.read(ping),
+    replaceKey: (next) => replaceKey(store, key, next),
     announce: (url) => store.announce(url),
     async close() {
       await service.outbox?.close()
@@ -261,13 +264,4 @@ export async function openService({
 async function powerFor(tx: Transaction, { user, limit }: Caller): Promise<Power> {
   const power = user ? await powerOf(tx, user) : everything
   return limit ? within(power, limit) : power
-}
-
-/** The first key that a store is opened with is its key: with another one, its secrets could not be read. */
-async function demandKey(store: Store, given: string): Promise<void> {
-  const kept = await store.read((tx) => keepSetting(tx, 'key', given))
-  if (kept === given) return
-  throw new Error(
-    `the secrets of this store are protected by the key ${kept}, and the key file holds ${given}: name the file of the store's key with --key-file (REGENT_KEY_FILE)`,
-  )
 }

@@ -39,7 +39,7 @@ export function openVault(key: Uint8Array): Vault {
     },
     open(sealed) {
       if (!isSealed(sealed)) return sealed
-      const [, keyId, body] = sealed.split(':')
+      const [keyId, body] = [sealedBy(sealed), sealed.split(':')[2]]
       if (keyId !== id) throw new Error(`a secret was sealed with the key ${keyId}, and the key setting holds ${id}`)
       const bytes = Buffer.from(body!, 'base64url')
       const decipher = createDecipheriv('aes-256-gcm', sealing, bytes.subarray(0, 12))
@@ -48,6 +48,11 @@ export function openVault(key: Uint8Array): Vault {
     },
     digest: (secret) => `digest:${id}:${createHmac('sha256', digesting).update(secret).digest('base64url')}`,
   }
+}
+
+/** The id of the key that a sealed text was sealed with. */
+export function sealedBy(sealed: string): string {
+  return sealed.slice(SEALED.length).split(':')[0]!
 }
 
 /** Whether the text is a sealed secret. */

@@ -11,6 +11,13 @@ export async function keepSetting(tx: Transaction, name: string, value: string):
   return rows[0]!.value
 }
 
+/** Puts another value in place of the one that is kept. Gives whether it was that one. One statement. */
+export async function replaceSetting(tx: Transaction, name: string, from: string, to: string): Promise<boolean> {
+  const { rows } = await sql`
+    update store_setting set value = ${to} where name = ${name} and value = ${from} returning name`.execute(tx)
+  return rows.length > 0
+}
+
 /** Throws what the database says when it does not answer. One statement. */
 export async function ping(tx: Transaction): Promise<void> {
   await sql`select 1`.execute(tx)

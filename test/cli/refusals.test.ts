@@ -114,6 +114,20 @@ test.skipIf(!inject('databaseUrl'))('the key file of a database is never made up
   )
 })
 
+test('a key is replaced without touching what it protects', async () => {
+  await writeFile(join(at.folder, 'realm.yaml'), 'realm: kept\nclients: [{ clientId: shop, secret: hush }]\n')
+  await at.run('apply', 'realm.yaml')
+  await writeFile(join(at.folder, 'next'), Buffer.alloc(32, 9).toString('base64'))
+  expect(await at.run('replace-key', '--new-key-file', 'nowhere')).toMatchObject(refused(/nowhere cannot be read/))
+  expect(await at.run('replace-key', '--new-key-file', 'next')).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^The key in next opens this store now. Put it in the place of \S+key,/),
+  })
+  expect(await at.run('drift')).toMatchObject(refused(/protected by the key \w+, and the key file holds \w+: name the/))
+  expect(await at.run('plan', 'realm.yaml', '--key-file', 'next', '--detailed-exitcode')).toMatchObject({ code: 0 })
+  expect((await at.run('export', 'kept', '--secrets', '--key-file', 'next')).out).toContain('secret: hush')
+})
+
 test('credentials do not go to another machine, whatever a data folder says', async () => {
   const folder = join(at.folder, 'd')
   await mkdir(folder)
