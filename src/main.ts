@@ -131,6 +131,23 @@ onStore('resume', 'let a source go on that was held by a rollback', source)
   .argument('<realm>')
   .action(async (name, realm, flags) => (await import('./cli/source.ts')).resume(name, realm, flags))
 
+const secret = program.command('secret').description('secrets that documents name as $(generated:NAME)')
+
+onStore('list', 'list the secrets that were made for a source', secret)
+  .argument('<source>', 'name of the source')
+  .addOption(output())
+  .action(async (source, flags) => (await import('./cli/secret.ts')).list(source, flags))
+
+onStore('get', 'print a secret', secret)
+  .argument('<source>', 'name of the source')
+  .argument('<name>', 'as documents name it')
+  .action(async (source, name, flags) => (await import('./cli/secret.ts')).get(source, name, flags))
+
+onStore('rotate', 'make another secret: it counts from the next apply of the source on', secret)
+  .argument('<source>', 'name of the source')
+  .argument('<name>', 'as documents name it')
+  .action(async (source, name, flags) => (await import('./cli/secret.ts')).rotate(source, name, flags))
+
 onStore('export', 'write a realm as a document')
   .argument('<realm>')
   .option('--dir <folder>', 'write a file for each object into this folder')

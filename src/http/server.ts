@@ -16,6 +16,7 @@ import { openApi } from './openapi.ts'
 import { forwardedBy, type Proxies, trustedBy } from './proxies.ts'
 import { regentOperations } from './regent.ts'
 import { regentHistoryOperations } from './regent-history.ts'
+import { secretOperations } from './regent-secrets.ts'
 import { register } from './register.ts'
 import { demandStorable } from './storable.ts'
 import { serveWebhook, type Webhook, webhookPath } from './webhook.ts'
@@ -42,7 +43,7 @@ export interface ServerOptions {
 }
 
 /** Every operation of the server. */
-export const operations = [...adminOperations, ...regentOperations, ...regentHistoryOperations]
+export const operations = [...adminOperations, ...regentOperations, ...regentHistoryOperations, ...secretOperations]
 
 /** The description of all of it. */
 export const description = () => openApi(operations, webhookPath)

@@ -20,6 +20,7 @@ export interface SubstitutedDocument extends Document {
  * - `$(file:PATH)`, `$(file:UTF-8:PATH)`: a file's text, less one line break at its end.
  * - `$(env:NAME:-default)`: the default where the variable is not set or the file cannot be read.
  *   Name and default may hold variables.
+ * - `$(generated:NAME)`: a secret that Regent makes where the document is applied; stays as it is here.
  * - `$$(`: the text `$(`.
  * - `${NAME}` in a `KeycloakRealmImport` that has a placeholder of that name: the same as `$(env:NAME)`.
  *
@@ -47,7 +48,8 @@ export function substitute(document: Document, options: SubstituteOptions): Subs
     }
   }
 
-  const value = placeholders || mayVary(document.value) ? mapTexts(document.value, [], visitText) : document.value
+  const value =
+    placeholders || holdsText(document.value, '$(', script) ? mapTexts(document.value, [], visitText) : document.value
   if (problems.length > 0) throw new DocumentError(problems)
   return Object.assign(restated(document, value), { substituted })
 }
@@ -64,11 +66,11 @@ function problemAt(document: Document, path: Path, message: string): Problem {
   return { position: document.locate(path), message, path: pointerOf(path) }
 }
 
-/** Whether any text may need a change: much cheaper than a walk that knows its path. */
-function mayVary(value: Json): boolean {
-  if (typeof value === 'string') return value.includes('$(') || value.includes(script)
+/** Whether any text of the value holds one of these: much cheaper than a walk that knows its path. */
+export function holdsText(value: Json, ...parts: readonly string[]): boolean {
+  if (typeof value === 'string') return parts.some((part) => value.includes(part))
   if (typeof value !== 'object' || value === null) return false
-  return Array.isArray(value) ? value.some(mayVary) : Object.values(value).some(mayVary)
+  return Object.values(value).some((one) => holdsText(one, ...parts))
 }
 
 /** The value with every text changed; keys are left alone, and what does not change is not copied. */

@@ -22,9 +22,27 @@ function resolve(variable: Variable, options: SubstituteOptions): string {
   const resolver = colon < 0 ? name : name.slice(0, colon)
   if (colon > 0 && resolver === 'env') return resolveEnv(name.slice(colon + 1), variable, options)
   if (colon > 0 && resolver === 'file') return resolveFile(name.slice(colon + 1), variable, options)
-  const hint = nearest(resolver, ['env', 'file'])
-  const known = hint === undefined ? 'there are $(env:NAME) and $(file:PATH).' : `did you mean $(${hint}:…)?`
+  if (colon > 0 && resolver === 'generated') return resolveGenerated(name.slice(colon + 1), variable)
+  const hint = nearest(resolver, ['env', 'file', 'generated'])
+  const known =
+    hint === undefined ? 'there are $(env:NAME), $(file:PATH) and $(generated:NAME).' : `did you mean $(${hint}:…)?`
   throw new VariableError(`${variable.written} is not known here: ${known} For the text "$(" write "$$("`)
+}
+
+/** What a secret that Regent is to make begins with, in a document. */
+export const GENERATED = '$(generated:'
+
+/** The name in a text that is a secret which Regent is to make, and nothing else. */
+export function generatedIn(text: string): string | undefined {
+  return /^\$\(generated:([\w.-]{1,100})\)$/.exec(text)?.[1]
+}
+
+/** What is made where the documents are applied stays as it is written. */
+function resolveGenerated(name: string, { written, fallback }: Variable): string {
+  const text = `$(generated:${name})`
+  if (fallback || generatedIn(text) === undefined)
+    throw new VariableError(`${written} is none: a name has letters, digits, "_", "." and "-", and there is no default`)
+  return text
 }
 
 function resolveEnv(name: string, { written, fallback }: Variable, options: SubstituteOptions): string {

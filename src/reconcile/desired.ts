@@ -10,6 +10,8 @@ import type { Position } from '../lib/position.ts'
 import type { Document } from '../realm-file/document.ts'
 import { parseRealm, type StatedObject, type StatedRealm, type UnknownFields } from '../realm-file/parse.ts'
 import { byPlace, collect, DocumentError, type Notice, type Problem, renderPosition } from '../realm-file/problem.ts'
+import { mapTexts } from '../realm-file/substitute.ts'
+import { generatedIn } from '../realm-file/variables.ts'
 import { changeTexts } from '../service/secrets.ts'
 import type { Vault } from '../service/vault.ts'
 import type { Place } from './plan-input.ts'
@@ -39,20 +41,26 @@ export interface DesiredRealm {
   readonly notices: StatedRealm['notices']
   /** Where the realm is named when no document states the realm itself. */
   readonly named: Position | undefined
+  /** Names of the secrets in it that Regent makes. */
+  readonly generated: ReadonlySet<string>
 }
+
+/** How secrets that documents name are made, for one source. */
+export type MakeSecret = (name: string) => string
 
 /** The realms that the documents state, in order of name, master last. Throws DocumentError with everything that is wrong. */
 export function desiredRealms(
   documents: readonly Document[],
   vault: Vault,
   unknownFields: UnknownFields = 'error',
+  make?: MakeSecret,
 ): DesiredRealm[] {
   const problems: Problem[] = []
   const realms = new Map<string, Merged>()
   // One document after the other: what is kept of each is much less than what it takes to read it.
   for (const document of documents) {
     for (const part of collect(problems, () => parseRealm(document, unknownFields))) {
-      const realm = realms.get(part.name) ?? new Merged(part.name, vault, problems)
+      const realm = realms.get(part.name) ?? new Merged(part.name, vault, problems, make)
       realms.set(part.name, realm)
       realm.add(part)
     }
@@ -74,14 +82,17 @@ class Merged implements DesiredRealm {
   readonly objects = new Map<string, DesiredObject>()
   readonly notices: Notice[] = []
   named: Position | undefined
+  readonly generated = new Set<string>()
   readonly #vault: Vault
+  readonly #make: MakeSecret | undefined
   readonly #problems: Problem[]
   readonly #ids = new Map<string, Claim>()
   readonly #shared = sharing()
   #parts = 0
 
-  constructor(name: string, vault: Vault, problems: Problem[]) {
+  constructor(name: string, vault: Vault, problems: Problem[], make: MakeSecret | undefined) {
     this.name = name
+    this.#make = make
     this.#vault = vault
     this.#problems = problems
   }
@@ -102,8 +113,9 @@ class Merged implements DesiredRealm {
   #together(known: DesiredObject | undefined, object: StatedObject): DesiredObject {
     const stated = new Map<string, StatedValue>(known?.fields)
     const secrets = { ...known?.secrets }
-    for (const [path, value] of Object.entries(object.fields)) {
-      const secret = value !== null && isSecret(kinds[object.kind], path)
+    for (const [path, written] of Object.entries(object.fields)) {
+      const secret = written !== null && isSecret(kinds[object.kind], path)
+      const value = this.#made(object, path, written, secret)
       if (secret) secrets[path] = this.#shared(value)
       state(stated, object, path, secret ? digestOf(this.#vault, value) : value, this.#problems)
     }
@@ -119,6 +131,24 @@ class Merged implements DesiredRealm {
       named: (known?.named ?? true) && object.named,
       origin: known?.origin ?? origin,
     }
+  }
+
+  /** With the secrets that it names in the place of their names. */
+  #made({ kind, key, origin }: StatedObject, path: string, value: Json, secret: boolean): Json {
+    const make = this.#make
+    if (!make) return value
+    if (secret)
+      return mapTexts(value, [], (text) => {
+        const name = generatedIn(text)
+        if (name === undefined) return text
+        this.generated.add(name)
+        return make(name)
+      })
+    if (typeof value === 'string' && generatedIn(value) !== undefined) {
+      const message = `${describe(kind, key)}: ${path} is no secret, and everybody could read there what ${value} stands for: put it where a secret belongs`
+      this.#problems.push({ position: origin.locate(path), message })
+    }
+    return value
   }
 
   #packed(stated: ReadonlyMap<string, StatedValue>): StatedFields {

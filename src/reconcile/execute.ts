@@ -105,6 +105,7 @@ export async function commit(
         revision: part.revision,
         digest: part.digest,
         settings: part.settings,
+        generated: [...part.desired.generated],
         ...ownership(part, input, made.leftAlone, applied),
         marked: input.marked.get(part.source) ?? 0,
         ends: !part.desired.objects.size,

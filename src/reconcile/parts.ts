@@ -25,7 +25,7 @@ export interface Part {
 
 /** A part of a source that states nothing of the realm any more. */
 export function nothingStated(name: string): DesiredRealm {
-  return { name, objects: new Map(), notices: [], named: undefined }
+  return { name, objects: new Map(), notices: [], named: undefined, generated: new Set() }
 }
 
 /** What the parts state together; what they contradict each other in is added to the problems, and told at both places. */
@@ -45,6 +45,7 @@ export function together(name: string, parts: readonly Part[], problems: Problem
     objects,
     notices: stating.flatMap(({ notices }) => notices),
     named: stating.every(({ named }) => named) ? stating[0]!.named : undefined,
+    generated: new Set(stating.flatMap(({ generated }) => [...generated])),
   }
 }
 

@@ -1,7 +1,10 @@
 // One run of sources: the named steps from documents to the record. The unit is the realm; realms follow each other.
 import { adminClientObjects, MASTER } from '../kinds/built-in/index.ts'
 import { byPlace, DocumentError } from '../realm-file/problem.ts'
+import { holdsText } from '../realm-file/substitute.ts'
+import { GENERATED } from '../realm-file/variables.ts'
 import { ServiceError } from '../service/errors.ts'
+import { generatedSecrets } from '../service/generated-secrets.ts'
 import { underCeilings } from '../service/power.ts'
 import type { Caller, Service } from '../service/service.ts'
 import { appliedBy, type Held } from '../service/sources.ts'
@@ -18,6 +21,7 @@ import { withRenames } from './renames.ts'
 import {
   digestsOf,
   documentsIn,
+  realmOf,
   refuseBeyond,
   renamedRealms,
   type SourceState,
@@ -88,7 +92,14 @@ async function run(service: Service, caller: Caller, sources: readonly SourceSta
     })
   }
   const settled = new Set([...stated].filter(isSettled))
-  const wanted = statedTogether(service, digests, before, settled)
+  const naming = sources.filter(({ documents }) =>
+    documents.some((one) => !settled.has(realmOf(one)) && holdsText(one.value, GENERATED)),
+  )
+  const secret = await generatedSecrets(
+    service,
+    naming.map(({ name }) => name),
+  )
+  const wanted = statedTogether(service, digests, before, settled, secret)
   const renamed = await renamedRealms(service, caller, sources, wanted)
   const all = wanted.map((one) => ({
     ...one,

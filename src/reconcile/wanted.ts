@@ -5,6 +5,7 @@ import { version } from '../lib/version.ts'
 import type { Document } from '../realm-file/document.ts'
 import type { UnknownFields } from '../realm-file/parse.ts'
 import { byPlace, collect, DocumentError, type Problem } from '../realm-file/problem.ts'
+import type { GeneratedSecret } from '../service/generated-secrets.ts'
 import type { Ceiling } from '../service/power.ts'
 import type { Caller, Service } from '../service/service.ts'
 import type { SourceSettings } from '../service/source-settings.ts'
@@ -47,11 +48,14 @@ export function statedTogether(
   sources: Digests,
   before: ReadonlyMap<string, readonly AppliedSource[]>,
   settled: ReadonlySet<string>,
+  secret: GeneratedSecret,
 ): Omit<Wanted, 'calledNow' | 'held'>[] {
   const problems: Problem[] = []
   const open = sources.flatMap(({ source, digests }) => {
     const documents = source.documents.filter((one) => !settled.has(realmOf(one)))
-    const desired = collect(problems, () => desiredRealms(documents, service.vault, source.unknownFields)).flat()
+    const desired = collect(problems, () =>
+      desiredRealms(documents, service.vault, source.unknownFields, (name) => secret(source.name, name)),
+    ).flat()
     return desired.map((one): [string, Part] => [one.name, partOf(source, one, digests.get(one.name)!)])
   })
   if (problems.length) throw new DocumentError(byPlace(problems, documentsIn(sources.map(({ source }) => source))))
@@ -140,6 +144,6 @@ function digestOf({ file, start, digest, states }: Document): unknown[] {
 }
 
 /** The name as it stands there; a document without one is refused when it is taken apart. */
-function realmOf({ head }: Document): string {
+export function realmOf({ head }: Document): string {
   return String(head.realm)
 }

@@ -3,6 +3,7 @@
 import { MASTER } from '../kinds/built-in/index.ts'
 import type { KindName } from '../kinds/kind.ts'
 import { chunks } from '../lib/chunks.ts'
+import { insertSeeds } from '../store/generated-secrets.ts'
 import {
   countMarked,
   deleteInventory,
@@ -44,6 +45,8 @@ export interface PartRecord {
   readonly digest: string
   /** What it settles about itself. */
   readonly settings: SourceSettings
+  /** Names of the secrets that were made for it. */
+  readonly generated: readonly string[]
   readonly owned: Iterable<Ownership>
   readonly dropped: readonly { kind: string; object: string }[]
   /** How many of its rows were marked when the run was planned. */
@@ -127,13 +130,14 @@ export async function record(context: WriteContext, parts: readonly PartRecord[]
     const head = JSON.stringify({ ...rest, ...(part && { part }) }).slice(0, -1)
     return { sources, version: lastVersion(context), at: now, actor, plan: `${head},"actions":[${own.join()}]}` }
   }
-  for (const [at, { owned, dropped, marked, ends, ...run }] of parts.entries()) {
+  for (const [at, { owned, dropped, marked, ends, generated, ...run }] of parts.entries()) {
     const rows = chunks(owned, CHUNK)
     const first = at === 0 ? line(texts.next().value || []) : undefined
     const kept = await recordApplied(tx, realm.number, { ...run, at: now }, rows.next().value || [], first)
     if (kept.marked !== marked) {
       throw failure('changed', `something that ${run.source} states has changed since the plan was made`)
     }
+    if (generated.length) await insertSeeds(tx, kept.source, generated, run.source, now)
     for (const chunk of rows) await upsertInventory(tx, realm.number, kept.source, chunk)
     if (dropped.length) await deleteInventory(tx, realm.number, kept.source, dropped)
     if (ends) await deleteApplied(tx, realm.number, kept.source)

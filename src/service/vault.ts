@@ -21,6 +21,8 @@ export interface Vault {
   open(sealed: string): string
   /** The same text for the same secret and key: two secrets can be compared without either being shown. */
   digest(secret: string): string
+  /** A secret for that purpose, 256 bits in base64url: always the same for the same key. */
+  derive(purpose: string): string
 }
 
 /** A vault with the key: 32 bytes or more, from a file that all replicas share. */
@@ -46,6 +48,7 @@ export function openVault(key: Uint8Array): Vault {
       decipher.setAuthTag(bytes.subarray(-16))
       return Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]).toString('utf8')
     },
+    derive: (purpose) => Buffer.from(hkdfSync('sha256', key, '', purpose, 32)).toString('base64url'),
     digest: (secret) => `digest:${id}:${createHmac('sha256', digesting).update(secret).digest('base64url')}`,
   }
 }

@@ -34,6 +34,7 @@ import { driftLeftAlone } from './migrations/0033-drift-left-alone.ts'
 import { historyByRevision } from './migrations/0034-history-by-revision.ts'
 import { pagesOfPeople } from './migrations/0036-pages-of-people.ts'
 import { settingsOfSources } from './migrations/0037-settings-of-sources.ts'
+import { generatedSecrets } from './migrations/0038-generated-secrets.ts'
 
 /** The migrations in order: name → SQL. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -68,6 +69,7 @@ export const migrations: Readonly<Record<string, string>> = {
   '0034-history-by-revision': historyByRevision,
   '0036-pages-of-people': pagesOfPeople,
   '0037-settings-of-sources': settingsOfSources,
+  '0038-generated-secrets': generatedSecrets,
 }
 
 /** Applies what is missing. Two processes at once: the second waits. Throws what the database says. */

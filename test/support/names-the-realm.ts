@@ -1,7 +1,14 @@
 // Every statement on a realm's data names the realm: for each table, its rows are bound to a realm by an equality.
 
 /** Tables that hold no realm's data, or are how a realm is found. */
-const FREE = new Set(['realm', 'source', 'store_setting', 'kysely_migration', 'kysely_migration_lock'])
+const FREE = new Set([
+  'realm',
+  'source',
+  'generated_secret',
+  'store_setting',
+  'kysely_migration',
+  'kysely_migration_lock',
+])
 
 /** What is wrong with a statement: each table that it reads or writes without naming the realm. */
 export function unboundTables(sql: string, tables: ReadonlySet<string>): string[] {

@@ -1,0 +1,10 @@
+/** Secrets that are made for sources: what each is derived from, by the name that documents give it. */
+export const generatedSecrets = `
+create table generated_secret (
+  source integer not null references source (number) on delete cascade,
+  name text collate "C" not null,
+  seed text not null,
+  made_at timestamptz not null,
+  primary key (source, name)
+);
+`
