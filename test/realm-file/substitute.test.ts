@@ -175,7 +175,11 @@ describe('refusals', () => {
     ],
     ['a file without a path', '$(file:UTF-8:)', 'write $(file:PATH)'],
     ['another encoding', '$(file:ISO-8859-1:/run/secret)', 'files are read as UTF-8, not as ISO-8859-1'],
-    ['an unknown form', '$(sys:user.dir)', '$(sys:user.dir) is not known here: there are $(env:NAME) and $(file:PATH)'],
+    [
+      'an unknown form',
+      '$(sys:user.dir)',
+      '$(sys:user.dir) is not known here: there are $(env:NAME), $(file:PATH) and $(generated:NAME)',
+    ],
     ['a misspelt form', '$(ENV:HOST)', 'did you mean $(env:…)?'],
     ['a property', '$(some.property)', '$(some.property) is not known here'],
     ['what is not closed', '$(env:HOST', 'its ")" is missing; for the text "$(" write "$$("'],
