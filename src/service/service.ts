@@ -10,6 +10,7 @@ import {
 } from '../store/database.ts'
 import { findRealm, findRealms, listRealms, lockRealms, type RealmRow, rowOf } from '../store/realms.ts'
 import { ping } from '../store/settings.ts'
+import { type Wake, type WakeUps, wakeAll } from '../store/wake.ts'
 import { demandIn, type Permission, powerOf } from './administrators.ts'
 import { type Actor, type Context, flush, type RuntimeContext, type WriteContext, writable } from './context.ts'
 import { failure, Refusal, ServiceError } from './errors.ts'
@@ -26,6 +27,7 @@ import { replaceKey, unlock } from './vault-key.ts'
 export { Rollback, type StatementListener, type StoreLocation } from '../store/database.ts'
 export { FolderInUse } from '../store/lock.ts'
 export type { RealmRow } from '../store/realms.ts'
+export type { Wake } from '../store/wake.ts'
 
 /** Who calls: Regent itself and its operator on their own store have all power; others have what their roles give. */
 export interface Caller {
@@ -70,6 +72,13 @@ export interface Service {
   tell(realm: RealmRow, events: readonly UserEvent[]): Promise<void>
   /** Tells of events of people that belong into a log, once they are kept. Gives how to stop that. */
   listen(listener: (event: ToldEvent) => void): () => void
+  /**
+   * Tells of what there is to look at, in any process over the same store, as soon as what causes it is committed; see `Wake`.
+   * Gives how to stop that.
+   */
+  readonly subscribe: WakeUps['subscribe']
+  /** Wakes those who subscribed, in all processes, when the transaction is committed. One statement. */
+  notify(context: Pick<Context, 'tx'>, wake: Wake): Promise<void>
   /** Makes a realm and goes on in it; all or nothing. */
   create<T>(caller: Caller, realm: NewRealm, work: (context: WriteContext) => Promise<T>): Promise<T>
   /** Throws forbidden unless the caller may do this in every one of the realms, whether they exist or not. */
@@ -230,6 +239,8 @@ export async function openService({
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
+    subscribe: store.subscribe,
+    notify: ({ tx }, wake) => wakeAll(tx, wake),
     create: (caller, realm, work) =>
       committed(async (tx, outbox) => {
         // Locked is master only when its own part is written: what is new, nobody else waits for.

@@ -7,6 +7,7 @@ import pg from 'pg'
 import { emptyImage } from './image.ts'
 import { lockFolder } from './lock.ts'
 import { migrate } from './migrate.ts'
+import { embeddedWakeUps, postgresWakeUps, type WakeUps } from './wake.ts'
 
 /** The tables are named in SQL texts; Kysely is the seam between the engines, the transactions and the parameters. */
 export type Tables = unknown
@@ -29,6 +30,8 @@ export interface Store {
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>
   /** Runs reads that need not see one state, each statement for itself. Inside a transaction: throws. */
   read<T>(work: (db: Transaction) => Promise<T>): Promise<T>
+  /** Tells of what transactions have left to look at, of any process over the same store. */
+  readonly subscribe: WakeUps['subscribe']
   /** Says to whoever is refused the folder where the running server answers. */
   announce(url: string): Promise<void>
   close(): Promise<void>
@@ -75,12 +78,17 @@ async function openPostgres(url: string, onStatement?: StatementListener): Promi
     await db.destroy()
     throw error
   }
+  const wakes = postgresWakeUps(url)
   return {
     engine: 'PostgreSQL',
     transaction: (work, options) => transact(db, work, options),
     read: (work) => outside(() => work(db)),
+    subscribe: wakes.subscribe,
     announce: async () => {},
-    close: () => db.destroy(),
+    async close() {
+      await wakes.close()
+      await db.destroy()
+    },
   }
 }
 
@@ -91,12 +99,15 @@ async function openEmbedded(folder: string | undefined, onStatement?: StatementL
     const pglite = await openPGlite(folder)
     const db = kysely(new PGliteDialect({ pglite }), onStatement)
     await migrate(db)
+    const wakes = embeddedWakeUps(pglite, db)
     return {
       engine: 'PGlite',
       transaction: (work, options) => transact(db, work, options),
       read: (work) => outside(() => work(db)),
+      subscribe: wakes.subscribe,
       announce: async (url) => lock?.announce(url),
       async close() {
+        await wakes.close()
         await db.destroy()
         if (!pglite.closed) await pglite.close()
         lock?.release()

@@ -5,6 +5,7 @@ import type { Key } from '../kinds/kind.ts'
 import { chunks } from '../lib/chunks.ts'
 import type { Transaction } from './database.ts'
 import { CHUNK } from './objects.ts'
+import { waking } from './wake.ts'
 
 /** Who acted. */
 export interface Actor {
@@ -71,7 +72,7 @@ export async function insertEntries(
         select ${realm}::integer, (e.entry ->> 'number')::bigint, ${at}::timestamptz, ${JSON.stringify(actor)}::jsonb,
           e.entry ->> 'operation', e.entry ->> 'kind', e.entry ->> 'object', e.entry -> 'key', e.entry -> 'fields'
         from entry e
-      )
+      ),
       ${marking(realm, except)}`.execute(tx)
   }
 }
@@ -80,13 +81,23 @@ function* numbered(entries: readonly JournalEntry[], first: number): Generator<J
   for (const [at, entry] of entries.entries()) yield { ...entry, number: first + at }
 }
 
-/** Whoever changes an object marks its rows of the inventory; `entry` holds the entries. */
+/**
+ * Whoever changes an object marks its rows of the inventory, and wakes those who look for drift, also where they are marked
+ * already: it may have been put back. `entry` holds the entries.
+ */
 function marking(realm: number, except: readonly string[]): RawBuilder<unknown> {
-  return sql`update inventory i set marked = true
-    from entry e
-    where i.realm = ${realm} and not i.marked and e.entry ->> 'operation' <> 'create'
-      and i.kind = e.entry ->> 'kind' and i.object = e.entry ->> 'object'
-      and i.source <> all (select s.number from source s where s.name = any(${except}::text[]))`
+  return sql`touched as (
+        select i.source, i.kind, i.object
+        from inventory i join entry e on i.kind = e.entry ->> 'kind' and i.object = e.entry ->> 'object'
+        where i.realm = ${realm} and e.entry ->> 'operation' <> 'create'
+          and i.source <> all (select s.number from source s where s.name = any(${except}::text[]))
+      ),
+      marked as (
+        update inventory i set marked = true
+        from touched t
+        where i.realm = ${realm} and not i.marked and i.source = t.source and i.kind = t.kind and i.object = t.object
+      )
+      select ${waking({ topic: 'drift', realm })} where exists (select from touched)`
 }
 
 /** Of each field of the objects the entry of a stream that changed it last, and their last entry; newest first. One statement. */
@@ -134,7 +145,7 @@ export async function insertPeopleEntries(
         select ${realm}::integer, ${at}::timestamptz, ${JSON.stringify(actor)}::jsonb,
           e.entry ->> 'operation', e.entry ->> 'kind', e.entry ->> 'object', e.entry -> 'key', e.entry -> 'fields'
         from entry e
-      )
+      ),
       ${marking(realm, except)}`.execute(tx)
   }
 }

@@ -2,6 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Transaction } from './database.ts'
 import { type InventoryRow, upsert } from './inventory.ts'
+import { waking } from './wake.ts'
 
 /** What a source has applied to a realm. */
 export interface AppliedSource {
@@ -91,9 +92,16 @@ export async function recordApplied(
     )
     select o.number as source, (
         select count(*)::integer from inventory i where i.realm = ${realm} and i.source = o.number and i.marked
-      ) as marked
+      ) as marked, (${wakingWhereDrifted(realm, sql`o.number`)})
     from owner o`.execute(tx)
   return found[0]!
+}
+
+/** Rows that may have drifted were settled by what the statement does. */
+function wakingWhereDrifted(realm: number, source: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`select ${waking({ topic: 'drift', realm })} where exists (
+        select from inventory i
+        where i.realm = ${realm} and i.source = ${source} and (i.marked or i.drifted is not null))`
 }
 
 /** What a source states nothing of any more, it has not applied to. One statement. */
@@ -157,7 +165,10 @@ export async function forgetSource(tx: Transaction, realm: number, source: strin
     delete from inventory i using source s
     where i.realm = ${realm} and s.number = i.source and s.name = ${source}`.execute(tx)
   const { rows } = await sql`
-    delete from source_realm sr using source s
-    where sr.realm = ${realm} and s.number = sr.source and s.name = ${source} returning sr.source`.execute(tx)
+    with gone as (
+      delete from source_realm sr using source s
+      where sr.realm = ${realm} and s.number = sr.source and s.name = ${source} returning sr.source
+    )
+    select ${waking({ topic: 'drift', realm })} from gone`.execute(tx)
   return rows.length > 0
 }
