@@ -65,7 +65,8 @@ program
 const allowLockOut = () =>
   new Option('--allow-lock-out', 'also where nobody would be left who can log in and administer every realm')
 
-const output = () => new Option('--output <format>', 'form of the output').choices(['text', 'json']).default('text')
+const output = (...more: string[]) =>
+  new Option('--output <format>', 'form of the output').choices(['text', 'json', ...more]).default('text')
 
 onStore('plan', 'show what applying documents would change')
   .argument('<source>', 'file, folder or git URL')
@@ -73,7 +74,7 @@ onStore('plan', 'show what applying documents would change')
   .addOption(unknownFields())
   .addOption(allowLockOut())
   .option('--detailed-exitcode', 'exit with 0 when there is nothing to do, 2 when there are changes, 1 on an error')
-  .addOption(output())
+  .addOption(output('markdown'))
   .action(async (source, flags) => (await import('./cli/plan.ts')).plan(source, flags))
 
 onStore('apply', 'apply documents: all of a realm, or nothing')
@@ -81,12 +82,12 @@ onStore('apply', 'apply documents: all of a realm, or nothing')
   .option('--name <name>', 'name of the source (default: its path or URL)')
   .addOption(unknownFields())
   .addOption(allowLockOut())
-  .addOption(output())
+  .addOption(output('markdown'))
   .action(async (source, flags) => (await import('./cli/apply.ts')).apply(source, flags))
 
 onStore('drift', 'show what somebody changed since documents were applied')
   .argument('[realm]', 'only this realm')
-  .addOption(output())
+  .addOption(output('markdown'))
   .action(async (realm, flags) => (await import('./cli/drift.ts')).drift(realm, flags))
 
 onStore('why', 'tell which documents state something, and who set it when')
@@ -98,21 +99,21 @@ onStore('why', 'tell which documents state something, and who set it when')
 onStore('history', 'list the last revisions of a realm')
   .argument('<realm>')
   .option('--max <number>', 'how many (default: 50)')
-  .addOption(output())
+  .addOption(output('markdown'))
   .action(async (realm, flags) => (await import('./cli/history.ts')).history(realm, flags))
 
 onStore('diff', 'show what leads from one revision of a realm to another')
   .argument('<realm>')
   .argument('<from>', 'a revision, such as r41')
   .argument('[to]', 'a revision (default: what is live)')
-  .addOption(output())
+  .addOption(output('markdown'))
   .action(async (realm, from, to, flags) => (await import('./cli/history.ts')).diff(realm, from, to, flags))
 
 onStore('rollback', 'go back to a revision of a realm, and hold its sources')
   .argument('<realm>')
   .argument('<revision>', 'such as r41')
   .option('--plan', 'only show what would be done')
-  .addOption(output())
+  .addOption(output('markdown'))
   .action(async (realm, revision, flags) => (await import('./cli/history.ts')).rollback(realm, revision, flags))
 
 const source = program.command('source').description('the sources that have applied documents')

@@ -1,20 +1,21 @@
 // What became of a realm: its revisions, what lies between two of them, and the way back.
-import Table from 'cli-table3'
 import type { Action } from '../reconcile/action.ts'
 import type { RealmOutcome } from '../reconcile/execute.ts'
-import { renderActions, renderOutcome } from '../reconcile/render.ts'
+import { markdownActions } from '../reconcile/markdown.ts'
+import { renderActions } from '../reconcile/render.ts'
 import type { Revision } from '../service/history.ts'
 import { request, type StoreFlags } from './connect.ts'
 import { paint } from './paint.ts'
+import { type Format, print, printOutcome, printTable } from './print.ts'
 
-type Flags = StoreFlags & { readonly output: string }
+type Flags = StoreFlags & { readonly output: Format }
 
 /** `regent history`: the last revisions of a realm, newest first. */
 export async function history(realm: string, flags: Flags & { max?: string }): Promise<void> {
   const query = flags.max === undefined ? '' : `?max=${encodeURIComponent(flags.max)}`
   const found = (await request(flags, 'GET', `/regent/v1/history/${encodeURIComponent(realm)}${query}`)) as Revision[]
-  if (flags.output === 'json') console.log(JSON.stringify(found, null, 2))
-  else console.log(renderRevisions(found))
+  const head = ['Revision', 'When', 'Who', 'What']
+  printTable(flags.output, found, { head, rows: found.map(rowOf), none: 'Nothing has changed so far.' })
 }
 
 /** `regent diff`: what leads from one revision to another. */
@@ -24,8 +25,11 @@ export async function diff(realm: string, from: string, to: string | undefined, 
     Object.entries(ends).map(([name, value]): [string, string] => [name, String(value)]),
   )
   const found = (await request(flags, 'GET', `/regent/v1/diff/${encodeURIComponent(realm)}?${query}`)) as Action[]
-  if (flags.output === 'json') console.log(JSON.stringify(found, null, 2))
-  else console.log(found.length ? renderActions(found, paint) : 'No difference.')
+  const render = (make: () => string) => () => (found.length ? make() : 'No difference.')
+  print(flags.output, found, {
+    text: render(() => renderActions(found, paint)),
+    markdown: render(() => markdownActions(found)),
+  })
 }
 
 /** `regent rollback`: goes back to a revision, or shows what that would do. */
@@ -33,8 +37,7 @@ export async function rollback(realm: string, to: string, flags: Flags & { plan?
   const body = { revision: numberOf(to), ...(flags.plan && { tried: true }) }
   const path = `/regent/v1/rollback/${encodeURIComponent(realm)}`
   const outcome = (await request(flags, 'POST', path, body)) as RealmOutcome
-  if (flags.output === 'json') console.log(JSON.stringify(outcome, null, 2))
-  else console.log(renderOutcome({ realms: [outcome], notes: [] }, flags.plan ? 'planned' : 'applied', paint))
+  printOutcome(flags.output, { realms: [outcome], notes: [] }, flags.plan ? 'planned' : 'applied', outcome)
   if (!flags.plan && flags.output === 'text' && outcome.plan.actions.length)
     console.log('Its sources are held until they state the same: "regent source list" shows them.')
 }
@@ -46,21 +49,10 @@ function numberOf(revision: string): number {
   return Number(number)
 }
 
-function renderRevisions(found: readonly Revision[]): string {
-  if (!found.length) return 'Nothing has changed so far.'
-  const table = new Table({
-    head: ['Revision', 'When', 'Who', 'What'],
-    style: { head: [], border: [] },
-    wordWrap: true,
-  })
-  for (const { number, at, actor, sources, created, updated, deleted } of found) {
-    const who = [actor.user ?? actor.source ?? actor.kind, actor.client && `by ${actor.client}`]
-      .filter(Boolean)
-      .join(' ')
-    const applied = sources?.map(({ name, revision }) => `${name} at ${revision}`).join(', ')
-    const counts = Object.entries({ created, configured: updated, deleted }).filter(([, count]) => count)
-    const what = counts.map(([outcome, count]) => `${count} ${outcome}`).join(', ')
-    table.push([`r${number}`, String(at).replace(/\.\d+Z$/, 'Z'), who, applied ? `${what}\n${applied}` : what])
-  }
-  return table.toString()
+function rowOf({ number, at, actor, sources, created, updated, deleted }: Revision): string[] {
+  const who = [actor.user ?? actor.source ?? actor.kind, actor.client && `by ${actor.client}`].filter(Boolean).join(' ')
+  const applied = sources?.map(({ name, revision }) => `${name} at ${revision}`).join(', ')
+  const counts = Object.entries({ created, configured: updated, deleted }).filter(([, count]) => count)
+  const what = counts.map(([outcome, count]) => `${count} ${outcome}`).join(', ')
+  return [`r${number}`, String(at).replace(/\.\d+Z$/, 'Z'), who, applied ? `${what}\n${applied}` : what]
 }

@@ -1,0 +1,41 @@
+// The outcome of a command, in the form that was asked for.
+import Table from 'cli-table3'
+import { markdownOutcome, markdownTable } from '../reconcile/markdown.ts'
+import { renderOutcome } from '../reconcile/render.ts'
+import type { How, Shown } from '../reconcile/shown.ts'
+import { paint } from './paint.ts'
+
+/** What commands can print: for people, for programs, for a comment on a pull request. */
+export type Format = 'text' | 'json' | 'markdown'
+
+/** Prints a value in the form that was asked for: each maker makes one. */
+export function print(format: Format, value: unknown, make: { text: () => string; markdown: () => string }): void {
+  console.log(format === 'json' ? JSON.stringify(value, null, 2) : make[format]())
+}
+
+/** Prints what was done, or would be. */
+export function printOutcome(format: Format, outcome: Shown, how: How, whole: unknown = outcome): void {
+  print(format, whole, {
+    text: () => renderOutcome(outcome, how, paint),
+    markdown: () => markdownOutcome(outcome, how),
+  })
+}
+
+/** Prints a list as a table, with what is to be said below it, or what is said where it is empty. */
+export function printTable(
+  format: Format,
+  found: readonly unknown[],
+  table: { head: readonly string[]; rows: string[][]; none: string; foot?: string },
+): void {
+  const { head, rows, none, foot } = table
+  print(format, found, {
+    text: () => (rows.length ? [textTable(head, rows), ...(foot ? [foot] : [])].join('\n') : none),
+    markdown: () => (rows.length ? markdownTable(head, rows, foot) : none),
+  })
+}
+
+function textTable(head: readonly string[], rows: string[][]): string {
+  const table = new Table({ head: [...head], style: { head: [], border: [] }, wordWrap: true })
+  table.push(...rows)
+  return table.toString()
+}

@@ -1,0 +1,75 @@
+// Values, places and people in words. Pure.
+import { isSecret, resolve, sameElement } from '../kinds/compare.ts'
+import type { Field, Json } from '../kinds/fields.ts'
+import { kinds } from '../kinds/index.ts'
+import type { Key, KindName } from '../kinds/kind.ts'
+import type { Position } from '../lib/position.ts'
+import type { Action, Attribution, Change } from './action.ts'
+
+/** What becomes of a field, in one line; a list: what stands on lines of its own. Never a secret. */
+export function values(
+  name: KindName,
+  operation: Action['operation'],
+  { path, from = null, to = null, add = [], remove = [] }: Change,
+): string | readonly string[] {
+  const kind = kinds[name]
+  const { field } = resolve(kind, path)
+  if (field.relation)
+    return [...add.map((key) => `+${keyText(key)}`), ...remove.map((key) => `-${keyText(key)}`)].join(' ')
+  if (isSecret(kind, path))
+    return operation === 'create' ? '(secret)' : to === null ? '(secret) → none' : '(secret changes)'
+  if (Array.isArray(to) && field.type !== 'json') return elements(field, Array.isArray(from) ? from : [], to)
+  return operation === 'create' ? text(to) : `${text(from)} → ${text(to)}`
+}
+
+/** A list by what comes and what goes; the steps of a flow stand on lines of their own. */
+function elements(field: Field, from: readonly Json[], to: readonly Json[]): string | readonly string[] {
+  const without = (list: readonly Json[], others: readonly Json[]) => {
+    const texts = new Set(others.map((one) => JSON.stringify(one)))
+    const isThere = (one: Json) =>
+      texts.has(JSON.stringify(one)) ||
+      (field.optionalMembers && others.some((other) => sameElement(field, one, other)))
+    return list.filter((one) => !isThere(one)).map(element)
+  }
+  const moved = [...without(to, from).map((one) => `+${one}`), ...without(from, to).map((one) => `-${one}`)]
+  if (!moved.length) {
+    const all = to.map(element).join(', ')
+    return from.length === to.length ? `in another order: ${all}` : all || 'none'
+  }
+  return to.some((one) => one !== null && typeof one === 'object') ? moved : moved.join(' ')
+}
+
+function element(value: Json): string {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return text(value)
+  const { authenticator, flowAlias, ...rest } = value
+  const others = Object.entries(rest).map(([name, one]) => `${name}=${text(one)}`)
+  return [text(authenticator ?? flowAlias ?? null), ...others].join(' ')
+}
+
+/** A value in one line: long ones are cut, since the file has them in full. */
+export function text(value: Json): string {
+  if (value === null) return 'none'
+  const json = typeof value === 'string' && /^[\w./:*@${} -]+$/.test(value) ? value : JSON.stringify(value)
+  return json.length > 160 ? `${json.slice(0, 157)}…` : json
+}
+
+function keyText(key: Key): string {
+  return key.length === 1 ? key[0]! : `${key.slice(1).join('/')}`
+}
+
+/** `1,204`. */
+export function number(count: number): string {
+  return count.toLocaleString('en')
+}
+
+/** `file:line:column`. */
+export function at({ file, line, column }: Position): string {
+  return `${file}:${line}:${column}`
+}
+
+/** Who, of a source at which revision, through which client, from where, and when. */
+export function by({ who, revision, client, address, at: when }: Attribution): string {
+  return [who, revision && `(${revision})`, client && `by ${client}`, address && `from ${address}`, `at ${when}`]
+    .filter(Boolean)
+    .join(' ')
+}

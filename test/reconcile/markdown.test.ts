@@ -1,0 +1,134 @@
+// Plans as markdown: what a comment on a pull request holds, and that nothing in a document writes into it.
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { markdownOutcome, markdownTable } from '../../src/reconcile/markdown.ts'
+import { planSources } from '../../src/reconcile/run.ts'
+import type { Shown } from '../../src/reconcile/shown.ts'
+import { SYSTEM } from '../../src/service/service.ts'
+import { change } from '../support/changes.ts'
+import { apply, realm, realmOfEachTest, service, state } from '../support/documents.ts'
+import { ANN } from '../support/reconcile.ts'
+
+realmOfEachTest()
+
+test('a plan as markdown: a heading per realm, small objects open, long ones folded, secrets never', async () => {
+  await apply({ displayName: 'Before', clients: [{ clientId: 'old' }, { clientId: 'web', name: 'Web' }] })
+  await change(service, ANN, realm, 'client', ['web'], { name: 'Not what the file says' })
+  const many = { name: 'Many', description: 'd', rootUrl: 'https://a.example', baseUrl: '/', redirectUris: ['/cb'] }
+  const stated = {
+    displayName: 'After',
+    clients: [
+      { clientId: 'web', name: 'Web' },
+      { clientId: 'many', ...many, webOrigins: ['+'], secret: 'hunter2' },
+    ],
+  }
+  const markdown = markdownOutcome(await planSources(service, SYSTEM, [state(stated)]), 'planned')
+  expect(markdown).not.toContain('hunter2')
+  expect(
+    markdown
+      .replaceAll(realm, 'acme')
+      .replace(/at \d{4}-[\d-]+T[\d:.]+Z/, 'at TIME')
+      .split('\n'),
+  ).toEqual([
+    '**Plan: 1 to create, 2 to update, 1 to delete.**',
+    '',
+    '### Realm `acme`',
+    '',
+    '**~** `realm acme` `acme-1.yaml:1:1`',
+    '',
+    '| Field | Value | Stated at |',
+    '| --- | --- | --- |',
+    '| `displayName` | `Before → After` | `acme-1.yaml:2:1` |',
+    '',
+    '**~** `client web` `acme-1.yaml:4:5`',
+    '',
+    '| Field | Value | Why | Stated at |',
+    '| --- | --- | --- | --- |',
+    '| `name` | `Not what the file says → Web` | `puts back a change by ann by admin-cli from 127.0.0.1 at TIME` | `acme-1.yaml:5:5` |',
+    '',
+    '<details><summary><b>+</b> <code>client many</code> <code>acme-1.yaml:6:5</code> 7 fields</summary>',
+    '',
+    '| Field | Value | Stated at |',
+    '| --- | --- | --- |',
+    '| `name` | `Many` | `acme-1.yaml:7:5` |',
+    '| `description` | `d` | `acme-1.yaml:8:5` |',
+    '| `rootUrl` | `https://a.example` | `acme-1.yaml:9:5` |',
+    '| `baseUrl` | `/` | `acme-1.yaml:10:5` |',
+    '| `redirectUris` | `+/cb` | `acme-1.yaml:11:5` |',
+    '| `webOrigins` | `+"+"` | `acme-1.yaml:13:5` |',
+    '| `secret` | `(secret)` | `acme-1.yaml:15:5` |',
+    '',
+    '</details>',
+    '',
+    '**-** `client old`',
+  ])
+})
+
+/** What a reader sees as markup: what stands outside of code, as GitHub cuts a page into lines, cells and code. */
+function outsideOfCode(markdown: string): string {
+  const cells = markdown.split('\n').flatMap((line) => (line.startsWith('|') ? line.match(/(?:\\.|[^|])+/g)! : [line]))
+  return cells
+    .map((one) => one.replace(/<code>[^<]*<\/code>/g, '').replace(/(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)/g, ''))
+    .join('\n')
+}
+
+test('nothing that a document says, in whatever place, is markup or calls anybody', () => {
+  const hostile = fc
+    .array(
+      fc.constantFrom(
+        '`',
+        '``',
+        '|',
+        '\\',
+        '\\|',
+        '\n',
+        '\r',
+        '<img src=x>',
+        '</code>',
+        '</details>',
+        '@bob',
+        ' ',
+        '\u2028',
+        '[a](b)',
+      ),
+    )
+    .map((parts) => `INJECTED${parts.join('')}INJECTED`)
+  fc.assert(
+    fc.property(hostile, fc.nat(10), (text, fields) => {
+      const position = { file: text, line: 1, column: 1 }
+      const change = { path: `attributes.${text}`, from: text, to: text, why: 'stated', position } as const
+      const by = { who: text, kind: 'administrator', client: text, at: text } as const
+      const changes = [
+        { ...change, by },
+        { ...change, path: 'redirectUris', from: [text], to: [] },
+      ]
+      const client = { kind: 'client', key: [text] } as const
+      const notes = [{ message: text, position }]
+      const plan = {
+        realm: text,
+        creates: false,
+        actions: [
+          { ...client, operation: 'update', changes, position },
+          { ...client, operation: 'create', changes: Array.from({ length: fields }, () => change), lost: by },
+        ],
+        leftAlone: [{ ...client, path: 'name', live: text, by }],
+        notes,
+        knows: [],
+      } as const
+      const consequences = [{ ...client, operation: 'delete' }] as const
+      const held = { revision: 1, by: text, at: text }
+      const shown: Shown = { realms: [{ plan, consequences, held }], notes }
+      expect(outsideOfCode(markdownOutcome(shown, 'planned'))).not.toMatch(/INJECTED|<img|@bob|\[a\]/)
+      expect(outsideOfCode(markdownTable(['Head'], [[text, text]]))).not.toMatch(/INJECTED|<img|@bob|\[a\]/)
+    }),
+  )
+})
+
+test('a plan that is too long for a comment says how much is left out, and nothing is cut within an object', async () => {
+  const clients = Array.from({ length: 900 }, (_, at) => ({ clientId: `client-${at}`, name: `Client ${at}` }))
+  const markdown = markdownOutcome(await planSources(service, SYSTEM, [state({ clients })]), 'planned')
+  const shown = markdown.match(/^\*\*\+\*\* `client client-/gm)!.length
+  expect(markdown.length).toBeLessThanOrEqual(65_536)
+  expect(markdown.length).toBeGreaterThan(60_000)
+  expect(markdown).toMatch(new RegExp(`\\*\\*${900 - shown} more are left out, .*\\*\\*$`))
+})
