@@ -1,6 +1,7 @@
 // argv → command. Each command's module is loaded when it runs, so that help and the small commands start fast.
 import { Command, Option } from 'commander'
 import { report } from './cli/report.ts'
+import { withSettings } from './cli/settings-flags.ts'
 import { settings } from './config.ts'
 import { version } from './lib/version.ts'
 
@@ -68,7 +69,7 @@ const allowLockOut = () =>
 const output = (...more: string[]) =>
   new Option('--output <format>', 'form of the output').choices(['text', 'json', ...more]).default('text')
 
-onStore('plan', 'show what applying documents would change')
+withSettings(onStore('plan', 'show what applying documents would change'))
   .argument('<source>', 'file, folder or git URL')
   .option('--name <name>', 'name of the source (default: its path or URL)')
   .addOption(unknownFields())
@@ -77,7 +78,7 @@ onStore('plan', 'show what applying documents would change')
   .addOption(output('markdown'))
   .action(async (source, flags) => (await import('./cli/plan.ts')).plan(source, flags))
 
-onStore('apply', 'apply documents: all of a realm, or nothing')
+withSettings(onStore('apply', 'apply documents: all of a realm, or nothing'))
   .argument('<source>', 'file, folder or git URL')
   .option('--name <name>', 'name of the source (default: its path or URL)')
   .addOption(unknownFields())

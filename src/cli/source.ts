@@ -1,15 +1,17 @@
 import Table from 'cli-table3'
 import type { UnknownFields } from '../realm-file/parse.ts'
-import { readFileSource } from '../reconcile/sources/file.ts'
+import { type FileSourceOptions, readFileSource } from '../reconcile/sources/file.ts'
 import { openGitSource } from '../reconcile/sources/git.ts'
 import { gitAddress, shownAddress } from '../reconcile/sources/git-address.ts'
 import type { SourceText } from '../reconcile/sources/text.ts'
 import type { SourceState } from '../reconcile/wanted.ts'
 import type { SourceOfRealm } from '../service/sources.ts'
 import { request, type StoreFlags } from './connect.ts'
+import { settingsOf } from './settings.ts'
+import type { SettingsFlags } from './settings-flags.ts'
 
 /** The flags that say how a source is read. */
-export interface SourceFlags {
+export interface SourceFlags extends SettingsFlags {
   readonly name?: string | undefined
   readonly unknownFields?: UnknownFields | undefined
   readonly allowLockOut?: true
@@ -18,7 +20,11 @@ export interface SourceFlags {
 /** What a file, a folder or a repository states, with the variables of this process: whoever runs a command may read what they may read. */
 export async function readSource(named: string, flags: SourceFlags): Promise<SourceState & SourceText> {
   const { name, unknownFields } = flags
-  const options = { name, unknownFields, env: process.env, allowed: () => true }
+  const settings = settingsOf(flags)
+  return { ...(await stateOf(named, { name, unknownFields, env: process.env, allowed: () => true })), settings }
+}
+
+async function stateOf(named: string, options: FileSourceOptions): Promise<SourceState & SourceText> {
   const address = gitAddress(named)
   if (!address) return readFileSource(named, options)
   const source = await openGitSource(address, options)

@@ -108,10 +108,11 @@ export const realmOutcome = z.object({
             key,
             path: z.string().optional().describe('The field; absent when the object is gone.'),
             live: z.json().describe('The live value; of a secret its keyed digest.'),
+            adopted: z.literal(true).optional().describe('It counts as if it were stated, until that changes.'),
             by: attribution.optional(),
           }),
         )
-        .describe('Drift that is only reported: it stays as it is.'),
+        .describe('Drift that stays as it is.'),
       notes: z.array(note).describe('What a person should know.'),
       knows: z
         .array(
@@ -165,6 +166,9 @@ export const drift = z
     applied: z.json().optional().describe('The value that was applied; absent for secrets.'),
     live: z.json().optional().describe('The live value; absent for secrets.'),
     by: attribution.optional(),
+    policy: z
+      .enum(['putBack', 'report', 'selfHeal'])
+      .describe('What becomes of it: the next apply puts it back, it stays and is shown, or it is put back at once.'),
     file: z.string().describe('File that states it.'),
     line: z.number().describe('Line in that file.'),
   })

@@ -29,12 +29,14 @@ export interface Change {
   readonly position?: Position
 }
 
-/** Drift that is only reported: it stays as it is. Without a path the object is gone. Secrets are digests. */
+/** Drift that stays as it is. Without a path the object is gone. Secrets are digests. */
 export interface LeftAlone {
   readonly kind: KindName
   readonly key: Key
   readonly path?: string
   readonly live: Json
+  /** It counts as if it were stated, until the source states something new. */
+  readonly adopted?: true
   readonly by?: Attribution
 }
 

@@ -12,10 +12,10 @@ import {
 } from '../kinds/compare.ts'
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
-import type { Key, Kind } from '../kinds/kind.ts'
+import type { Key, Kind, KindName } from '../kinds/kind.ts'
 import { address } from '../kinds/tree.ts'
 import type { Attribution, Change, LeftAlone } from './action.ts'
-import { driftPolicy } from './drift-policy.ts'
+import type { DriftPolicy } from './drift-policy.ts'
 import type { LiveState, Owned, Place, PlanInput, Stated } from './plan-input.ts'
 
 /** The change of a stated field, if there is one. */
@@ -49,7 +49,7 @@ export function changeOf(
   }
   if (resolve(kind, path).field.relation)
     return relationChange(input, live, owned, path, keysOf(value), keysOf(current), keysOf(last), origin)
-  if (same(kind, path, value, current) || isLeftAlone(input, kind, live, owned, path, value)) return []
+  if (same(kind, path, value, current) || whyLeftAlone(input, kind, live, owned, path, value)) return []
   const drifted = last !== undefined && !same(kind, path, last, current)
   const by = drifted || last === undefined ? attribution(input, live, path) : undefined
   const why = drifted && same(kind, path, value, last) ? 'drift' : 'stated'
@@ -78,7 +78,7 @@ function relationChange(
   return [{ path, add, remove, why: drifted ? 'drift' : 'stated', ...(by && { by }), position: origin.locate(path) }]
 }
 
-/** What of a stated object is not as it was applied, and is only reported. */
+/** What of a stated object is not as it was applied, and stays so. */
 export function fieldsLeftAlone(
   input: PlanInput,
   stated: Stated,
@@ -86,56 +86,74 @@ export function fieldsLeftAlone(
   owned: Owned | undefined,
 ): LeftAlone[] {
   // Whoever changes an object marks what is owned of it: without a mark, and without what was left before, there is none.
-  if (!owned?.marked && !owned?.drifted) return []
+  if (!owned?.marked && !owned?.drifted && !owned?.adopted) return []
   const kind = kinds[live.kind]
   return [...stated.fields].flatMap(([path, { value }]): LeftAlone[] => {
-    if (!isLeftAlone(input, kind, live, owned, path, value)) return []
+    const policy = whyLeftAlone(input, kind, live, owned, path, value)
+    if (!policy) return []
     const by = attribution(input, live, path)
     const found = { kind: live.kind, key: stated.key, path, live: valueAt(kind, live.fields, path) }
-    return [{ ...found, ...(by && { by }) }]
+    return [{ ...found, ...(policy === 'adopt' && { adopted: true as const }), ...(by && { by }) }]
   })
 }
 
-/** What was applied, is gone, and is not made again: it was somebody's own. */
-export function objectLeftAlone(input: PlanInput, { kind, key, object, drifted }: Owned): LeftAlone[] {
+/** What was applied, is gone, and is not made again: it was somebody's own, or the source settles it so. */
+export function objectLeftAlone(input: PlanInput, owned: Owned): LeftAlone[] {
+  const { kind, key, object } = owned
   const by = input.changedBy(kind, object)
-  const stays = by ? driftPolicy(kind, undefined, by) === 'report' : drifted?.[''] === null
-  return stays ? [{ kind, key, live: null, ...(by && { by }) }] : []
+  const policy = by ? staying(input.policyOf(kind, key, undefined, by)) : leftBefore(kind, owned, '', null)
+  return policy
+    ? [{ kind, key, live: null, ...(policy === 'adopt' && { adopted: true as const }), ...(by && { by }) }]
+    : []
 }
 
-/** Whether a field drifted, is stated as it was applied, and is to stay as it is. */
-function isLeftAlone(
+/** By which policy a field stays that drifted, and is stated as it was applied. */
+function whyLeftAlone(
   input: PlanInput,
   kind: Kind,
   live: LiveState,
   owned: Owned | undefined,
   path: string,
   value: Json,
-): boolean {
+): LeftBy | undefined {
   const { field } = resolve(kind, path)
   const last = owned?.fields[path]
-  if (last === undefined || field.once) return false
+  if (last === undefined || field.once) return undefined
   const current = valueAt(kind, live.fields, path)
   if (field.relation) {
     const lacks = missing(keysOf(value), keysOf(current))
     const isNew = missing(keysOf(value), keysOf(last)).length > 0
-    return lacks.length > 0 && !isNew && staysAsItIs(input, live, owned, path, current)
+    return lacks.length > 0 && !isNew ? staysAsItIs(input, live, owned, path, current) : undefined
   }
-  if (same(kind, path, value, current) || !same(kind, path, value, last)) return false
+  if (same(kind, path, value, current) || !same(kind, path, value, last)) return undefined
   return staysAsItIs(input, live, owned, path, current)
 }
 
-/** Who changed it decides; what was left alone before stays so until somebody changes it again. */
+type LeftBy = Extract<DriftPolicy, 'report' | 'adopt'>
+
+/** What was left alone before stays so until somebody changes it again, or the sources settle something else. */
 function staysAsItIs(
   input: PlanInput,
   live: LiveState,
   owned: Owned | undefined,
   path: string,
   current: Json,
-): boolean {
-  const before = owned?.drifted?.[path]
-  if (before !== undefined && same(kinds[live.kind], path, before, current)) return true
-  return owned?.marked === true && driftPolicy(live.kind, path, attribution(input, live, path)) === 'report'
+): LeftBy | undefined {
+  if (!owned) return undefined
+  const before = leftBefore(live.kind, owned, path, current)
+  if (before && !input.resettled) return before
+  if (!before && !owned.marked) return undefined
+  return staying(input.policyOf(owned.kind, owned.key, path, attribution(input, live, path)))
+}
+
+function leftBefore(kind: KindName, { drifted, adopted }: Owned, path: string, current: Json): LeftBy | undefined {
+  const isLeft = (values: Owned['drifted']) =>
+    values?.[path] !== undefined && (path === '' ? true : same(kinds[kind], path, values[path], current))
+  return isLeft(drifted) ? 'report' : isLeft(adopted) ? 'adopt' : undefined
+}
+
+function staying(policy: DriftPolicy): LeftBy | undefined {
+  return policy === 'report' || policy === 'adopt' ? policy : undefined
 }
 
 /** Fields that this source stated and states no more: back to what creation would give, unless somebody changed them since. */

@@ -10,9 +10,11 @@ import { type Context, entriesOf, type InventoryRow, markedInventoryOf } from '.
 import { writers } from '../service/index.ts'
 import { digested } from '../service/secrets.ts'
 import type { Caller, Service } from '../service/service.ts'
+import type { SourceSettings } from '../service/source-settings.ts'
 import { markedRealms } from '../service/sources.ts'
 import type { Attribution } from './action.ts'
 import { blame } from './blame.ts'
+import { type DriftPolicy, driftPolicy } from './drift-policy.ts'
 
 /** One field, or a whole object, that is not as a source last applied it. */
 export interface Drift {
@@ -26,6 +28,8 @@ export interface Drift {
   readonly applied?: Json
   readonly live?: Json
   readonly by?: Attribution
+  /** What becomes of it: the next apply puts it back, it stays, or it is put back at once. */
+  readonly policy: Exclude<DriftPolicy, 'adopt'>
   readonly file: string
   readonly line: number
 }
@@ -57,22 +61,33 @@ async function driftOf(context: Context): Promise<Drift[]> {
       live.set(`${kind} ${one.id}`, digested(context.vault, kinds[kind], one.representation))
     }
   }
-  return rows.flatMap((row) => compare(context.realm.name, row, live.get(`${row.kind} ${row.object}`), changedBy))
+  const sharing = Map.groupBy(rows, rowName)
+  return rows.flatMap((row) => {
+    const found = compare(context.realm.name, row, live.get(rowName(row)), changedBy)
+    return found.flatMap((one): Drift[] => {
+      const stating = sharing.get(rowName(row))!.filter(({ fields }) => one.path === undefined || one.path in fields)
+      const settings = stating.map((other) => other.settings as SourceSettings)
+      const policy = driftPolicy(settings, row.kind, one.path, one.by)
+      return policy === 'adopt' ? [] : [{ ...one, policy }]
+    })
+  })
 }
+
+const rowName = ({ kind, object }: InventoryRow): string => `${kind} ${object}`
 
 function compare(
   realm: string,
   row: InventoryRow,
   live: FlatFields | undefined,
   changedBy: ReturnType<typeof blame>,
-): Drift[] {
+): Omit<Drift, 'policy'>[] {
   const { source, kind, key, file, line } = row
   const base = { realm, source, kind, key, file, line }
   if (!live) {
     const by = changedBy(kind, row.object)
     return [{ ...base, ...(by && { by }) }]
   }
-  return Object.entries(row.fields).flatMap(([path, applied]): Drift[] => {
+  return Object.entries(row.fields).flatMap(([path, applied]): Omit<Drift, 'policy'>[] => {
     if (resolve(kinds[kind], path).field.once) return []
     const now = valueAt(kinds[kind], live, path)
     if (!differs(kind, path, applied, now)) return []

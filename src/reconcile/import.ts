@@ -63,7 +63,8 @@ export async function importContent(context: WriteContext, realm: Representation
   const documents = [bodyDocument(value)]
   const [desired] = desiredRealms(documents, context.vault)
   const { objects } = desired!
-  const made = planned(desired!, await observe(context, [{ source: '', desired: desired! }], desired!), documents)
+  const own = { source: '', desired: desired!, settings: {}, resettled: false }
+  const made = planned(desired!, await observe(context, [own], desired!), documents)
   await apply(context, made.plan, { objects, secret: (id, path) => objects.get(id)?.secrets?.[path] })
 }
 

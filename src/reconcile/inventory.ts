@@ -10,12 +10,13 @@ import type { LeftAlone } from './action.ts'
 import type { Applied } from './apply.ts'
 import { bind } from './binding.ts'
 import type { DesiredObject, DesiredRealm } from './desired.ts'
+import { keptObjects, STATED_NO_MORE } from './kept.ts'
 import type { Observed } from './observe.ts'
 import type { Part } from './parts.ts'
 
 /** The rows of a source that differ from what is kept, made one by one, and those that it owns no more. */
 export function ownership(
-  { source, desired }: Pick<Part, 'source' | 'desired'>,
+  { source, desired, settings }: Pick<Part, 'source' | 'desired' | 'settings'>,
   input: Observed,
   leftAlone: readonly LeftAlone[],
   applied: Applied,
@@ -26,17 +27,23 @@ export function ownership(
   const idOf = (id: string) => (bound.get(id)?.id ?? applied.get(id)?.id ?? ownedAt.get(id))!
   const rows = input.rows.filter((row) => row.source === source)
   const kept = new Map(rows.map((row) => [`${row.kind} ${row.object}`, row]))
+  // Who states nothing of the realm any more lets go of all that it owned.
+  const keeps = settings.prune === 'none' && desired.objects.size ? keptObjects(input) : []
+  const staying = rows.filter((row) => keeps.some(({ kind, object }) => kind === row.kind && object === row.object))
   const open = rows.length ? [...desired.objects].filter(([id]) => !input.isSettled(id)) : []
   const now = new Set(open.map(([id, { kind }]) => `${kind} ${idOf(id)}`))
   return {
-    owned: differing(
-      desired,
-      input,
-      Map.groupBy(leftAlone, ({ kind, key }) => address(kind, key)),
-      idOf,
-      kept,
+    owned: chained(
+      differing(
+        desired,
+        input,
+        Map.groupBy(leftAlone, ({ kind, key }) => address(kind, key)),
+        idOf,
+        kept,
+      ),
+      staying.filter((row) => row.stated !== STATED_NO_MORE).map(statedNoMore),
     ),
-    dropped: rows.filter(({ kind, object }) => !now.has(`${kind} ${object}`)),
+    dropped: rows.filter((row) => !now.has(`${row.kind} ${row.object}`) && !staying.includes(row)),
   }
 }
 
@@ -52,15 +59,26 @@ function* differing(
     const { kind, key } = stated
     const { file, line } = stated.origin.position
     const object = idOf(id)
-    const drifted = driftedIn(leftAlone.get(id), stated)
+    const left = Map.groupBy(leftAlone.get(id) ?? [], ({ adopted }) => adopted === true)
+    const [drifted, adopted] = [leftIn(left.get(false), stated), leftIn(left.get(true), stated)]
     const digest = statedDigest(stated)
-    const row = { kind, object, key, fields: valuesOf(stated), file, line, marked: false, stated: digest, drifted }
+    const fields = valuesOf(stated)
+    const row = { kind, object, key, fields, file, line, marked: false, stated: digest, drifted, adopted }
     if (!isDeepStrictEqual(row, withoutSource(kept.get(`${kind} ${object}`)))) yield { ...row, lines: linesOf(stated) }
   }
 }
 
+function* chained<T>(...all: Iterable<T>[]): Generator<T> {
+  for (const one of all) yield* one
+}
+
+/** What stays without being stated: whatever becomes of it is no drift. */
+function statedNoMore({ source: _, ...row }: InventoryRow): Ownership {
+  return { ...row, marked: false, stated: STATED_NO_MORE, drifted: null, adopted: null }
+}
+
 /** What of an object stays otherwise than this source states it. */
-function driftedIn(leftAlone: readonly LeftAlone[] | undefined, { fields }: DesiredObject): InventoryRow['drifted'] {
+function leftIn(leftAlone: readonly LeftAlone[] | undefined, { fields }: DesiredObject): InventoryRow['drifted'] {
   const own = leftAlone?.filter(({ path }) => path === undefined || fields.has(path)) ?? []
   return own.length ? Object.fromEntries(own.map(({ path = '', live }) => [path, live])) : null
 }

@@ -10,6 +10,8 @@ import { writers } from '../service/index.ts'
 import { digested } from '../service/secrets.ts'
 import { blame } from './blame.ts'
 import type { DesiredRealm } from './desired.ts'
+import { driftPolicy } from './drift-policy.ts'
+import { STATED_NO_MORE } from './kept.ts'
 import { isStatedAgain, references } from './obstacles.ts'
 import { inventoryAgainst, ownedTogether, type Stating, settledRows } from './owned.ts'
 import type { LiveState, Owned, PlanInput } from './plan-input.ts'
@@ -37,6 +39,16 @@ export async function observe(
     named: desired.named,
     builtIn: new Map([...builtIn].map(([id, { kind, representation }]) => [id, flatten(kinds[kind], representation)])),
   }
+  const policyOf: PlanInput['policyOf'] = (kind, key, path, by) => {
+    const id = address(kind, key)
+    const states = ({ desired }: Stating) => path === undefined || desired.objects.get(id)?.fields.has(path)
+    return driftPolicy(
+      parts.filter((one) => one.desired.objects.has(id) && states(one)).map(({ settings }) => settings),
+      kind,
+      path,
+      by,
+    )
+  }
   if (!context) {
     // A new realm will have its built-in objects: the plan says what is to change on them.
     const live = [...builtIn.values()].map(({ kind, key, representation }) => ({
@@ -53,16 +65,19 @@ export async function observe(
       isSettled: () => false,
       owned: [],
       others: [],
+      policyOf,
+      resettled: false,
       marked: new Map(),
       rows: [],
       changedBy: () => undefined,
     }
   }
+  const resettled = parts.some((one) => one.resettled)
   const { rows, open } = await inventoryAgainst(context, parts)
   const isSettled = (id: string) => desired.objects.has(id) && !open.has(id)
   const read = new Set(parts.map(({ source }) => source))
   const own = rows.filter(({ source }) => read.has(source))
-  const owned = ownedTogether(own)
+  const owned = ownedTogether(own, parts)
   const settled = settledRows(desired, owned)
   const keys = wantedKeys(desired, owned, (id) => isSettled(id) || settled.has(id))
   const unsettled = await readLive(
@@ -82,7 +97,7 @@ export async function observe(
   ]
   const entries = await entriesOf(
     context,
-    owned.filter(({ marked }) => marked),
+    owned.filter(({ marked, drifted, adopted }) => marked || (resettled && (drifted || adopted))),
   )
   const marked = Map.groupBy(
     own.filter((row) => row.marked),
@@ -96,7 +111,9 @@ export async function observe(
     names: await readNames(context, keys, desired, live),
     isSettled,
     owned,
-    others: rows.filter(({ source }) => !read.has(source)),
+    others: rows.filter(({ source, stated }) => !read.has(source) && stated !== STATED_NO_MORE),
+    policyOf,
+    resettled,
     marked: new Map([...marked].map(([source, { length }]) => [source, length])),
     rows: own,
     changedBy: blame(entries),

@@ -12,7 +12,7 @@ import type { Part } from './parts.ts'
 import type { Owned } from './plan-input.ts'
 
 /** A source, and what it states of the realm. */
-export type Stating = Pick<Part, 'source' | 'desired'>
+export type Stating = Pick<Part, 'source' | 'desired' | 'settings' | 'resettled'>
 
 /**
  * The inventory without what a source states as it did before and nobody has changed since, and the addresses of what one
@@ -22,10 +22,10 @@ export async function inventoryAgainst(
   context: Context,
   parts: readonly Stating[],
 ): Promise<{ rows: InventoryRow[]; open: ReadonlySet<string> }> {
-  const stating = parts.map(({ source, desired }) => ({ source, ...digestsIn(desired) }))
+  const stating = parts.map(({ source, desired, resettled }) => ({ source, resettled, ...digestsIn(desired) }))
   const { rows, fresh } = await inventoryOf(
     context,
-    stating.map(({ source, byDigest }) => ({ source, digests: [...byDigest.keys()] })),
+    stating.map(({ source, byDigest, resettled }) => ({ source, digests: [...byDigest.keys()], resettled })),
   )
   const digestsOf = new Map(stating.map(({ source, byDigest }) => [source, byDigest]))
   const open = new Set([
@@ -67,9 +67,11 @@ function digestsIn({ objects }: DesiredRealm): { masked: string[]; byDigest: Map
 }
 
 /** What the sources own together of each object: the same values, where several state one. */
-export function ownedTogether(rows: readonly InventoryRow[]): Owned[] {
+export function ownedTogether(rows: readonly InventoryRow[], parts: readonly Stating[]): Owned[] {
+  const pruneNothing = new Set(parts.flatMap(({ source, settings }) => (settings.prune === 'none' ? source : [])))
   const together = new Map<string, Owned>()
-  for (const { source: _, stated: __, lines: ___, ...row } of rows) {
+  for (const { source, stated: _, lines: __, ...kept } of rows) {
+    const row: Owned = pruneNothing.has(source) ? { ...kept, stays: true } : kept
     const id = `${row.object} ${address(row.kind, row.key)}`
     const known = together.get(id)
     together.set(
@@ -80,6 +82,8 @@ export function ownedTogether(rows: readonly InventoryRow[]): Owned[] {
             fields: unitedFields(row, known),
             marked: known.marked || row.marked,
             drifted: row.drifted || known.drifted ? { ...row.drifted, ...known.drifted } : null,
+            adopted: row.adopted || known.adopted ? { ...row.adopted, ...known.adopted } : null,
+            ...((row.stays || known.stays) && { stays: true as const }),
           }
         : row,
     )
@@ -107,7 +111,8 @@ export function settledRows(desired: DesiredRealm, owned: readonly Owned[]): Rea
   for (const row of owned) {
     const id = address(row.kind, row.key)
     const stated = desired.objects.get(id)
-    if (!row.marked && stated && !stated.masked.length && statesAgain(stated.fields, row.fields)) settled.set(id, row)
+    const isAsApplied = !row.marked && !row.drifted && !row.adopted
+    if (isAsApplied && stated && !stated.masked.length && statesAgain(stated.fields, row.fields)) settled.set(id, row)
   }
   return settled
 }

@@ -21,6 +21,8 @@ export interface Part {
   readonly desired: DesiredRealm
   /** What the source settles about itself. */
   readonly settings: SourceSettings
+  /** That is something else than when it applied to the realm last. */
+  readonly resettled: boolean
 }
 
 /** A part of a source that states nothing of the realm any more. */

@@ -4,6 +4,7 @@ import type { Json } from '../kinds/fields.ts'
 import type { Key, KindName } from '../kinds/kind.ts'
 import type { Position } from '../lib/position.ts'
 import type { Attribution, Note } from './action.ts'
+import type { DriftPolicy } from './drift-policy.ts'
 
 /** A live object as it is compared: secrets as digests. */
 export interface LiveState {
@@ -29,6 +30,10 @@ export interface Owned {
   readonly marked: boolean
   /** Live values that the last run left alone, by path. */
   readonly drifted: Readonly<Record<string, Json>> | null
+  /** The same of those that count as if they were stated. */
+  readonly adopted: Readonly<Record<string, Json>> | null
+  /** A source that owns it prunes nothing. */
+  readonly stays?: true
 }
 
 /** Where a stated object stands, or something in it. */
@@ -79,6 +84,10 @@ export interface PlanInput {
   /** What the sources of this run own, and what those do that it does not read. */
   readonly owned: readonly Owned[]
   readonly others: readonly (Owned & { readonly source: string })[]
+  /** What becomes of a field, or without a path of a whole object, that is stated and not as it was applied. */
+  readonly policyOf: (kind: KindName, key: Key, path: string | undefined, by: Attribution | undefined) => DriftPolicy
+  /** A source of the run settles something else about itself than when it applied last. */
+  readonly resettled: boolean
   /** How many rows of the inventory somebody else had marked, by source of the run. */
   readonly marked: ReadonlyMap<string, number>
   /** What a new realm has, by address: never pruned, and where released fields go back to. */

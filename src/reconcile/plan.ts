@@ -6,6 +6,7 @@ import type { Action, LeftAlone, Note, RealmPlan } from './action.ts'
 import { bind } from './binding.ts'
 import { changeOf, fieldsLeftAlone, objectLeftAlone, releases } from './changes.ts'
 import { Creation } from './creation.ts'
+import { isOwn, keptObjects, noteOf } from './kept.ts'
 import type { LiveState, Owned, PlanInput, Stated } from './plan-input.ts'
 import { unknownProviders } from './unknown-providers.ts'
 
@@ -27,14 +28,16 @@ export function plan(input: PlanInput): RealmPlan {
     if (action) actions.push(action)
   }
   const gone = input.owned.filter((one) => !input.stated.has(address(one.kind, one.key)))
-  actions.push(...gone.flatMap((one) => abandon(input, one, byId.get(`${one.kind} ${one.object}`), bound)))
+  const kept = keptObjects(input)
+  const going = kept.length ? gone.filter((one) => !kept.includes(one)) : gone
+  actions.push(...going.flatMap((one) => abandon(input, one, byId.get(`${one.kind} ${one.object}`), bound)))
   return {
     realm: input.realm,
     ...(input.calledNow !== input.realm && { calledNow: input.calledNow }),
     creates: !input.exists,
     actions,
     leftAlone,
-    notes: [...notes(input), ...credentialsLeftAlone(input, binding)],
+    notes: [...notes(input), ...credentialsLeftAlone(input, binding), ...noteOf(kept)],
     knows: input.live.flatMap(({ kind, id, version }) =>
       id === undefined || version === undefined ? [] : [{ kind, id, version }],
     ),
@@ -61,9 +64,7 @@ function update(input: PlanInput, stated: Stated, live: LiveState, owned: Owned 
 /** An object that was stated and is stated no more. */
 function abandon(input: PlanInput, owned: Owned, live: LiveState | undefined, bound: ReadonlySet<LiveState>): Action[] {
   if (!live || bound.has(live)) return []
-  const shared = input.others.some((other) => other.kind === owned.kind && other.object === owned.object)
-  const onlyNamed = !(kinds[owned.kind].naturalKey in owned.fields)
-  if (shared || onlyNamed || owned.kind === 'realm' || input.builtIn.has(address(live.kind, live.key))) {
+  if (!isOwn(input, owned) || input.builtIn.has(address(live.kind, live.key))) {
     const changes = releases(input, kinds[owned.kind], undefined, live, owned)
     return changes.length ? [{ ...actionOn('update', live), changes }] : []
   }

@@ -147,10 +147,12 @@ function follows(consequences: readonly Consequence[]): ShownRealm['follows'] {
 }
 
 /** Drift that stays, and whose it is. */
-function leftAlone({ kind, key, path, live, by: who }: LeftAlone): string {
+function leftAlone({ kind, key, path, live, adopted, by: who }: LeftAlone): string {
   const name = describe(kind, key)
   const whose = who ? ` by ${by(who)}` : ''
-  if (path === undefined) return `${name} was deleted${whose}; it is not made again`
+  if (path === undefined)
+    return `${name} was deleted${whose}; it is not made again${adopted ? ', which is adopted' : ''}`
   const value = isSecret(kinds[kind], path) || Array.isArray(live) ? '' : ` to ${text(live)}`
-  return `${name}: ${path} was changed${value}${whose}; it stays so`
+  const until = adopted ? ' and is adopted, until the document states something new' : ''
+  return `${name}: ${path} was changed${value}${whose}; it stays so${until}`
 }

@@ -1,5 +1,7 @@
 // What sources state of each realm, taken together: what is wanted of it.
 import { createHash } from 'node:crypto'
+import { identical } from '../kinds/compare.ts'
+import type { Json } from '../kinds/fields.ts'
 import { address } from '../kinds/tree.ts'
 import { version } from '../lib/version.ts'
 import type { Document } from '../realm-file/document.ts'
@@ -56,7 +58,10 @@ export function statedTogether(
     const desired = collect(problems, () =>
       desiredRealms(documents, service.vault, source.unknownFields, (name) => secret(source.name, name)),
     ).flat()
-    return desired.map((one): [string, Part] => [one.name, partOf(source, one, digests.get(one.name)!)])
+    return desired.map((one): [string, Part] => [
+      one.name,
+      partOf(source, one, digests.get(one.name)!, before.get(one.name)),
+    ])
   })
   if (problems.length) throw new DocumentError(byPlace(problems, documentsIn(sources.map(({ source }) => source))))
   const wanted = [...Map.groupBy(open, ([name]) => name)].map(([name, own]) => {
@@ -65,7 +70,7 @@ export function statedTogether(
       ({ source, digests }) =>
         !digests.has(name) && before.get(name)?.some((one) => one.source === source.name) === true,
     )
-    const parts = [...stating, ...ended.map(({ source }) => partOf(source, nothingStated(name), ''))]
+    const parts = [...stating, ...ended.map(({ source }) => partOf(source, nothingStated(name), '', before.get(name)))]
     return { parts, desired: together(name, parts, problems) }
   })
   if (problems.length) throw new DocumentError(byPlace(problems, documentsIn(sources.map(({ source }) => source))))
@@ -101,8 +106,15 @@ export async function renamedRealms(
   return new Map(former.filter(([name, renamedFrom]) => !there.has(name) && there.has(renamedFrom)))
 }
 
-function partOf({ name, revision, settings = {} }: SourceState, desired: DesiredRealm, digest: string): Part {
-  return { source: name, revision, digest, desired, settings }
+function partOf(
+  { name, revision, settings = {} }: SourceState,
+  desired: DesiredRealm,
+  digest: string,
+  before: readonly AppliedSource[] = [],
+): Part {
+  const last = before.find(({ source }) => source === name)
+  const resettled = last !== undefined && !identical(last.settings as Json, settings as Json)
+  return { source: name, revision, digest, desired, settings, resettled }
 }
 
 export function documentsIn(sources: readonly SourceState[]): Document[] {

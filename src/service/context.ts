@@ -6,7 +6,8 @@ import type { Transaction } from '../store/database.ts'
 import {
   type InventoryDifference,
   type InventoryRow,
-  type StatedDigests,
+  type MarkedRow,
+  type StatedNow,
   selectInventory,
   selectMarkedInventory,
   selectOwned,
@@ -128,7 +129,7 @@ export async function entriesOf(
 }
 
 /** What all sources own in the realm, but for what some state with these digests as they did before. One statement. */
-export function inventoryOf({ tx, realm }: Context, stated: readonly StatedDigests[]): Promise<InventoryDifference> {
+export function inventoryOf({ tx, realm }: Context, stated: readonly StatedNow[]): Promise<InventoryDifference> {
   return selectInventory(tx, realm.number, stated)
 }
 
@@ -142,6 +143,6 @@ export function ownedOf(
 }
 
 /** What all sources own in the realm and somebody else has changed since. One statement. */
-export function markedInventoryOf({ tx, realm }: Context): Promise<InventoryRow[]> {
+export function markedInventoryOf({ tx, realm }: Context): Promise<MarkedRow[]> {
   return selectMarkedInventory(tx, realm.number)
 }

@@ -20,6 +20,12 @@ const driftRule = z
         'The next apply puts it back, it stays and is shown, it stays and counts as if it were stated, or it is put back at once.',
       ),
   })
+  .refine(({ kind, path }) => !kind || !path || path.split('.')[0]! in kinds[kind].fields, {
+    error: ({ input }) => {
+      const { kind, path } = input as { kind: KindName; path: string }
+      return `a ${kinds[kind].title} has no field ${path}`
+    },
+  })
   .describe('What becomes of drift of certain fields.')
 
 /** The settings of a source, as they are stated. What is absent is as the documentation says. */

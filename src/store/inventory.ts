@@ -18,12 +18,23 @@ export interface InventoryRow {
   readonly line: number
   /** Somebody else has changed the object since. */
   readonly marked: boolean
-  /** A digest of what the row says, less source and mark; null in rows that were written before there was one. */
+  /**
+   * A digest of what the row says, less source and mark; null in rows that were written before there was one, empty where the source
+   * states the object no more.
+   */
   readonly stated: string | null
   /** Of each field the line that states it, counted from that of the object; null where only that is kept. */
   readonly lines: Readonly<Record<string, number>> | null
   /** Live values that the last run found to be drift and left alone, by path; of an object that is gone, an empty path. */
   readonly drifted: Readonly<Record<string, Json>> | null
+  /** The same of those that count as if they were stated. */
+  readonly adopted: Readonly<Record<string, Json>> | null
+}
+
+/** A row of what others changed. */
+export interface MarkedRow extends InventoryRow {
+  /** What its source settles about itself. */
+  readonly settings: object
 }
 
 /** Names of the realms that differ from what sources applied, or may, in order. One statement. */
@@ -41,6 +52,12 @@ export interface StatedDigests {
   readonly digests: readonly string[]
 }
 
+/** What a source states now. */
+export interface StatedNow extends StatedDigests {
+  /** It settles something else about itself than before: what it left alone is looked at again. */
+  readonly resettled: boolean
+}
+
 /** The inventory of a realm less what sources say as its rows do. */
 export interface InventoryDifference {
   readonly rows: InventoryRow[]
@@ -55,23 +72,25 @@ export interface InventoryDifference {
 export async function selectInventory(
   tx: Transaction,
   realm: number,
-  stated: readonly StatedDigests[],
+  stated: readonly StatedNow[],
 ): Promise<InventoryDifference> {
   const digests = stated.flatMap(({ digests }) => digests)
   const sources = stated.flatMap(({ source, digests }) => digests.map(() => source))
+  const resettled = stated.flatMap((one) => (one.resettled ? one.source : []))
   const { rows } = await sql<InventoryRow & { fresh: string | null }>`
     with row as (
       select s.name as source, i.kind, i.object, i.key, i.fields, i.file, i.line, i.marked, i.stated, i.drifted,
-        i.lines
+        i.adopted, i.lines
       from inventory i join source s on s.number = i.source
       where i.realm = ${realm}
     )
-    select coalesce(r.source, d.source) as source, r.kind, r.object, r.key, r.fields, r.file, r.line, r.marked, r.stated, r.drifted, r.lines,
+    select coalesce(r.source, d.source) as source, r.kind, r.object, r.key, r.fields, r.file, r.line, r.marked, r.stated, r.drifted, r.adopted, r.lines,
       case when r.object is null then d.digest end as fresh
     from (select * from row o where o.source = any(${stated.map(({ source }) => source)}::text[])) r
     full join unnest(${sources}::text[], ${digests}::text[]) as d(source, digest)
       on d.digest = r.stated and d.source = r.source
     where r.object is null or d.digest is null or r.marked
+      or ((r.drifted is not null or r.adopted is not null) and r.source = any(${resettled}::text[]))
     union all
     select o.*, null from row o where o.source <> all(${stated.map(({ source }) => source)}::text[])
     order by source, kind, key`.execute(tx)
@@ -94,7 +113,7 @@ export async function selectOwned(
 ): Promise<InventoryRow[]> {
   const { rows } = await sql<InventoryRow>`
     select s.name as source, i.kind, i.object, i.key, i.fields, i.file, i.line, i.marked, i.stated, i.drifted,
-        i.lines
+        i.adopted, i.lines
     from inventory i join source s on s.number = i.source
     join jsonb_to_recordset(${JSON.stringify(objects)}::jsonb) as x(kind text, key jsonb)
       on x.kind = i.kind and x.key = i.key
@@ -103,7 +122,7 @@ export async function selectOwned(
   return rows
 }
 
-/** What sources own of one object. One statement. */
+/** What sources state of one object. One statement. */
 export async function selectInventoryOfObject(
   tx: Transaction,
   realm: number,
@@ -112,19 +131,20 @@ export async function selectInventoryOfObject(
 ): Promise<InventoryRow[]> {
   const { rows } = await sql<InventoryRow>`
     select s.name as source, i.kind, i.object, i.key, i.fields, i.file, i.line, i.marked, i.stated, i.drifted,
-        i.lines
+        i.adopted, i.lines
     from inventory i join source s on s.number = i.source
-    where i.realm = ${realm} and i.kind = ${kind} and i.object = ${object}
+    where i.realm = ${realm} and i.kind = ${kind} and i.object = ${object} and i.stated is distinct from ''
     order by s.name`.execute(tx)
   return rows
 }
 
-/** What sources own in a realm and others changed since, as far as it was not put back. One statement. */
-export async function selectMarkedInventory(tx: Transaction, realm: number): Promise<InventoryRow[]> {
-  const { rows } = await sql<InventoryRow>`
+/** What sources own in a realm and others changed since, as far as it was not put back, with what each source settles. One statement. */
+export async function selectMarkedInventory(tx: Transaction, realm: number): Promise<MarkedRow[]> {
+  const { rows } = await sql<MarkedRow>`
     select s.name as source, i.kind, i.object, i.key, i.fields, i.file, i.line, i.marked, i.stated, i.drifted,
-        i.lines
+        i.adopted, i.lines, sr.settings
     from inventory i join source s on s.number = i.source
+    join source_realm sr on sr.realm = i.realm and sr.source = i.source
     where i.realm = ${realm} and (i.marked or i.drifted is not null)
     order by s.name, i.kind, i.key`.execute(tx)
   return rows
@@ -159,15 +179,16 @@ export function upsert(
   rows: readonly Omit<InventoryRow, 'source'>[],
   from: RawBuilder<unknown> = sql``,
 ): RawBuilder<unknown> {
-  return sql`insert into inventory as i (realm, source, kind, object, key, fields, file, line, marked, stated, drifted, lines)
+  return sql`insert into inventory as i (realm, source, kind, object, key, fields, file, line, marked, stated, drifted, adopted, lines)
       select ${realm}::integer, ${source}, x.kind, x.object, x.key, x.fields, x.file, x.line, x.marked, x.stated,
-        x.drifted, x.lines
+        x.drifted, x.adopted, x.lines
       from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
         as x(kind text, object text, key jsonb, fields jsonb, file text, line integer, marked boolean, stated text,
-          drifted jsonb, lines jsonb) ${from}
+          drifted jsonb, adopted jsonb, lines jsonb) ${from}
       on conflict (realm, source, kind, object) do update
         set key = excluded.key, fields = excluded.fields, file = excluded.file, line = excluded.line, marked = excluded.marked,
-          stated = excluded.stated, drifted = excluded.drifted, lines = excluded.lines
+          stated = excluded.stated, drifted = excluded.drifted, adopted = excluded.adopted,
+          lines = excluded.lines
         where i.realm = ${realm}`
 }
 

@@ -89,7 +89,7 @@ function marking(realm: number, except: readonly string[]): RawBuilder<unknown> 
   return sql`touched as (
         select i.source, i.kind, i.object
         from inventory i join entry e on i.kind = e.entry ->> 'kind' and i.object = e.entry ->> 'object'
-        where i.realm = ${realm} and e.entry ->> 'operation' <> 'create'
+        where i.realm = ${realm} and i.stated is distinct from '' and e.entry ->> 'operation' <> 'create'
           and i.source <> all (select s.number from source s where s.name = any(${except}::text[]))
       ),
       marked as (

@@ -35,6 +35,7 @@ import { historyByRevision } from './migrations/0034-history-by-revision.ts'
 import { pagesOfPeople } from './migrations/0036-pages-of-people.ts'
 import { settingsOfSources } from './migrations/0037-settings-of-sources.ts'
 import { generatedSecrets } from './migrations/0038-generated-secrets.ts'
+import { driftAdopted } from './migrations/0039-drift-adopted.ts'
 
 /** The migrations in order: name → SQL. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -70,6 +71,7 @@ export const migrations: Readonly<Record<string, string>> = {
   '0036-pages-of-people': pagesOfPeople,
   '0037-settings-of-sources': settingsOfSources,
   '0038-generated-secrets': generatedSecrets,
+  '0039-drift-adopted': driftAdopted,
 }
 
 /** Applies what is missing. Two processes at once: the second waits. Throws what the database says. */

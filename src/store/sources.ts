@@ -13,6 +13,8 @@ export interface AppliedSource {
   readonly digest: string
   readonly revision: string
   readonly marked: boolean
+  /** What it settled about itself then. */
+  readonly settings: object
   /** What it states is planned, and not applied. */
   readonly held: Held | null
 }
@@ -27,7 +29,7 @@ export interface Held {
 /** The realms that sources have applied to. One statement, and all that a run needs that has nothing to do. */
 export async function selectApplied(tx: Transaction, sources: readonly string[]): Promise<AppliedSource[]> {
   const { rows } = await sql<AppliedSource>`
-    select s.name as source, r.name as realm, sr.digest, sr.revision, sr.held,
+    select s.name as source, r.name as realm, sr.digest, sr.revision, sr.held, sr.settings,
       (select i.key ->> 0 from inventory i
         where i.realm = sr.realm and i.source = sr.source and i.kind = 'realm') as stated,
       exists (select from inventory i where i.realm = sr.realm and i.source = sr.source and i.marked) as marked

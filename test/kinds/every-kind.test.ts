@@ -66,7 +66,7 @@ describe.each((Object.keys(kinds) as KindName[]).filter((kind) => kind !== 'real
       const drift = (await findDrift(service, SYSTEM, realm)).filter((one) => one.kind === name)
       expect(drift.map(({ path, by }) => [path?.split('.')[0], by?.who])).toContainEqual([field, 'ann'])
       await applyAs(service, stated)
-      if (driftPolicy(name, field, undefined) === 'report') {
+      if (driftPolicy([], name, field, undefined) === 'report') {
         expect(await findDrift(service, SYSTEM, realm), field).toEqual(drift)
         await change(service, ANN, realm, name, key, flatten(kind, { [field]: first }))
       }

@@ -137,7 +137,9 @@ describe('what documents say', () => {
 
   situation('a secret is masked', async () => {
     await apply(shop({ secret: 'hush' }))
-    expect(await plan(shop({ secret: '**********' }))).toMatch(/secret is masked; what is there stays .*\nNothing to do\./)
+    expect(await plan(shop({ secret: '**********' }))).toMatch(
+      /secret is masked; what is there stays .*\nNothing to do\./,
+    )
     await apply(shop({ secret: '**********' }))
     expect(service.vault.open(String((await live('client', 'shop')).representation.secret))).toBe('hush')
   })

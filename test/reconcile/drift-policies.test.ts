@@ -1,0 +1,144 @@
+// What becomes of drift is settled by the source, by kind and path; where it settles nothing, by what is usual.
+import { expect, test } from 'vitest'
+import { findDrift } from '../../src/reconcile/drift.ts'
+import { renderOutcome } from '../../src/reconcile/render.ts'
+import { applySources, planSources } from '../../src/reconcile/run.ts'
+import { SYSTEM } from '../../src/service/service.ts'
+import type { SourceSettings } from '../../src/service/source-settings.ts'
+import { change, remove } from '../support/changes.ts'
+import { live, realm, realmOfEachTest, service, state } from '../support/documents.ts'
+import { ANN, applyAs, source } from '../support/reconcile.ts'
+import { testService } from '../support/service.ts'
+
+realmOfEachTest()
+
+type Rules = NonNullable<SourceSettings['drift']>
+
+const shop = (fields: object) => ({ clients: [{ clientId: 'shop', ...fields }] })
+const under = (drift: Rules | undefined, document: object) => ({
+  ...state(document),
+  ...(drift && { settings: { drift } }),
+})
+const apply = (drift: Rules | undefined, document: object) => applyAs(service, under(drift, document))
+const plan = async (drift: Rules | undefined, document: object) =>
+  renderOutcome(await planSources(service, SYSTEM, [under(drift, document)]), 'planned')
+const drifts = async () => (await findDrift(service, SYSTEM, realm)).map(({ path, policy }) => [path, policy])
+const nameOf = async () => (await live('client', 'shop')).representation.name
+
+test('a rule reports what would be put back, of that kind and path; the last rule that matches counts', async () => {
+  const stated = shop({ name: 'Stated', description: 'stated', attributes: { colour: 'red' } })
+  const rules: Rules = [
+    { policy: 'report' },
+    { kind: 'client', policy: 'putBack' },
+    { kind: 'client', path: 'name', policy: 'report' },
+    { kind: 'client', path: 'attributes', policy: 'report' },
+    { kind: 'role', path: 'description', policy: 'selfHeal' },
+  ]
+  await apply(rules, stated)
+  await change(service, ANN, realm, 'client', ['shop'], {
+    name: 'Theirs',
+    description: 'theirs',
+    'attributes.colour': 'blue',
+  })
+  expect(await drifts()).toEqual([
+    ['name', 'report'],
+    ['description', 'putBack'],
+    ['attributes.colour', 'report'],
+  ])
+  await apply(rules, stated)
+  expect((await live('client', 'shop')).representation).toMatchObject({
+    name: 'Theirs',
+    description: 'stated',
+    attributes: { colour: 'blue' },
+  })
+  expect(await drifts()).toEqual([
+    ['name', 'report'],
+    ['attributes.colour', 'report'],
+  ])
+})
+
+test('a rule puts back what would only be reported: a secret, and whether somebody may log in', async () => {
+  const stated = { ...shop({ secret: 'stated' }), users: [{ username: 'ann', enabled: true }] }
+  const rules: Rules = [{ policy: 'putBack' }]
+  await apply(rules, stated)
+  await change(service, ANN, realm, 'client', ['shop'], { secret: 'theirs' })
+  await change(service, ANN, realm, 'user', ['ann'], { enabled: false })
+  await apply(rules, stated)
+  expect(service.vault.open(String((await live('client', 'shop')).representation.secret))).toBe('stated')
+  expect((await live('user', 'ann')).representation.enabled).toBe(true)
+  expect(await drifts()).toEqual([])
+})
+
+test('what is adopted stays and is no drift, until the source states something new', async () => {
+  const { statements } = await testService()
+  const rules: Rules = [{ kind: 'client', path: 'name', policy: 'adopt' }]
+  await apply(rules, shop({ name: 'Stated' }))
+  await change(service, ANN, realm, 'client', ['shop'], { name: 'Theirs' })
+  expect(await drifts()).toEqual([])
+  expect(await plan(rules, shop({ name: 'Stated' }))).toMatch(
+    /! client shop: name was changed to Theirs by ann .*; it stays so and is adopted, until the document states something new\nNothing to do\./,
+  )
+  await apply(rules, shop({ name: 'Stated' }))
+  expect((await statements(() => apply(rules, shop({ name: 'Stated' })))).length).toBeLessThanOrEqual(2)
+  expect(await drifts()).toEqual([])
+  // Another field is none of it.
+  await apply(rules, shop({ name: 'Stated', description: 'stated' }))
+  expect(await nameOf()).toBe('Theirs')
+  await apply(rules, shop({ name: 'New', description: 'stated' }))
+  expect(await nameOf()).toBe('New')
+})
+
+test('an object that somebody deleted is not made again where that is adopted or reported', async () => {
+  const stated = { roles: { realm: [{ name: 'adopted' }] }, ...shop({}) }
+  const rules: Rules = [
+    { kind: 'role', policy: 'adopt' },
+    { kind: 'client', policy: 'report' },
+  ]
+  await apply(rules, stated)
+  await remove(service, ANN, realm, 'role', 'adopted')
+  await remove(service, ANN, realm, 'client', 'shop')
+  for (let at = 0; at < 2; at++) {
+    expect(await drifts()).toEqual([[undefined, 'report']])
+    await apply(rules, stated)
+  }
+  await expect(live('role', 'adopted')).rejects.toThrow()
+  await expect(live('client', 'shop')).rejects.toThrow()
+  // Without the rules, both are made again.
+  await apply(undefined, stated)
+  await live('role', 'adopted')
+  await live('client', 'shop')
+})
+
+test.each(['report', 'adopt'] as const)('what a rule says to %s is put back once the rule is gone', async (policy) => {
+  const stated = shop({ name: 'Stated', defaultClientScopes: ['email', 'profile'] })
+  await apply([{ policy }], stated)
+  await change(service, ANN, realm, 'client', ['shop'], { name: 'Theirs' })
+  await apply([{ policy }], stated)
+  await apply([{ policy }, { kind: 'role', policy: 'putBack' }], stated)
+  expect(await nameOf()).toBe('Theirs')
+  expect(await plan(undefined, stated)).toMatch(/name: Theirs → Stated {2}puts back a change by ann/)
+  await apply(undefined, stated)
+  expect(await nameOf()).toBe('Stated')
+  expect(await drifts()).toEqual([])
+})
+
+test('selfHeal is put back like any drift, and drift says so', async () => {
+  const rules: Rules = [{ kind: 'client', policy: 'selfHeal' }]
+  await apply(rules, shop({ name: 'Stated' }))
+  await change(service, ANN, realm, 'client', ['shop'], { name: 'Theirs' })
+  expect(await drifts()).toEqual([['name', 'selfHeal']])
+  await apply(rules, shop({ name: 'Stated' }))
+  expect(await nameOf()).toBe('Stated')
+})
+
+test('where several sources state a field, the policy that interferes least decides', async () => {
+  const one = { ...source([{ realm, ...shop({ name: 'Stated', description: 'one' }) }], `${realm}-one`) }
+  const other = {
+    ...source([{ realm, ...shop({ name: 'Stated' }) }], `${realm}-other`),
+    settings: { drift: [{ policy: 'report' as const }] },
+  }
+  await applySources(service, SYSTEM, [one, other])
+  await change(service, ANN, realm, 'client', ['shop'], { name: 'Theirs', description: 'theirs' })
+  await applySources(service, SYSTEM, [one, other])
+  expect((await live('client', 'shop')).representation).toMatchObject({ name: 'Theirs', description: 'one' })
+})
