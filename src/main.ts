@@ -88,8 +88,13 @@ withSettings(onStore('apply', 'apply documents: all of a realm, or nothing'))
 
 onStore('drift', 'show what somebody changed since documents were applied')
   .argument('[realm]', 'only this realm')
+  .option('--watch', 'go on, and tell of each change as it happens; Ctrl-C ends it')
   .addOption(output('markdown'))
-  .action(async (realm, flags) => (await import('./cli/drift.ts')).drift(realm, flags))
+  .action(async (realm, flags) =>
+    flags.watch
+      ? (await import('./cli/drift-watch.ts')).watchDrift(realm, flags)
+      : (await import('./cli/drift.ts')).drift(realm, flags),
+  )
 
 onStore('why', 'tell which documents state something, and who set it when')
   .argument('<realm>')

@@ -1,5 +1,7 @@
 // Where a command finds the store: a running server, or the store itself, which then answers the same requests in-process.
+import { text } from 'node:stream/consumers'
 import { isLoopback } from '../lib/loopback.ts'
+import { readEvents, type ServerEvent } from './event-stream.ts'
 import { readKey, type StoreKey } from './key.ts'
 import { ApiError } from './report.ts'
 
@@ -23,6 +25,8 @@ export interface Connection {
     body?: unknown,
     headers?: Record<string, string>,
   ): Promise<unknown>
+  /** The events that the address sends, until it ends. Throws ApiError, or what ended it, also `signal`. */
+  events(path: string, signal: AbortSignal): AsyncIterable<ServerEvent>
   close(): Promise<void>
 }
 
@@ -96,17 +100,27 @@ function remote(server: string, token: string): Connection {
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       }),
+    async *events(path, signal) {
+      const headers = { authorization: `Bearer ${token}`, accept: 'text/event-stream' }
+      const answer = await answerOf(server + path, { headers, signal })
+      if (!answer.ok || !answer.body) result(answer.status, await answer.text())
+      else yield* readEvents(answer.body)
+    },
     close: async () => {},
   }
 }
 
 async function call(url: string, init: RequestInit): Promise<unknown> {
-  const answer = await fetch(url, init).catch((error: Error) => {
+  const answer = await answerOf(url, init)
+  return result(answer.status, await answer.text())
+}
+
+function answerOf(url: string, init: RequestInit): Promise<Response> {
+  return fetch(url, init).catch((error: Error) => {
     throw new Error(
       `nobody answers at ${new URL(url).origin} (${reason(error)}): is the server running? Start it with "regent serve"`,
     )
   })
-  return result(answer.status, await answer.text())
 }
 
 function reason(error: Error): string {
@@ -130,6 +144,13 @@ async function local(at: StoreKey): Promise<Connection> {
       const payload = body !== undefined && { payload: body as object }
       const answer = await app.inject({ method, url, ...(headers && { headers }), ...payload })
       return result(answer.statusCode, answer.body)
+    },
+    async *events(url, signal) {
+      const answer = await app.inject({ method: 'GET', url, payloadAsStream: true })
+      const stream = answer.stream()
+      signal.addEventListener('abort', () => stream.destroy(), { once: true })
+      if (answer.statusCode >= 400) result(answer.statusCode, await text(stream))
+      else yield* readEvents(stream)
     },
     async close() {
       await app.close()

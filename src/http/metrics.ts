@@ -1,12 +1,13 @@
 // What the server tells Prometheus. Anybody who reaches it may read this: it names neither realms nor people nor sources.
 import type { FastifyInstance } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { driftWatch } from '../reconcile/drift-watch.ts'
 import { countWaiting } from '../service/outbox.ts'
 import type { Service } from '../service/service.ts'
 import { countChanged } from '../service/sources.ts'
 
 /** Measures every request from now on, and serves what was measured at /metrics. */
-export function serveMetrics(app: FastifyInstance, service: Service): void {
+export async function serveMetrics(app: FastifyInstance, service: Service): Promise<void> {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -50,6 +51,25 @@ export function serveMetrics(app: FastifyInstance, service: Service): void {
     registers,
     async collect() {
       this.set(await countChanged(service))
+    },
+  })
+  const events = new Counter({
+    name: 'regent_drift_events_total',
+    help: 'What was seen of drift since the server began: drift, that something is not as a source applied it, and settled.',
+    labelNames: ['event'],
+    registers,
+  })
+  const watch = driftWatch(service)
+  const watching = await watch.subscribe((news) => {
+    for (const { event } of news.events) events.inc({ event })
+  })
+  app.addHook('onClose', async () => watching.stop())
+  new Gauge({
+    name: 'regent_drift',
+    help: 'Fields and objects that are not as a source last applied them, in all realms; regent drift names them.',
+    registers,
+    collect() {
+      this.set(watch.size())
     },
   })
   app.addHook('onResponse', async ({ method, routeOptions }, { statusCode, elapsedTime }) => {

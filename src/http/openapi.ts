@@ -81,12 +81,14 @@ function conditions({ responses }: Operation): JsonSchema[] {
   ]
 }
 
-function answer({ description, schema, plain, located }: Response, tagged: boolean): JsonSchema {
+function answer({ description, schema, plain, events, located }: Response, tagged: boolean): JsonSchema {
   const headers = { ...(located && { Location: LOCATION }), ...(tagged && { ETag: ETAG }) }
   return {
     description,
     ...(Object.keys(headers).length && { headers }),
-    ...(schema && { content: contentOf(schemaOf(schema), plain) }),
+    ...(schema && {
+      content: events ? { 'text/event-stream': { schema: schemaOf(schema) } } : contentOf(schemaOf(schema), plain),
+    }),
   }
 }
 

@@ -1,4 +1,5 @@
 // One REST operation, described once: from it come the route, the checks of its input, OpenAPI and the coverage test.
+import type { Readable } from 'node:stream'
 import type * as z from 'zod'
 import type { Cookie } from '../lib/cookies.ts'
 import type { Permission } from '../service/administrators.ts'
@@ -44,6 +45,8 @@ export interface Response {
   readonly schema?: z.ZodType
   /** The answer is no JSON, but the text itself. */
   readonly plain?: true
+  /** The answer is a stream of events that the server sends, each with a value of the schema, or of one that the description names. */
+  readonly events?: true
   /** The header Location has the address of what was made. */
   readonly located?: true
 }
@@ -53,6 +56,8 @@ export interface Call {
   readonly operation: Operation
   readonly service: Service
   readonly caller: Caller
+  /** Who calls as it is now. Throws unauthorized when the token counts no more. */
+  readonly stillCaller: () => Promise<Caller>
   /** The realm of the path, as it was a moment ago; absent where it was not looked up, or is not there. */
   readonly realm?: RealmRow | undefined
   /** The server's own address, as the caller sees it. */
@@ -72,6 +77,8 @@ export interface Answer {
   readonly body?: unknown
   /** The body is no JSON, but a text of this type. */
   readonly type?: string
+  /** The answer is a stream of events that the server sends, which ends when it or the caller closes. */
+  readonly events?: Readable
   /** Name of the object that was made: its address is that of the request, followed by this. */
   readonly created?: string
   /** The address of what was made, relative to that of the request, where it is not below it. */

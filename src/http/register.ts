@@ -1,5 +1,6 @@
 // Operations as routes: authenticate, read the input, handle, answer.
 
+import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isStorable } from '../kinds/fields.ts'
 import { setCookie } from '../lib/cookies.ts'
@@ -52,6 +53,11 @@ export function register(
     asking.set(request, { caller: mayLockOut ? { ...caller, mayLockOut } : caller, realm })
     showTo(reply, request.headers.origin, 'Location, ETag')
   })
+  const streams = new Set<Readable>()
+  // Whoever listens has no end of their own, and the server does not end before they do.
+  app.addHook('preClose', async () => {
+    for (const stream of streams) stream.destroy()
+  })
   const tagged = replaceable(operations)
   for (const operation of operations) {
     app.route({
@@ -63,7 +69,7 @@ export function register(
           await surroundings.service.demandPower(asking.get(request)!.caller)
         },
       }),
-      handler: handler(surroundings, operation, tagged.get(operation.path)),
+      handler: handler(surroundings, operation, tagged.get(operation.path), streams),
     })
   }
   for (const listed of missing) {
@@ -73,7 +79,12 @@ export function register(
 }
 
 /** `shown`: the operation that reads what has a tag at the address. */
-function handler({ service, baseOf }: Surroundings, operation: Operation, shown: Operation | undefined) {
+function handler(
+  { service, authenticate, baseOf }: Surroundings,
+  operation: Operation,
+  shown: Operation | undefined,
+  streams: Set<Readable>,
+) {
   const names = paramsOf(operation.path)
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const values = request.params as Record<string, string>
@@ -84,11 +95,12 @@ function handler({ service, baseOf }: Surroundings, operation: Operation, shown:
       base: baseOf(request),
       params: Object.fromEntries(names.map((name, at) => [name, values[`p${at}`] ?? values['*'] ?? ''])),
       parts: () => partsOf(request),
+      stillCaller: async () => (await authenticate(request)).caller,
     }
     const look = (read: Operation) => (within: Service) =>
       read.handle({ ...about, operation: read, service: within, query: readQuery(read, request), body: undefined })
     if (condition !== undefined && !shown && operation.method !== 'GET') throw untagged()
-    const { status, body, type, created, location, cookies } = await operation.handle({
+    const { status, body, type, events, created, location, cookies } = await operation.handle({
       ...about,
       operation,
       service: condition !== undefined && shown ? unlessChanged(service, condition, look(shown)) : service,
@@ -104,6 +116,7 @@ function handler({ service, baseOf }: Surroundings, operation: Operation, shown:
     if (location !== undefined) reply.header('location', new URL(location, `${baseOf(request)}${pathOf(request)}`).href)
     if (cookies) reply.header('set-cookie', cookies.map(setCookie))
     reply.code(status)
+    if (events) return sendEvents(reply, events, streams)
     if (body === undefined) return reply.send()
     if (operation.method === 'GET') reply.header('cache-control', 'no-cache')
     if (operation.yaml && wantsYaml(request)) return reply.type('application/yaml;charset=UTF-8').send(asYaml(body))
@@ -116,6 +129,15 @@ function handler({ service, baseOf }: Surroundings, operation: Operation, shown:
     if (type) return reply.type(`${type};charset=UTF-8`).send(body)
     return reply.type('application/json;charset=UTF-8').send(json)
   }
+}
+
+/** Proxies are asked to keep nothing back. */
+function sendEvents(reply: FastifyReply, events: Readable, streams: Set<Readable>): FastifyReply {
+  streams.add(events)
+  events.once('close', () => streams.delete(events))
+  reply.raw.once('close', () => events.destroy())
+  reply.header('cache-control', 'no-store').header('x-accel-buffering', 'no')
+  return reply.type('text/event-stream').send(events)
 }
 
 /** Keycloak: a parameter that cannot be read makes an address that does not exist; of several values of one the first counts. */

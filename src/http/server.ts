@@ -15,6 +15,7 @@ import { oidcRoutes } from './oidc.ts'
 import { openApi } from './openapi.ts'
 import { forwardedBy, type Proxies, trustedBy } from './proxies.ts'
 import { regentOperations } from './regent.ts'
+import { regentDriftOperations } from './regent-drift.ts'
 import { regentHistoryOperations } from './regent-history.ts'
 import { secretOperations } from './regent-secrets.ts'
 import { register } from './register.ts'
@@ -43,7 +44,13 @@ export interface ServerOptions {
 }
 
 /** Every operation of the server. */
-export const operations = [...adminOperations, ...regentOperations, ...regentHistoryOperations, ...secretOperations]
+export const operations = [
+  ...adminOperations,
+  ...regentOperations,
+  ...regentDriftOperations,
+  ...regentHistoryOperations,
+  ...secretOperations,
+]
 
 /** The description of all of it. */
 export const description = () => openApi(operations, webhookPath)
@@ -97,7 +104,7 @@ export async function createServer(service: Service, options: ServerOptions = {}
   app.addHook('onSend', leftOut)
   app.addHook('preHandler', demandStorable)
   // A command that asks once does not wait for what measures.
-  if (metrics) (await import('./metrics.ts')).serveMetrics(app, service)
+  if (metrics) await (await import('./metrics.ts')).serveMetrics(app, service)
   app.setErrorHandler((error, request, reply) => {
     const { status, body, challenge, fault } = errorAnswer(error, request.id)
     if (fault) request.log.error(error)

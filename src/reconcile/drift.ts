@@ -48,7 +48,8 @@ export async function findDrift(service: Service, caller: Caller, realm?: string
   return found
 }
 
-async function driftOf(context: Context): Promise<Drift[]> {
+/** The drift of the realm of the context. Throws forbidden. A few statements where something changed, else one. */
+export async function driftOf(context: Context): Promise<Drift[]> {
   demand(context, 'administer-realm')
   // Whoever changes an object marks its rows: without a mark there is no drift.
   const rows = await markedInventoryOf(context)

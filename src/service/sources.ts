@@ -13,6 +13,7 @@ import {
   upsertInventory,
 } from '../store/inventory.ts'
 import { CHUNK } from '../store/objects.ts'
+import { findNumbered } from '../store/realms.ts'
 import {
   type AppliedSource,
   deleteApplied,
@@ -29,7 +30,7 @@ import type { Context, WriteContext } from './context.ts'
 import { failure } from './errors.ts'
 import { lastVersion } from './history.ts'
 import { allows } from './power.ts'
-import type { Caller, Service } from './service.ts'
+import type { Caller, RealmRow, Service } from './service.ts'
 import type { SourceSettings } from './source-settings.ts'
 
 export type { AppliedSource, Held, SourceOfRealm } from '../store/sources.ts'
@@ -110,6 +111,11 @@ function unknownSource(realm: string, source: string): Error {
 /** Names of the realms that may have drifted: without a mark there is no drift. One statement. */
 export function markedRealms(service: Service): Promise<string[]> {
   return service.look(selectMarkedRealms)
+}
+
+/** The realms with these numbers, as far as they are there. One statement. */
+export function realmsNumbered(service: Service, numbers: readonly number[]): Promise<RealmRow[]> {
+  return service.look((tx) => findNumbered(tx, numbers))
 }
 
 /** How many objects that sources own were changed by somebody else since. One statement. */

@@ -58,6 +58,14 @@ export async function findRealms(tx: Transaction, names: readonly string[]): Pro
   return rows
 }
 
+/** The realms with these numbers, as far as they are there. One statement. */
+export async function findNumbered(tx: Transaction, numbers: readonly number[]): Promise<RealmRow[]> {
+  const { rows } = await sql<RealmRow>`select ${columns} from realm where number = any(${numbers}::integer[])`.execute(
+    tx,
+  )
+  return rows
+}
+
 /** All realms, by name. */
 export async function listRealms(tx: Transaction): Promise<RealmRow[]> {
   const { rows } = await sql<RealmRow>`select ${columns} from realm order by name`.execute(tx)

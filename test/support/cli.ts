@@ -22,21 +22,29 @@ export interface Workplace {
   readonly folder: string
   /** Runs a command to its end. */
   run(...args: string[]): Promise<Finished>
+  /** Starts a command that goes on until it is stopped. */
+  begin(...args: string[]): RunningCommand
   /** Starts a server and waits until it watches its sources, or ends. */
   serve(...args: string[]): Promise<RunningServer>
   /** Ends what runs, and removes the folder. */
   leave(): Promise<void>
 }
 
-/** A server process. */
-export interface RunningServer {
-  readonly url: string
+/** A command that goes on. */
+export interface RunningCommand {
   /** Everything that it has printed. */
   output(): string
-  /** Waits until the output after now holds the text; gives that output. */
-  until(text: string): Promise<string>
+  /** Waits until what it has printed holds the text; gives all of it. */
+  said(text: string): Promise<string>
   /** Ctrl-C; gives the exit code. */
   stop(): Promise<number | null>
+}
+
+/** A server process. */
+export interface RunningServer extends Omit<RunningCommand, 'said'> {
+  readonly url: string
+  /** Waits until the output after now holds the text; gives that output. */
+  until(text: string): Promise<string>
   /** Ends it with no chance to do anything. */
   kill(): Promise<void>
 }
@@ -67,6 +75,15 @@ export async function workplace(env: Record<string, string> = {}): Promise<Workp
       const [code] = await once(child, 'close')
       return { code: code as number | null, out: out(), err: err() }
     },
+    begin(...args) {
+      const child = start(args)
+      const output = collect(child.stdout!, child.stderr!)
+      return {
+        output,
+        said: (text) => waitFor(child, () => (output().includes(text) ? output() : undefined)),
+        stop: () => interrupted(child),
+      }
+    },
     async serve(...args) {
       const child = start(['serve', '--port', '0', ...args])
       const output = collect(child.stdout!, child.stderr!)
@@ -80,11 +97,7 @@ export async function workplace(env: Record<string, string> = {}): Promise<Workp
         url,
         output,
         until: (text) => until(text),
-        async stop() {
-          child.kill('SIGINT')
-          const [code] = child.exitCode === null ? await once(child, 'exit') : [child.exitCode]
-          return code as number | null
-        },
+        stop: () => interrupted(child),
         async kill() {
           child.kill('SIGKILL')
           if (child.signalCode === null && child.exitCode === null) await once(child, 'exit')
@@ -96,6 +109,12 @@ export async function workplace(env: Record<string, string> = {}): Promise<Workp
       await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+async function interrupted(child: ChildProcess): Promise<number | null> {
+  child.kill('SIGINT')
+  const [code] = child.exitCode === null ? await once(child, 'exit') : [child.exitCode]
+  return code as number | null
 }
 
 function collect(...streams: NodeJS.ReadableStream[]): () => string {

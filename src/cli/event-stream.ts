@@ -1,0 +1,24 @@
+// Events that a server sends, as they are read from their stream.
+
+/** One event. */
+export interface ServerEvent {
+  readonly event: string
+  /** Its value. */
+  readonly data: unknown
+}
+
+/** The events of a stream, as they come. */
+export async function* readEvents(chunks: AsyncIterable<Uint8Array | string>): AsyncGenerator<ServerEvent> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const chunk of chunks) {
+    rest += typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })
+    const blocks = rest.split('\n\n')
+    rest = blocks.pop()!
+    for (const block of blocks) {
+      const fields = new Map(block.split('\n').map((line) => line.split(/: ?(.*)/s, 2) as [string, string]))
+      const data = fields.get('data')
+      if (data !== undefined) yield { event: fields.get('event') ?? 'message', data: JSON.parse(data) }
+    }
+  }
+}

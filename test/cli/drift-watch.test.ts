@@ -1,0 +1,51 @@
+// What a person sees who watches drift, on a server and on a store.
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { workplace } from '../support/cli.ts'
+
+const at = await workplace()
+afterAll(() => at.leave())
+
+const stated = { realm: 'acme', enabled: true, clients: [{ clientId: 'shop', name: 'Web shop' }] }
+
+test('a change is told in a line as it happens, on a server and on its store, until Ctrl-C', async () => {
+  await writeFile(join(at.folder, 'acme.json'), JSON.stringify(stated))
+  const server = await at.serve('--source', 'acme.json')
+  const credentials = { grant_type: 'password', client_id: 'admin-cli', username: 'admin', password: 'admin' }
+  const put = async (name: string) => {
+    const tokens = `${server.url}/realms/master/protocol/openid-connect/token`
+    const answer = await fetch(tokens, { method: 'POST', body: new URLSearchParams(credentials) })
+    const { access_token: token } = (await answer.json()) as { access_token: string }
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const clients = `${server.url}/admin/realms/acme/clients`
+    const [{ id } = { id: '' }] = (await (await fetch(`${clients}?clientId=shop`, { headers })).json()) as {
+      id: string
+    }[]
+    await fetch(`${clients}/${id}`, { method: 'PUT', headers, body: JSON.stringify({ name }) })
+  }
+  const asked = ['--server', server.url, '--user', 'admin', '--password', 'admin']
+  const remote = at.begin('drift', 'acme', '--watch', ...asked)
+  // With PGlite the server holds the folder, and is asked; a database is opened by the command itself.
+  const store = at.begin('drift', '--watch', '--output', 'json')
+  await remote.said('No drift: everything is as it was applied.')
+  await put('Changed')
+  expect(await remote.said('Web shop → Changed')).toMatch(
+    /^drift acme client shop: name: Web shop → Changed, admin by admin-cli from 127\.0\.0\.1 at \S+Z \(acme\.json:1\)$/m,
+  )
+  await put('Web shop')
+  expect(await remote.said('settled')).toMatch(/^settled acme client shop: name is settled \(acme\.json:1\)$/m)
+  await put('Again')
+  const lines = (await store.said('"live":"Again"')).trim().split('\n')
+  expect(lines.map((line) => JSON.parse(line)).at(-1)).toMatchObject({
+    event: 'drift',
+    realm: 'acme',
+    path: 'name',
+    live: 'Again',
+    by: { who: 'admin', client: 'admin-cli', address: '127.0.0.1' },
+  })
+  expect([await remote.stop(), await store.stop()]).toEqual([0, 0])
+  expect(await server.stop()).toBe(0)
+  const refused = await at.run('drift', 'nowhere', '--watch')
+  expect(refused).toMatchObject({ code: 1, err: 'Realm not found.\n' })
+})
