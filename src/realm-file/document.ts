@@ -212,3 +212,10 @@ function finderIn(source: Source): Content['place'] {
   const finder = once(() => placeIn(source))
   return (root, path) => finder()(root, path)
 }
+
+/** A value that was read from no file as a document: it has no lines, so places are paths below the name. */
+export function valueDocument(name: string, value: Json): Document {
+  const start = { file: name, line: 1, column: 1 }
+  const locate = (path: Path) => ({ ...start, file: [name, ...path].join('/') })
+  return { file: name, value, head: headOf(value), digest: digestOf(value), start, locate }
+}

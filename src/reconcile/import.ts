@@ -2,8 +2,7 @@
 import { kinds } from '../kinds/index.ts'
 import type { Representation } from '../kinds/kind.ts'
 import { address, splitTree } from '../kinds/tree.ts'
-import type { Path } from '../lib/position.ts'
-import { type Document, digestOf, headOf } from '../realm-file/document.ts'
+import { valueDocument } from '../realm-file/document.ts'
 import type { WriteContext } from '../service/context.ts'
 import { prepareCredentials } from '../service/credentials.ts'
 import { parsePolicy } from '../service/password-policy.ts'
@@ -60,17 +59,10 @@ export async function importContent(context: WriteContext, realm: Representation
   const content = Object.entries(realm).filter(([field, value]) => isContent(field) && value !== null)
   if (!content.length) return
   const value = { realm: context.realm.name, ...Object.fromEntries(content) }
-  const documents = [bodyDocument(value)]
+  const documents = [valueDocument('body', value)]
   const [desired] = desiredRealms(documents, context.vault)
   const { objects } = desired!
   const own = { source: '', desired: desired!, settings: {}, resettled: false }
   const made = planned(desired!, await observe(context, [own], desired!), documents)
   await apply(context, made.plan, { objects, secret: (id, path) => objects.get(id)?.secrets?.[path] })
-}
-
-/** A body as a document: it has no lines, so places are paths. */
-function bodyDocument(value: Representation): Document {
-  const start = { file: 'body', line: 1, column: 1 }
-  const locate = (path: Path) => ({ ...start, file: ['body', ...path].join('/') })
-  return { file: 'body', value, head: headOf(value), digest: digestOf(value), start, locate }
 }

@@ -4,7 +4,7 @@ import { builtInObjects } from '../kinds/built-in/index.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Representation } from '../kinds/kind.ts'
 import type { Context } from './context.ts'
-import { type LiveObject, listObjects } from './live.ts'
+import { type LiveObject, listObjects, type SaidObject } from './live.ts'
 import type { NewObject } from './objects.ts'
 
 /** The client scope of clients that have an account of their own. */
@@ -85,7 +85,7 @@ function hasAccount(stated: Representation): boolean {
 }
 
 /** What clients of a realm that is new get. Pure. */
-export function additionsIn(realm: LiveObject): (stated: Representation) => Representation {
+export function additionsIn(realm: SaidObject): (stated: Representation) => Representation {
   const [builtIn, ...objects] = builtInObjects(realm.key[0]!)
   const names = defaultScopes(builtIn!.representation)
   const scopes = choose(

@@ -20,6 +20,9 @@ export interface LiveObject {
   readonly references: Readonly<Record<string, string>>
 }
 
+/** What an object says of itself, whether it is kept or only stated. */
+export type SaidObject = Pick<LiveObject, 'kind' | 'key' | 'representation'>
+
 /** The objects of a kind, by natural key. */
 export async function listObjects(context: Context, kind: KindName, filter: ObjectFilter): Promise<LiveObject[]> {
   return (await selectObjects(context.tx, context.realm.number, kind, filter)).map((stored) =>

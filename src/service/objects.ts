@@ -13,7 +13,7 @@ import { type Added, demandOfChanges, demandOfNew } from './conferring.ts'
 import { refuseLong, unlessTaken } from './conflicts.ts'
 import { type Context, journal, type WriteContext } from './context.ts'
 import { deleteAll, journalReferrers } from './deletion.ts'
-import { type LiveObject, listObjects } from './live.ts'
+import { type LiveObject, listObjects, type SaidObject } from './live.ts'
 import { idsOf, type ReferenceIds, referenceIds, resolveReferences } from './references.ts'
 import { elementsOf, relationElements, rowOf, targetIds } from './rows.ts'
 import { sealed } from './secrets.ts'
@@ -54,9 +54,9 @@ export interface Writers {
   update(context: WriteContext, updates: readonly Update[]): Promise<LiveObject[]>
   delete(context: WriteContext, objects: readonly LiveObject[]): Promise<void>
   /** Fields as `create` makes them of an object that states so much, in a realm that is new; absent: as stated. Pure. */
-  additions?(realm: LiveObject): (stated: Representation) => Representation
+  additions?(realm: SaidObject): (stated: Representation) => Representation
   /** What comes and goes with an object; absent: nothing. Pure. */
-  brings?(live: LiveObject): readonly Brought[]
+  brings?(said: SaidObject): readonly Brought[]
 }
 
 /** The writers of a kind that nothing is special about. */

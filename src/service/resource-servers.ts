@@ -5,7 +5,7 @@ import { kinds } from '../kinds/index.ts'
 import type { Key, Representation } from '../kinds/kind.ts'
 import { authorizationPolicies, authorizationResources, authorizationScopes } from './authorization.ts'
 import type { WriteContext } from './context.ts'
-import { type LiveObject, listObjects } from './live.ts'
+import { type LiveObject, listObjects, type SaidObject } from './live.ts'
 import { type Brought, createObjects, type Update } from './objects.ts'
 import { accountsOf } from './service-accounts.ts'
 import { users } from './users.ts'
@@ -52,14 +52,14 @@ export async function addAuthorization(context: WriteContext, clients: readonly 
 }
 
 /** The role, as it comes with a client that decides permissions. */
-export function roleBrought({ kind, key, representation }: LiveObject): Brought[] {
+export function roleBrought({ kind, key, representation }: SaidObject): Brought[] {
   return representation.authorizationServicesEnabled === true
     ? [{ kind: 'role', under: [kind, ...key], representation: { name: UMA_PROTECTION } }]
     : []
 }
 
 /** The roles that the account of a client has through its authorization services. */
-export function accountRoles({ key: [clientId], representation }: LiveObject): Representation {
+export function accountRoles({ key: [clientId], representation }: SaidObject): Representation {
   return representation.authorizationServicesEnabled === true ? { clientRoles: { [clientId!]: [UMA_PROTECTION] } } : {}
 }
 

@@ -2,14 +2,14 @@
 import type { Representation } from '../kinds/kind.ts'
 import { selectServiceAccounts } from '../store/users.ts'
 import type { Context, WriteContext } from './context.ts'
-import { type LiveObject, listObjects } from './live.ts'
+import { type LiveObject, listObjects, type SaidObject } from './live.ts'
 import { users } from './users.ts'
 
 /** Keycloak: how the user of a client is called. */
 const nameOf = (clientId: string): string => `service-account-${clientId}`.toLowerCase()
 
 /** The service account of a client, as it is made. */
-export function serviceAccountOf({ key: [clientId] }: LiveObject): Representation {
+export function serviceAccountOf({ key: [clientId] }: SaidObject): Representation {
   return { username: nameOf(clientId!), enabled: true, serviceAccountClientId: clientId! }
 }
 

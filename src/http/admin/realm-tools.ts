@@ -1,8 +1,10 @@
 // Small things that administrators ask of a realm.
 import * as z from 'zod'
+import { partialExport } from '../../realm-file/partial-export.ts'
 import { demand } from '../../service/administrators.ts'
 import { listRegistrators } from '../../service/resources/required-actions.ts'
 import { type Operation, reading, tagged, writing } from '../operation.ts'
+import { queryFlag } from '../query.ts'
 import { done, refusals } from '../responses.ts'
 
 const aliases = z.array(z.string())
@@ -26,7 +28,7 @@ const caches = [
   },
 ] as const
 
-/** What sets up credentials, and caches. */
+/** What sets up credentials, exports, and caches. */
 export const realmToolOperations: Operation[] = tagged('Realms Admin', [
   {
     operationId: 'listCredentialRegistrators',
@@ -36,6 +38,28 @@ export const realmToolOperations: Operation[] = tagged('Realms Admin', [
     permission: 'view-realm',
     responses: { 200: { description: 'Their aliases, in order.', schema: aliases }, ...refusals },
     handle: reading(listRegistrators),
+  },
+  {
+    operationId: 'exportPartially',
+    method: 'POST',
+    path: '/admin/realms/{realm}/partial-export',
+    summary: 'Give the realm in the form of an export: less its people, with masks instead of secrets',
+    permission: 'manage-realm',
+    event: false,
+    query: z.object({
+      exportClients: queryFlag.describe('With clients, their roles and their accounts.'),
+      exportGroupsAndRoles: queryFlag.describe('With groups and roles.'),
+    }),
+    responses: {
+      200: { description: 'The realm.', schema: z.record(z.string(), z.json()).describe('A realm file.') },
+      ...refusals,
+    },
+    handle: reading((context, { query }) =>
+      partialExport(context, {
+        clients: query.exportClients === true,
+        groupsAndRoles: query.exportGroupsAndRoles === true,
+      }),
+    ),
   },
   ...caches.map((cache) => ({
     ...cache,
