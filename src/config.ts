@@ -163,6 +163,18 @@ export const settings = {
     description:
       'What documents may take values from: `env:NAME`, `env:PREFIX_*` and `file:/folder`, separated with commas. Without it nothing, but in development mode everything for files and folders.',
   }),
+  driftWebhook: setting('drift-webhook', {
+    placeholder: 'URL',
+    schema: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }),
+    description:
+      'Address to which drift is posted as JSON, when something drifts and when it is settled; again for a day until it answers with success. The same for all replicas.',
+  }),
+  driftWebhookSecretFile: setting('drift-webhook-secret-file', {
+    placeholder: 'file',
+    schema: text,
+    description:
+      'File with the secret by which what is posted there is signed, in the header `X-Hub-Signature-256` as GitHub does.',
+  }),
   unknownFields: setting('unknown-fields', {
     placeholder: 'error or warn',
     schema: z.enum(['error', 'warn'], 'must be error or warn'),
@@ -263,6 +275,7 @@ export function readSettings(flags: Record<string, unknown>, env: Record<string,
   if (values.httpsCertificateFile !== undefined) demand('httpsCertificateKeyFile', 'goes with the certificate')
   if (values.httpsCertificateKeyFile !== undefined) demand('httpsCertificateFile', 'goes with the key of a certificate')
   if (values.proxyTrustedAddresses !== undefined) demand('proxyHeaders', 'goes with the addresses of proxies')
+  if (values.driftWebhookSecretFile !== undefined) demand('driftWebhook', 'goes with the secret')
   if (values.production === true) {
     for (const [name, setting] of table) if (setting.demanded) demand(name, 'production demands it')
     if (values.adminUser !== undefined) demand('adminPassword', 'goes with the name of the administrator')

@@ -4,6 +4,7 @@ import { readSettings, type Settings } from '../config.ts'
 import { listen } from '../http/listen.ts'
 import { createServer } from '../http/server.ts'
 import { deliverers } from '../oidc/deliver.ts'
+import { startDriftNotices } from '../reconcile/drift-notices.ts'
 import { bootstrap, hasAdministrator } from '../service/bootstrap.ts'
 import { startOutbox } from '../service/outbox.ts'
 import { openService, type Service } from '../service/service.ts'
@@ -41,6 +42,7 @@ async function run(service: Service, settings: Settings, started: number): Promi
     throw new Error(
       'nobody can administer this store: give --admin-user and --admin-password (REGENT_ADMIN_USER, REGENT_ADMIN_PASSWORD) for the first administrator, or make one with "regent admin-password"',
     )
+  const driftWebhook = await driftWebhookOf(settings)
   const stopped = untilStopped()
   const sources: Watched[] = []
   const app = await createServer(service, {
@@ -52,12 +54,11 @@ async function run(service: Service, settings: Settings, started: number): Promi
     metrics: true,
     webhook: await webhookOf(settings, sources),
   })
-  const outbox = startOutbox(service, deliverers, (error) => app.log.error(error))
+  const logged = (error: unknown) => app.log.error(error)
+  const outbox = startOutbox(service, deliverers, logged)
+  const notices = driftWebhook && (await startDriftNotices(service, driftWebhook, logged))
   const delivering = setInterval(outbox.wake, DELIVER_EVERY)
-  const sweeping = setInterval(
-    () => sweep(service, new Date()).catch((error: unknown) => app.log.error(error)),
-    SWEEP_EVERY,
-  )
+  const sweeping = setInterval(() => sweep(service, new Date()).catch(logged), SWEEP_EVERY)
   try {
     const addresses = await listen(app, { host: settings.host, port: settings.port, https: httpsOf(settings) })
     await service.announce(addresses.own)
@@ -74,6 +75,7 @@ async function run(service: Service, settings: Settings, started: number): Promi
     clearInterval(delivering)
     for (const source of sources) await source.close()
     await app.close()
+    await notices?.close()
     await outbox.close()
   }
 }
@@ -83,11 +85,20 @@ function httpsOf({ httpsPort, httpsCertificateFile, httpsCertificateKeyFile }: S
   return { port: httpsPort, certificateFile: httpsCertificateFile, keyFile: httpsCertificateKeyFile }
 }
 
+async function secretIn(file: string): Promise<string> {
+  const secret = (await readFile(file, 'utf8')).trim()
+  if (!secret) throw new Error(`${file} is empty: make a secret with "openssl rand -hex 32"`)
+  return secret
+}
+
+async function driftWebhookOf({ driftWebhook: url, driftWebhookSecretFile: file }: Settings) {
+  return url === undefined ? undefined : { url, secret: file === undefined ? undefined : await secretIn(file) }
+}
+
 /** Who knows the secret says that something was pushed: the sources that it can be are read. */
 async function webhookOf({ sourceWebhookSecretFile }: Settings, sources: readonly Watched[]) {
   if (!sourceWebhookSecretFile) return undefined
-  const secret = (await readFile(sourceWebhookSecretFile, 'utf8')).trim()
-  if (!secret) throw new Error(`${sourceWebhookSecretFile} is empty: make a secret with "openssl rand -hex 32"`)
+  const secret = await secretIn(sourceWebhookSecretFile)
   const pushed = (urls: readonly string[]) => {
     const known = sources.filter((source) => source.pushed(urls))
     if (!known.length) for (const source of sources) source.pushed([])

@@ -1,8 +1,8 @@
-// How what is in the outbox leaves: mails by the mail server of their realm, notices by HTTP.
+// How what is in the outbox leaves: mails by the mail server of their realm, notices and webhooks by HTTP.
 import type { ActionLink } from '../service/action-tokens.ts'
 import type { Mail } from '../service/mail.ts'
 import { mailServerOf, post } from '../service/mail-server.ts'
-import { type Deliverers, type Delivery, type Notice, Undeliverable } from '../service/outbox.ts'
+import { type Deliverers, type Delivery, type Notice, Undeliverable, type Webhook } from '../service/outbox.ts'
 import { type Service, SYSTEM } from '../service/service.ts'
 import { algorithmFor, INTERNAL_ALGORITHM } from './algorithms.ts'
 import { renderMail } from './mail/render.ts'
@@ -14,7 +14,7 @@ import { signToken } from './tokens.ts'
 const PATIENCE = 10_000
 
 /** How messages of each kind are delivered. */
-export const deliverers: Deliverers = { mail: deliverMail, notice: deliverNotice }
+export const deliverers: Deliverers = { mail: deliverMail, notice: deliverNotice, webhook: deliverWebhook }
 
 async function deliverMail({ service, realm: name, message: mail, id }: Delivery<Mail>): Promise<void> {
   const { realm, language, text } = await service.read(SYSTEM, name, async (context) => {
@@ -61,4 +61,23 @@ async function deliverNotice({ service, realm, message }: Delivery<Notice>): Pro
   const said = `${new URL(url).origin} answered ${answer.status}`
   // What the application has understood and refused it will refuse again.
   throw answer.status < 500 ? new Undeliverable(said) : new Error(said)
+}
+
+/** Whatever is answered but success may be put right: it is tried again. */
+async function deliverWebhook({ message: { url, event, body, signature }, id }: Delivery<Webhook>): Promise<void> {
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': 'Regent',
+      'x-regent-event': event,
+      'x-regent-delivery': id,
+      ...(signature && { 'x-hub-signature-256': signature }),
+    },
+    body,
+    redirect: 'manual',
+    signal: AbortSignal.timeout(PATIENCE),
+  })
+  await answer.body?.cancel()
+  if (!answer.ok) throw new Error(`${new URL(url).origin} answered ${answer.status}`)
 }

@@ -1,4 +1,5 @@
 // What became of drift between two looks at it. Pure.
+import { isDeepStrictEqual } from 'node:util'
 import type { Drift } from './drift.ts'
 
 /** Something has drifted, or otherwise than before; or what had drifted is put back, stated or let go of: told as it was. */
@@ -14,7 +15,7 @@ export function driftEvents(before: readonly Drift[], now: readonly Drift[]): Dr
   const settled = before.filter((drift) => !live.has(nameOf(drift)))
   const changed = now.filter((drift) => {
     const other = known.get(nameOf(drift))
-    return !other || JSON.stringify(other) !== JSON.stringify(drift)
+    return !other || !isDeepStrictEqual(plain(other), plain(drift))
   })
   return [
     ...settled.map((drift) => ({ event: 'settled', drift }) as const),
@@ -27,6 +28,9 @@ export function afterEvent(before: readonly Drift[], { event, drift }: DriftEven
   const others = before.filter((one) => nameOf(one) !== nameOf(drift))
   return event === 'drift' ? [...others, drift] : others
 }
+
+/** As JSON has it: what is kept or sent has no members without a value, and any order of them. */
+const plain = (drift: Drift): unknown => JSON.parse(JSON.stringify(drift))
 
 /** What tells it from other drift. */
 function nameOf({ realm, source, kind, key, path }: Drift): string {

@@ -1,4 +1,4 @@
-// The outbox: mails and notices are kept by the transaction that causes them, and leave after its commit, at least once.
+// The outbox: mails, notices and webhooks are kept by the transaction that causes them, and leave after its commit, at least once.
 import type { Json } from '../kinds/fields.ts'
 import {
   type Claimed,
@@ -33,8 +33,19 @@ export interface Notice {
   readonly until?: number
 }
 
+/** What is posted as JSON to an address of the settings. */
+export interface Webhook {
+  readonly kind: 'webhook'
+  readonly url: string
+  /** What it tells of. */
+  readonly event: 'drift'
+  readonly body: string
+  /** Of the body, as GitHub signs. */
+  readonly signature?: string
+}
+
 /** What leaves the server. */
-export type Message = Mail | Notice
+export type Message = Mail | Notice | Webhook
 
 /** How messages of each kind are delivered. What these throw is reported, and tried again unless it is Undeliverable. */
 export type Deliverers = {
@@ -143,7 +154,8 @@ async function attempt(
   const now = service.clock()
   try {
     const message = JSON.parse(service.vault.open(claimed.body)) as Message
-    if (message.until !== undefined && message.until * 1000 < now.getTime()) throw new Undeliverable('it is too late')
+    const until = message.kind === 'webhook' ? undefined : message.until
+    if (until !== undefined && until * 1000 < now.getTime()) throw new Undeliverable('it is too late')
     const delivery = { service, realm: claimed.realmName, message, id: claimed.id }
     await (deliver[message.kind] as (delivery: Delivery) => Promise<void>)(delivery)
     service.attempts.delivered++

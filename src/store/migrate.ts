@@ -36,6 +36,7 @@ import { pagesOfPeople } from './migrations/0036-pages-of-people.ts'
 import { settingsOfSources } from './migrations/0037-settings-of-sources.ts'
 import { generatedSecrets } from './migrations/0038-generated-secrets.ts'
 import { driftAdopted } from './migrations/0039-drift-adopted.ts'
+import { driftTold } from './migrations/0040-drift-told.ts'
 
 /** The migrations in order: name → SQL. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -72,6 +73,7 @@ export const migrations: Readonly<Record<string, string>> = {
   '0037-settings-of-sources': settingsOfSources,
   '0038-generated-secrets': generatedSecrets,
   '0039-drift-adopted': driftAdopted,
+  '0040-drift-told': driftTold,
 }
 
 /** Applies what is missing. Two processes at once: the second waits. Throws what the database says. */
