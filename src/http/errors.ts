@@ -45,6 +45,7 @@ const forms: Readonly<Record<ErrorCode, (message: string, error: ServiceError) =
   }),
   unauthorized: (error) => ({ status: 401, body: { error } }),
   changed: (errorMessage) => ({ status: 409, body: { errorMessage } }),
+  owned: (errorMessage) => ({ status: 409, body: { errorMessage } }),
   lock_out: (errorMessage) => ({ status: 400, body: { errorMessage } }),
 }
 

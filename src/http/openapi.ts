@@ -78,11 +78,23 @@ function conditions({ responses }: Operation): JsonSchema[] {
       ? [header('If-None-Match', 'Tags of what the caller has already; `*`: whatever is there.')]
       : []),
     ...(responses[412] ? [header('If-Match', 'Tags of which it must have one, or 412 is answered; `*`: any.')] : []),
+    ...(Object.values(responses).some(({ owned }) => owned)
+      ? [
+          header(
+            'Regent-Allow-Drift',
+            '`true`: also where a source refuses it. Whoever says so must administer the realm: `realm-admin`.',
+          ),
+        ]
+      : []),
   ]
 }
 
-function answer({ description, schema, plain, events, located }: Response, tagged: boolean): JsonSchema {
-  const headers = { ...(located && { Location: LOCATION }), ...(tagged && { ETag: ETAG }) }
+function answer({ description, schema, plain, events, located, owned }: Response, tagged: boolean): JsonSchema {
+  const headers = {
+    ...(located && { Location: LOCATION }),
+    ...(tagged && { ETag: ETAG }),
+    ...(owned && { 'Regent-Owned-By': OWNED_BY }),
+  }
   return {
     description,
     ...(Object.keys(headers).length && { headers }),
@@ -92,6 +104,11 @@ function answer({ description, schema, plain, events, located }: Response, tagge
   }
 }
 
+const OWNED_BY = {
+  description:
+    'What sources state and the call has changed: a list (RFC 9651) of sources, each with `object`, `field` and `at`.',
+  schema: { type: 'string' },
+}
 const ETAG = { description: 'Changes whenever what is answered does.', schema: { type: 'string' } }
 const LOCATION = { description: 'Its address.', required: true, schema: { type: 'string', format: 'uri' } }
 

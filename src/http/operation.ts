@@ -49,6 +49,8 @@ export interface Response {
   readonly events?: true
   /** The header Location has the address of what was made. */
   readonly located?: true
+  /** The header Regent-Owned-By tells what sources state of what was changed. */
+  readonly owned?: true
 }
 
 /** A request that was understood. */

@@ -13,6 +13,7 @@ import { demandMatch, replaceable, tagOf, unlessChanged, untagged } from './cond
 import { preflight, showTo } from './cors.ts'
 import { HttpError, methodNotAllowed, notFound } from './errors.ts'
 import { type Method, type Operation, paramsOf } from './operation.ts'
+import { ownedBy } from './owned-by.ts'
 import { takesSeveral } from './query.ts'
 import { asYaml, wantsYaml, yamlAsJson } from './yaml.ts'
 
@@ -33,6 +34,8 @@ declare module 'fastify' {
 
 /** With this header a caller says that nobody may be left who administers every realm. */
 const ALLOW_LOCK_OUT = 'regent-allow-lock-out'
+/** With this one, that what sources state is to be changed nevertheless. */
+const ALLOW_DRIFT = 'regent-allow-drift'
 
 const asking = new WeakMap<FastifyRequest, Asked>()
 
@@ -49,9 +52,13 @@ export function register(
   app.addHook('onRequest', async (request, reply) => {
     if (request.method === 'OPTIONS') return
     const { caller, realm } = await surroundings.authenticate(request, realmIn(request))
-    const mayLockOut = request.headers[ALLOW_LOCK_OUT] === 'true'
-    asking.set(request, { caller: mayLockOut ? { ...caller, mayLockOut } : caller, realm })
-    showTo(reply, request.headers.origin, 'Location, ETag')
+    const says = (header: string) => request.headers[header] === 'true'
+    const meant = {
+      ...(says(ALLOW_LOCK_OUT) && { mayLockOut: true as const }),
+      ...(says(ALLOW_DRIFT) && { mayDrift: true as const }),
+    }
+    asking.set(request, { caller: { ...caller, ...meant, overwritten: [] }, realm })
+    showTo(reply, request.headers.origin, 'Location, ETag, Regent-Owned-By')
   })
   const streams = new Set<Readable>()
   // Whoever listens has no end of their own, and the server does not end before they do.
@@ -114,6 +121,8 @@ function handler(
     if (created !== undefined)
       reply.header('location', `${baseOf(request)}${pathOf(request)}/${encodeURIComponent(created)}`)
     if (location !== undefined) reply.header('location', new URL(location, `${baseOf(request)}${pathOf(request)}`).href)
+    const owned = asking.get(request)!.caller.overwritten
+    if (owned?.length) reply.header('regent-owned-by', ownedBy(owned))
     if (cookies) reply.header('set-cookie', cookies.map(setCookie))
     reply.code(status)
     if (events) return sendEvents(reply, events, streams)

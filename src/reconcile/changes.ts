@@ -15,8 +15,7 @@ import { kinds } from '../kinds/index.ts'
 import type { Key, Kind, KindName } from '../kinds/kind.ts'
 import { address } from '../kinds/tree.ts'
 import type { Attribution, Change, LeftAlone } from './action.ts'
-import type { DriftPolicy } from './drift-policy.ts'
-import type { LiveState, Owned, Place, PlanInput, Stated } from './plan-input.ts'
+import type { DriftPolicy, LiveState, Owned, Place, PlanInput, Stated } from './plan-input.ts'
 
 /** The change of a stated field, if there is one. */
 export function changeOf(

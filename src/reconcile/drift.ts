@@ -7,6 +7,7 @@ import type { Key, KindName } from '../kinds/kind.ts'
 import { creationOrder } from '../kinds/order.ts'
 import { demand, may } from '../service/administrators.ts'
 import { type Context, entriesOf, type InventoryRow, markedInventoryOf } from '../service/context.ts'
+import { type DriftPolicy, driftPolicy } from '../service/drift-policy.ts'
 import { writers } from '../service/index.ts'
 import { digested } from '../service/secrets.ts'
 import type { Caller, Service } from '../service/service.ts'
@@ -14,7 +15,6 @@ import type { SourceSettings } from '../service/source-settings.ts'
 import { markedRealms } from '../service/sources.ts'
 import type { Attribution } from './action.ts'
 import { blame } from './blame.ts'
-import { type DriftPolicy, driftPolicy } from './drift-policy.ts'
 
 /** One field, or a whole object, that is not as a source last applied it. */
 export interface Drift {

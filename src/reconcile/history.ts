@@ -48,8 +48,9 @@ export function rollback(
   revision: number,
   { tried = false }: { tried?: boolean | undefined } = {},
 ): Promise<RealmOutcome> {
+  // The sources are held, and learn of it: what they state is not theirs for now.
   return service.write(
-    caller,
+    { ...caller, mayDrift: true },
     realm,
     async (context) => {
       demand(context, 'administer-realm')

@@ -4,7 +4,6 @@ import type { Json } from '../kinds/fields.ts'
 import type { Key, KindName } from '../kinds/kind.ts'
 import type { Position } from '../lib/position.ts'
 import type { Attribution, Note } from './action.ts'
-import type { DriftPolicy } from './drift-policy.ts'
 
 /** A live object as it is compared: secrets as digests. */
 export interface LiveState {
@@ -64,6 +63,9 @@ export interface Stated {
   readonly named: boolean
   readonly origin: Place
 }
+
+/** What becomes of drift: see service/drift-policy.ts. */
+export type DriftPolicy = 'putBack' | 'report' | 'adopt' | 'selfHeal'
 
 /** Everything that a plan is made of. */
 export interface PlanInput {

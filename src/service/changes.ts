@@ -16,6 +16,8 @@ export interface Change {
   /** The whole new state, secrets sealed. */
   readonly flat: FlatFields
   readonly before: FlatFields
+  /** The values then of the same fields, secrets as digests like those before. */
+  readonly after: FlatFields
   readonly relations: readonly { field: string; add: readonly Key[]; remove: readonly Key[] }[]
   readonly touched: boolean
 }
@@ -39,16 +41,20 @@ export function changeOf({ vault }: Context, kind: Kind, { live, set, relations 
     }
   })
   const real = moved.filter(({ add, remove }) => add.length || remove.length)
+  const after: Record<string, Json> = { ...next }
   for (const { field, present, add, remove } of real) {
     before[field] = present as unknown as Json
     flat[field] = [...missing(present, remove), ...add] as unknown as Json
+    after[field] = flat[field]
   }
+  const withDigests = (fields: FlatFields) => mapSecrets(kind, fields, (secret) => vault.digest(secret))
   const touched = different.length + real.length > 0
   return {
     live,
     set: next,
     flat,
-    before: mapSecrets(kind, before, (secret) => vault.digest(secret)),
+    before: withDigests(before),
+    after: withDigests(after),
     relations: real,
     touched,
   }

@@ -1,4 +1,5 @@
 // What every function of the service takes first, and the unit of work that it stands for.
+import type { FlatFields } from '../kinds/compare.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key, KindName } from '../kinds/kind.ts'
 import type { AdminEvent } from '../store/admin-events.ts'
@@ -7,6 +8,7 @@ import {
   type InventoryDifference,
   type InventoryRow,
   type MarkedRow,
+  type OwnedRow,
   type StatedNow,
   selectInventory,
   selectMarkedInventory,
@@ -23,6 +25,8 @@ import {
 } from '../store/journal.ts'
 import type { RealmRow } from '../store/realms.ts'
 import { writeEvents } from './admin-events.ts'
+import { may } from './administrators.ts'
+import { type Overwritten, overwritten, refuseOverwriting } from './ownership.ts'
 import type { Blacklists } from './password-blacklists.ts'
 import type { Power } from './power.ts'
 import type { UserEvent } from './user-events.ts'
@@ -44,6 +48,10 @@ export interface Context {
   readonly power: Power
   /** Whether the actor says that nobody may be left who administers every realm. */
   readonly mayLockOut?: true | undefined
+  /** Whether the actor says that what sources state is to be changed nevertheless. */
+  readonly mayDrift?: true | undefined
+  /** What sources state and the actor changed: whoever answers tells it. Absent: nobody does. */
+  readonly overwritten?: Overwritten[] | undefined
   /** Ids of objects that this transaction has made, by address, where the work keeps them: they need not be looked up. */
   readonly made?: ReadonlyMap<string, string>
   /** Whether there is something in the outbox for which whoever delivers it is to be woken after the commit. */
@@ -63,6 +71,8 @@ export interface WriteContext extends Context {
   readonly entries: JournalEntry[]
   /** Entries of the people stream. */
   readonly people: JournalEntry[]
+  /** What the fields that an entry names say after it, where that is known. */
+  readonly became: Map<JournalEntry, FlatFields>
   /** Admin events that are to be written. */
   readonly events: AdminEvent[]
   /** What the work says of the event of its operation, because the operation's description cannot know it: `none`, that it leaves none. */
@@ -78,36 +88,53 @@ export async function writable(context: Context): Promise<WriteContext> {
     version: await nextNumber(context.tx, context.realm.number),
     entries: [],
     people: [],
+    became: new Map(),
     events: [],
     event: {},
     flushed: 0,
   }
 }
 
-/** Notes what happened to an object: `fields` are the values before. */
+/** Notes what happened to an object: `fields` are the values before, `after` those of an update then, where they are known. */
 export function journal(
   context: WriteContext,
   operation: JournalEntry['operation'],
   kind: KindName,
   object: { readonly id: string; readonly key: Key },
   fields: JournalEntry['fields'],
+  after?: FlatFields,
 ): void {
   const stream = kinds[kind].people ? context.people : context.entries
-  stream.push({ operation, kind, object: object.id, key: object.key, fields })
+  const entry = { operation, kind, object: object.id, key: object.key, fields }
+  stream.push(entry)
+  if (after && isAsked(context)) context.became.set(entry, after)
+}
+
+/** Whether sources may mind what the actor changes: administrators are told, and people and Regent itself do what they must. */
+function isAsked({ actor }: Context): boolean {
+  return actor.kind === 'administrator'
 }
 
 /**
  * Writes the journal and the admin events, and marks the inventory rows of what changed: of every source but those whose
- * run this is, which record what they left. Two statements at most, and one per chunk of admin events.
+ * run this is, which record what they left. Throws owned where another one refuses what an administrator changed. Two statements
+ * at most, and one per chunk of admin events.
  */
 export async function flush(context: WriteContext, sources: readonly string[] = []): Promise<void> {
   const { tx, realm, version, now, actor } = context
   await writeEvents(context, context.events.splice(0))
+  const asked = isAsked(context) && !sources.length
+  const owned: OwnedRow[] = []
   const people = context.people.splice(0)
-  if (people.length) await insertPeopleEntries(tx, realm.number, now, actor, people, sources)
+  if (people.length) owned.push(...(await insertPeopleEntries(tx, realm.number, now, actor, people, sources, asked)))
   const entries = context.entries.splice(0)
-  if (entries.length) await insertEntries(tx, realm.number, version + context.flushed, now, actor, entries, sources)
+  const first = version + context.flushed
+  if (entries.length) owned.push(...(await insertEntries(tx, realm.number, first, now, actor, entries, sources, asked)))
   context.flushed += entries.length
+  if (!owned.length) return
+  const found = overwritten([...people, ...entries], context.became, owned)
+  if (!context.mayDrift || !may(context, 'administer-realm')) refuseOverwriting(found)
+  context.overwritten?.push(...found)
 }
 
 /** The latest journal entries about the objects, newest first. One statement per stream. */

@@ -59,9 +59,22 @@ export async function journalReferrers(
     if (!staying.length) continue
     await touchObjects(context.tx, context.realm.number, kind.name, context.version, staying)
     for (const owner of await listObjects(context, kind.name, { ids: staying })) {
-      journal(context, 'update', kind.name, owner, naming(context, owner, fields, named))
+      const before = naming(context, owner, fields, named)
+      journal(context, 'update', kind.name, owner, before, without(before, owner, named))
     }
   }
+}
+
+/** The same fields, without what names one of the keys. */
+function without(before: FlatFields, { kind, key: owner }: LiveObject, named: ReadonlySet<string>): FlatFields {
+  return Object.fromEntries(
+    Object.entries(before).map(([path, value]): [string, Json] => {
+      const { field } = resolve(kinds[kind], path)
+      if (!field.relation) return [path, null]
+      const keys = value as unknown as Key[]
+      return [path, keys.filter((key) => !named.has(JSON.stringify(targetKey(field, owner, key)))) as unknown as Json]
+    }),
+  )
 }
 
 /** The fields of the owner that name one of the keys, with their values before. */

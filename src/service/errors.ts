@@ -30,6 +30,8 @@ export type ErrorCode =
   | 'changed'
   /** It would leave nobody who administers every realm, and the caller does not say that this is meant. */
   | 'lock_out'
+  /** A source states it, and refuses that anybody else changes it. */
+  | 'owned'
 
 interface ErrorOptions {
   readonly detail?: string

@@ -59,6 +59,7 @@ export async function createRealm(
     version: 1,
     entries: [],
     people: [],
+    became: new Map(),
     events: [],
     event: {},
     flushed: 0,

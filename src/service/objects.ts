@@ -151,7 +151,7 @@ export async function updateAll(
     )
   await unlessTaken(kind, 'update', () => updateObjects(context.tx, context.realm.number, name, context.version, rows))
   await demandOfChanges(context, kind, touched, await writeRelations(context, kind, touched, ids))
-  for (const { live, before } of touched) journal(context, 'update', name, live, before)
+  for (const { live, before, after } of touched) journal(context, 'update', name, live, before, after)
   return changes.map((change) => (change.touched ? afterwards(context, kind, change, ids) : change.live))
 }
 

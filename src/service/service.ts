@@ -18,6 +18,7 @@ import { mailsEvents } from './event-mails.ts'
 import { demandAdministrator, isAdministered } from './last-administrator.ts'
 import { createRealm } from './new-realm.ts'
 import type { Outbox } from './outbox.ts'
+import type { Overwritten } from './ownership.ts'
 import { type Blacklists, openBlacklists } from './password-blacklists.ts'
 import { everything, isNothing, type Power, within } from './power.ts'
 import { type ToldEvent, type UserEvent, writeUserEvents } from './user-events.ts'
@@ -40,6 +41,10 @@ export interface Caller {
   readonly power?: Power
   /** The caller says that nobody may be left who administers every realm. */
   readonly mayLockOut?: true
+  /** The caller says that what sources state is to be changed nevertheless. */
+  readonly mayDrift?: true
+  /** What of what sources state the caller has changed: filled by what is written for them. */
+  readonly overwritten?: Overwritten[]
 }
 
 /** An open service. */
@@ -150,6 +155,8 @@ export async function openService({
       blacklists,
       power: power ?? (await powerFor(tx, caller)),
       mayLockOut: caller.mayLockOut,
+      mayDrift: caller.mayDrift,
+      overwritten: caller.overwritten,
       outbox,
     }
   }

@@ -37,6 +37,12 @@ export interface MarkedRow extends InventoryRow {
   readonly settings: object
 }
 
+/** A row of what is changed now, of a source that does not simply allow that. */
+export interface OwnedRow
+  extends Pick<InventoryRow, 'source' | 'kind' | 'object' | 'key' | 'fields' | 'file' | 'line' | 'lines'> {
+  readonly settings: object
+}
+
 /** Names of the realms that differ from what sources applied, or may, in order. One statement. */
 export async function selectMarkedRealms(tx: Transaction): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`

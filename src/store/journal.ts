@@ -4,6 +4,7 @@ import type { Json } from '../kinds/fields.ts'
 import type { Key } from '../kinds/kind.ts'
 import { chunks } from '../lib/chunks.ts'
 import type { Transaction } from './database.ts'
+import type { OwnedRow } from './inventory.ts'
 import { CHUNK } from './objects.ts'
 import { waking } from './wake.ts'
 
@@ -51,7 +52,7 @@ export async function nextNumber(tx: Transaction, realm: number): Promise<number
 
 /**
  * Writes entries, numbered from `first`, and marks what sources own of the objects that changed: every source but those
- * that did. One statement per chunk.
+ * that did. Gives what of that is owned by sources that do not simply allow it, where it is asked. One statement per chunk.
  */
 export async function insertEntries(
   tx: Transaction,
@@ -61,9 +62,11 @@ export async function insertEntries(
   actor: Actor,
   entries: readonly JournalEntry[],
   except: readonly string[],
-): Promise<void> {
+  asked = false,
+): Promise<OwnedRow[]> {
+  const owned: OwnedRow[] = []
   for (const chunk of chunks(numbered(entries, first), CHUNK)) {
-    await sql`
+    const { rows } = await sql<OwnedRow>`
       with entry as (
         select x.entry from jsonb_array_elements(${JSON.stringify(chunk)}::jsonb) as x(entry)
       ),
@@ -73,8 +76,10 @@ export async function insertEntries(
           e.entry ->> 'operation', e.entry ->> 'kind', e.entry ->> 'object', e.entry -> 'key', e.entry -> 'fields'
         from entry e
       ),
-      ${marking(realm, except)}`.execute(tx)
+      ${marking(realm, except, asked)}`.execute(tx)
+    owned.push(...rows.filter(({ source }) => source))
   }
+  return owned
 }
 
 function* numbered(entries: readonly JournalEntry[], first: number): Generator<JournalEntry & { number: number }> {
@@ -83,9 +88,10 @@ function* numbered(entries: readonly JournalEntry[], first: number): Generator<J
 
 /**
  * Whoever changes an object marks its rows of the inventory, and wakes those who look for drift, also where they are marked
- * already: it may have been put back. `entry` holds the entries.
+ * already: it may have been put back. `entry` holds the entries. Where it is asked, gives the rows of the sources that do not simply
+ * allow it.
  */
-function marking(realm: number, except: readonly string[]): RawBuilder<unknown> {
+function marking(realm: number, except: readonly string[], asked: boolean): RawBuilder<unknown> {
   return sql`touched as (
         select i.source, i.kind, i.object
         from inventory i join entry e on i.kind = e.entry ->> 'kind' and i.object = e.entry ->> 'object'
@@ -97,7 +103,16 @@ function marking(realm: number, except: readonly string[]): RawBuilder<unknown> 
         from touched t
         where i.realm = ${realm} and not i.marked and i.source = t.source and i.kind = t.kind and i.object = t.object
       )
-      select ${waking({ topic: 'drift', realm })} where exists (select from touched)`
+      select o.* from (select ${waking({ topic: 'drift', realm })} where exists (select from touched)) woken
+        left join (
+          select s.name as source, i.kind, i.object, i.key, i.fields, i.file, i.line, i.lines, sr.settings
+          from touched t
+            join inventory i on i.realm = ${realm} and i.source = t.source and i.kind = t.kind and i.object = t.object
+            join source_realm sr
+              on sr.realm = ${realm} and sr.source = t.source and sr.settings ->> 'ownership' in ('warn', 'refuse')
+            join source s on s.number = t.source
+          where ${asked}
+        ) o on true`
 }
 
 /** Of each field of the objects the entry of a stream that changed it last, and their last entry; newest first. One statement. */
@@ -134,9 +149,11 @@ export async function insertPeopleEntries(
   actor: Actor,
   entries: readonly JournalEntry[],
   except: readonly string[],
-): Promise<void> {
+  asked = false,
+): Promise<OwnedRow[]> {
+  const owned: OwnedRow[] = []
   for (const chunk of chunks(entries, CHUNK)) {
-    await sql`
+    const { rows } = await sql<OwnedRow>`
       with entry as (
         select x.entry from jsonb_array_elements(${JSON.stringify(chunk)}::jsonb) as x(entry)
       ),
@@ -146,6 +163,8 @@ export async function insertPeopleEntries(
           e.entry ->> 'operation', e.entry ->> 'kind', e.entry ->> 'object', e.entry -> 'key', e.entry -> 'fields'
         from entry e
       ),
-      ${marking(realm, except)}`.execute(tx)
+      ${marking(realm, except, asked)}`.execute(tx)
+    owned.push(...rows.filter(({ source }) => source))
   }
+  return owned
 }

@@ -1,6 +1,7 @@
 // Every operation of the admin API that Regent has, in one list.
 import { conditional } from '../conditions.ts'
 import type { Operation } from '../operation.ts'
+import { ownable } from '../owned-by.ts'
 import { attackDetectionOperations } from './attack-detection.ts'
 import { authenticationExecutionOperations } from './authentication-executions.ts'
 import { authenticationFlowOperations } from './authentication-flows.ts'
@@ -37,41 +38,43 @@ import { userOperations } from './users.ts'
 import { workflowOperations } from './workflows.ts'
 
 /** The operations. */
-export const operations: readonly Operation[] = conditional([
-  ...realmOperations,
-  ...realmToolOperations,
-  ...consoleOperations,
-  ...serverInfoOperations,
-  ...clientScopeOperations,
-  ...clientOperations,
-  ...clientDescriptionOperations,
-  ...clientRuntimeOperations,
-  ...evaluateScopesOperations,
-  ...authorizationOperations,
-  ...protocolMapperOperations,
-  ...roleOperations,
-  ...roleMappingOperations,
-  ...scopeMappingOperations,
-  ...eventOperations,
-  ...groupOperations,
-  ...userProfileOperations,
-  ...userOperations,
-  ...sessionOperations,
-  ...mailOperations,
-  ...attackDetectionOperations,
-  ...componentOperations,
-  ...keyOperations,
-  ...localizationOperations,
-  ...clientPolicyOperations,
-  ...identityProviderOperations,
-  ...authenticationFlowOperations,
-  ...authenticationExecutionOperations,
-  ...authenticatorConfigOperations,
-  ...authenticationProviderOperations,
-  ...requiredActionOperations,
-  ...organizationOperations,
-  ...workflowOperations,
-])
+export const operations: readonly Operation[] = ownable(
+  conditional([
+    ...realmOperations,
+    ...realmToolOperations,
+    ...consoleOperations,
+    ...serverInfoOperations,
+    ...clientScopeOperations,
+    ...clientOperations,
+    ...clientDescriptionOperations,
+    ...clientRuntimeOperations,
+    ...evaluateScopesOperations,
+    ...authorizationOperations,
+    ...protocolMapperOperations,
+    ...roleOperations,
+    ...roleMappingOperations,
+    ...scopeMappingOperations,
+    ...eventOperations,
+    ...groupOperations,
+    ...userProfileOperations,
+    ...userOperations,
+    ...sessionOperations,
+    ...mailOperations,
+    ...attackDetectionOperations,
+    ...componentOperations,
+    ...keyOperations,
+    ...localizationOperations,
+    ...clientPolicyOperations,
+    ...identityProviderOperations,
+    ...authenticationFlowOperations,
+    ...authenticationExecutionOperations,
+    ...authenticatorConfigOperations,
+    ...authenticationProviderOperations,
+    ...requiredActionOperations,
+    ...organizationOperations,
+    ...workflowOperations,
+  ]),
+)
 
 const present = new Set(operations.map(shapeOf))
 

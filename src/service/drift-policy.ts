@@ -2,24 +2,14 @@
 import { isSecret } from '../kinds/compare.ts'
 import { kinds } from '../kinds/index.ts'
 import type { KindName } from '../kinds/kind.ts'
-import type { Attribution } from './action.ts'
+import type { Actor } from './context.ts'
+import type { DriftRule, SourceSettings } from './source-settings.ts'
 
 /**
  * `putBack`: the next apply writes what is stated; `report`: the live value stays, and is shown as drift; `adopt`: it stays,
  * and is none; `selfHeal`: what is stated is written at once.
  */
-export type DriftPolicy = 'putBack' | 'report' | 'adopt' | 'selfHeal'
-
-/** What a source settles about drift. */
-export interface DriftSettings {
-  readonly drift?: readonly DriftRule[] | undefined
-}
-
-interface DriftRule {
-  readonly kind?: KindName | undefined
-  readonly path?: string | undefined
-  readonly policy: DriftPolicy
-}
+export type DriftPolicy = DriftRule['policy']
 
 /** From the policy that interferes least. */
 const MILDEST_FIRST: readonly DriftPolicy[] = ['report', 'adopt', 'putBack', 'selfHeal']
@@ -33,13 +23,13 @@ const OFTEN: Partial<Record<KindName, readonly string[]>> = {
 
 /**
  * What becomes of a field, or without a path of a whole object, that is not as it was applied, given the settings of the
- * sources that state it: of several the one that interferes least decides.
+ * sources that state it and who changed it: of several sources the one that interferes least decides.
  */
 export function driftPolicy(
-  stating: readonly DriftSettings[],
+  stating: readonly SourceSettings[],
   kind: KindName,
   path: string | undefined,
-  by: Attribution | undefined,
+  by: Pick<Actor, 'kind'> | undefined,
 ): DriftPolicy {
   const usual = usualPolicy(kind, path, by)
   const policies = stating.map(({ drift = [] }) => drift.findLast((rule) => isAbout(rule, kind, path))?.policy ?? usual)
@@ -56,7 +46,7 @@ function isAbout(rule: DriftRule, kind: KindName, path: string | undefined): boo
  * Where no rule says more. What people did themselves and what follows from guesses at their passwords is only reported; so is
  * whether somebody may log in, from when on tokens count, and a secret that somebody chose.
  */
-function usualPolicy(kind: KindName, path: string | undefined, by: Attribution | undefined): DriftPolicy {
+function usualPolicy(kind: KindName, path: string | undefined, by: Pick<Actor, 'kind'> | undefined): DriftPolicy {
   if (by?.kind === 'person' || by?.kind === 'system') return 'report'
   if (path === undefined) return 'putBack'
   return OFTEN[kind]?.includes(path) || isSecret(kinds[kind], path) ? 'report' : 'putBack'
