@@ -30,7 +30,10 @@ const port = z.coerce
   .regex(/^\d{1,5}$/, portNumber)
   .transform(Number)
   .refine((port) => port <= 65_535, portNumber)
-const intervalNumber = 'must be a whole number of seconds from 1 to 86400'
+const secondsNumber = 'must be a whole number of seconds from 1 to 86400'
+const seconds = z.coerce
+  .number(secondsNumber)
+  .refine((seconds) => seconds >= 1 && seconds <= 86_400 && Number.isInteger(seconds), secondsNumber)
 const list = z
   .union([z.string().transform((list) => list.split(',')), z.array(z.string())])
   .transform((list) => list.map((one) => one.trim()).filter((one) => one !== ''))
@@ -135,12 +138,17 @@ export const settings = {
   }),
   sourceInterval: setting('source-interval', {
     placeholder: 'seconds',
-    schema: z.coerce
-      .number(intervalNumber)
-      .refine((seconds) => seconds >= 1 && seconds <= 86_400 && Number.isInteger(seconds), intervalNumber),
+    schema: seconds,
     default: 60,
     description:
       'How often the servers of git repositories are asked for another commit; one that does not answer is asked less often.',
+  }),
+  sourceLease: setting('source-lease', {
+    placeholder: 'seconds',
+    schema: seconds,
+    default: 15,
+    description:
+      'Of several servers over one database one applies the sources. When there was no sign of life from it for so long, another one takes over.',
   }),
   sourceWebhookSecretFile: setting('source-webhook-secret-file', {
     placeholder: 'file',

@@ -9,6 +9,7 @@ import { RemoteError } from '../reconcile/sources/git-command.ts'
 import { sharing } from '../reconcile/sources/sharing.ts'
 import type { SourceState } from '../reconcile/wanted.ts'
 import { ServiceError } from '../service/errors.ts'
+import type { Lease } from '../service/leases.ts'
 import type { Service } from '../service/service.ts'
 import { paint } from './paint.ts'
 import { report } from './report.ts'
@@ -38,18 +39,22 @@ export interface Follower {
   failed(source: Followed, error: unknown): void
   /** Whether it failed last for a reason that may pass. */
   unfinished(source: Followed): boolean
+  /** Begins nothing more, and lets what runs end: nothing more is told of what fails. */
+  end(): Promise<void>
 }
 
-/** Follows the sources. What is wrong is told, and the last good state stays. */
-export function follow(service: Service, sources: readonly Followed[]): Follower {
+/** Follows the sources while the lease is this process's. What is wrong is told, and the last good state stays. */
+export function follow(service: Service, sources: readonly Followed[], lease: Lease): Follower {
   const states = new Map<Followed, SourceState>()
   const passing = new Map<Followed, string>()
   let last: Promise<void> = Promise.resolve()
+  let ended = false
   const queued = (work: () => Promise<void>) => {
-    last = last.then(work)
+    last = last.then(() => (ended ? undefined : work()))
     return last
   }
   const failed = (source: Followed, error: unknown) => {
+    if (ended) return
     if (!source.retried || isRefusal(error)) {
       passing.delete(source)
       refused(source, error)
@@ -71,7 +76,7 @@ export function follow(service: Service, sources: readonly Followed[]): Follower
   const run = async (source: Followed, together: readonly SourceState[]): Promise<boolean> => {
     try {
       const actor = { kind: 'source', source: together[0]!.name } as const
-      tell(await applySources(service, { actor }, together))
+      tell(await applySources(service, { actor, lease }, together))
       if (passing.delete(source)) console.log(`${source.called} can be applied again.\n`)
       return true
     } catch (error) {
@@ -83,7 +88,7 @@ export function follow(service: Service, sources: readonly Followed[]): Follower
     begin: () =>
       queued(async () => {
         for (const source of sources) {
-          const state = await read(source)
+          const state = ended ? undefined : await read(source)
           if (state) states.set(source, state)
         }
         const applied = new Set<SourceState>()
@@ -91,7 +96,7 @@ export function follow(service: Service, sources: readonly Followed[]): Follower
           if (applied.has(state)) continue
           const together = sharing(state, undefined, [...states.values()])
           for (const one of together) applied.add(one)
-          await run(source, together)
+          if (!ended) await run(source, together)
         }
         // What is alone is read when it changes, and may be long.
         if (sources.length === 1) states.clear()
@@ -106,6 +111,10 @@ export function follow(service: Service, sources: readonly Followed[]): Follower
       }),
     failed,
     unfinished: (source) => passing.has(source),
+    end() {
+      ended = true
+      return last
+    },
   }
 }
 

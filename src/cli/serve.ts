@@ -6,11 +6,12 @@ import { createServer } from '../http/server.ts'
 import { deliverers } from '../oidc/deliver.ts'
 import { startDriftNotices } from '../reconcile/drift-notices.ts'
 import { bootstrap, hasAdministrator } from '../service/bootstrap.ts'
+import { RECONCILE, type Seeker, seekLease } from '../service/leases.ts'
 import { startOutbox } from '../service/outbox.ts'
 import { openService, type Service } from '../service/service.ts'
 import { sweep } from '../service/sweeper.ts'
-import { follow } from './follow.ts'
 import { readKey } from './key.ts'
+import { replica } from './replica.ts'
 import { namedSources, openSource, type Watched } from './watched.ts'
 
 /** How often goes what is over. */
@@ -59,6 +60,7 @@ async function run(service: Service, settings: Settings, started: number): Promi
   const notices = driftWebhook && (await startDriftNotices(service, driftWebhook, logged))
   const delivering = setInterval(outbox.wake, DELIVER_EVERY)
   const sweeping = setInterval(() => sweep(service, new Date()).catch(logged), SWEEP_EVERY)
+  let following: Seeker | undefined
   try {
     const addresses = await listen(app, { host: settings.host, port: settings.port, https: httpsOf(settings) })
     await service.announce(addresses.own)
@@ -66,13 +68,13 @@ async function run(service: Service, settings: Settings, started: number): Promi
     const ending = new AbortController()
     void stopped.then(() => ending.abort())
     for (const named of namedSources(settings)) sources.push(await openSource(named, settings, ending.signal))
-    const follower = follow(service, sources)
-    await follower.begin()
-    for (const source of sources) console.log(`${await source.watch(follower)}\n`)
+    if (sources.length)
+      following = seekLease(service, RECONCILE, settings.sourceLease, replica(service, sources, logged))
     await stopped
   } finally {
     clearInterval(sweeping)
     clearInterval(delivering)
+    await following?.close()
     for (const source of sources) await source.close()
     await app.close()
     await notices?.close()

@@ -1,11 +1,12 @@
 // The sources that the server's settings name: files and folders, which are watched, and repositories, whose servers are asked.
 import { existsSync } from 'node:fs'
 import type { Settings } from '../config.ts'
+import type { Again } from '../lib/again.ts'
 import { allowedBy } from '../reconcile/sources/allowed.ts'
 import { parsing, readFileSource } from '../reconcile/sources/file.ts'
 import { openGitSource } from '../reconcile/sources/git.ts'
 import { type GitAddress, gitAddress, sameRepository } from '../reconcile/sources/git-address.ts'
-import { type Polling, pollGitSource } from '../reconcile/sources/poll.ts'
+import { pollGitSource } from '../reconcile/sources/poll.ts'
 import { watchFileSource } from '../reconcile/sources/watch.ts'
 import type { SourceState } from '../reconcile/wanted.ts'
 import type { Ceiling } from '../service/power.ts'
@@ -19,6 +20,8 @@ export interface Watched extends Followed {
   /** What was pushed is one of these repositories, or not known: whether it was this one, which is then read. */
   pushed(urls: readonly string[]): boolean
   /** Ends the watch. */
+  unwatch(): Promise<void>
+  /** Leaves nothing behind. */
   close(): Promise<void>
 }
 
@@ -49,7 +52,8 @@ function files(path: string, settings: Settings): Watched {
       return `Watching ${path}. Edit a file there, and it is applied.`
     },
     pushed: () => false,
-    close: () => stop(),
+    unwatch: () => stop(),
+    close: async () => {},
   }
 }
 
@@ -57,7 +61,7 @@ async function repository(address: GitAddress, settings: Settings, signal: Abort
   const { unknownFields, sourceVariables = [], sourceSigners: signers, sourceInterval: every } = settings
   const allowed = allowedBy(sourceVariables)
   const source = await openGitSource(address, { unknownFields, env: process.env, allowed, signers, signal })
-  let polling: Polling | undefined
+  let polling: Again | undefined
   const watched: Watched = {
     called: source.called,
     retried: true,
@@ -79,10 +83,11 @@ async function repository(address: GitAddress, settings: Settings, signal: Abort
       if (own) polling?.now()
       return own
     },
-    async close() {
+    async unwatch() {
       await polling?.close()
-      await source.close()
+      polling = undefined
     },
+    close: () => source.close(),
   }
   return watched
 }

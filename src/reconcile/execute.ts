@@ -141,7 +141,7 @@ async function execute(
   try {
     return await attempt(false)
   } catch (error) {
-    if (error instanceof ServiceError && (error.code === 'changed' || error.code === 'lock_out')) throw error
+    if (error instanceof ServiceError && ['changed', 'lock_out', 'fenced'].includes(error.code)) throw error
     // The set-based execution does not know which of its rows failed: done again one by one, the failure has a name.
     await attempt(true).catch((again: unknown) => {
       const refused = made.creates && again instanceof ServiceError && again.code !== 'forbidden'

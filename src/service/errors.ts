@@ -32,6 +32,8 @@ export type ErrorCode =
   | 'lock_out'
   /** A source states it, and refuses that anybody else changes it. */
   | 'owned'
+  /** Another process has taken over what this one did. */
+  | 'fenced'
 
 interface ErrorOptions {
   readonly detail?: string

@@ -8,6 +8,7 @@ import {
   type StoreLocation,
   type Transaction,
 } from '../store/database.ts'
+import { boundSilence, type Lease } from '../store/leases.ts'
 import { findRealm, findRealms, listRealms, lockRealms, type RealmRow, rowOf } from '../store/realms.ts'
 import { ping } from '../store/settings.ts'
 import { type Wake, type WakeUps, wakeAll } from '../store/wake.ts'
@@ -16,6 +17,7 @@ import { type Actor, type Context, flush, type RuntimeContext, type WriteContext
 import { failure, Refusal, ServiceError } from './errors.ts'
 import { mailsEvents } from './event-mails.ts'
 import { demandAdministrator, isAdministered } from './last-administrator.ts'
+import { demandLease } from './leases.ts'
 import { createRealm } from './new-realm.ts'
 import type { Outbox } from './outbox.ts'
 import type { Overwritten } from './ownership.ts'
@@ -45,6 +47,8 @@ export interface Caller {
   readonly mayDrift?: true
   /** What of what sources state the caller has changed: filled by what is written for them. */
   readonly overwritten?: Overwritten[]
+  /** What is written is kept only while this is the caller's. Absent: they need none, as a person does. */
+  readonly lease?: Lease
 }
 
 /** An open service. */
@@ -166,10 +170,18 @@ export async function openService({
   }
   const rowFor = async (tx: Transaction, realm: string | RealmRow): Promise<RealmRow> =>
     typeof realm === 'string' ? found(await findRealm(tx, realm)) : realm
-  /** One transaction, after whose commit leaves what it has put into the outbox. */
-  const committed = async <T>(work: (tx: Transaction, outbox: Context['outbox']) => Promise<T>): Promise<T> => {
+  /** One transaction, after whose commit leaves what it has put into the outbox. The lease is looked at last of all. */
+  const committed = async <T>(
+    work: (tx: Transaction, outbox: Context['outbox']) => Promise<T>,
+    lease?: Lease,
+  ): Promise<T> => {
     const outbox = { filled: false }
-    const result = await store.transaction((tx) => work(tx, outbox))
+    const result = await store.transaction(async (tx) => {
+      if (lease) await boundSilence(tx, lease.seconds)
+      const done = await work(tx, outbox)
+      if (lease) await demandLease(tx, lease)
+      return done
+    })
     if (outbox.filled) service.outbox?.wake()
     return result
   }
@@ -208,7 +220,7 @@ export async function openService({
           const locked = await lockRealms(tx, master ? [name, MASTER] : [name])
           const realm = found(locked.find((one) => one.name === name))
           return finish(await writable(await contextFor(tx, caller, realm, outbox)), work)
-        })
+        }, caller.lease)
       try {
         return await attempt(caller)
       } catch (error) {
@@ -255,7 +267,7 @@ export async function openService({
         // The first realm of a store is master itself, which nobody but Regent makes.
         const context = await contextFor(tx, caller, master ?? rowOf({ number: 0, id: '', name: '' }, {}), outbox)
         return finish(await createRealm(context, realm.representation, realm), work)
-      }),
+      }, caller.lease),
     async demand(caller, permission, realms) {
       const power = await store.read((tx) => powerFor(tx, caller))
       for (const name of realms) demandIn(power, name, permission)

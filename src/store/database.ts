@@ -71,6 +71,8 @@ async function openPostgres(url: string, onStatement?: StatementListener): Promi
   const pool = new pg.Pool({ connectionString: url, max: 10, connectionTimeoutMillis: PATIENCE, pipeline: true })
   // An idle connection that breaks is replaced by the pool; unhandled, the event would end the process.
   pool.on('error', () => {})
+  // So would the event of one that is in use, whose statements fail by themselves.
+  pool.on('connect', (client) => client.on('error', () => {}))
   const db = kysely(new PostgresDialect({ pool }), onStatement)
   try {
     await migrate(db)

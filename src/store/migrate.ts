@@ -37,6 +37,7 @@ import { settingsOfSources } from './migrations/0037-settings-of-sources.ts'
 import { generatedSecrets } from './migrations/0038-generated-secrets.ts'
 import { driftAdopted } from './migrations/0039-drift-adopted.ts'
 import { driftTold } from './migrations/0040-drift-told.ts'
+import { leases } from './migrations/0041-leases.ts'
 
 /** The migrations in order: name → SQL. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -74,6 +75,7 @@ export const migrations: Readonly<Record<string, string>> = {
   '0038-generated-secrets': generatedSecrets,
   '0039-drift-adopted': driftAdopted,
   '0040-drift-told': driftTold,
+  '0041-leases': leases,
 }
 
 /** Applies what is missing. Two processes at once: the second waits. Throws what the database says. */

@@ -20,6 +20,8 @@ export interface Finished {
 /** A folder to run commands in, with a store of the engine under test. */
 export interface Workplace {
   readonly folder: string
+  /** Its store, where that is a PostgreSQL. */
+  readonly database: string | undefined
   /** Runs a command to its end. */
   run(...args: string[]): Promise<Finished>
   /** Starts a command that goes on until it is stopped. */
@@ -47,6 +49,9 @@ export interface RunningServer extends Omit<RunningCommand, 'said'> {
   until(text: string): Promise<string>
   /** Ends it with no chance to do anything. */
   kill(): Promise<void>
+  /** Lets it do nothing until it goes on. */
+  pause(): void
+  goOn(): void
 }
 
 /** A new workplace. */
@@ -69,6 +74,7 @@ export async function workplace(env: Record<string, string> = {}): Promise<Workp
   }
   return {
     folder,
+    database: url,
     async run(...args) {
       const child = start(args)
       const [out, err] = [collect(child.stdout!), collect(child.stderr!)]
@@ -92,12 +98,14 @@ export async function workplace(env: Record<string, string> = {}): Promise<Workp
       const banner = await until('Regent is ready at ', 0)
       const url = await waitFor(child, () => /ready at (\S+)/.exec(output())?.[1])
       if (!args.includes('') && banner)
-        await waitFor(child, () => (/Watching|No source/.test(output()) ? true : undefined))
+        await waitFor(child, () => (/Watching|No source|takes over/.test(output()) ? true : undefined))
       return {
         url,
         output,
         until: (text) => until(text),
         stop: () => interrupted(child),
+        pause: () => void child.kill('SIGSTOP'),
+        goOn: () => void child.kill('SIGCONT'),
         async kill() {
           child.kill('SIGKILL')
           if (child.signalCode === null && child.exitCode === null) await once(child, 'exit')

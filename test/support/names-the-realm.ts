@@ -6,6 +6,7 @@ const FREE = new Set([
   'source',
   'generated_secret',
   'store_setting',
+  'lease',
   'kysely_migration',
   'kysely_migration_lock',
 ])

@@ -1,0 +1,37 @@
+// One of several servers: it follows the sources while it has the lease, and waits for it otherwise.
+import type { Candidate } from '../service/leases.ts'
+import type { Service } from '../service/service.ts'
+import { follow } from './follow.ts'
+import { paint } from './paint.ts'
+import type { Watched } from './watched.ts'
+
+/** Follows the sources while this process has the lease. `failed`: the store cannot be asked for it. */
+export function replica(service: Service, sources: readonly Watched[], failed: Candidate['failed']): Candidate {
+  let waiting = false
+  return {
+    begin(lease) {
+      if (waiting) console.log('This server applies the sources now.\n')
+      waiting = false
+      const follower = follow(service, sources, lease)
+      let ended = false
+      const beginning = (async () => {
+        await follower.begin()
+        for (const source of sources) if (!ended) console.log(`${await source.watch(follower)}\n`)
+      })()
+      return {
+        async end() {
+          ended = true
+          await Promise.all([beginning, follower.end()])
+          for (const source of sources) await source.unwatch()
+        },
+      }
+    },
+    waits(holder, had) {
+      waiting = true
+      if (had)
+        console.error(`${paint('red', 'Another server has taken over:')} what this one had not committed is not kept.`)
+      console.log(`The server ${holder} applies the sources. This one serves, and takes over when that one ends.\n`)
+    },
+    failed,
+  }
+}

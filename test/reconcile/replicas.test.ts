@@ -1,0 +1,86 @@
+// Two server processes over one PostgreSQL: one applies the sources, and one that was paused meanwhile applies nothing any more.
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, inject, test as testOf } from 'vitest'
+import { type RunningServer, type Workplace, workplace } from '../support/cli.ts'
+
+const test = testOf.runIf(inject('databaseUrl'))
+
+let at: Workplace
+let database: pg.Client
+let locking: pg.Client
+let applying: RunningServer
+let waiting: RunningServer
+
+beforeAll(async () => {
+  if (!inject('databaseUrl')) return
+  at = await workplace()
+  database = new pg.Client(at.database)
+  await database.connect()
+  locking = new pg.Client(at.database)
+  await locking.connect()
+  await state('Begun')
+  const serve = () => at.serve('--source', 'acme.yaml', '--source-lease', '3')
+  applying = await serve()
+  waiting = await serve()
+})
+afterAll(async () => {
+  await database?.end()
+  await locking?.end()
+  await at?.leave()
+})
+
+const state = (name: string) => writeFile(join(at.folder, 'acme.yaml'), `realm: acme\ndisplayName: ${name}\n`)
+
+/** What the realm was called, one after the other. */
+const names = async () => {
+  const { rows } = await database.query<{ to: string }>(`
+    select c ->> 'to' as to from history h, jsonb_array_elements(h.plan -> 'actions') a, jsonb_array_elements(a -> 'changes') c
+    where c ->> 'path' = 'displayName' order by h.number`)
+  return rows.map(({ to }) => to)
+}
+
+/** The server that applies is paused; the other one takes over and applies a change; the first one goes on, and waits. */
+async function takeOver(change: string): Promise<void> {
+  applying.pause()
+  await locking.query('rollback')
+  const taken = waiting.until(`→ ${change}`)
+  await state(change)
+  expect(await taken).toContain('This server applies the sources now.')
+  const told = applying.until('takes over when that one ends')
+  applying.goOn()
+  expect(await told).toContain('Another server has taken over')
+  ;[applying, waiting] = [waiting, applying]
+}
+
+test('a server that is paused beyond its lease is replaced, and waits when it goes on', async () => {
+  expect(waiting.output()).toMatch(/The server \S+ applies the sources. This one serves, and takes over/)
+  expect(await fetch(`${waiting.url}/health/ready`)).toMatchObject({ status: 200 })
+  await takeOver('Taken over')
+  expect(await names()).toEqual(['Begun', 'Taken over'])
+})
+
+test.for([
+  ['before its transaction', 'lock table inventory in access exclusive mode', 'from inventory'],
+  ['within its transaction', `select from realm where name = 'acme' for update`, 'for no key update'],
+  ['between the look at its lease and its commit', 'select from lease for update', 'for share'],
+])('what a server has begun that is paused %s is not kept', async ([moment, lock, statement]) => {
+  const waits = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like $1`
+  await locking.query('begin')
+  await locking.query(lock!)
+  await state('Lost')
+  const waiting = async () => (await database.query(waits, [`%${statement}%`])).rowCount
+  await expect.poll(waiting, { timeout: 60_000 }).toBeGreaterThan(0)
+  await takeOver(moment!)
+  expect(await names()).not.toContain('Lost')
+})
+
+test('a server that ends gives the lease back, and the other one goes on', async () => {
+  const next = waiting.until('This server applies the sources now.')
+  expect(await applying.stop()).toBe(0)
+  await next
+  const applied = waiting.until('→ At last')
+  await state('At last')
+  await applied
+})
