@@ -4,10 +4,12 @@ import { dirname } from 'node:path'
 import { renderSettingsTable } from '../src/config.ts'
 import { missingOperations } from '../src/http/admin/index.ts'
 import { description, operations } from '../src/http/server.ts'
+import { renderCrds } from '../src/operator/crds.ts'
 import { documentSchema } from '../src/realm-file/schema.ts'
 import { renderSecurity } from './security.ts'
 
 const generated: Record<string, () => string | Promise<string>> = {
+  ...Object.fromEntries(Object.entries(renderCrds()).map(([file, text]) => [`crds/${file}`, () => text])),
   'docs/configuration.md': renderSettingsTable,
   'docs/openapi.json': () => `${JSON.stringify(description(), null, 1)}\n`,
   'docs/operations.txt': renderOperations,

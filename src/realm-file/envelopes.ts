@@ -2,6 +2,7 @@
 import type { Json } from '../kinds/fields.ts'
 import type { Representation } from '../kinds/kind.ts'
 import { nearest } from '../lib/nearest.ts'
+import { type Control, controlsIn, withoutEffect } from './controls.ts'
 import { type Document, type Head, restated } from './document.ts'
 import { letPass, type UnknownFields } from './parse.ts'
 import { isKeycloakImport } from './placeholders.ts'
@@ -23,6 +24,7 @@ export interface Opened {
 export function openEnvelopes(documents: readonly Document[], unknownFields: UnknownFields = 'error'): Opened {
   const problems: Problem[] = []
   const notices: Notice[] = []
+  const controls: Control[] = []
   const all = documents.flatMap(itemsOf)
   const realms = realmNames(all)
   const opened = all.flatMap((document) => {
@@ -32,7 +34,7 @@ export function openEnvelopes(documents: readonly Document[], unknownFields: Unk
       const unknown = unknownIn(document)
       if (unknownFields === 'error') problems.push(...unknown)
       else notices.push(...unknown.map(letPass))
-      return collect(problems, () => openOwn(document, realms))
+      return collect(problems, () => openOwn(document, realms, controls))
     }
     if (isKeycloakImport(resource)) return collect(problems, () => openImport(document))
     const { kind, metadata } = resource
@@ -41,7 +43,7 @@ export function openEnvelopes(documents: readonly Document[], unknownFields: Unk
     return []
   })
   if (problems.length) throw new DocumentError(problems)
-  return { documents: opened, notices }
+  return { documents: opened, notices: [...notices, ...withoutEffect(controls)] }
 }
 
 /** The elements of a list as `kubectl get -o yaml` writes it; anything else as it is. */
@@ -62,12 +64,12 @@ function realmNames(documents: readonly Document[]): ReadonlyMap<string, string>
       if (!isResource(document.head) || document.head.kind !== REALM) return []
       const { metadata, spec } = document.value as Representation
       if (!isObject(metadata) || !isObject(spec)) return []
-      return isText(spec.realm) ? [[addressOf(metadata, String(metadata.name)), spec.realm]] : []
+      return isText(spec.realm) ? [[addressOf(metadata.namespace, String(metadata.name)), spec.realm]] : []
     }),
   )
 }
 
-function addressOf({ namespace = null }: Representation, name: string): string {
+function addressOf(namespace: Json = null, name: string): string {
   return JSON.stringify([namespace, name])
 }
 
@@ -81,7 +83,7 @@ function unknownIn(document: Document): Problem[] {
   }))
 }
 
-function openOwn(document: Document, realms: ReadonlyMap<string, string>): Document {
+function openOwn(document: Document, realms: ReadonlyMap<string, string>, controls: Control[]): Document {
   const { apiVersion, kind, metadata = {}, spec = null } = document.value as Representation
   if (apiVersion !== API_VERSION) throw refusal(document, ['apiVersion'], `apiVersion must be ${API_VERSION}`)
   const name = String(kind)
@@ -91,8 +93,9 @@ function openOwn(document: Document, realms: ReadonlyMap<string, string>): Docum
     if (!isObject(value)) throw refusal(document, [field], `${name}: ${field} must be an object, not ${found(value)}`)
   }
   const resource: Resource = { document, name, metadata: metadata as Representation, spec: spec as Representation }
+  controls.push(...controlsIn(described, document, resource.spec))
   if (described.name === 'realm') return realmDocument(resource)
-  return objectDocument(described, resource, (to) => realms.get(addressOf(resource.metadata, to)) ?? to)
+  return objectDocument(described, resource, (to, namespace) => realms.get(addressOf(namespace, to)) ?? to)
 }
 
 function advice(kind: string): string {

@@ -54,7 +54,22 @@ function explain(kind: Kind, representation: Representation, issue: Issue): Fiel
       message: unknownField(kind, path, key),
       unknown: true,
     }))
-  return [{ path, message: `${shown(path)} ${expectation(issue, valueAt(representation, path))}` }]
+  return [fieldProblem(representation, issue)]
+}
+
+/** What is wrong with a value, in whatever it stands. */
+export function fieldProblem(around: Representation, issue: Issue): FieldProblem {
+  const path = issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))
+  const value = valueAt(around, path)
+  const message = isSecretReference(value) ? SECRET_REFERENCE : expectation(issue, value)
+  return { path, message: `${shown(path)} ${message}` }
+}
+
+const SECRET_REFERENCE =
+  'names a Secret of Kubernetes, which nobody can read here: state the value, as a variable such as $(env:NAME)'
+
+function isSecretReference(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).join() === 'secretKeyRef'
 }
 
 function unknownField(kind: Kind, path: Path, key: string): string {

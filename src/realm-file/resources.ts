@@ -4,6 +4,7 @@ import { kinds } from '../kinds/index.ts'
 import type { Key, Kind, KindName, Representation } from '../kinds/kind.ts'
 import { joinTree, nameIn, splitTree, type TreeObject } from '../kinds/tree.ts'
 import type { Path } from '../lib/position.ts'
+import { withoutControls } from './controls.ts'
 import { type Document, restated } from './document.ts'
 import { DocumentError, pointerOf } from './problem.ts'
 import { parentFields } from './resource-kinds.ts'
@@ -19,8 +20,9 @@ export interface Resource {
 }
 
 /** The realm of a resource: the spec is its representation, named like the resource where it does not say otherwise. */
-export function realmDocument({ document, metadata, spec }: Resource): Document {
+export function realmDocument({ document, metadata, spec: stated }: Resource): Document {
   const { naturalKey } = kinds.realm
+  const spec = withoutControls(kinds.realm, stated)
   const named = spec[naturalKey] == null
   const value = { ...spec, ...(named && { [naturalKey]: metadata.name ?? null }) }
   return restated(document, value, (path) => {
@@ -33,11 +35,11 @@ export function realmDocument({ document, metadata, spec }: Resource): Document 
  * The object of a resource in its realm. What it belongs to is named, and not stated. `realmNamed`: the realm of the
  * resource with that name. Throws DocumentError.
  */
-export function objectDocument(kind: Kind, resource: Resource, realmNamed: (name: string) => string): Document {
+export function objectDocument(kind: Kind, resource: Resource, realmNamed: RealmNamed): Document {
   const { document, metadata, spec } = resource
   const realm = realmOf(resource, realmNamed)
   const parent = parentOf(kind, resource)
-  const { realm: _, realmRef: __, ...rest } = spec
+  const { realm: _, realmRef: __, ...rest } = withoutControls(kind, spec)
   const own = parent ? without(rest, parent.field) : rest
   const named = own[kind.nameField] == null && isName(metadata.name)
   const representation = { ...(named && { [kind.nameField]: metadata.name! }), ...own }
@@ -51,6 +53,9 @@ export function objectDocument(kind: Kind, resource: Resource, realmNamed: (name
   return Object.assign(opened, { states: place })
 }
 
+/** Of a resource of that name, in that namespace or in that of whoever names it. */
+type RealmNamed = (name: string, namespace: Json) => string
+
 /** What is wrong with a resource, and where. */
 export function refusal(document: Document, path: Path, message: string): DocumentError {
   return new DocumentError([{ position: document.locate(path), message, path: pointerOf(path) }])
@@ -58,11 +63,11 @@ export function refusal(document: Document, path: Path, message: string): Docume
 
 const METADATA_NAME = ['metadata', 'name'] as const
 
-function realmOf({ document, name, spec }: Resource, realmNamed: (name: string) => string) {
+function realmOf({ document, name, metadata, spec }: Resource, realmNamed: RealmNamed) {
   const { realm, realmRef } = spec
   if (isName(realm)) return { name: String(realm), place: ['spec', 'realm'] }
-  const reference = (realmRef as Representation | null | undefined)?.name
-  if (isName(reference)) return { name: realmNamed(String(reference)), place: ['spec', 'realmRef', 'name'] }
+  const { name: named, namespace = metadata.namespace ?? null } = (realmRef ?? {}) as Representation
+  if (isName(named)) return { name: realmNamed(String(named), namespace), place: ['spec', 'realmRef', 'name'] }
   const place = ['realm', 'realmRef'].filter((field) => field in spec).slice(0, 1)
   throw refusal(document, ['spec', ...place], `${name}: spec says no realm: add "realmRef: {name: <realm>}"`)
 }

@@ -1,21 +1,17 @@
 // The JSON schema of documents, for editors: made of the table of kinds, as OpenAPI is.
 import * as z from 'zod'
 import { kinds } from '../kinds/index.ts'
-import { type JsonSchema, type JsonSchemaForm, jsonSchemas } from '../kinds/json-schema.ts'
+import { type JsonSchema, type JsonSchemaForm, jsonSchema } from '../kinds/json-schema.ts'
 import type { Kind } from '../kinds/kind.ts'
-import { nestedShape } from '../kinds/nested.ts'
-import { RENAMED_FROM } from '../kinds/tree.ts'
+import { objectSchemas } from './object-schemas.ts'
 import { KEYCLOAK_IMPORT } from './placeholders.ts'
-import { shapeOf } from './reshape.ts'
-import { API_VERSION, parentFields, resourceKinds, resourceNames } from './resource-kinds.ts'
+import { controlFields, placeFields } from './resource-fields.ts'
+import { API_VERSION, resourceKinds, resourceNames } from './resource-kinds.ts'
 
 /** The schema of a file: a document, a list of realms, or a resource. JSON schema draft 7, which editors know. */
 export function documentSchema(): JsonSchema {
   const described = Object.values(kinds)
-  const objects = simplified(jsonSchemas(objectSchemas(described), definition, FORM))
-  // A resource may have the name of its realm for it.
-  const named = described.filter(({ name, naturalKey, nameField }) => name !== 'realm' && nameField === naturalKey)
-  for (const { name, nameField } of named) objects[name]!.required = [nameField]
+  const objects = simplified(objectSchemas(definition, FORM))
   const resources = described.map((kind) => [kind, resource(kind, objects[kind.name]!)] as const)
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
@@ -59,67 +55,11 @@ function choice(condition: JsonSchema, one: JsonSchema, other?: JsonSchema): Jso
   return { if: condition, then: one, ...(other && { else: other }) }
 }
 
-const former = {
-  [RENAMED_FROM]: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('What it was called before: it is renamed, where it is there under that name.'),
-}
-
-/** Of each kind the representation with its children, no other fields allowed. */
-function objectSchemas(described: readonly Kind[]): z.core.$ZodRegistry<{ id: string }> {
-  const registry = z.registry<{ id: string }>()
-  const known = new Map<Kind, z.ZodType>()
-  function schemaOf(kind: Kind): z.ZodType {
-    const before = known.get(kind)
-    if (before) return before
-    const usual = nestedShape(kind, schemaOf)
-    const shape = Object.entries(shapeOf(kind.name, (name) => z.lazy(() => schemaOf(kinds[name]))))
-    const special = shape.map(([name, one]) => [
-      name,
-      one.nullish().describe(one.description ?? descriptionOf(usual[name])),
-    ])
-    const schema = z
-      .strictObject({ ...usual, ...Object.fromEntries(special), ...former })
-      .describe(`A ${kind.title}.`)
-      .register(registry, { id: kind.name })
-    known.set(kind, schema)
-    return schema
-  }
-  for (const kind of described) schemaOf(kind)
-  return registry
-}
-
-function descriptionOf(schema: unknown): string {
-  return (schema as z.ZodType).description ?? ''
-}
-
 /** The resource of a kind: its spec is the object, and says where it belongs. */
 function resource(kind: Kind, object: JsonSchema): JsonSchema {
   const properties = Object.keys(object.properties as JsonSchema)
   const own = properties.map((name) => [name, ref(`${kind.name}/properties/${name}`)])
-  const text = (description: string) => ({ description, type: 'string' })
-  const named = (object: string): JsonSchema => ({
-    description: `The ${object}, by name of its resource.`,
-    type: 'object',
-    properties: { name: text('Name of the resource, or of the realm itself.') },
-    required: ['name'],
-    additionalProperties: false,
-  })
-  const place =
-    kind.name === 'realm'
-      ? {}
-      : {
-          realmRef: named('realm'),
-          realm: text('Name of the realm.'),
-          ...Object.fromEntries(
-            parentFields(kind).map(([field, parent]) => [
-              field,
-              text(`The ${kinds[parent].title} that it belongs to.`),
-            ]),
-          ),
-        }
+  const besides = jsonSchema(z.strictObject({ ...placeFields(kind), ...controlFields(kind) }), FORM)
   return {
     description: `A ${kind.title} as a resource.`,
     type: 'object',
@@ -130,7 +70,7 @@ function resource(kind: Kind, object: JsonSchema): JsonSchema {
       spec: {
         description: `The ${kind.title}${kind.name === 'realm' ? '' : ', and where it belongs'}.`,
         type: 'object',
-        properties: { ...Object.fromEntries(own), ...place },
+        properties: { ...Object.fromEntries(own), ...(besides.properties as JsonSchema) },
         additionalProperties: false,
       },
       status: { description: 'Written by the cluster; without effect.' },

@@ -137,6 +137,48 @@ describe('resources', () => {
     })
   })
 
+  test('a realm of another namespace is named with it', async () => {
+    const [here, there] = [newName(), newName()]
+    const realmIn = (namespace: string, realm: string) =>
+      resource('Realm', [`realm: ${realm}`], 'main').replace('{name: main}', `{name: main, namespace: ${namespace}}`)
+    const roleIn = (namespace: string, ref: string) =>
+      resource('RealmRole', [`realmRef: ${ref}`], 'staff').replace(
+        '{name: staff}',
+        `{name: staff, namespace: ${namespace}}`,
+      )
+    await apply({
+      'a.yaml': [realmIn('a', here), realmIn('b', there), roleIn('a', '{name: main, namespace: b}')].join('\n---\n'),
+    })
+    const rolesOf = async (realm: string) => (await exported(realm)).roles ?? null
+    expect(await rolesOf(there)).toMatchObject({ realm: [{ name: 'staff' }] })
+    expect(await rolesOf(here)).toBeNull()
+  })
+
+  test('how Kubernetes keeps a resource is checked, and without effect', async () => {
+    const realm = newName()
+    const files = (interval: string) => ({
+      'a.yaml': [
+        resource('Realm', [`interval: ${interval}`, 'deletionPolicy: Orphan', 'enabled: true'], realm),
+        resource('RealmRole', [`realmRef: {name: ${realm}}`, 'deletionPolicy: Delete'], 'staff'),
+      ].join('\n---\n'),
+    })
+    expect(await refusal(files('often'))).toEqual([
+      'a.yaml:5:3: Realm: interval must be a duration such as 30s, 10m or 1h30m',
+    ])
+    expect(notesOf(await apply(files('1h30m')))).toEqual([
+      'a.yaml:5:3: interval of Realm is for Kubernetes, and without effect here',
+      'a.yaml:6:3: deletionPolicy of 2 resources is for Kubernetes, and without effect here',
+    ])
+    expect(notesOf(await apply({ 'a.yaml': resource('Realm', ['enabled: true'], realm) }))).toEqual([])
+  })
+
+  test('a secret that stands in a Secret is refused where nobody can read that', async () => {
+    const client = resource('RealmClient', ['realm: shop', 'secret: {secretKeyRef: {name: shop, key: web}}'], 'web')
+    expect(await refusal({ 'a.yaml': client })).toEqual([
+      'a.yaml:6:3: client web: secret names a Secret of Kubernetes, which nobody can read here: state the value, as a variable such as $(env:NAME)',
+    ])
+  })
+
   test('what belongs to a realm or to a client never makes it, nor lets it go', async () => {
     const realm = newName()
     const client = resource('RealmClient', [`realm: ${realm}`, 'clientId: web'])

@@ -15,8 +15,12 @@ const folder = await mkdtemp(join(tmpdir(), 'regent-sources-'))
 afterAll(() => rm(folder, { recursive: true }))
 const read = (path: string, env = {}) => readFileSource(join(folder, path), { env, allowed: () => true })
 
-test('a folder is one source: its YAML and JSON files by name, sub-folders too, hidden ones not', async () => {
+test('a folder is one source: its YAML and JSON files by name, sub-folders too, hidden ones and those that say so not', async () => {
   await mkdir(join(folder, 'many', 'deep'), { recursive: true })
+  await mkdir(join(folder, 'many', 'other', 'below'), { recursive: true })
+  await writeFile(join(folder, 'many', 'other', '.regentignore'), '')
+  await writeFile(join(folder, 'many', 'other', 'y.yaml'), 'realm: y\n')
+  await writeFile(join(folder, 'many', 'other', 'below', 'z.yaml'), 'realm: z\n')
   await mkdir(join(folder, 'many', '.git'), { recursive: true })
   await writeFile(join(folder, 'many', 'b.yaml'), 'realm: b\n---\nrealm: c\n')
   await writeFile(join(folder, 'many', 'a.json'), '[{"realm": "a"}]')
@@ -25,6 +29,7 @@ test('a folder is one source: its YAML and JSON files by name, sub-folders too, 
   await writeFile(join(folder, 'many', 'README.md'), '# no realm\n')
   const { documents } = await read('many')
   expect(documents.map(({ value }) => (value as { realm: string }).realm)).toEqual(['a', 'b', 'c', 'd'])
+  expect((await read(join('many', 'other'))).documents).toHaveLength(2)
 })
 
 test('a source that has travelled says the same, at the same places, and no variable is looked up again', async () => {

@@ -88,6 +88,9 @@ export async function readFileSource(path: string, options: FileSourceOptions): 
 /** There is nothing to read: what, and what to do. */
 export class SourceError extends Error {}
 
+/** A sub-folder that holds a file of this name is left out, with what is below it. */
+const IGNORED = '.regentignore'
+
 /**
  * The files of a source: the file itself, or those of the folder and its sub-folders by name; hidden ones are left out.
  * Links are followed: a mounted ConfigMap has nothing else.
@@ -104,8 +107,10 @@ async function filesIn(folder: string, above: readonly string[]): Promise<string
   if (above.some((path) => join(path, sep).startsWith(join(real, sep)))) {
     throw new SourceError(`${folder} is a link to a folder that it stands in: remove it`)
   }
+  const names = (await readdir(folder)).sort()
+  if (above.length && names.includes(IGNORED)) return []
   const files: string[] = []
-  for (const name of (await readdir(folder)).sort()) {
+  for (const name of names) {
     if (isHidden(name)) continue
     const file = join(folder, name)
     const found = await stat(file).catch(() => undefined)
