@@ -6,11 +6,13 @@ import { missingOperations } from '../src/http/admin/index.ts'
 import { description, operations } from '../src/http/server.ts'
 import { renderCrds } from '../src/operator/crds.ts'
 import { documentSchema } from '../src/realm-file/schema.ts'
+import { renderRules } from './lint-rules.ts'
 import { renderSecurity } from './security.ts'
 
 const generated: Record<string, () => string | Promise<string>> = {
   ...Object.fromEntries(Object.entries(renderCrds()).map(([file, text]) => [`crds/${file}`, () => text])),
   'docs/configuration.md': renderSettingsTable,
+  'docs/lint.md': renderRules,
   'docs/openapi.json': () => `${JSON.stringify(description(), null, 1)}\n`,
   'docs/operations.txt': renderOperations,
   'docs/security.md': () => renderSecurity(operations),

@@ -43,6 +43,9 @@ program
   .description('write a realm file to start from')
   .action(async (file) => (await import('./cli/init.ts')).init(file))
 
+const output = (...more: string[]) =>
+  new Option('--output <format>', 'form of the output').choices(['text', 'json', ...more]).default('text')
+
 const unknownFields = () => {
   const option = new Option('--unknown-fields <what>', 'what becomes of fields that are not known: an error, or a note')
     .choices(['error', 'warn'])
@@ -59,15 +62,21 @@ program
   .action(async (source, flags) => (await import('./cli/validate.ts')).validate(source, flags))
 
 program
+  .command('lint')
+  .argument('<source>', 'file, folder or git URL')
+  .description('show what documents state that is advised against, such as wildcards in redirect addresses')
+  .option('--strict', 'exit with 1 when there is something')
+  .addOption(unknownFields())
+  .addOption(output('markdown'))
+  .action(async (source, flags) => (await import('./cli/lint.ts')).lint(source, flags))
+
+program
   .command('schema')
   .description('print the JSON schema of documents, with which editors complete and check them')
   .action(async () => (await import('./cli/schema.ts')).schema())
 
 const allowLockOut = () =>
   new Option('--allow-lock-out', 'also where nobody would be left who can log in and administer every realm')
-
-const output = (...more: string[]) =>
-  new Option('--output <format>', 'form of the output').choices(['text', 'json', ...more]).default('text')
 
 withSettings(onStore('plan', 'show what applying documents would change'))
   .argument('<source>', 'file, folder or git URL')

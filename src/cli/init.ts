@@ -4,13 +4,16 @@ const STARTER = `# A realm. Only what stands here is managed; everything else is
 realm: my-realm
 enabled: true
 displayName: My realm
+passwordPolicy: length(12)
+bruteForceProtected: true
+revokeRefreshToken: true
 
 clients:
   - clientId: my-app
     name: My app
     publicClient: true
     redirectUris:
-      - http://localhost:3000/*
+      - http://localhost:3000/callback
     attributes:
       pkce.code.challenge.method: S256
 `

@@ -136,6 +136,19 @@ export const realmOutcome = z.object({
       }),
     )
     .describe('What follows without being stated.'),
+  findings: z
+    .array(
+      z.object({
+        rule: z.string().describe('The rule of regent lint.'),
+        kind: z.string().describe('Kind of the object.'),
+        key,
+        path: z.string().optional().describe('The field; absent: the object as it is.'),
+        message: z.string().describe('What is wrong, and what to do.'),
+        position,
+      }),
+    )
+    .optional()
+    .describe('What is stated and works, and the field advises against; of a realm that is settled none.'),
   held: held.optional(),
 })
 

@@ -23,7 +23,7 @@ import { rootsOf, type Source } from './events.ts'
 import { maxAliases, maxDepth, maxLength, maxMergedKeys, megabyte } from './limits.ts'
 import { packed } from './packed-events.ts'
 import { placeIn } from './places.ts'
-import { DocumentError } from './problem.ts'
+import { DocumentError, pointerOf } from './problem.ts'
 import { explained } from './syntax-problems.ts'
 
 /** One document of a file, or one element of a document that is a list. */
@@ -43,6 +43,10 @@ export interface Document {
    * alias or a merge key brings in is found where it is written.
    */
   locate(path: Path): Position
+  /** Whether a variable made the text at the path, which does not stand in the file then. */
+  varies(path: Path): boolean
+  /** A line of the file, from 1. */
+  line(number: number): string
 }
 
 /** The members of a document that name it. */
@@ -117,7 +121,8 @@ function reader(file: string, text: string): () => Content {
 
 function documentAt(file: string, content: () => Content, root: number, index: number, prefix: Path): Document {
   const value = () => prefix.reduce<unknown>(memberOf, content().values[index])
-  return documentOf(file, value, (path) => content().place(root, [...prefix, ...path]))
+  const locate = (path: Path) => content().place(root, [...prefix, ...path])
+  return documentOf(file, value, locate, (number) => content().lines()[number - 1] ?? '')
 }
 
 function memberOf(value: unknown, step: string | number): unknown {
@@ -141,7 +146,15 @@ export function restated(read: Document, value: Json, pathOf: (path: Path) => Pa
       return read.locate(pathOf([]))
     },
     locate: (path) => read.locate(pathOf(path)),
+    varies: (path) => read.varies(pathOf(path)),
+    line: read.line,
   }
+}
+
+/** A document that says the value, in which variables made the texts at these JSON pointers. */
+export function varied(read: Document, value: Json, pointers: Iterable<string>): Document {
+  const texts = new Set(pointers)
+  return Object.assign(restated(read, value), { varies: (path: Path) => texts.has(pointerOf(path)) })
 }
 
 function held(value: Json): { value: Json; digest: () => string } {
@@ -163,7 +176,7 @@ export function digestOf(value: Json): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex')
 }
 
-function documentOf(file: string, read: () => unknown, locate: Document['locate']): Document {
+function documentOf(file: string, read: () => unknown, locate: Document['locate'], line: Document['line']): Document {
   const value = read()
   if (typeof value !== 'object' || Array.isArray(value)) {
     const found = Array.isArray(value) ? 'a list in a list' : 'a single value'
@@ -180,6 +193,8 @@ function documentOf(file: string, read: () => unknown, locate: Document['locate'
       return read() as Json
     },
     locate,
+    varies: () => false,
+    line,
   }
 }
 
@@ -188,6 +203,7 @@ interface Content {
   readonly source: Source
   readonly values: readonly unknown[]
   readonly place: ReturnType<typeof placeIn>
+  readonly lines: () => readonly string[]
 }
 
 /** Reads a file. The reader's own events are large, and are not kept. */
@@ -203,9 +219,10 @@ function read(file: string, text: string): Content {
     () => constructFromEvents(events, { source: text, schema, maxAliases, maxTotalMergeKeys: maxMergedKeys }),
   )
   const source = { file, text, events: packed(events) }
-  if (!events.some((event) => event.type === EVENT_ID.ALIAS)) return { source, values, place: finderIn(source) }
+  const content = { source, values, place: finderIn(source), lines: once(() => text.split('\n')) }
+  if (!events.some((event) => event.type === EVENT_ID.ALIAS)) return content
   const written = rootsOf(source.events).map((root, index) => writtenOut(source, root, values[index]))
-  return { source, values: written, place: finderIn(source) }
+  return { ...content, values: written }
 }
 
 function finderIn(source: Source): Content['place'] {
@@ -217,5 +234,6 @@ function finderIn(source: Source): Content['place'] {
 export function valueDocument(name: string, value: Json): Document {
   const start = { file: name, line: 1, column: 1 }
   const locate = (path: Path) => ({ ...start, file: [name, ...path].join('/') })
-  return { file: name, value, head: headOf(value), digest: digestOf(value), start, locate }
+  const own = { file: name, value, head: headOf(value), digest: digestOf(value), start, locate }
+  return { ...own, varies: () => false, line: () => '' }
 }

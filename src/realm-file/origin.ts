@@ -74,6 +74,11 @@ export class Origin {
     return place(key ? [...own, ...within(kind, own, representation, key)] : own)
   }
 
+  /** A line of its file, from 1. */
+  line(number: number): string {
+    return this.#document.line(number)
+  }
+
   #found(): [kind: Kind, place: (path: Path) => Position, representation: Representation] {
     const { shaped, stated } = cuts(this.#document, 0, () => cutUp(this.#document, () => {}))
     const { kind, path, representation } = stated[this.#number]!

@@ -9,6 +9,7 @@ import type { Path, Position } from '../lib/position.ts'
 import type { Document } from './document.ts'
 import { type FieldProblem, fieldProblems, nameProblems } from './field-problems.ts'
 import type { Report } from './form.ts'
+import { literalSecrets } from './literals.ts'
 import { cutUp, isStated, Origin, steps } from './origin.ts'
 import { DocumentError, type Notice, type Problem, pointerOf } from './problem.ts'
 import { ignored } from './unmanaged.ts'
@@ -25,6 +26,8 @@ export interface StatedObject {
   readonly fields: FlatFields
   /** Secrets that are stated as a mask: they keep what is there. */
   readonly masked: readonly string[]
+  /** Secrets that stand in the document as they are. */
+  readonly literal: readonly string[]
   /** It is only named: stating it does not make it. */
   readonly named: boolean
   readonly origin: Origin
@@ -62,7 +65,8 @@ export function parseRealm(document: Document, unknownFields: UnknownFields = 'e
   const there: Report = (path, message, unknown) => report(shaped.originOf(path), message, unknown)
   const objects = stated.map((object, at) => {
     const origin = new Origin(document, at, shaped.locate(object.path))
-    return { ...check(object, shaped.isNamed(object.path), there), origin }
+    const varies = (path: Path) => document.varies(shaped.originOf([...object.path, ...path]))
+    return { ...check(object, shaped.isNamed(object.path), there, varies), origin }
   })
   refuseTwins(objects, problems)
   if (problems.length) throw new DocumentError(problems)
@@ -74,7 +78,12 @@ export function parseRealm(document: Document, unknownFields: UnknownFields = 'e
   }
 }
 
-function check(object: TreeObject, named: boolean, report: Report): Omit<StatedObject, 'origin'> {
+function check(
+  object: TreeObject,
+  named: boolean,
+  report: Report,
+  varies: (path: Path) => boolean,
+): Omit<StatedObject, 'origin'> {
   const kind = kinds[object.kind]
   const { representation } = object
   const result = kind.schema.safeParse(representation)
@@ -99,6 +108,7 @@ function check(object: TreeObject, named: boolean, report: Report): Omit<StatedO
     renamedFrom: object.renamedFrom,
     fields: Object.fromEntries(Object.entries(fields).filter(([path]) => !left.includes(path))),
     masked,
+    literal: literalSecrets(kind, fields, left, varies),
     named,
   }
 }

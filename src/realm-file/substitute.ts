@@ -1,7 +1,7 @@
 // Variables in documents: `$(env:NAME)` and `$(file:PATH)`, as keycloak-config-cli writes them.
 import type { Json } from '../kinds/fields.ts'
 import type { Path } from '../lib/position.ts'
-import { type Document, restated } from './document.ts'
+import { type Document, varied } from './document.ts'
 import { placeholdersIn } from './placeholders.ts'
 import { DocumentError, type Problem, pointerOf } from './problem.ts'
 import { parseTemplate, VariableError } from './template.ts'
@@ -51,7 +51,7 @@ export function substitute(document: Document, options: SubstituteOptions): Subs
   const value =
     placeholders || holdsText(document.value, '$(', script) ? mapTexts(document.value, [], visitText) : document.value
   if (problems.length > 0) throw new DocumentError(problems)
-  return Object.assign(restated(document, value), { substituted })
+  return Object.assign(varied(document, value, substituted.keys()), { substituted })
 }
 
 /** The text written so that substitution gives it back: for rendering documents. */

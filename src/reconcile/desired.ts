@@ -28,6 +28,8 @@ export interface DesiredObject {
   /** Its secrets in the clear, by path; never a part of a plan. */
   readonly secrets: Readonly<Record<string, Json>> | undefined
   readonly masked: readonly string[]
+  /** Secrets that stand in a document as they are. */
+  readonly literal: readonly string[]
   /** It is only named: it is not made. */
   readonly named: boolean
   /** Where it is stated first. */
@@ -128,6 +130,7 @@ class Merged implements DesiredRealm {
       fields: this.#packed(stated),
       secrets: Object.keys(secrets).length ? secrets : undefined,
       masked: object.masked.length ? [...(known?.masked ?? []), ...object.masked] : (known?.masked ?? NONE),
+      literal: known?.literal.length ? [...known.literal, ...object.literal] : object.literal,
       named: (known?.named ?? true) && object.named,
       origin: known?.origin ?? origin,
     }

@@ -16,6 +16,7 @@ import { ActionError, type Applied, apply, eventsAreKept, type Statement } from 
 import { noHash, withCredentials } from './credentials.ts'
 import type { DesiredRealm } from './desired.ts'
 import { ownership } from './inventory.ts'
+import type { Finding } from './lint/index.ts'
 import type { Observed } from './observe.ts'
 import { obstacles } from './obstacles.ts'
 import type { Part } from './parts.ts'
@@ -28,6 +29,8 @@ export interface RealmOutcome {
   readonly plan: RealmPlan
   /** What follows that no document states: journal entries that no action of the plan foresees. */
   readonly consequences: readonly JournalEntry[]
+  /** What is stated and works, and the field advises against. Absent: nobody looked. */
+  readonly findings?: readonly Finding[]
   /** Somebody went back to an earlier revision: this was planned, and not applied. */
   readonly held?: Held
 }

@@ -57,6 +57,7 @@ function* realmPieces(outcome: Shown['realms'][number], how: How | undefined): G
   )
   yield* list('Left as it is', realm.leftAlone.map(code))
   yield* list('Notes', realm.notes.map(noteItem))
+  yield* list('Advised against', realm.findings.map(noteItem))
   for (const action of realm.actions) yield actionPiece(action)
 }
 

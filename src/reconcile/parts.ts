@@ -78,6 +78,7 @@ function both(one: DesiredObject, other: DesiredObject, problems: Problem[]): De
     ),
     secrets: Object.keys(secrets).length ? secrets : undefined,
     masked: [...one.masked, ...other.masked],
+    literal: [...one.literal, ...other.literal],
     named: one.named && other.named,
     origin: one.named && !other.named ? other.origin : origin,
   }
@@ -115,6 +116,10 @@ class PlaceOfBoth implements Place {
   locate(path: string, key?: Key): Position {
     const place = key && this.#ofOther.has(JSON.stringify(key)) ? this.#other : this.#one
     return place.locate(path, key)
+  }
+
+  line(number: number): string {
+    return this.#one.line(number)
   }
 }
 

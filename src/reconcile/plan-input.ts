@@ -42,6 +42,8 @@ export interface Place {
   readonly parentPosition: Position
   /** The position of a field, or of the place in its value that names an object of that key. */
   locate(path: string, key?: Key): Position
+  /** A line of its file, from 1. */
+  line(number: number): string
 }
 
 /** The stated fields of an object, each with where it is stated. */

@@ -42,6 +42,7 @@ function* realmLines(outcome: Shown['realms'][number], paint: Paint): Generator<
   for (const { operation, text } of realm.follows) yield paint('dim', `  ${signs[operation]} ${text}`)
   for (const one of realm.leftAlone) yield paint('yellow', `  ! ${one}`)
   for (const note of realm.notes) yield renderNote(note, paint)
+  for (const finding of realm.findings) yield paint('yellow', noteLine('lint', finding))
   if (realm.held) yield paint('yellow', `  held: ${realm.held}`)
 }
 
@@ -64,8 +65,12 @@ function changeLine({ path, value, reason, position }: ShownChange, paint: Paint
 }
 
 /** Something that is no change, as a line. */
-export function renderNote({ message, position }: Note, paint: Paint = plainly): string {
-  return paint('dim', `  note: ${message}${position ? `  ${at(position)}` : ''}`)
+export function renderNote(note: Note, paint: Paint = plainly): string {
+  return paint('dim', noteLine('note', note))
+}
+
+function noteLine(what: string, { message, position }: Note): string {
+  return `  ${what}: ${message}${position ? `  ${at(position)}` : ''}`
 }
 
 function placed(position: Note['position'], paint: Paint): string {

@@ -12,6 +12,7 @@ import type { Note } from './action.ts'
 import { ActionError } from './apply.ts'
 import { inOrder } from './desired.ts'
 import { commit, type Planned, planned, type RealmOutcome, trial } from './execute.ts'
+import { lint } from './lint/index.ts'
 import { observe } from './observe.ts'
 import { type Obstacle, obstacles } from './obstacles.ts'
 import type { Part } from './parts.ts'
@@ -163,7 +164,10 @@ async function runRealm(
     const input = await service.snapshot(caller, calledNow, (context) => observe(context, parts, desired))
     const made = planned(desired, input, documentsIn(sources), desired.name === MASTER ? coming : [])
     try {
-      return await step({ ...made, ceiling }, parts, held)
+      return {
+        ...(await step({ ...made, ceiling }, parts, held)),
+        findings: lint(desired.name, [...desired.objects.values()]),
+      }
     } catch (error) {
       if (!isOvertaken(error) || attempt === ATTEMPTS) throw error
     }
@@ -177,5 +181,9 @@ function isOvertaken(error: unknown): boolean {
 }
 
 function nothingToDo(realm: string): RealmOutcome {
-  return { plan: { realm, creates: false, actions: [], leftAlone: [], notes: [], knows: [] }, consequences: [] }
+  return {
+    plan: { realm, creates: false, actions: [], leftAlone: [], notes: [], knows: [] },
+    consequences: [],
+    findings: [],
+  }
 }

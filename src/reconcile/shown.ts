@@ -5,6 +5,7 @@ import type { Key, KindName } from '../kinds/kind.ts'
 import { describe } from '../kinds/tree.ts'
 import type { Position } from '../lib/position.ts'
 import type { Action, Change, LeftAlone, Note, RealmPlan } from './action.ts'
+import type { Finding } from './lint/index.ts'
 import { by, number, text, values } from './words.ts'
 
 /** What an outcome looks like, whether it was planned or applied. */
@@ -12,6 +13,7 @@ export interface Shown {
   readonly realms: readonly {
     readonly plan: RealmPlan
     readonly consequences: readonly Consequence[]
+    readonly findings?: readonly Finding[]
     readonly held?: { readonly revision: number; readonly by: string; readonly at: string }
   }[]
   readonly notes: readonly Note[]
@@ -56,6 +58,7 @@ export interface ShownRealm {
   readonly follows: readonly { readonly operation: Action['operation']; readonly text: string }[]
   readonly leftAlone: readonly string[]
   readonly notes: readonly Note[]
+  readonly findings: readonly Note[]
   readonly held: string | undefined
 }
 
@@ -67,7 +70,7 @@ const OUTCOMES = { create: 'created', update: 'configured', delete: 'deleted' } 
 const FEW = 10
 
 /** A realm of an outcome in words. */
-export function shownRealm({ plan, consequences, held }: Shown['realms'][number]): ShownRealm {
+export function shownRealm({ plan, consequences, findings = [], held }: Shown['realms'][number]): ShownRealm {
   const unchanged = !plan.actions.length && !plan.creates
   return {
     name: plan.realm,
@@ -77,6 +80,7 @@ export function shownRealm({ plan, consequences, held }: Shown['realms'][number]
     follows: unchanged ? [] : follows(consequences),
     leftAlone: plan.leftAlone.map(leftAlone),
     notes: plan.notes,
+    findings: shownFindings(findings),
     held:
       held &&
       `${held.by} went back to r${held.revision} at ${held.at}; this is not applied until "regent source resume" or the documents say so too`,
@@ -144,6 +148,17 @@ function follows(consequences: readonly Consequence[]): ShownRealm['follows'] {
     if (all.length > FEW) return [{ operation, text: `${number(all.length)} ${kinds[kind as KindName].title}s follow` }]
     return all.map(({ key }) => ({ operation, text: `${describe(kind as KindName, key)} follows` }))
   })
+}
+
+/** Findings with their rules; of a rule that finds much, some. */
+function shownFindings(findings: readonly Finding[]): Note[] {
+  const byRule = Map.groupBy(findings, ({ rule }) => rule)
+  return [...byRule].flatMap(([rule, all]) => [
+    ...all.slice(0, FEW).map(({ message, position }) => ({ message: `${message} (${rule})`, position })),
+    ...(all.length > FEW
+      ? [{ message: `and ${number(all.length - FEW)} more: "regent lint" lists them (${rule})` }]
+      : []),
+  ])
 }
 
 /** Drift that stays, and whose it is. */

@@ -26,6 +26,16 @@ test('without a server: init, validate, plan, apply, drift, export, get', async 
     code: 0,
     out: 'realm my-realm: 2 objects, valid\n',
   })
+  expect(await at.run('lint', 'my-realm.yaml', '--strict')).toMatchObject({
+    code: 0,
+    out: 'Nothing is advised against.\n',
+  })
+  await writeFile(file('weak.yaml'), 'realm: weak\nsslRequired: none # regent-lint: allow weak-passwords\n')
+  expect(await at.run('lint', 'weak.yaml')).toMatchObject({ code: 0, out: expect.stringContaining('2 findings.') })
+  expect(await at.run('lint', 'weak.yaml', '--strict')).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/^weak.yaml:2:1: realm weak: .* \(no-tls\)$/m),
+  })
   expect(await at.run('plan', 'my-realm.yaml', '--detailed-exitcode')).toMatchObject({
     code: 2,
     out: expect.stringContaining('+ client my-app'),

@@ -1,7 +1,7 @@
 // A source as it travels: texts and, apart from them, the values of variables, which were looked up where it was read.
 import type { Json } from '../../kinds/fields.ts'
 import type { Path } from '../../lib/position.ts'
-import { parseDocuments, restated } from '../../realm-file/document.ts'
+import { parseDocuments, varied } from '../../realm-file/document.ts'
 import { openEnvelopes } from '../../realm-file/envelopes.ts'
 import type { UnknownFields } from '../../realm-file/parse.ts'
 import { pointerOf } from '../../realm-file/problem.ts'
@@ -28,7 +28,7 @@ export function unpackSource({ name, revision, unknownFields, settings, files }:
   const documents = files.flatMap(({ file, text, values }) =>
     parseDocuments(file, text).map((document, at) => {
       const own = values[at] ?? {}
-      return Object.keys(own).length ? restated(document, placed(document.value, [], own)) : document
+      return Object.keys(own).length ? varied(document, placed(document.value, [], own), Object.keys(own)) : document
     }),
   )
   return { name, revision, unknownFields, settings, ...openEnvelopes(documents, unknownFields) }

@@ -1,0 +1,21 @@
+// The rules of `regent lint`: what the field agrees on, each with its source.
+import { clientRules } from './clients.ts'
+import { connectionRules } from './connections.ts'
+import { realmRules } from './realms.ts'
+import type { Rule } from './rule.ts'
+
+/** Every rule by its id. */
+export const rules: Readonly<Record<string, Rule>> = {
+  'plain-secret': {
+    finds: 'a secret or a password that stands in the document itself, for whoever reads the repository',
+    source: ['CWE-798', 'https://cwe.mitre.org/data/definitions/798.html'],
+    find: ({ object: { literal } }) =>
+      literal.map((path) => ({
+        path,
+        message: `${path}: whoever reads the file has this secret: write $(env:NAME), $(file:PATH) or $(generated:NAME), and change it`,
+      })),
+  },
+  ...clientRules,
+  ...realmRules,
+  ...connectionRules,
+}
