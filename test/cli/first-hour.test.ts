@@ -30,7 +30,7 @@ test('without a server: init, validate, plan, apply, drift, export, get', async 
     code: 0,
     out: 'Nothing is advised against.\n',
   })
-  await writeFile(file('weak.yaml'), 'realm: weak\nsslRequired: none # regent-lint: allow weak-passwords\n')
+  await writeFile(file('weak.yaml'), 'realm: weak # regent-lint: allow weak-passwords\nsslRequired: none\n')
   expect(await at.run('lint', 'weak.yaml')).toMatchObject({ code: 0, out: expect.stringContaining('2 findings.') })
   expect(await at.run('lint', 'weak.yaml', '--strict')).toMatchObject({
     code: 1,
