@@ -4,10 +4,13 @@ import type { SourceState } from '../src/reconcile/wanted.ts'
 
 /** A source of its own that states a realm with so many clients; `note` is one field of the first of them. */
 export function sourceOf(realm: string, clients: number, note = 'first', people = 0): SourceState {
+  const file = `${realm}.json`
+  const text = JSON.stringify(realmOf(realm, clients, note, people), null, 2)
   return {
     name: `source-of-${realm}`,
     revision: note,
-    documents: parseDocuments(`${realm}.json`, JSON.stringify(realmOf(realm, clients, note, people), null, 2)),
+    documents: parseDocuments(file, text),
+    files: [{ file, text, values: [] }],
   }
 }
 

@@ -30,6 +30,7 @@ export async function tokens(bench: Bench): Promise<Case[]> {
       name: REALM,
       revision: '1',
       documents: parseDocuments(`${REALM}.json`, JSON.stringify(realm)),
+      files: [],
     },
   ])
   const request = (form: Record<string, string>) => issueTokens(bench.service, BASE, REALM, { form, address: ADDRESS })

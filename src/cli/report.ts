@@ -2,21 +2,27 @@
 
 import type { Position } from '../lib/position.ts'
 import { renderPosition } from '../realm-file/problem.ts'
+import type { Moved } from '../reconcile/moved.ts'
+import { renderMoved } from '../reconcile/waiting.ts'
 
 /** An answer of the API that is none of success. */
 export class ApiError extends Error {
   readonly status: number
   readonly problems: readonly { position: Position; message: string }[]
+  /** What has changed since a plan was made. */
+  readonly moved: readonly Moved[]
   constructor(status: number, body: unknown) {
     const said = (body ?? {}) as {
       error?: string
       error_description?: string
       errorMessage?: string
       problems?: ApiError['problems']
+      moved?: ApiError['moved']
     }
     super(said.errorMessage ?? said.error_description ?? said.error ?? `the server answered ${status}`)
     this.status = status
     this.problems = said.problems ?? []
+    this.moved = said.moved ?? []
   }
 }
 
@@ -25,6 +31,7 @@ export function report(error: unknown): string {
   const { problems } = error as { problems?: ApiError['problems'] }
   if (problems?.length)
     return problems.map(({ position, message }) => `${renderPosition(position)}: ${message}`).join('\n')
+  if (error instanceof ApiError && error.moved.length) return `${error.message}\n${renderMoved(error.moved)}`
   const { code, message, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number }
   if (code === 'EADDRINUSE') return `port ${port} is taken: stop what listens there, or choose another with --port`
   if (code === 'EACCES' && port) return `port ${port} may not be listened on: choose one above 1023 with --port`

@@ -4,6 +4,7 @@ import { describe } from '../kinds/tree.ts'
 import { BearerError, OAuthError } from '../oidc/oauth-error.ts'
 import { DocumentError } from '../realm-file/problem.ts'
 import { ActionError } from '../reconcile/apply.ts'
+import { PlanMoved } from '../reconcile/saved.ts'
 import { type ErrorCode, ServiceError } from '../service/errors.ts'
 
 /** An answer that says no, for what only HTTP knows. */
@@ -62,6 +63,7 @@ export function errorAnswer(error: unknown, id: string): ErrorAnswer {
   if (error instanceof OAuthError) return { status: error.status, body: oauthBody(error) }
   if (error instanceof BearerError) return { status: error.status, challenge: error.challenge }
   if (error instanceof ActionError) return actionAnswer(error, id)
+  if (error instanceof PlanMoved) return { status: 409, body: { errorMessage: error.message, moved: error.moved } }
   if (error instanceof DocumentError) return { status: 400, body: documentBody(error) }
   const { statusCode = 500, code } = error as { statusCode?: number; code?: string }
   // Fastify's own refusals: a body that is too large, a length that is wrong.

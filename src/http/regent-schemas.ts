@@ -94,6 +94,37 @@ export const held = z
   })
   .describe('What the sources state is planned, and not applied.')
 
+/** Why a plan waits for an approval. */
+export const guard = z
+  .object({
+    guard: z
+      .enum(['deletesRealm', 'makesRealmAgain', 'deletions', 'adoption'])
+      .describe(
+        'It deletes a realm, makes one again that had people, deletes many objects, or adopts people whom neither a source nor an administrator made.',
+      ),
+    message: z.string().describe('In words for people.'),
+    about: z.array(z.string()).describe('What it is about: the name of a realm, or ids of people.'),
+  })
+  .describe('A reason why a plan waits for an approval.')
+
+const expires = z.string().describe('Until when it can be approved and applied, as an ISO 8601 date and time.')
+
+const guarded = z
+  .object({
+    plan: z.string().describe('Id of the plan, by which it is approved.'),
+    guards: z.array(guard).describe('Why; empty where it waits for a realm before it.'),
+    expires,
+  })
+  .describe('The plan was not applied: it waits for an approval.')
+
+const approved = z
+  .object({
+    plan: z.string().describe('Id of the plan.'),
+    by: z.string().describe('Who approved it.'),
+    at: z.string().describe('When, as an ISO 8601 date and time.'),
+  })
+  .describe('The approval with which the plan was applied.')
+
 /** What is done, or would be, in one realm. */
 export const realmOutcome = z.object({
   plan: z
@@ -150,6 +181,9 @@ export const realmOutcome = z.object({
     .optional()
     .describe('What is stated and works, and the field advises against; of a realm that is settled none.'),
   held: held.optional(),
+  guards: z.array(guard).optional().describe('Why an apply of the plan waits for an approval.'),
+  guarded: guarded.optional(),
+  approved: approved.optional(),
 })
 
 /** What a plan or an apply answers. */
@@ -165,6 +199,14 @@ export const outcome = z
       .describe('What was planned or applied.'),
     realms: z.array(realmOutcome).describe('Of each realm that they state.'),
     notes: z.array(note).describe('What a person should know about the sources.'),
+    saved: z
+      .object({
+        id: z.string().describe('Id of the plan, by which it is applied.'),
+        digest: z.string().describe('Of what it does.'),
+        expires,
+      })
+      .optional()
+      .describe('The plan as it was saved.'),
   })
   .register(components, { id: 'OutcomeRepresentation' })
 

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { exportRealm } from '../realm-file/render.ts'
 import { findDrift } from '../reconcile/drift.ts'
 import { applySources, planSources } from '../reconcile/run.ts'
+import { savePlan } from '../reconcile/saved.ts'
 import { type SourceText, unpackSource } from '../reconcile/sources/text.ts'
 import { type Operation, reading } from './operation.ts'
 import { drift, outcome, sourceBody } from './regent-schemas.ts'
@@ -19,12 +20,15 @@ export const regentOperations: readonly Operation[] = [
     path: '/regent/v1/plan',
     summary: 'Shows what applying a source would change. Each plan is executed once and rolled back.',
     permission: 'administer-realm',
+    query: z.object({
+      save: z.stringbool().optional().describe('The plan is saved, to be applied by its id.'),
+    }),
     body: sourceBody,
     responses: { 200: { description: 'The plan of each realm, with its consequences.', schema: outcome }, ...answers },
-    handle: async ({ service, caller, body }) => ({
-      status: 200,
-      body: await planSources(service, caller, [unpackSource(body as SourceText)]),
-    }),
+    handle: async ({ service, caller, body, query }) => {
+      const plan = query.save ? savePlan : planSources
+      return { status: 200, body: await plan(service, caller, [unpackSource(body as SourceText)]) }
+    },
   },
   {
     operationId: 'applySource',

@@ -17,6 +17,7 @@ import { forwardedBy, type Proxies, trustedBy } from './proxies.ts'
 import { regentOperations } from './regent.ts'
 import { regentDriftOperations } from './regent-drift.ts'
 import { regentHistoryOperations } from './regent-history.ts'
+import { regentPlanOperations } from './regent-plans.ts'
 import { secretOperations } from './regent-secrets.ts'
 import { register } from './register.ts'
 import { demandStorable } from './storable.ts'
@@ -50,6 +51,7 @@ export const operations = [
   ...regentDriftOperations,
   ...regentHistoryOperations,
   ...secretOperations,
+  ...regentPlanOperations,
 ]
 
 /** The description of all of it. */

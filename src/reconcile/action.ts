@@ -88,3 +88,28 @@ export interface RealmPlan {
   /** Live objects that the plan counts on, with their versions. */
   readonly knows: readonly { readonly kind: KindName; readonly id: string; readonly version: number }[]
 }
+
+/** A reason why a plan waits for an approval. */
+export interface Guard {
+  readonly guard: 'deletesRealm' | 'makesRealmAgain' | 'deletions' | 'adoption'
+  /** In words for people. */
+  readonly message: string
+  /** What it is about: the name of a realm, or ids of people. */
+  readonly about: readonly string[]
+}
+
+/** A plan that was not applied, since it waits for an approval. */
+export interface Guarded {
+  /** The id by which it is approved. */
+  readonly plan: string
+  readonly guards: readonly Guard[]
+  /** Until when it can be approved. */
+  readonly expires: string
+}
+
+/** An approval with which a plan was applied. */
+export interface Approved {
+  readonly plan: string
+  readonly by: string
+  readonly at: string
+}

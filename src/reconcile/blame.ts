@@ -14,7 +14,8 @@ export function blame(entries: readonly StoredEntry[]): PlanInput['changedBy'] {
   }
 }
 
-function attribution({ actor, at }: StoredEntry): Attribution {
+/** Who acted, and when. */
+export function attribution({ actor, at }: Pick<StoredEntry, 'actor' | 'at'>): Attribution {
   return {
     who: actor.user ?? actor.source ?? actor.kind,
     kind: actor.kind,

@@ -31,7 +31,8 @@ export function changeOf(
   const last = owned?.fields[path]
   if (resolve(kind, path).field.once) {
     // Whoever is there already keeps their secrets: what is stated counts from its first change on.
-    const before = last ?? (isSecret(kind, path) ? value : current)
+    const keeps = isSecret(kind, path) && !input.credentialsOf?.has(live.id!)
+    const before = last ?? (keeps ? value : current)
     return same(kind, path, value, before)
       ? []
       : [{ path, from: current, to: value, why: 'stated', position: origin.locate(path) }]

@@ -5,16 +5,19 @@ import { byPlace, DocumentError } from '../realm-file/problem.ts'
 import { noteChanges, type ObjectChange } from '../service/admin-events.ts'
 import { demand } from '../service/administrators.ts'
 import { flush, type JournalEntry, type WriteContext } from '../service/context.ts'
-import { ServiceError } from '../service/errors.ts'
+import { failure, ServiceError } from '../service/errors.ts'
 import { demandAdministrator } from '../service/last-administrator.ts'
 import { hashPassword } from '../service/passwords.ts'
+import { take } from '../service/plans.ts'
 import { everything, type Power, within } from '../service/power.ts'
 import { type Caller, Rollback, type Service } from '../service/service.ts'
 import { type Held, type KeptPlan, record } from '../service/sources.ts'
-import { type Action, asPlain, type RealmPlan } from './action.ts'
+import { type Action, type Approved, asPlain, type Guard, type Guarded, type RealmPlan } from './action.ts'
 import { ActionError, type Applied, apply, eventsAreKept, type Statement } from './apply.ts'
 import { noHash, withCredentials } from './credentials.ts'
 import type { DesiredRealm } from './desired.ts'
+import { guardsOf } from './guarding.ts'
+import { endsRealm } from './guards.ts'
 import { ownership } from './inventory.ts'
 import type { Finding } from './lint/index.ts'
 import type { Observed } from './observe.ts'
@@ -33,6 +36,12 @@ export interface RealmOutcome {
   readonly findings?: readonly Finding[]
   /** Somebody went back to an earlier revision: this was planned, and not applied. */
   readonly held?: Held
+  /** Why an apply of the plan waits for an approval. */
+  readonly guards?: readonly Guard[]
+  /** It waits for one: this was planned, and not applied. */
+  readonly guarded?: Guarded
+  /** The approval with which it was applied. */
+  readonly approved?: Approved
 }
 
 /** A realm's plan, and what it was made of. */
@@ -43,8 +52,17 @@ export interface Planned {
   readonly plan: RealmPlan
   /** It needs what an earlier realm of the same source brings first. */
   readonly waits: boolean
+  /** Why it waits for an approval. */
+  readonly guards: readonly Guard[]
   /** The power that it gives at most, besides what its caller may; absent: all. */
   readonly ceiling?: Power
+}
+
+/** What lets a plan be carried out that was kept. */
+export interface Permit {
+  /** Id of the kept plan. */
+  readonly plan: string
+  readonly approved?: Approved
 }
 
 /**
@@ -56,7 +74,7 @@ export function planned(
   observed: Observed,
   documents: readonly Document[],
   coming: readonly LiveState[] = [],
-): Planned {
+): Omit<Planned, 'guards'> {
   const { input, notes } = withRenames(observed)
   const made = withNotes(plan(input), notes)
   const found = obstacles(input, made)
@@ -77,30 +95,46 @@ const WAITS = {
 /** Executes the plan once and rolls back, which shows its consequences. Nothing is kept. */
 export async function trial(service: Service, caller: Caller, whole: Planned): Promise<RealmOutcome> {
   const { desired, plan: made, waits } = whole
-  if (waits) return { plan: { ...made, notes: [...made.notes, WAITS] }, consequences: [] }
-  if (!made.actions.length) return { plan: made, consequences: [] }
+  const guards = whole.guards.length ? { guards: whole.guards } : {}
+  if (waits) return { plan: { ...made, notes: [...made.notes, WAITS] }, consequences: [], ...guards }
+  if (!made.actions.length) return { plan: made, consequences: [], ...guards }
   const statement = await withCredentials(service, desired, made, noHash)
   return execute(service, caller, whole, statement, async (context) => {
-    throw new Rollback({ plan: made, consequences: consequences(made, [...context.entries, ...context.people]) })
+    const entries = [...context.entries, ...context.people]
+    throw new Rollback({ plan: made, consequences: consequences(made, entries), ...guards })
   })
 }
 
-/** Executes the plan and keeps it, with the record of what each source owns now. */
+/**
+ * Executes the plan and keeps it, with the record of what each source owns now. `permit`: the kept plan that this is, which is
+ * noted as applied. Throws changed where there are other guards than when it was planned, or the permit is none any more.
+ */
 export async function commit(
   service: Service,
   caller: Caller,
   whole: Planned,
   parts: readonly Part[],
+  permit?: Permit,
 ): Promise<RealmOutcome> {
   const { desired, input, plan: made } = whole
   const statement = await withCredentials(service, desired, made, hashPassword)
+  const approved = permit?.approved && { approved: permit.approved }
   return execute(service, caller, whole, statement, async (context, applied) => {
-    const outcome = { plan: made, consequences: consequences(made, [...context.entries, ...context.people]) }
-    if (eventsAreKept(context, made, applied)) noteChanges(context, changesOf(made, applied))
+    const outcome = {
+      plan: made,
+      consequences: consequences(made, [...context.entries, ...context.people]),
+      ...approved,
+    }
+    const ends = endsRealm(made)
+    if (!ends && eventsAreKept(context, made, applied)) noteChanges(context, changesOf(made, applied))
     await flush(
       context,
       parts.map(({ source }) => source),
     )
+    refuseOthers(whole.guards, await guardsOf(context, made, input, parts))
+    if (permit) await take(context, permit.plan, made.realm)
+    // What belongs to a realm goes with it, records too.
+    if (ends) return outcome
     await record(
       context,
       parts.map((part) => ({
@@ -113,10 +147,17 @@ export async function commit(
         marked: input.marked.get(part.source) ?? 0,
         ends: !part.desired.objects.size,
       })),
-      keptOf(made),
+      { ...keptOf(made), ...approved },
     )
     return outcome
   })
+}
+
+/** What waits for an approval, and was not found when it was planned, waits now. */
+function refuseOthers(known: readonly Guard[], now: readonly Guard[]): void {
+  const isKnown = (one: Guard) => known.some(({ guard }) => guard === one.guard)
+  const more = now.find((one) => !isKnown(one))
+  if (more) throw failure('changed', `this ${more.message}, which waits for an approval`)
 }
 
 /** Executes the plan in one transaction and ends it as `finish` says. A failure is found again action by action. */

@@ -51,6 +51,7 @@ function* realmPieces(outcome: Shown['realms'][number], how: How | undefined): G
   const counts = how ? `\n\n${summary({ realms: [outcome] }, how)}` : ''
   yield realm.unchanged ? `${heading}: unchanged` : heading + counts
   if (realm.held) yield `\n\n**Held:** ${code(realm.held)}`
+  yield* list('Approval', realm.waiting.map(code))
   yield* list(
     'What follows',
     realm.follows.map(({ operation, text }) => `**${signs[operation]}** ${code(text)}`),

@@ -96,6 +96,8 @@ export interface PlanInput {
   readonly marked: ReadonlyMap<string, number>
   /** What a new realm has, by address: never pruned, and where released fields go back to. */
   readonly builtIn: ReadonlyMap<string, FlatFields>
+  /** People, by their ids, who get the credentials that are stated although they were there before: an approval says so. */
+  readonly credentialsOf?: ReadonlySet<string>
   /** Who last changed the path of a live or deleted object. */
   readonly changedBy: (kind: KindName, id: string, path?: string) => Attribution | undefined
 }

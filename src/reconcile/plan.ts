@@ -1,4 +1,5 @@
 // Compares what is stated with what is live. Pure: the same input gives the same plan.
+import { MASTER } from '../kinds/built-in/index.ts'
 import { isSecret, resolve } from '../kinds/compare.ts'
 import { kinds } from '../kinds/index.ts'
 import { address, describe } from '../kinds/tree.ts'
@@ -30,11 +31,13 @@ export function plan(input: PlanInput): RealmPlan {
   const gone = input.owned.filter((one) => !input.stated.has(address(one.kind, one.key)))
   const kept = keptObjects(input)
   const going = kept.length ? gone.filter((one) => !kept.includes(one)) : gone
-  actions.push(...going.flatMap((one) => abandon(input, one, byId.get(`${one.kind} ${one.object}`), bound)))
+  const whole = endOfRealm(input)
+  if (whole) actions.push(whole)
+  else actions.push(...going.flatMap((one) => abandon(input, one, byId.get(`${one.kind} ${one.object}`), bound)))
   return {
     realm: input.realm,
     ...(input.calledNow !== input.realm && { calledNow: input.calledNow }),
-    creates: !input.exists,
+    creates: !input.exists && input.stated.size > 0,
     actions,
     leftAlone,
     notes: [...notes(input), ...credentialsLeftAlone(input, binding), ...noteOf(kept)],
@@ -61,6 +64,14 @@ function update(input: PlanInput, stated: Stated, live: LiveState, owned: Owned 
   return { ...actionOn('update', live), changes, position: stated.origin.position }
 }
 
+/** The end of a realm that no source of any kind states any more, where one of those that did had made it its own. */
+function endOfRealm({ realm, stated, owned, others, live }: PlanInput): Action | undefined {
+  if (stated.size || others.length || realm === MASTER) return undefined
+  const own = owned.some(({ kind, fields }) => kind === 'realm' && kinds.realm.naturalKey in fields)
+  const it = own ? live.find(({ kind }) => kind === 'realm') : undefined
+  return it && { ...actionOn('delete', it), changes: [] }
+}
+
 /** An object that was stated and is stated no more. */
 function abandon(input: PlanInput, owned: Owned, live: LiveState | undefined, bound: ReadonlySet<LiveState>): Action[] {
   if (!live || bound.has(live)) return []
@@ -80,7 +91,7 @@ function actionOn(operation: 'update' | 'delete', live: LiveState): Omit<Action,
 function credentialsLeftAlone(input: PlanInput, binding: ReadonlyMap<string, LiveState>): Note[] {
   const owned = new Set(input.owned.map(({ kind, key }) => address(kind, key)))
   return [...input.stated].flatMap(([id, { kind, key, fields }]) =>
-    binding.has(id) && !owned.has(id)
+    binding.has(id) && !owned.has(id) && !input.credentialsOf?.has(binding.get(id)!.id!)
       ? [...fields]
           .filter(([path]) => resolve(kinds[kind], path).field.once && isSecret(kinds[kind], path))
           .map(([path, { origin }]) => ({

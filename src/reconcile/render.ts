@@ -43,6 +43,7 @@ function* realmLines(outcome: Shown['realms'][number], paint: Paint): Generator<
   for (const one of realm.leftAlone) yield paint('yellow', `  ! ${one}`)
   for (const note of realm.notes) yield renderNote(note, paint)
   for (const finding of realm.findings) yield paint('yellow', noteLine('lint', finding))
+  for (const one of realm.waiting) yield paint('yellow', `  ! ${one}`)
   if (realm.held) yield paint('yellow', `  held: ${realm.held}`)
 }
 

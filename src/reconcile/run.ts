@@ -5,13 +5,16 @@ import { holdsText } from '../realm-file/substitute.ts'
 import { GENERATED } from '../realm-file/variables.ts'
 import { ServiceError } from '../service/errors.ts'
 import { generatedSecrets } from '../service/generated-secrets.ts'
+import { dropPlans } from '../service/plans.ts'
 import { underCeilings } from '../service/power.ts'
 import type { Caller, Service } from '../service/service.ts'
-import { appliedBy, type Held } from '../service/sources.ts'
-import type { Note } from './action.ts'
+import { appliedBy, type Held, type WaitingPlan } from '../service/sources.ts'
+import type { Guarded, Note } from './action.ts'
 import { ActionError } from './apply.ts'
 import { inOrder } from './desired.ts'
 import { commit, type Planned, planned, type RealmOutcome, trial } from './execute.ts'
+import { guardsOf } from './guarding.ts'
+import { approvedAs, keepWaiting, type Saved } from './keeping.ts'
 import { lint } from './lint/index.ts'
 import { observe } from './observe.ts'
 import { type Obstacle, obstacles } from './obstacles.ts'
@@ -35,6 +38,8 @@ export interface Outcome {
   readonly sources: readonly { readonly name: string; readonly revision: string }[]
   readonly realms: readonly RealmOutcome[]
   readonly notes: readonly Note[]
+  /** The plan as it was saved, where that was asked for. */
+  readonly saved?: Saved
 }
 
 /** A plan that was overtaken is made anew so many times. */
@@ -42,27 +47,75 @@ const ATTEMPTS = 3
 
 /** What applying the sources would do: each plan is executed once and rolled back, which shows its consequences. */
 export async function planSources(service: Service, caller: Caller, sources: readonly SourceState[]): Promise<Outcome> {
-  return run(service, caller, sources, (made) => trial(service, caller, made))
+  return (await run(service, caller, sources, undefined, ({ made }) => trial(service, caller, made))).outcome
 }
 
-/** Applies the sources: each realm's plan in one transaction, all or nothing. */
+/** The plans that applying the sources would carry out in these realms; nothing is tried. */
+export async function plansOf(
+  service: Service,
+  caller: Caller,
+  sources: readonly SourceState[],
+  only: ReadonlySet<string>,
+): Promise<Planned[]> {
+  const found: Planned[] = []
+  await run(service, caller, sources, only, async ({ made }) => {
+    found.push(made)
+    return { plan: made.plan, consequences: [] }
+  })
+  return found
+}
+
+/** What an apply is limited to: these realms, by the names under which they are stated, and exactly what a kept plan does there. */
+export interface Limits {
+  readonly only: ReadonlySet<string>
+  readonly exactly?: { readonly plan: string; readonly demand: (made: Planned) => Promise<void> } | undefined
+}
+
+/**
+ * Applies the sources: each realm's plan in one transaction, all or nothing. What waits for an approval is kept, and left as it
+ * is; other realms go on.
+ */
 export async function applySources(
   service: Service,
   caller: Caller,
   sources: readonly SourceState[],
+  { only, exactly }: Partial<Limits> = {},
 ): Promise<Outcome> {
+  let last: Guarded | undefined
   try {
-    const outcome = await run(service, caller, sources, async (made, parts, held) => {
+    const { outcome, waiting } = await run(service, caller, sources, only, async ({ made, parts, held, replan }) => {
+      await exactly?.demand(made)
       // What they state counts again once it says what somebody went back to.
       if (held && made.plan.actions.length) return { ...(await trial(service, caller, made)), held }
-      const [source, revision] = [
-        parts.map((one) => one.source).join(', '),
-        parts.map((one) => one.revision).join(', '),
-      ]
-      return commit(service, { ...caller, actor: { ...caller.actor, source, revision } }, made, parts)
+      const approved = await approvedAs(service, made)
+      // What a realm needs that waits, waits with it.
+      if (approved === 'waits' || (made.waits && last)) {
+        const tried = await trial(service, caller, made)
+        last = approved === 'waits' ? await keepWaiting(service, caller, sources, tried) : { ...last!, guards: [] }
+        return { ...tried, guarded: last }
+      }
+      const permit = approved ?? exactly
+      const actor = {
+        ...caller.actor,
+        source: parts.map((one) => one.source).join(', '),
+        revision: parts.map((one) => one.revision).join(', '),
+        ...(permit && { plan: permit.plan }),
+        ...(approved && { approvedBy: approved.approved.by }),
+      }
+      const whole = approved?.people ? replan(approved.people) : made
+      return commit(service, { ...caller, actor }, whole, parts, permit)
     })
-    const changed = outcome.realms.some(({ plan, held }) => !held && (plan.creates || plan.actions.length > 0))
+    const changed = outcome.realms.some(
+      ({ plan, held, guarded }) => !held && !guarded && (plan.creates || plan.actions.length > 0),
+    )
     service.applies[changed ? 'changed' : 'unchanged']++
+    // What waited is stated otherwise by now, or done.
+    const stale = waiting.filter(({ plan }) => !outcome.realms.some(({ guarded }) => guarded?.plan === plan))
+    if (stale.length)
+      await dropPlans(
+        service,
+        stale.map(({ plan }) => plan),
+      )
     return outcome
   } catch (error) {
     service.applies.failed++
@@ -70,15 +123,36 @@ export async function applySources(
   }
 }
 
-type Step = (made: Planned, parts: readonly Part[], held: Held | undefined) => Promise<RealmOutcome>
+/** A realm whose turn it is. */
+interface Turn {
+  readonly made: Planned
+  readonly parts: readonly Part[]
+  readonly held: Held | undefined
+  /** The plan with the credentials of people who were there before. */
+  readonly replan: (credentialsOf: ReadonlySet<string>) => Planned
+}
 
-async function run(service: Service, caller: Caller, sources: readonly SourceState[], step: Step): Promise<Outcome> {
-  const applied = await appliedBy(
+type Step = (turn: Turn) => Promise<RealmOutcome>
+
+async function run(
+  service: Service,
+  caller: Caller,
+  sources: readonly SourceState[],
+  only: ReadonlySet<string> | undefined,
+  step: Step,
+): Promise<{ outcome: Outcome; waiting: readonly WaitingPlan[] }> {
+  const found = await appliedBy(
     service,
     sources.map(({ name }) => name),
   )
+  const isMeant = (realm: string) => !only || only.has(realm)
+  const applied = found.applied.filter((one) => isMeant(one.stated ?? one.realm))
   refuseBeyond(sources)
-  const digests = sources.map((source) => ({ source, digests: digestsOf(service, source) }))
+  const all = sources.map((source) => ({ source, digests: digestsOf(service, source) }))
+  const digests = all.map(({ source, digests }) => ({
+    source,
+    digests: new Map([...digests].filter(([realm]) => isMeant(realm))),
+  }))
   const stated = new Set(digests.flatMap(({ digests }) => [...digests.keys()]))
   await service.demand(caller, 'administer-realm', [...stated, ...applied.map(({ realm }) => realm)])
   // The inventory binds to the realm itself: it is found also where somebody renamed it.
@@ -100,28 +174,53 @@ async function run(service: Service, caller: Caller, sources: readonly SourceSta
     service,
     naming.map(({ name }) => name),
   )
-  const wanted = statedTogether(service, digests, before, settled, secret)
+  const gone = [...before.keys()].filter((realm) => !stated.has(realm))
+  const left = new Set(gone.filter((realm) => staysAsItIs(realm, before.get(realm)!, sources)))
+  const wanted = statedTogether(
+    service,
+    digests,
+    before,
+    settled,
+    secret,
+    gone.filter((realm) => !left.has(realm)),
+  )
   const renamed = await renamedRealms(service, caller, sources, wanted)
-  const all = wanted.map((one) => ({
+  const realmsToDo = wanted.map((one) => ({
     ...one,
     calledNow: calledNow.get(one.desired.name) ?? renamed.get(one.desired.name) ?? one.desired.name,
     held: before.get(one.desired.name)?.find(({ held }) => held)?.held ?? undefined,
   }))
-  const coming = all.length > 1 ? await lookAhead(service, caller, sources, all) : []
-  const byName = new Map(all.map((one) => [one.desired.name, one]))
+  const coming = realmsToDo.length > 1 ? await lookAhead(service, caller, sources, realmsToDo) : []
+  const byName = new Map(realmsToDo.map((one) => [one.desired.name, one]))
   const realms: RealmOutcome[] = []
   for (const name of [...settled, ...byName.keys()].sort(inOrder)) {
     const realm = byName.get(name)
     realms.push(realm ? await runRealm(service, caller, sources, realm, coming, step) : nothingToDo(name))
   }
-  const abandoned = [...calledNow]
-    .filter(([name]) => !stated.has(name))
-    .map(([, realm]) => ({ message: `realm ${realm} is stated no more; it is left as it is` }))
+  const notes = [...left].map((realm) => ({
+    message: `realm ${calledNow.get(realm)!} is stated no more; it is left as it is`,
+  }))
   return {
-    sources: sources.map(({ name, revision }) => ({ name, revision })),
-    realms,
-    notes: [...sources.flatMap(({ notices }) => notices ?? []), ...abandoned],
+    outcome: {
+      sources: sources.map(({ name, revision }) => ({ name, revision })),
+      realms,
+      notes: [...sources.flatMap(({ notices }) => notices ?? []), ...notes],
+    },
+    waiting: found.waiting.filter(({ realm }) => isMeant(realm)),
   }
+}
+
+/** Whether a realm stays that the sources state no more: one of them deletes nothing, or may not touch it. */
+function staysAsItIs(
+  realm: string,
+  before: readonly { readonly source: string }[],
+  sources: readonly SourceState[],
+): boolean {
+  const own = new Set(before.map(({ source }) => source))
+  return sources.some(
+    ({ name, settings, ceiling }) =>
+      own.has(name) && (settings?.prune === 'none' || ceiling?.realms?.includes(realm) === false),
+  )
 }
 
 /**
@@ -141,7 +240,7 @@ async function lookAhead(
     const input = realm.name === MASTER ? { ...seen, live: [...seen.live, ...coming] } : seen
     const renamed = withRenames(input).input
     found.push(...obstacles(renamed, plan(renamed)))
-    if (!input.exists)
+    if (!input.exists && realm.objects.size)
       coming.push(...adminClientObjects(realm.name).map(({ kind, key }) => ({ kind, key, fields: {} })))
   }
   if (found.length) throw new DocumentError(byPlace(found, documentsIn(sources)))
@@ -160,12 +259,24 @@ async function runRealm(
     calledNow,
     sources.map(({ ceiling = {} }) => ceiling),
   )
+  const before = desired.name === MASTER ? coming : []
   for (let attempt = 1; ; attempt++) {
-    const input = await service.snapshot(caller, calledNow, (context) => observe(context, parts, desired))
-    const made = planned(desired, input, documentsIn(sources), desired.name === MASTER ? coming : [])
+    const seen = await service.snapshot(caller, calledNow, async (context) => {
+      const input = await observe(context, parts, desired)
+      const made = planned(desired, input, documentsIn(sources), before)
+      return { input, made, guards: context && (await guardsOf(context, made.plan, made.input, parts)) }
+    })
+    // Whoever was faster took away what was to go.
+    if (!seen.input.exists && !desired.objects.size) return nothingToDo(desired.name)
+    const guards = seen.guards ?? (await guardsOf(service, seen.made.plan, seen.made.input, parts))
+    const replan = (credentialsOf: ReadonlySet<string>) => ({
+      ...planned(desired, { ...seen.input, credentialsOf }, documentsIn(sources), before),
+      guards,
+      ceiling,
+    })
     try {
       return {
-        ...(await step({ ...made, ceiling }, parts, held)),
+        ...(await step({ made: { ...seen.made, guards, ceiling }, parts, held, replan })),
         findings: lint(desired.name, [...desired.objects.values()]),
       }
     } catch (error) {

@@ -6,16 +6,17 @@ import { describe } from '../kinds/tree.ts'
 import type { Position } from '../lib/position.ts'
 import type { Action, Change, LeftAlone, Note, RealmPlan } from './action.ts'
 import type { Finding } from './lint/index.ts'
+import { type Guarding, waitingWords } from './waiting.ts'
 import { by, number, text, values } from './words.ts'
 
 /** What an outcome looks like, whether it was planned or applied. */
 export interface Shown {
-  readonly realms: readonly {
+  readonly realms: readonly (Guarding & {
     readonly plan: RealmPlan
     readonly consequences: readonly Consequence[]
     readonly findings?: readonly Finding[]
     readonly held?: { readonly revision: number; readonly by: string; readonly at: string }
-  }[]
+  })[]
   readonly notes: readonly Note[]
 }
 
@@ -60,6 +61,8 @@ export interface ShownRealm {
   readonly notes: readonly Note[]
   readonly findings: readonly Note[]
   readonly held: string | undefined
+  /** Why it waits for an approval, or who gave it. */
+  readonly waiting: readonly string[]
 }
 
 /** The sign of an operation. */
@@ -70,8 +73,10 @@ const OUTCOMES = { create: 'created', update: 'configured', delete: 'deleted' } 
 const FEW = 10
 
 /** A realm of an outcome in words. */
-export function shownRealm({ plan, consequences, findings = [], held }: Shown['realms'][number]): ShownRealm {
-  const unchanged = !plan.actions.length && !plan.creates
+export function shownRealm(realm: Shown['realms'][number]): ShownRealm {
+  const { plan, consequences, findings = [], held } = realm
+  const waiting = waitingWords(realm)
+  const unchanged = !plan.actions.length && !plan.creates && !waiting.length
   return {
     name: plan.realm,
     creates: plan.creates,
@@ -84,6 +89,7 @@ export function shownRealm({ plan, consequences, findings = [], held }: Shown['r
     held:
       held &&
       `${held.by} went back to r${held.revision} at ${held.at}; this is not applied until "regent source resume" or the documents say so too`,
+    waiting,
   }
 }
 
@@ -111,13 +117,14 @@ export function shownAction(action: Action, operation = action.operation): Shown
 
 /** How many objects are created, changed and deleted. A new realm counts as one of them. */
 export function summary({ realms }: Pick<Shown, 'realms'>, how: How): string {
-  const done = realms.flatMap(({ plan, held }) => {
-    if (held && how === 'applied') return []
+  const done = realms.flatMap(({ plan, held, guarded }) => {
+    if ((held || guarded) && how === 'applied') return []
     const operations = plan.actions.map((action) => operationOf(plan, action))
     const named = plan.actions.some(({ kind }) => kind === 'realm')
     return plan.creates && !named ? ['create' as const, ...operations] : operations
   })
-  if (!done.length) return 'Nothing to do.'
+  const waits = realms.some(({ guarded }) => guarded)
+  if (!done.length) return waits ? 'Nothing was applied.' : 'Nothing to do.'
   const parts = (['create', 'update', 'delete'] as const).map((operation) => {
     const count = number(done.filter((one) => one === operation).length)
     return how === 'planned' ? `${count} to ${operation}` : `${count} ${OUTCOMES[operation]}`

@@ -15,6 +15,7 @@ import type { AppliedSource, Held } from '../service/sources.ts'
 import type { Note } from './action.ts'
 import { type DesiredRealm, desiredRealms, inOrder } from './desired.ts'
 import { nothingStated, type Part, together } from './parts.ts'
+import type { SourceText } from './sources/text.ts'
 
 /** What a source states at one moment. */
 export interface SourceState {
@@ -29,6 +30,8 @@ export interface SourceState {
   readonly unknownFields?: UnknownFields | undefined
   /** What it settles about itself. */
   readonly settings?: SourceSettings | undefined
+  /** The texts that were read: a plan that waits keeps them. */
+  readonly files: SourceText['files']
   /** What it may touch, and give at most, besides what the caller may. */
   readonly ceiling?: Ceiling | undefined
 }
@@ -44,17 +47,21 @@ export interface Wanted {
 
 export type Digests = readonly { readonly source: SourceState; readonly digests: ReadonlyMap<string, string> }[]
 
-/** What the sources state together of each realm that is not settled. Throws DocumentError with everything that is wrong. */
+/**
+ * What the sources state together of each realm that is not settled, and nothing of those that are stated no more. Throws DocumentError with
+ * everything that is wrong.
+ */
 export function statedTogether(
   service: Service,
   sources: Digests,
   before: ReadonlyMap<string, readonly AppliedSource[]>,
   settled: ReadonlySet<string>,
   secret: GeneratedSecret,
+  gone: readonly string[],
 ): Omit<Wanted, 'calledNow' | 'held'>[] {
   const problems: Problem[] = []
   const open = sources.flatMap(({ source, digests }) => {
-    const documents = source.documents.filter((one) => !settled.has(realmOf(one)))
+    const documents = source.documents.filter((one) => digests.has(realmOf(one)) && !settled.has(realmOf(one)))
     const desired = collect(problems, () =>
       desiredRealms(documents, service.vault, source.unknownFields, (name) => secret(source.name, name)),
     ).flat()
@@ -64,8 +71,9 @@ export function statedTogether(
     ])
   })
   if (problems.length) throw new DocumentError(byPlace(problems, documentsIn(sources.map(({ source }) => source))))
-  const wanted = [...Map.groupBy(open, ([name]) => name)].map(([name, own]) => {
-    const stating = own.map(([, part]) => part)
+  const byName = Map.groupBy(open, ([name]) => name)
+  const wanted = [...byName.keys(), ...gone].map((name) => {
+    const stating = byName.get(name)?.map(([, part]) => part) ?? []
     const ended = sources.filter(
       ({ source, digests }) =>
         !digests.has(name) && before.get(name)?.some((one) => one.source === source.name) === true,

@@ -3,6 +3,7 @@ import { adminClientOf, MASTER } from '../kinds/built-in/index.ts'
 import { type FlatFields, resolve } from '../kinds/compare.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Representation } from '../kinds/kind.ts'
+import { insertFormerRealm } from '../store/guarded.ts'
 import { tellOwnRealm } from './admin-events.ts'
 import { addAdminPermissions, removeAdminPermissions } from './admin-permissions.ts'
 import { flush, journal, type WriteContext } from './context.ts'
@@ -52,6 +53,7 @@ export const realms: Writers = {
     for (const realm of objects)
       journal(context, 'delete', 'realm', realm, digested(context.vault, kinds.realm, realm.representation))
     await flush(context)
+    await insertFormerRealm(context.tx, context.realm.number, context.now)
     await writers.delete({ ...context, entries: [] }, objects)
     const gone = { operationType: 'DELETE', resourceType: 'REALM', resourcePath: context.realm.name } as const
     await tellOwnRealm(context, gone)

@@ -22,8 +22,9 @@ import {
   recordApplied,
   resumeSource,
   type SourceOfRealm,
-  selectApplied,
+  selectAppliedAndWaiting,
   selectSources,
+  type WaitingPlan,
 } from '../store/sources.ts'
 import { demand } from './administrators.ts'
 import type { Context, WriteContext } from './context.ts'
@@ -33,7 +34,7 @@ import { allows } from './power.ts'
 import type { Caller, RealmRow, Service } from './service.ts'
 import type { SourceSettings } from './source-settings.ts'
 
-export type { AppliedSource, Held, SourceOfRealm } from '../store/sources.ts'
+export type { AppliedSource, Held, SourceOfRealm, WaitingPlan } from '../store/sources.ts'
 
 /** A row of the inventory, less whose it is. */
 export type Ownership = Omit<InventoryRow, 'source'>
@@ -65,9 +66,12 @@ export interface KeptPlan {
 /** Actions in a line of history; a plan of more goes on in others, which say which part of it they are. */
 const LINE = 20_000
 
-/** The realms that the sources have applied to, with what they applied. One statement. */
-export function appliedBy(service: Service, sources: readonly string[]): Promise<AppliedSource[]> {
-  return service.look((tx) => selectApplied(tx, sources))
+/** The realms that the sources have applied to, with what they applied, and their plans that wait. One statement. */
+export function appliedBy(
+  service: Service,
+  sources: readonly string[],
+): Promise<{ applied: AppliedSource[]; waiting: WaitingPlan[] }> {
+  return service.look((tx) => selectAppliedAndWaiting(tx, sources))
 }
 
 /** The sources that have applied to a realm. One statement. */

@@ -3,6 +3,7 @@ import { deleteExpiredAdminEvents } from '../store/admin-events.ts'
 import { deleteExpiredAuthenticationSessions } from '../store/authentication-sessions.ts'
 import type { Transaction } from '../store/database.ts'
 import { CHUNK } from '../store/objects.ts'
+import { deleteExpiredPlans } from '../store/plans.ts'
 import { deleteOverSessions } from '../store/session-ends.ts'
 import { deleteExpiredSingleUses } from '../store/single-use.ts'
 import { deleteExpiredUserEvents } from '../store/user-events.ts'
@@ -17,6 +18,7 @@ const sweeps: readonly Sweep[] = [
   deleteOverSessions,
   deleteExpiredSingleUses,
   deleteExpiredAuthenticationSessions,
+  deleteExpiredPlans,
 ]
 
 /** Deletes whatever is over, a chunk at a time: no statement holds many rows, and what was interrupted goes on the next time. */

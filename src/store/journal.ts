@@ -24,6 +24,9 @@ export interface Actor {
   /** Names of sources, and the revisions that they had. */
   readonly source?: string
   readonly revision?: string
+  /** The plan that was carried out, where it was kept, and who approved it. */
+  readonly plan?: string
+  readonly approvedBy?: string
 }
 
 /** What happened to one object. */

@@ -38,6 +38,7 @@ import { generatedSecrets } from './migrations/0038-generated-secrets.ts'
 import { driftAdopted } from './migrations/0039-drift-adopted.ts'
 import { driftTold } from './migrations/0040-drift-told.ts'
 import { leases } from './migrations/0041-leases.ts'
+import { plans } from './migrations/0042-plans.ts'
 
 /** The migrations in order: name → SQL. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -76,6 +77,7 @@ export const migrations: Readonly<Record<string, string>> = {
   '0039-drift-adopted': driftAdopted,
   '0040-drift-told': driftTold,
   '0041-leases': leases,
+  '0042-plans': plans,
 }
 
 /** Applies what is missing. Two processes at once: the second waits. Throws what the database says. */

@@ -26,17 +26,46 @@ export interface Held {
   readonly at: string
 }
 
-/** The realms that sources have applied to. One statement, and all that a run needs that has nothing to do. */
+/** The realms that sources have applied to. One statement. */
 export async function selectApplied(tx: Transaction, sources: readonly string[]): Promise<AppliedSource[]> {
-  const { rows } = await sql<AppliedSource>`
-    select s.name as source, r.name as realm, sr.digest, sr.revision, sr.held, sr.settings,
+  const { rows } = await sql<AppliedSource>`${appliedBy(sources)} order by r.name, s.name`.execute(tx)
+  return rows
+}
+
+function appliedBy(sources: readonly string[]): RawBuilder<unknown> {
+  return sql`select s.name as source, r.name as realm, sr.digest, sr.revision, sr.held, sr.settings,
       (select i.key ->> 0 from inventory i
         where i.realm = sr.realm and i.source = sr.source and i.kind = 'realm') as stated,
       exists (select from inventory i where i.realm = sr.realm and i.source = sr.source and i.marked) as marked
     from source s join source_realm sr on sr.source = s.number join realm r on r.number = sr.realm
-    where s.name = any(${sources}::text[])
-    order by r.name, s.name`.execute(tx)
-  return rows
+    where s.name = any(${sources}::text[])`
+}
+
+/** A plan that a run of sources left to be approved. */
+export interface WaitingPlan {
+  readonly plan: string
+  /** The name by which the realm is stated. */
+  readonly realm: string
+}
+
+/** The realms that sources have applied to, and their plans that wait. One statement, and all that a run needs that has nothing to do. */
+export async function selectAppliedAndWaiting(
+  tx: Transaction,
+  sources: readonly string[],
+): Promise<{ applied: AppliedSource[]; waiting: WaitingPlan[] }> {
+  const { rows } = await sql<(AppliedSource & { readonly plan: null }) | WaitingPlan>`
+    select a.*, null as plan from (${appliedBy(sources)}) a
+    union all
+    select null, w.name, null, null, null, null, null, false, p.id
+    from plan p join plan_realm w on w.plan = p.id
+    where p.runs and p.kept is not null and exists (
+      select from jsonb_to_recordset(p.sources) as x(name text) where x.name = any(${sources}::text[])
+    )
+    order by realm, source`.execute(tx)
+  return {
+    applied: rows.flatMap((row) => (row.plan === null ? [row] : [])),
+    waiting: rows.flatMap((row) => (row.plan === null ? [] : [{ plan: row.plan, realm: row.realm }])),
+  }
 }
 
 /** What one source has applied to a realm. */

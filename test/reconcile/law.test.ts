@@ -5,6 +5,7 @@ import type { KindName, Representation } from '../../src/kinds/kind.ts'
 import { address, type TreeObject } from '../../src/kinds/tree.ts'
 import { exportRealm } from '../../src/realm-file/render.ts'
 import { planSources } from '../../src/reconcile/run.ts'
+import { approveSaved } from '../../src/reconcile/saved.ts'
 import { writers } from '../../src/service/index.ts'
 import { type Service, SYSTEM } from '../../src/service/service.ts'
 import { campaign, TIME_LIMIT } from '../support/campaign.ts'
@@ -90,7 +91,9 @@ test(
             master: true,
           },
         )
-        await applyAs(service, source([full], realm))
+        // A realm that had people is made again with an approval only.
+        const { guarded } = (await applyAs(service, source([full], realm))).realms[0]!
+        if (guarded) await approveSaved(service, SYSTEM, guarded.plan)
         expect(await exported(true)).toEqual(full)
       }),
       campaign,

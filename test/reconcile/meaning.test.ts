@@ -200,14 +200,6 @@ test('two sources may state different fields of one object; the same field diffe
   expect((await live('clientScope', 'calendar')).representation).toMatchObject({ attributes: { a: '1' } })
 })
 
-test('a realm that is stated no more is left as it is', async () => {
-  const two = newName()
-  await applyAs(service, source([{ realm }, { realm: two }], realm))
-  const outcome = await applyAs(service, source([{ realm }], realm))
-  expect(outcome.notes).toEqual([{ message: `realm ${two} is stated no more; it is left as it is` }])
-  expect((await service.realms()).map(({ name }) => name)).toContain(two)
-})
-
 test('a wished id is honoured by creation and never compared', async () => {
   const id = newName('id')
   await applyAs(service, state({ clientScopes: [scope({ id })] }))

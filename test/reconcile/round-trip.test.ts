@@ -54,7 +54,7 @@ describe.each(files)('%s', (name, file) => {
     'plan, apply, plan is empty; export, plan is empty; the least that is exported makes the same realm',
     async () => {
       const realm = name === 'master-export-26.5.5.json' ? 'master' : name.replace(/\.\w+$/, '')
-      const state = { name, revision: 'file', documents: documentsOf(file, realm) }
+      const state = { name, revision: 'file', documents: documentsOf(file, realm), files: [] }
       expect(await planText(first, state)).toMatch(/to create/)
       await applyAs(first, state)
       expect(await planText(first, state)).toContain('Nothing to do.')
@@ -80,7 +80,7 @@ test.skipIf(!existsSync(shared))(
       const service = await freshService()
       await service.create(SYSTEM, { representation: { realm: 'master' } }, async () => {})
       const documents = order.flatMap((file) => documentsOf(file, `all-${file.pathname.split('/').at(-1)}`))
-      const state = { name: 'all', revision: 'files', documents }
+      const state = { name: 'all', revision: 'files', documents, files: [] }
       await applyAs(service, state)
       expect((await service.realms()).length).toBe(real.length + 1)
       expect(await planText(service, { ...state, name: 'all once more' })).toContain('Nothing to do.')

@@ -8,13 +8,19 @@ import { applySources, type Outcome, planSources } from '../../src/reconcile/run
 import type { SourceState } from '../../src/reconcile/wanted.ts'
 import { type Caller, type Service, SYSTEM } from '../../src/service/service.ts'
 
+/** No number of deletions waits for an approval: that is a matter of tests of its own. */
+const guards = { deletions: Number.MAX_SAFE_INTEGER, share: 1 }
+
 /** A source that states the documents: YAML texts, or values. */
 export function source(documents: readonly (string | object)[], name = 'test'): SourceState {
   const texts = documents.map((one) => (typeof one === 'string' ? one : dump(one, { noRefs: true })))
+  const files = texts.map((text, at) => ({ file: `${name}-${at + 1}.yaml`, text, values: [] }))
   return {
     name,
     revision: createHash('sha256').update(texts.join('\0')).digest('hex').slice(0, 12),
-    ...openEnvelopes(texts.flatMap((text, at) => parseDocuments(`${name}-${at + 1}.yaml`, text))),
+    settings: { guards },
+    files,
+    ...openEnvelopes(files.flatMap(({ file, text }) => parseDocuments(file, text))),
   }
 }
 

@@ -31,7 +31,7 @@ export function unpackSource({ name, revision, unknownFields, settings, files }:
       return Object.keys(own).length ? varied(document, placed(document.value, [], own), Object.keys(own)) : document
     }),
   )
-  return { name, revision, unknownFields, settings, ...openEnvelopes(documents, unknownFields) }
+  return { name, revision, unknownFields, settings, files, ...openEnvelopes(documents, unknownFields) }
 }
 
 /** The values of variables in the documents of one file, for the wire. */

@@ -1,0 +1,135 @@
+// Saved plans: made, applied exactly as they are, approved.
+import { address } from '../kinds/tree.ts'
+import { entriesOf } from '../service/context.ts'
+import { failure } from '../service/errors.ts'
+import { approve, demandOpen, getPlan, stateOf, type WholePlan } from '../service/plans.ts'
+import type { Caller, Service } from '../service/service.ts'
+import type { Attribution } from './action.ts'
+import { blame } from './blame.ts'
+import type { Planned } from './execute.ts'
+import { keep, realmsOf, type Saved, statedBy } from './keeping.ts'
+import { type Moved, movedBetween } from './moved.ts'
+import { type Doing, digestOfRealm } from './plan-digest.ts'
+import { applySources, type Outcome, planSources, plansOf } from './run.ts'
+import type { SourceState } from './wanted.ts'
+
+/** A plan that is not what it was: something has changed meanwhile. Nothing was applied by whoever is told. */
+export class PlanMoved extends Error {
+  readonly moved: readonly Moved[]
+  constructor(plan: string, moved: readonly Moved[]) {
+    super(`the plan ${plan} is not what would be applied now, since something has changed meanwhile: plan again`)
+    this.moved = moved
+  }
+}
+
+/** Plans, and keeps the plan with what the sources state. */
+export async function savePlan(
+  service: Service,
+  caller: Caller,
+  sources: readonly SourceState[],
+): Promise<Outcome & { readonly saved: Saved }> {
+  const outcome = await planSources(service, caller, sources)
+  return { ...outcome, saved: await keep(service, caller, sources, outcome) }
+}
+
+/**
+ * Applies exactly what a kept plan says. `digest`: of the plan as the caller knows it. Throws PlanMoved where something has
+ * changed meanwhile, conflict where it is not the caller's plan, waits for an approval, is applied, or its time is over.
+ */
+export async function applySaved(service: Service, caller: Caller, id: string, digest?: string): Promise<Outcome> {
+  const plan = await getPlan(service, caller, id)
+  const now = service.clock()
+  demandOpen(plan, now)
+  if (digest !== undefined && digest !== plan.digest)
+    throw failure('conflict', `this is not the plan ${id} as it was saved: it was changed since`)
+  if (stateOf(plan, now) === 'waits')
+    throw failure('conflict', `the plan ${id} waits for an approval: "regent approve ${id}" gives it`)
+  const sources = statedBy(service, plan.kept!)
+  const only = realmsOf(plan)
+  // What moved in any realm keeps all of them from being applied.
+  const made = await plansOf(service, caller, sources, only)
+  const there = new Map(made.map((one) => [one.plan.realm, one]))
+  await demandSame(
+    service,
+    caller,
+    plan,
+    [...only].map((realm) => there.get(realm) ?? realm),
+  )
+  const demand = (one: Planned) => demandSame(service, caller, plan, [one])
+  return applySources(service, caller, sources, { only, exactly: { plan: id, demand } })
+}
+
+/** What an approval led to: the plan, and the outcome where a run that had waited for it went on. */
+export interface Approval {
+  readonly plan: WholePlan
+  readonly outcome?: Outcome
+}
+
+/**
+ * Approves what a plan waits for. Where a run of its sources had wanted to apply it, that goes on at once; it plans anew. Throws
+ * forbidden, invalid or conflict.
+ */
+export async function approveSaved(
+  service: Service,
+  caller: Caller,
+  id: string,
+  { withCredentials = false }: { withCredentials?: boolean | undefined } = {},
+): Promise<Approval> {
+  const plan = await approve(service, caller, id, withCredentials)
+  if (!plan.runs) return { plan }
+  // What a source wanted, it may by itself; a person may what they may.
+  const { madeBy } = plan
+  const goesOn = madeBy.kind === 'source' ? { actor: madeBy } : caller
+  const outcome = await applySources(service, goesOn, statedBy(service, plan.kept!), { only: realmsOf(plan) })
+  return { plan, outcome }
+}
+
+/** Throws PlanMoved where a plan is not what it was; a realm by its name: nothing is to be done in it now. */
+async function demandSame(
+  service: Service,
+  caller: Caller,
+  plan: WholePlan,
+  now: readonly (Planned | string)[],
+): Promise<void> {
+  const shown = (plan.shown as { readonly realms: readonly Doing[] }).realms
+  const digests = new Map(plan.realms.map(({ name, digest }) => [name, digest]))
+  const others = now.map((one) => (typeof one === 'string' ? { plan: nothing(one) } : one))
+  const moved = others.filter((one) => digestOfRealm(one) !== digests.get(one.plan.realm))
+  if (!moved.length) return
+  const found: Moved[] = []
+  for (const one of moved) {
+    const then = shown.find(({ plan }) => plan.realm === one.plan.realm)
+    const all = movedBetween(one.plan.realm, then?.plan.actions ?? [], one.plan.actions)
+    found.push(...('input' in one ? await attributed(service, caller, one, all) : all))
+  }
+  throw new PlanMoved(plan.id, found)
+}
+
+const nothing = (realm: string) => ({ realm, creates: false, actions: [] })
+
+/** Who changed it, from the journal. */
+async function attributed(
+  service: Service,
+  caller: Caller,
+  { input }: Planned,
+  moved: readonly Moved[],
+): Promise<Moved[]> {
+  if (!input.exists) return [...moved]
+  // What is gone is known by the inventory.
+  const ids = new Map([
+    ...input.owned.map((one) => [address(one.kind, one.key), one.object] as const),
+    ...input.live.flatMap((one) => (one.id ? [[address(one.kind, one.key), one.id] as const] : [])),
+  ])
+  const known = moved.map((one) => ({
+    ...one,
+    object: one.id ?? ids.get(address(one.kind, one.key)),
+    what: one.object,
+  }))
+  const about = known.flatMap(({ kind, object }) => (object === undefined ? [] : [{ kind, object }]))
+  const entries = await service.read(caller, input.calledNow, (context) => entriesOf(context, about))
+  const changedBy = blame(entries)
+  return known.map(({ object, what, ...one }): Moved => {
+    const by: Attribution | undefined = object === undefined ? undefined : changedBy(one.kind, object, one.path)
+    return { ...one, ...(what && { object: what }), ...(by && { by }) }
+  })
+}

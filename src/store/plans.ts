@@ -1,0 +1,162 @@
+// Plans that wait for somebody. A plan is of a run, and so of all realms that its sources state.
+import { sql } from 'kysely'
+import type { Transaction } from './database.ts'
+import type { Actor } from './journal.ts'
+
+/** What a kept plan does in one realm. */
+export interface PlanOfRealm {
+  /** The name by which it is stated. */
+  readonly name: string
+  /** Of what the plan does there. */
+  readonly digest: string
+  /** Whether that is anything. */
+  readonly acts: boolean
+  /** Why it waits for an approval. */
+  readonly guards: readonly { readonly guard: string; readonly message: string; readonly about: readonly string[] }[]
+}
+
+/** A plan to keep. */
+export interface NewPlan {
+  readonly id: string
+  readonly digest: string
+  readonly sources: readonly { readonly name: string; readonly revision: string }[]
+  /** The text of an object: the plan as people see it. */
+  readonly shown: string
+  /** What the sources stated, sealed. */
+  readonly kept: string
+  /** A run of its sources would have applied it: once it is approved, that goes on. */
+  readonly runs: boolean
+  readonly madeAt: Date
+  readonly madeBy: Actor
+  readonly expires: Date
+}
+
+/** A plan as it is kept, without what is long. */
+export interface KeptPlan extends Omit<NewPlan, 'shown' | 'kept'> {
+  readonly realms: readonly (PlanOfRealm & { readonly appliedAt: string | null; readonly revision: number | null })[]
+  readonly approvedAt: Date | null
+  readonly approvedBy: string | null
+  /** People that it adopts get the credentials that are stated. */
+  readonly withCredentials: boolean
+}
+
+const columns = sql`p.id, p.digest, p.sources, p.runs, p.made_at as "madeAt", p.made_by as "madeBy", p.expires,
+  p.approved_at as "approvedAt", p.approved_by as "approvedBy", p.with_credentials as "withCredentials",
+  (select jsonb_agg(jsonb_build_object('name', r.name, 'digest', r.digest, 'acts', r.acts, 'guards', r.guards,
+      'appliedAt', r.applied_at, 'revision', r.revision) order by r.name)
+    from plan_realm r where r.plan = p.id) as realms`
+
+/** Keeps a plan. One statement. */
+export async function insertPlan(tx: Transaction, plan: NewPlan, realms: readonly PlanOfRealm[]): Promise<void> {
+  await sql`
+    with made as (
+      insert into plan (id, digest, sources, shown, kept, runs, made_at, made_by, expires)
+      values (${plan.id}, ${plan.digest}, ${JSON.stringify(plan.sources)}::jsonb, ${plan.shown}::jsonb, ${plan.kept},
+        ${plan.runs}, ${plan.madeAt}::timestamptz, ${JSON.stringify(plan.madeBy)}::jsonb, ${plan.expires}::timestamptz)
+      returning id
+    )
+    insert into plan_realm (plan, name, digest, acts, guards)
+    select m.id, x.name, x.digest, x.acts, x.guards
+    from made m cross join jsonb_to_recordset(${JSON.stringify(realms)}::jsonb)
+      as x(name text, digest text, acts boolean, guards jsonb)`.execute(tx)
+}
+
+/** Keeps the plan of a run that wanted to apply the same already: what its sources state now counts. Gives it, if there is one. One statement. */
+export async function renewPlan(tx: Transaction, plan: NewPlan, now: Date): Promise<KeptPlan | undefined> {
+  const { rows } = await sql<KeptPlan>`
+    update plan p set sources = ${JSON.stringify(plan.sources)}::jsonb, shown = ${plan.shown}::jsonb, kept = ${plan.kept}
+    where p.runs and p.digest = ${plan.digest} and p.expires > ${now}::timestamptz and p.kept is not null
+    returning ${columns}`.execute(tx)
+  return rows[0]
+}
+
+/** The plans that are kept, the latest first. One statement. */
+export async function selectPlans(tx: Transaction): Promise<KeptPlan[]> {
+  const { rows } = await sql<KeptPlan>`select ${columns} from plan p order by p.made_at desc, p.id`.execute(tx)
+  return rows
+}
+
+/** A plan by its id, with all of it. One statement. */
+export async function findPlan(
+  tx: Transaction,
+  id: string,
+): Promise<(KeptPlan & { readonly shown: unknown; readonly kept: string | null }) | undefined> {
+  const { rows } = await sql<KeptPlan & { shown: unknown; kept: string | null }>`
+    select ${columns}, p.shown, p.kept from plan p where p.id = ${id}`.execute(tx)
+  return rows[0]
+}
+
+/** Lets a plan be applied; gives whether it still could be. One statement. */
+export async function approvePlan(
+  tx: Transaction,
+  id: string,
+  { at, by, withCredentials }: { readonly at: Date; readonly by: string; readonly withCredentials: boolean },
+): Promise<boolean> {
+  const { rows } = await sql`
+    update plan p set approved_at = ${at}::timestamptz, approved_by = ${by}, with_credentials = ${withCredentials}
+    where p.id = ${id} and p.expires > ${at}::timestamptz and p.kept is not null returning p.id`.execute(tx)
+  return rows.length > 0
+}
+
+/** An approval of what a plan does in a realm. */
+export interface Approval {
+  readonly plan: string
+  readonly by: string
+  readonly at: Date
+  readonly withCredentials: boolean
+}
+
+/** The approval of exactly that, if there is one. One statement. */
+export async function selectApproval(
+  tx: Transaction,
+  name: string,
+  digest: string,
+  now: Date,
+): Promise<Approval | undefined> {
+  const { rows } = await sql<Approval>`
+    select p.id as plan, p.approved_by as by, p.approved_at as at, p.with_credentials as "withCredentials"
+    from plan_realm r join plan p on p.id = r.plan
+    where r.name = ${name} and r.digest = ${digest} and r.applied_at is null
+      and p.approved_at is not null and p.expires > ${now}::timestamptz
+    order by p.approved_at, p.id limit 1`.execute(tx)
+  return rows[0]
+}
+
+/**
+ * Notes that what a plan does in a realm is done, and drops what its sources stated once all of it is. Gives whether it could
+ * still be done: nobody was faster, and its time is not over. Two statements.
+ */
+export async function takePlan(
+  tx: Transaction,
+  id: string,
+  name: string,
+  { at, revision }: { readonly at: Date; readonly revision: number },
+): Promise<boolean> {
+  const { rows } = await sql`
+    update plan_realm r set applied_at = ${at}::timestamptz, revision = ${revision}::bigint
+    from plan p
+    where p.id = ${id} and r.plan = p.id and r.name = ${name} and r.applied_at is null and p.expires > ${at}::timestamptz
+    returning r.plan`.execute(tx)
+  await sql`
+    update plan p set kept = null
+    where p.id = ${id} and not exists (
+      select from plan_realm r where r.plan = p.id and r.acts and r.applied_at is null
+    )`.execute(tx)
+  return rows.length > 0
+}
+
+/** Forgets plans that nobody has applied. One statement. */
+export async function deletePlans(tx: Transaction, ids: readonly string[]): Promise<void> {
+  await sql`delete from plan p where p.id = any(${ids}::text[]) and p.kept is not null`.execute(tx)
+}
+
+/** Deletes plans whose time is over without anybody having applied them, at most so many; gives how many. One statement. */
+export async function deleteExpiredPlans(tx: Transaction, now: Date, limit: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from plan p using (
+      select old.id from plan old where old.kept is not null and old.expires <= ${now}::timestamptz
+      limit ${limit} for update of old skip locked
+    ) gone
+    where p.id = gone.id`.execute(tx)
+  return Number(numAffectedRows)
+}

@@ -1,0 +1,181 @@
+// What waits for an approval: deleting a realm or making it again, many deletions, adopting people whom nobody made.
+import { beforeEach, expect, test } from 'vitest'
+import { applySources } from '../../src/reconcile/run.ts'
+import { credentialsOf } from '../../src/service/credentials.ts'
+import { type Caller, SYSTEM } from '../../src/service/service.ts'
+import { change, liveObject, liveObjects, make, remove } from '../support/changes.ts'
+import { plansOn } from '../support/plans.ts'
+import { ANN, source } from '../support/reconcile.ts'
+import { allRows } from '../support/rows.ts'
+import { type TestServer, testServer } from '../support/server.ts'
+import { newName, testService } from '../support/service.ts'
+
+const { service, statements } = await testService()
+const server: TestServer = await testServer()
+let realm: string
+let regent: ReturnType<typeof plansOn>
+
+beforeEach(() => {
+  realm = newName()
+  regent = plansOn(server, `source-of-${realm}`)
+})
+
+const names = async () => (await service.realms()).map(({ name }) => name)
+const roles = (count: number) => ({ realm: Array.from({ length: count }, (_, at) => ({ name: `role-${at}` })) })
+const passwordsOf = async (username: string) => {
+  const user = await liveObject(service, SYSTEM, realm, 'user', username)
+  const found = await service.read(SYSTEM, realm, (context) => credentialsOf(context, [user]))
+  return found.get(user.id)?.length ?? 0
+}
+const guardsIn = (outcome: { realms: { guards?: { guard: string }[] }[] }) =>
+  outcome.realms.flatMap(({ guards = [] }) => guards.map(({ guard }) => guard))
+
+test('a realm that is stated no more is deleted once a person approves that; the others of the run go on', async () => {
+  const other = `${realm}-other`
+  await regent.apply({ realm, users: [{ username: 'ann' }, { username: 'bob' }] }, { realm: other, displayName: 'One' })
+  const outcome = await regent.apply({ realm: other, displayName: 'Two' })
+  const { guarded } = outcome.realms.find((one: { plan: { realm: string } }) => one.plan.realm === realm)
+  expect(guarded.guards).toEqual([
+    {
+      guard: 'deletesRealm',
+      message: expect.stringMatching(`deletes the realm ${realm} with 2 people, \\d clients and 0 sessions`),
+      about: [realm],
+    },
+  ])
+  expect(await names()).toContain(realm)
+  expect((await liveObject(service, SYSTEM, other, 'realm')).representation.displayName).toBe('Two')
+
+  const { status, body } = await regent.approve(guarded.plan)
+  expect(status).toBe(200)
+  expect(body.outcome.realms).toMatchObject([{ plan: { realm }, approved: { plan: guarded.plan, by: 'admin' } }])
+  expect(body.plan).toMatchObject({ state: 'applied', approvedBy: 'admin' })
+  expect(await names()).not.toContain(realm)
+  expect(await names()).toContain(other)
+
+  // Who states it again would get an empty one.
+  const again = await regent.apply({ realm }, { realm: other, displayName: 'Two' })
+  expect(again.realms[0].guarded.guards).toEqual([
+    {
+      guard: 'makesRealmAgain',
+      message: expect.stringContaining(`makes the realm ${realm} again, which had 2 people`),
+      about: [realm],
+    },
+  ])
+  expect(await names()).not.toContain(realm)
+  await regent.approve(again.realms[0].guarded.plan)
+  expect(await names()).toContain(realm)
+})
+
+test('of a realm that somebody else still states, only what the source owned goes; master is never deleted', async () => {
+  const other = `other-of-${realm}`
+  await regent.apply({ realm, roles: roles(2) })
+  await applySources(service, SYSTEM, [source([{ realm, roles: { realm: [{ name: 'theirs' }] } }], other)])
+  const outcome = await regent.apply({ realm: `${realm}-else` })
+  expect(outcome.realms[0].guarded).toBeUndefined()
+  expect([...(await liveObjects(service, SYSTEM, realm, 'role')).keys()]).toContain('theirs')
+  expect([...(await liveObjects(service, SYSTEM, realm, 'role')).keys()]).not.toContain('role-0')
+  expect((await regent.plan({ realm: `${realm}-else` })).body.realms).toHaveLength(1)
+
+  await regent.apply({ realm: `${realm}-else` }, { realm: 'master', displayName: realm })
+  const { realms } = await regent.apply({ realm: `${realm}-else` })
+  expect(realms.at(-1)).toMatchObject({
+    plan: { realm: 'master', actions: [{ operation: 'update', changes: [{ path: 'displayName', why: 'released' }] }] },
+  })
+})
+
+test('a source that deletes nothing leaves a realm as it is that it states no more', async () => {
+  const settings = { prune: 'none' as const }
+  await applySources(service, SYSTEM, [{ ...source([{ realm }, { realm: `${realm}-b` }], realm), settings }])
+  const { notes } = await applySources(service, SYSTEM, [{ ...source([{ realm }], realm), settings }])
+  expect(notes).toEqual([{ message: `realm ${realm}-b is stated no more; it is left as it is` }])
+  expect(await names()).toContain(`${realm}-b`)
+})
+
+test.each([
+  ['more than 20 objects', 60, 39, 'deletes 21 objects, more than 20'],
+  ['more than half of what the source owns', 8, 3, 'deletes 5 objects, more than 50 % of the 9 that its sources own'],
+])('a plan that deletes %s waits, and nothing else of it is applied', async (_, before, after, message) => {
+  await regent.apply({ realm, displayName: 'One', roles: roles(before) })
+  const { realms } = await regent.apply({ realm, displayName: 'Two', roles: roles(after) })
+  expect(realms[0].guarded.guards).toEqual([{ guard: 'deletions', message, about: [] }])
+  expect((await liveObject(service, SYSTEM, realm, 'realm')).representation.displayName).toBe('One')
+  await regent.approve(realms[0].guarded.plan)
+  expect((await liveObject(service, SYSTEM, realm, 'realm')).representation.displayName).toBe('Two')
+  expect((await regent.plan({ realm, displayName: 'Two', roles: roles(after) })).body.realms[0].plan.actions).toEqual(
+    [],
+  )
+})
+
+test('three objects go whatever share they are, and a source settles what is many', async () => {
+  await regent.apply({ realm, roles: roles(3) })
+  expect((await regent.apply({ realm })).realms[0].guarded).toBeUndefined()
+  const strict = { ...source([{ realm, roles: roles(3) }], realm), settings: { guards: { deletions: 0 } } }
+  await applySources(service, SYSTEM, [strict])
+  const fewer = { ...source([{ realm, roles: roles(2) }], realm), settings: { guards: { deletions: 0 } } }
+  expect(guardsIn((await applySources(service, SYSTEM, [fewer])) as never)).toEqual(['deletions'])
+})
+
+const SELF: Caller = { actor: { kind: 'person', user: 'eve', client: 'account-console' } }
+
+test('a person whom neither a source nor an administrator made is adopted with an approval, and keeps their password', async () => {
+  await regent.apply({ realm })
+  await make(service, ANN, realm, 'user', { username: 'ann' })
+  await make(service, SELF, realm, 'user', { username: 'eve', enabled: true })
+  const users = ['ann', 'eve'].map((username) => ({ username, credentials: [{ type: 'password', value: 'stated-1' }] }))
+  const stated = { realm, users }
+  const { realms } = await regent.apply(stated)
+  expect(realms[0].guarded.guards).toMatchObject([
+    { guard: 'adoption', message: expect.stringContaining('adopts user eve, whom') },
+  ])
+  await regent.approve(realms[0].guarded.plan)
+  expect((await regent.plan(stated)).body.realms[0].plan.actions).toEqual([])
+  expect(await passwordsOf('eve')).toBe(0)
+})
+
+test('with credentials only if the approval says so', async () => {
+  await regent.apply({ realm })
+  await make(service, SELF, realm, 'user', { username: 'eve', enabled: true })
+  const stated = { realm, users: [{ username: 'eve', credentials: [{ type: 'password', value: 'stated-1' }] }] }
+  const { realms } = await regent.apply(stated)
+  const { body } = await regent.approve(realms[0].guarded.plan, { withCredentials: true })
+  expect(body.outcome.realms[0].plan.actions).toMatchObject([
+    { operation: 'update', key: ['eve'], changes: [{ path: 'credentials' }] },
+  ])
+  expect(await passwordsOf('eve')).toBe(1)
+  expect((await regent.plan(stated)).body.realms[0].plan.actions).toEqual([])
+})
+
+test('the same plan made again waits as the same; one that comes out differently takes its place, approved or not', async () => {
+  const deleting = (displayName: string) => ({ realm, displayName, roles: roles(1) })
+  await regent.apply({ realm, roles: roles(8) })
+  const first = (await regent.apply(deleting('One'))).realms[0].guarded
+  expect((await regent.apply(deleting('One'))).realms[0].guarded).toEqual(first)
+  const second = (await regent.apply(deleting('Two'))).realms[0].guarded
+  expect(second.plan).not.toBe(first.plan)
+  expect((await regent.approve(first.plan)).status).toBe(404)
+  // What is stated again waits for nothing any more.
+  await regent.apply({ realm, roles: roles(8) })
+  expect((await regent.show(second.plan)).status).toBe(404)
+  expect([...(await liveObjects(service, SYSTEM, realm, 'role')).keys()]).toContain('role-7')
+})
+
+test('what somebody changes between plan and approval is planned anew', async () => {
+  await regent.apply({ realm, roles: roles(8) })
+  const { guarded } = (await regent.apply({ realm, roles: roles(1) })).realms[0]
+  await change(service, ANN, realm, 'realm', [realm], { displayName: 'Theirs' })
+  await remove(service, ANN, realm, 'role', 'role-7')
+  const { body } = await regent.approve(guarded.plan)
+  expect(body.outcome.realms[0].guarded.plan).not.toBe(guarded.plan)
+  expect([...(await liveObjects(service, SYSTEM, realm, 'role')).keys()]).toContain('role-6')
+  expect((await regent.show(guarded.plan)).status).toBe(404)
+})
+
+test('a run that has nothing to do costs two statements at most while plans of its sources are there', async () => {
+  const state = source([{ realm, roles: roles(8) }], realm)
+  await applySources(service, SYSTEM, [state])
+  await regent.save({ realm, displayName: 'Saved' })
+  const before = await allRows(service)
+  const executed = await statements(() => applySources(service, SYSTEM, [state]))
+  expect(executed.length).toBeLessThanOrEqual(2)
+  expect(await allRows(service)).toEqual(before)
+})
