@@ -115,12 +115,25 @@ onStore('reject', 'forget a saved plan')
 onStore('drift', 'show what somebody changed since documents were applied')
   .argument('[realm]', 'only this realm')
   .option('--watch', 'go on, and tell of each change as it happens; Ctrl-C ends it')
+  .option('--unmanaged', 'show what is live and no source states; of people a number')
+  .option('--people', 'with --unmanaged: name the people too')
   .addOption(output('markdown'))
-  .action(async (realm, flags) =>
-    flags.watch
+  .action(async (realm, flags) => {
+    if (flags.unmanaged) return (await import('./cli/unmanaged.ts')).unmanaged(realm, flags)
+    return flags.watch
       ? (await import('./cli/drift-watch.ts')).watchDrift(realm, flags)
-      : (await import('./cli/drift.ts')).drift(realm, flags),
+      : (await import('./cli/drift.ts')).drift(realm, flags)
+  })
+
+onStore('adopt', 'print what to commit so that what is live is stated')
+  .argument('<realm>')
+  .argument(
+    '[path...]',
+    'only what stands there or below, such as clients, clients/my-app or clients/my-app/redirectUris',
   )
+  .option('--people', 'with people, who are left out otherwise')
+  .addOption(output())
+  .action(async (realm, paths, flags) => (await import('./cli/adopt.ts')).adopt(realm, paths, flags))
 
 onStore('why', 'tell which documents state something, and who set it when')
   .argument('<realm>')

@@ -19,6 +19,7 @@ import { regentDriftOperations } from './regent-drift.ts'
 import { regentHistoryOperations } from './regent-history.ts'
 import { regentPlanOperations } from './regent-plans.ts'
 import { secretOperations } from './regent-secrets.ts'
+import { regentUnmanagedOperations } from './regent-unmanaged.ts'
 import { register } from './register.ts'
 import { demandStorable } from './storable.ts'
 import { serveWebhook, type Webhook, webhookPath } from './webhook.ts'
@@ -50,6 +51,7 @@ export const operations = [
   ...regentOperations,
   ...regentDriftOperations,
   ...regentHistoryOperations,
+  ...regentUnmanagedOperations,
   ...secretOperations,
   ...regentPlanOperations,
 ]

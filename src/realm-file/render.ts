@@ -70,7 +70,8 @@ async function withCredentials(context: Context, people: readonly LiveObject[]):
   })
 }
 
-function writtenOf(
+/** A live object as it is written: its secrets masked unless they are asked for. */
+export function writtenOf(
   context: Context,
   { kind: name, key, id, representation }: LiveObject,
   options: ExportOptions,

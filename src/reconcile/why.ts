@@ -100,7 +100,7 @@ function pathsUnder(kind: KindName, field: string, live: FlatFields, known: read
  * What a path names: `displayName`, `clients/my-app`, `clients/my-app/roles/buyer/description`, `groups/staff%2Fnight`; steps are
  * those of a realm file, and encoded as in an address.
  */
-function placeOf(realm: string, path: string): { kind: KindName; key: Key; field: string | undefined } {
+export function placeOf(realm: string, path: string): { kind: KindName; key: Key; field: string | undefined } {
   const steps = path.split('/').filter(Boolean).map(decodeURIComponent)
   let kind: KindName = 'realm'
   let key: Key = [realm]

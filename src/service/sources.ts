@@ -6,10 +6,12 @@ import { chunks } from '../lib/chunks.ts'
 import { insertSeeds } from '../store/generated-secrets.ts'
 import {
   countMarked,
+  countPeopleOfNobody,
   deleteInventory,
   type InventoryRow,
   selectInventoryOfObject,
   selectMarkedRealms,
+  selectOwnedObjects,
   upsertInventory,
 } from '../store/inventory.ts'
 import { CHUNK } from '../store/objects.ts'
@@ -82,6 +84,19 @@ export function sourcesOf({ tx, realm }: Context): Promise<SourceOfRealm[]> {
 /** What sources own of one object. One statement. */
 export function inventoryOfObject({ tx, realm }: Context, kind: KindName, object: string): Promise<InventoryRow[]> {
   return selectInventoryOfObject(tx, realm.number, kind, object)
+}
+
+/** The objects of some kinds that sources own in the realm. One statement. */
+export function ownedObjects(
+  { tx, realm }: Context,
+  kinds: readonly KindName[],
+): Promise<{ kind: KindName; object: string }[]> {
+  return selectOwnedObjects(tx, realm.number, kinds)
+}
+
+/** How many people of the realm no source owns. One statement. */
+export function peopleOfNobody({ tx, realm }: Context): Promise<number> {
+  return countPeopleOfNobody(tx, realm.number)
 }
 
 /** The sources that have applied to realms which the caller may administer. One statement, besides those of a read. */

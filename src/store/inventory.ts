@@ -144,6 +144,27 @@ export async function selectInventoryOfObject(
   return rows
 }
 
+/** The objects of some kinds that sources own in a realm. One statement. */
+export async function selectOwnedObjects(
+  tx: Transaction,
+  realm: number,
+  kinds: readonly KindName[],
+): Promise<{ kind: KindName; object: string }[]> {
+  const { rows } = await sql<{ kind: KindName; object: string }>`
+    select distinct kind, object from inventory where realm = ${realm} and kind = any(${kinds}::text[])`.execute(tx)
+  return rows
+}
+
+/** How many people of a realm no source owns; accounts of clients do not count. One statement. */
+export async function countPeopleOfNobody(tx: Transaction, realm: number): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from user_account u
+    where u.realm = ${realm} and u.service_account_client is null and not exists (
+      select from inventory i where i.realm = ${realm} and i.kind = 'user' and i.object = u.id
+    )`.execute(tx)
+  return rows[0]!.count
+}
+
 /** What sources own in a realm and others changed since, as far as it was not put back, with what each source settles. One statement. */
 export async function selectMarkedInventory(tx: Transaction, realm: number): Promise<MarkedRow[]> {
   const { rows } = await sql<MarkedRow>`

@@ -1,0 +1,83 @@
+// Regent's own API: what nobody states, and what to commit so that it is stated.
+import * as z from 'zod'
+import { adopt } from '../reconcile/adopt.ts'
+import { findUnmanaged } from '../reconcile/unmanaged.ts'
+import { type Operation, reading, tagged } from './operation.ts'
+import { queryTexts } from './query.ts'
+import { attribution, key } from './regent-schemas.ts'
+import { badRequest, refusals } from './responses.ts'
+
+const permission = 'administer-realm'
+const people = z.stringbool().optional().describe('With people, who are left out otherwise.')
+const kind = z.string().describe('Kind of the object.')
+
+const unmanaged = z
+  .object({
+    realm: z.string().describe('Name of the realm.'),
+    objects: z
+      .array(z.object({ kind, key, id: z.string().describe('Id of the object.'), by: attribution.optional() }))
+      .describe('Objects that no source states and that did not come with the realm, without what belongs to them.'),
+    people: z.number().describe('How many people no source states.'),
+  })
+  .describe('What nobody states in a realm.')
+
+const edit = z
+  .object({
+    source: z.string().describe('The source that states it.'),
+    file: z.string().describe('The file that states it.'),
+    line: z.number().describe('The line that states it, from 1.'),
+    kind,
+    key,
+    path: z.string().optional().describe('The field; absent: the object is gone, and is to be stated no more.'),
+    stated: z.json().optional().describe('What is stated; absent for secrets.'),
+    live: z.json().optional().describe('What to state instead; absent for secrets.'),
+    by: attribution.optional(),
+  })
+  .describe('A place in a document that states what is not so any more.')
+
+const adoption = z.object({
+  document: z
+    .record(z.string(), z.json())
+    .optional()
+    .describe('A realm file to add to a source: what nobody states. Absent: there is nothing.'),
+  edits: z.array(edit).describe('Places in documents of sources that must say something else.'),
+})
+
+/** The operations about what nobody states. */
+export const regentUnmanagedOperations: readonly Operation[] = tagged('Regent', [
+  {
+    operationId: 'findUnmanaged',
+    method: 'GET',
+    path: '/regent/v1/unmanaged',
+    summary: 'Lists what is live and no source states, with who made it.',
+    permission,
+    query: z.object({ realm: z.string().optional().describe('Only this realm.'), people }),
+    responses: {
+      200: { description: 'Each realm that has such objects.', schema: z.array(unmanaged) },
+      ...refusals,
+      ...badRequest,
+    },
+    handle: async ({ service, caller, query }) => ({
+      status: 200,
+      body: await findUnmanaged(service, caller, query as { realm?: string; people?: boolean }),
+    }),
+  },
+  {
+    operationId: 'adoptLive',
+    method: 'GET',
+    path: '/regent/v1/adopt/{realm}',
+    summary:
+      'Gives what to commit so that what is live is stated: a document, and edits of those that state something else.',
+    permission,
+    query: z.object({
+      path: queryTexts.describe(
+        'Only what stands there or below, in the steps of a realm file: `clients/my-app`, `clients/my-app/redirectUris`; several count.',
+      ),
+      people,
+    }),
+    responses: { 200: { description: 'What to commit.', schema: adoption }, ...refusals, ...badRequest },
+    handle: reading((context, { query }) =>
+      adopt(context, { paths: (query.path as string[] | undefined) ?? [], people: query.people === true }),
+    ),
+  },
+])

@@ -1,0 +1,130 @@
+// What nobody states, and what to commit so that it is stated.
+
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { dump } from 'js-yaml'
+import { expect, test } from 'vitest'
+import type { Unmanaged } from '../../src/reconcile/unmanaged.ts'
+import { workplace } from '../support/cli.ts'
+import { applyAs, planText, source } from '../support/reconcile.ts'
+import { testServer } from '../support/server.ts'
+import { newName, testService } from '../support/service.ts'
+
+const { service } = await testService()
+const server = await testServer()
+
+const stated = (realm: string, shop = {}) => ({
+  realm,
+  displayName: 'Shop',
+  enabled: true,
+  clients: [{ clientId: 'shop', name: 'Web shop', redirectUris: ['https://shop.example.org/*'], ...shop }],
+})
+
+/** A realm that a source states, and what somebody did in it by REST since. */
+async function grownRealm() {
+  const realm = newName()
+  await applyAs(service, source([stated(realm)], realm))
+  const at = `/admin/realms/${realm}`
+  const [shop] = (await server.call('GET', `${at}/clients?clientId=shop`)).body
+  const api = await server.make(`${at}/clients`, { clientId: 'api', secret: 'told to nobody', bearerOnly: true })
+  await server.make(`${api}/protocol-mappers/models`, {
+    name: 'floor',
+    protocol: 'openid-connect',
+    protocolMapper: 'oidc-hardcoded-claim-mapper',
+    config: { 'claim.name': 'floor', 'claim.value': '1' },
+  })
+  await server.call('POST', `${api}/roles`, { body: { name: 'reader' } })
+  await server.call('POST', `${at}/clients/${shop.id}/roles`, { body: { name: 'buyer', description: 'Buys' } })
+  await server.call('POST', `${at}/groups`, { body: { name: 'staff' } })
+  await server.call('POST', `${at}/users`, { body: { username: 'ann', enabled: true } })
+  await server.call('PUT', `${at}/clients/${shop.id}`, { body: { name: 'Theirs', description: 'New' } })
+  const get = async (path: string) => (await server.call('GET', `/regent/v1/${path}`)).body
+  return { realm, shop, get }
+}
+
+const nothing = expect.stringContaining('Nothing to do.')
+
+test('what no source states is listed with who made it, without what belongs to it; people are counted', async () => {
+  const { realm, get } = await grownRealm()
+  const [found] = await get(`unmanaged?realm=${realm}`)
+  expect(found).toMatchObject({ realm, people: 1 })
+  expect((found as Unmanaged).objects.map(({ kind, key, by }) => [kind, ...key, by?.who])).toEqual([
+    ['client', 'api', 'admin'],
+    ['role', 'client', 'shop', 'buyer', 'admin'],
+    ['group', '/staff', 'admin'],
+  ])
+  const [named] = await get(`unmanaged?realm=${realm}&people=true`)
+  expect(named.objects).toContainEqual(expect.objectContaining({ kind: 'user', key: ['ann'] }))
+  expect(await get('unmanaged')).toContainEqual(found)
+})
+
+test('what is adopted and added to the source plans to nothing, once the edits are made', async () => {
+  const { realm, get } = await grownRealm()
+  const { document, edits } = await get(`adopt/${realm}?people=true`)
+  expect(edits).toEqual([
+    expect.objectContaining({ kind: 'client', key: ['shop'], path: 'name', stated: 'Web shop', live: 'Theirs' }),
+  ])
+  const { file, line } = edits[0]
+  const text = dump(stated(realm), { noRefs: true }).split('\n')
+  expect([file, text[line - 1]!.trim()]).toEqual([`${realm}-1.yaml`, 'name: Web shop'])
+  expect(JSON.stringify(document)).not.toContain('told to nobody')
+  expect(document).toMatchObject({
+    realm,
+    clients: [{ clientId: 'api', protocolMappers: [{ config: { 'claim.value': '1' } }] }],
+    roles: { client: { api: [{ name: 'reader' }], shop: [{ name: 'buyer', description: 'Buys' }] } },
+    groups: [{ name: 'staff' }],
+    users: [{ username: 'ann', enabled: true }],
+  })
+  const adopted = source([stated(realm, { name: 'Theirs' }), document], realm)
+  expect(await planText(service, adopted)).toEqual(nothing)
+  await applyAs(service, adopted)
+  expect(await get(`unmanaged?realm=${realm}`)).toEqual([])
+  expect(await get(`adopt/${realm}?people=true`)).toEqual({ edits: [] })
+})
+
+test('of an object that is asked for by itself, fields that nobody states are adopted too; of a field, that one', async () => {
+  const { realm, get } = await grownRealm()
+  const { document } = await get(`adopt/${realm}?path=clients/shop`)
+  expect(document).toEqual({
+    realm,
+    clients: [expect.objectContaining({ clientId: 'shop', description: 'New' })],
+    roles: { client: { shop: [{ name: 'buyer', description: 'Buys' }] } },
+  })
+  expect(document.clients[0]).not.toHaveProperty('name')
+  expect(await planText(service, source([stated(realm, { name: 'Theirs' }), document], realm))).toEqual(nothing)
+  expect(await get(`adopt/${realm}?path=clients/shop/description`)).toEqual({
+    document: { realm, clients: [{ clientId: 'shop', description: 'New' }] },
+    edits: [],
+  })
+  expect((await get(`adopt/${realm}?path=groups&path=users`)).document).toEqual({
+    realm,
+    groups: [{ name: 'staff' }],
+    users: [{ username: 'ann', enabled: true }],
+  })
+})
+
+test('the commands print a table, and the document to commit with the edits above it', async () => {
+  const { realm } = await grownRealm()
+  const at = await workplace()
+  const flags = ['--server', await server.listen(), '--token', await server.adminToken()]
+  const table = await at.run('drift', realm, '--unmanaged', ...flags)
+  expect(table.out).toMatch(/role buyer of client shop\s+│ admin by admin-cli/)
+  expect(table.out).toContain('one person')
+  const { out } = await at.run('adopt', realm, ...flags)
+  const [place, state, ...document] = out.split('\n')
+  expect(place).toMatch(
+    new RegExp(`^# ${realm}-1.yaml:\\d+: client shop was changed, by admin by admin-cli .*: state$`),
+  )
+  expect(state).toBe('#   name: Theirs')
+  await writeFile(join(at.folder, 'new.yaml'), document.join('\n'))
+  expect(await at.run('plan', 'new.yaml', ...flags)).toMatchObject({ code: 0, out: nothing })
+  await at.leave()
+})
+
+test('what was deleted by REST is to be stated no more', async () => {
+  const { realm, shop, get } = await grownRealm()
+  await server.call('DELETE', `/admin/realms/${realm}/clients/${shop.id}`)
+  expect((await get(`adopt/${realm}?path=clients`)).edits).toEqual([
+    expect.objectContaining({ kind: 'client', key: ['shop'], file: `${realm}-1.yaml` }),
+  ])
+})
