@@ -51,6 +51,20 @@ export function withLogOutAddresses(realm: Representation): Representation {
   return { ...realm, clients }
 }
 
+/**
+ * Keycloak: a new realm may have mappers of identity providers that come later. Here a mapper belongs to its provider: those of
+ * providers that the realm does not have are left out.
+ */
+export function withoutLooseMappers(realm: Representation): Representation {
+  const { identityProviderMappers: mappers, identityProviders: providers } = realm
+  if (!Array.isArray(mappers)) return realm
+  const known = new Set(Array.isArray(providers) ? providers.map((one) => (one as Representation).alias) : [])
+  const own = (mappers as Representation[]).filter(
+    ({ identityProviderAlias: alias }) => alias === undefined || known.has(alias),
+  )
+  return { ...realm, identityProviderMappers: own }
+}
+
 /** Makes the objects that a realm's representation holds, and sets what refers to them, inside the transaction of the caller. Throws DocumentError. */
 export async function importContent(context: WriteContext, realm: Representation): Promise<void> {
   const { children, fields, forms } = kinds.realm

@@ -74,3 +74,12 @@ test('nobody can lock all administrators out', async () => {
   })
   expect(await server.call('GET', '/admin/realms/master/roles/admin')).toMatchObject({ status: 200 })
 })
+
+test('a new realm may state mappers of identity providers that come later', async () => {
+  const path = await server.realm({
+    identityProviderMappers: [
+      { name: 'mail', identityProviderAlias: 'later', identityProviderMapper: 'oidc-user-attribute-idp-mapper' },
+    ],
+  })
+  expect((await server.call('GET', `${path}/identity-provider/instances`)).body).toEqual([])
+})

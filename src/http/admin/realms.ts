@@ -1,7 +1,13 @@
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/kind.ts'
-import { importContent, wishedIds, withLogOutAddresses, withPreparedCredentials } from '../../reconcile/import.ts'
+import {
+  importContent,
+  wishedIds,
+  withLogOutAddresses,
+  withoutLooseMappers,
+  withPreparedCredentials,
+} from '../../reconcile/import.ts'
 import type { WriteContext } from '../../service/context.ts'
 import {
   type Assignment,
@@ -45,7 +51,9 @@ export const realmOperations: Operation[] = tagged('Realms Admin', [
     body: { ...body, refusal: 'unable to read contents from stream' },
     responses: { ...made, ...refusals, ...badRequest },
     handle: async ({ service, caller, body }) => {
-      const stated = withLogOutAddresses(await withPreparedCredentials(service, body as Representation))
+      const stated = withLogOutAddresses(
+        withoutLooseMappers(await withPreparedCredentials(service, body as Representation)),
+      )
       const make = (context: WriteContext) => importContent(context, stated)
       return { status: 201, created: await createRealm(service, caller, stated, { ids: wishedIds(stated), make }) }
     },
