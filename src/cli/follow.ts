@@ -2,12 +2,14 @@
 import { chunks } from '../lib/chunks.ts'
 import { DocumentError } from '../realm-file/problem.ts'
 import { ActionError } from '../reconcile/apply.ts'
+import type { Drift } from '../reconcile/drift.ts'
 import { outcomeLines } from '../reconcile/render.ts'
 import { applySources, type Outcome } from '../reconcile/run.ts'
 import { SourceError } from '../reconcile/sources/file.ts'
 import { RemoteError } from '../reconcile/sources/git-command.ts'
 import { sharing } from '../reconcile/sources/sharing.ts'
 import type { SourceState } from '../reconcile/wanted.ts'
+import { driftPolicy } from '../service/drift-policy.ts'
 import { ServiceError } from '../service/errors.ts'
 import type { Lease } from '../service/leases.ts'
 import type { Service } from '../service/service.ts'
@@ -39,6 +41,10 @@ export interface Follower {
   failed(source: Followed, error: unknown): void
   /** Whether it failed last for a reason that may pass. */
   unfinished(source: Followed): boolean
+  /** Whether one of them says that this is put back at once. */
+  heals(drift: Drift): boolean
+  /** Applies the source of that name as it was when it was good last. Gives whether it was applied. */
+  heal(name: string): Promise<boolean>
   /** Begins nothing more, and lets what runs end: nothing more is told of what fails. */
   end(): Promise<void>
 }
@@ -53,6 +59,9 @@ export function follow(service: Service, sources: readonly Followed[], lease: Le
     last = last.then(() => (ended ? undefined : work()))
     return last
   }
+  /** What is alone is read when it changes, and may be long; but what heals is wanted at once, as it was when it was good. */
+  const kept = ({ settings }: SourceState) =>
+    sources.length > 1 || settings?.drift?.some(({ policy }) => policy === 'selfHeal') === true
   const failed = (source: Followed, error: unknown) => {
     if (ended) return
     if (!source.retried || isRefusal(error)) {
@@ -98,8 +107,7 @@ export function follow(service: Service, sources: readonly Followed[], lease: Le
           for (const one of together) applied.add(one)
           if (!ended) await run(source, together)
         }
-        // What is alone is read when it changes, and may be long.
-        if (sources.length === 1) states.clear()
+        for (const [source, state] of states) if (!kept(state)) states.delete(source)
       }),
     changed: (source) =>
       queued(async () => {
@@ -107,10 +115,24 @@ export function follow(service: Service, sources: readonly Followed[], lease: Le
         if (!state) return
         const others = [...states].flatMap(([other, one]) => (other === source ? [] : [one]))
         const good = await run(source, sharing(state, states.get(source), others))
-        if (good && sources.length > 1) states.set(source, state)
+        if (!good) return
+        if (kept(state)) states.set(source, state)
+        else states.delete(source)
       }),
     failed,
     unfinished: (source) => passing.has(source),
+    heals: ({ source, kind, path, by }) =>
+      [...states.values()].some(
+        ({ name, settings = {} }) => name === source && driftPolicy([settings], kind, path, by) === 'selfHeal',
+      ),
+    async heal(name) {
+      let good = false
+      await queued(async () => {
+        const [source, state] = [...states].find(([, one]) => one.name === name) ?? []
+        if (source && state) good = await run(source, sharing(state, undefined, [...states.values()]))
+      })
+      return good
+    },
     end() {
       ended = true
       return last

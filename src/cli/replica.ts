@@ -2,6 +2,7 @@
 import type { Candidate } from '../service/leases.ts'
 import type { Service } from '../service/service.ts'
 import { follow } from './follow.ts'
+import { type Healing, startHealing } from './heal.ts'
 import { paint } from './paint.ts'
 import type { Watched } from './watched.ts'
 
@@ -13,14 +14,18 @@ export function replica(service: Service, sources: readonly Watched[], failed: C
       if (waiting) console.log('This server applies the sources now.\n')
       waiting = false
       const follower = follow(service, sources, lease)
+      const tell = (line: string) => console.error(`${line}\n`)
+      let healing: Healing | undefined
       let ended = false
       const beginning = (async () => {
         await follower.begin()
+        if (!ended) healing = startHealing(service, follower, tell, failed)
         for (const source of sources) if (!ended) console.log(`${await source.watch(follower)}\n`)
       })()
       return {
         async end() {
           ended = true
+          healing?.close()
           await Promise.all([beginning, follower.end()])
           for (const source of sources) await source.unwatch()
         },
