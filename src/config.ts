@@ -130,6 +130,12 @@ export const settings = {
     description:
       'Where realms are declared: files, folders, or places in git repositories, such as `https://host/realms.git#main:prod` (branch, tag or commit, then folder or file; also `ssh://…`, `git@host:…` and `file:///…`). Repeat the flag, or separate with commas in the variable; empty is none. Without it, in development mode the folder `examples`, where there is one.',
   }),
+  sources: setting('sources', {
+    placeholder: 'file',
+    schema: text,
+    description:
+      'File of sources: documents of the kind `RealmSource`, each with settings of its own; what they leave out is settled by the flags here. Read when the server starts.',
+  }),
   sourceLimits: setting('source-limits', {
     placeholder: 'limits',
     schema: list.transform((limits, context) => limits.flatMap((one) => readLimit(one) ?? refuseLimit(context))),

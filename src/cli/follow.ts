@@ -21,6 +21,7 @@ const LINES = 1_000
 
 /** A source that is watched. */
 export interface Followed {
+  readonly name: string
   /** What it is called on the terminal. */
   readonly called: string
   /** The commit that was read last, good or not. */

@@ -11,8 +11,9 @@ import { startOutbox } from '../service/outbox.ts'
 import { openService, type Service } from '../service/service.ts'
 import { sweep } from '../service/sweeper.ts'
 import { readKey } from './key.ts'
+import { namedSources } from './named.ts'
 import { replica } from './replica.ts'
-import { namedSources, openSource, type Watched } from './watched.ts'
+import { openSource, type Watched } from './watched.ts'
 
 /** How often goes what is over. */
 const SWEEP_EVERY = 15 * 60 * 1000
@@ -45,6 +46,7 @@ async function run(service: Service, settings: Settings, started: number): Promi
     )
   const driftWebhook = await driftWebhookOf(settings)
   const stopped = untilStopped()
+  const named = await namedSources(settings)
   const sources: Watched[] = []
   const app = await createServer(service, {
     basePath: settings.basePath,
@@ -67,7 +69,8 @@ async function run(service: Service, settings: Settings, started: number): Promi
     console.log(banner(service, settings, settings.hostname ?? addresses.public, performance.now() - started))
     const ending = new AbortController()
     void stopped.then(() => ending.abort())
-    for (const named of namedSources(settings)) sources.push(await openSource(named, settings, ending.signal))
+    const hooks = settings.sourceWebhookSecretFile !== undefined
+    for (const one of named) sources.push(await openSource(one, hooks, ending.signal))
     if (sources.length)
       following = seekLease(service, RECONCILE, settings.sourceLease, replica(service, sources, logged))
     await stopped

@@ -1,16 +1,13 @@
-// The sources that the server's settings name: files and folders, which are watched, and repositories, whose servers are asked.
-import { existsSync } from 'node:fs'
-import type { Settings } from '../config.ts'
+// The sources of the server: files and folders, which are watched, and repositories, whose servers are asked.
 import type { Again } from '../lib/again.ts'
 import { allowedBy } from '../reconcile/sources/allowed.ts'
 import { parsing, readFileSource } from '../reconcile/sources/file.ts'
 import { openGitSource } from '../reconcile/sources/git.ts'
-import { type GitAddress, gitAddress, sameRepository } from '../reconcile/sources/git-address.ts'
+import { type GitAddress, sameRepository } from '../reconcile/sources/git-address.ts'
 import { pollGitSource } from '../reconcile/sources/poll.ts'
 import { watchFileSource } from '../reconcile/sources/watch.ts'
-import type { SourceState } from '../reconcile/wanted.ts'
-import type { Ceiling } from '../service/power.ts'
 import type { Followed, Follower } from './follow.ts'
+import type { Named } from './named.ts'
 import { report } from './report.ts'
 
 /** A source of the server. */
@@ -25,27 +22,21 @@ export interface Watched extends Followed {
   close(): Promise<void>
 }
 
-/** What the settings name. In development mode, the examples of the folder are a source where none is named. */
-export function namedSources({ source, production }: Settings): readonly string[] {
-  return source ?? (!production && existsSync('examples') ? ['examples'] : [])
-}
-
 /** Opens what is named. Nothing is read yet. */
-export async function openSource(named: string, settings: Settings, signal: AbortSignal): Promise<Watched> {
-  const address = gitAddress(named)
-  return address ? repository(address, settings, signal) : files(named, settings)
+export async function openSource(named: Named, hooks: boolean, signal: AbortSignal): Promise<Watched> {
+  const { at } = named
+  return 'file' in at ? files(at.file, named) : repository(at, named, hooks, signal)
 }
 
-function files(path: string, settings: Settings): Watched {
-  const { unknownFields, production, sourceVariables = [] } = settings
-  const allowed = production || settings.sourceVariables ? allowedBy(sourceVariables) : () => true
-  const options = { unknownFields, env: process.env, allowed, parse: parsing() }
+function files(path: string, named: Named): Watched {
+  const options = { ...howToRead(named), parse: parsing() }
   let stop = async () => {}
   return {
+    name: named.name,
     called: path,
     attempted: undefined,
     retried: false,
-    read: async () => limited(await readFileSource(path, options), settings),
+    read: async () => settled(await readFileSource(path, options), named),
     async watch(follower) {
       const failed = (error: unknown) => console.error(`${path} may change without being noticed: ${report(error)}\n`)
       stop = await watchFileSource(path, { changed: () => follower.changed(this), failed })
@@ -57,26 +48,30 @@ function files(path: string, settings: Settings): Watched {
   }
 }
 
-async function repository(address: GitAddress, settings: Settings, signal: AbortSignal): Promise<Watched> {
-  const { unknownFields, sourceVariables = [], sourceSigners: signers, sourceInterval: every } = settings
-  const allowed = allowedBy(sourceVariables)
-  const source = await openGitSource(address, { unknownFields, env: process.env, allowed, signers, signal })
+async function repository(address: GitAddress, named: Named, hooks: boolean, signal: AbortSignal): Promise<Watched> {
+  const { signers, timeout, interval, retryInterval } = named
+  const source = await openGitSource(address, { ...howToRead(named), signers, timeout, signal })
   let polling: Again | undefined
   const watched: Watched = {
+    name: named.name,
     called: source.called,
     retried: true,
     get attempted() {
       return source.attempted
     },
-    read: async () => limited(await source.read(), settings),
+    read: async () => settled(await source.read(), named),
     async watch(follower) {
-      polling = pollGitSource(source, every * 1000, {
-        changed: () => follower.changed(watched),
-        failed: (error) => follower.failed(watched, error),
-        unfinished: () => follower.unfinished(watched),
-      })
-      const when = settings.sourceWebhookSecretFile ? 'at once by a webhook, or else ' : ''
-      return `Watching ${source.called}. Push a commit there, and it is applied ${when}within ${every} s.`
+      polling = pollGitSource(
+        source,
+        { every: interval * 1000, retry: retryInterval * 1000 },
+        {
+          changed: () => follower.changed(watched),
+          failed: (error) => follower.failed(watched, error),
+          unfinished: () => follower.unfinished(watched),
+        },
+      )
+      const when = hooks ? 'at once by a webhook, or else ' : ''
+      return `Watching ${source.called}. Push a commit there, and it is applied ${when}within ${interval} s.`
     },
     pushed(urls) {
       const own = !urls.length || urls.some((url) => sameRepository(url, address.url))
@@ -92,8 +87,11 @@ async function repository(address: GitAddress, settings: Settings, signal: Abort
   return watched
 }
 
-/** What the source states, with the limit that it has by its name. */
-function limited(state: SourceState, { sourceLimits = [] }: Settings): SourceState {
-  const limits = new Map<string, Ceiling>(sourceLimits.map(({ source, ...ceiling }) => [source, ceiling]))
-  return { ...state, ceiling: limits.get(state.name) ?? limits.get('*') }
+function howToRead({ name, unknownFields, variables }: Named) {
+  return { name, unknownFields, env: process.env, allowed: variables ? allowedBy(variables) : () => true }
+}
+
+/** What the source states, with what is settled for it. */
+function settled<S extends object>(state: S, { settings, ceiling }: Named): S & Pick<Named, 'settings' | 'ceiling'> {
+  return { ...state, settings, ceiling }
 }

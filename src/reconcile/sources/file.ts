@@ -136,7 +136,7 @@ function variables(options: FileSourceOptions, file: string) {
 }
 
 /** A path as people name it: relative to the folder, with forward slashes. */
-function shownFrom(folder = process.cwd(), path: string): string {
+export function shownFrom(folder = process.cwd(), path: string): string {
   const near = relative(folder, resolve(path))
   return (near === '' ? '.' : near.startsWith('..') ? resolve(path) : near).split(sep).join('/')
 }

@@ -15,8 +15,8 @@ export type Git = (
   env?: NodeJS.ProcessEnv,
 ) => Promise<string>
 
-/** Milliseconds that one command may take. */
-const PATIENCE = 5 * 60 * 1000
+/** Seconds that one command may take. */
+const PATIENCE = 5 * 60
 
 // No link of a repository leads out of it, nothing in it is run, and its texts are as they were committed.
 const CAREFUL = {
@@ -33,7 +33,7 @@ const CAREFUL = {
 const KEPT = /^GIT_(SSH|SSL|CONFIG|ASKPASS|PROXY|HTTP)/
 
 /** Git on the repository in the folder, for one address. */
-export function gitIn(folder: string, address: GitAddress, signal: AbortSignal | undefined): Git {
+export function gitIn(folder: string, address: GitAddress, signal: AbortSignal | undefined, timeout = PATIENCE): Git {
   const settings = Object.entries(CAREFUL).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_') || KEPT.test(name))
   const usual: NodeJS.ProcessEnv = {
@@ -48,7 +48,7 @@ export function gitIn(folder: string, address: GitAddress, signal: AbortSignal |
     try {
       const run = promisify(execFile)('git', [`--git-dir=${folder}`, ...settings, ...args], {
         env: { ...usual, ...env },
-        timeout: PATIENCE,
+        timeout: timeout * 1000,
         maxBuffer: 64 * 1024 * 1024,
         ...(signal && { signal }),
       })
@@ -58,7 +58,7 @@ export function gitIn(folder: string, address: GitAddress, signal: AbortSignal |
       if (code === 'ENOENT')
         throw new SourceError('a source in git needs the command git, which is not there: install it')
       if (code === 'ABORT_ERR') throw refused('it was interrupted')
-      throw refused(killed ? `git did not end within ${PATIENCE / 1000} s` : reasonIn(stderr))
+      throw refused(killed ? `git did not end within ${timeout} s` : reasonIn(stderr))
     }
   }
 }

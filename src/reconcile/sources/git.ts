@@ -12,6 +12,8 @@ import type { SourceText } from './text.ts'
 export interface GitSourceOptions extends Pick<FileSourceOptions, 'name' | 'unknownFields' | 'env' | 'allowed'> {
   /** File with the keys of those who may sign commits, in the form of `gpg.ssh.allowedSignersFile`; absent: unsigned ones count too. */
   readonly signers?: string | undefined
+  /** Seconds that one command of git may take. */
+  readonly timeout?: number | undefined
   /** Ends what runs. */
   readonly signal?: AbortSignal | undefined
 }
@@ -37,7 +39,7 @@ const FETCHED = 'refs/source'
 export async function openGitSource(address: GitAddress, options: GitSourceOptions): Promise<GitSource> {
   const { url, ref, path } = address
   const folder = await mkdtemp(join(tmpdir(), 'regent-git-'))
-  const git = gitIn(join(folder, 'repository'), address, options.signal)
+  const git = gitIn(join(folder, 'repository'), address, options.signal, options.timeout)
   const called = shownAddress(address)
   const remote = (what: string) => (reason: string) => new RemoteError(`${url}: ${what}: ${reason}`)
   const failed = (reason: string) => new SourceError(`${called}: ${reason}`)

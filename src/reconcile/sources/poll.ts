@@ -12,8 +12,12 @@ export interface GitWatcher extends SourceWatcher {
   unfinished(): boolean
 }
 
-/** Asks every so many milliseconds, and tells when the commit is another than the last one attempted, or that one is to be tried again. */
-export function pollGitSource(source: GitSource, every: number, told: GitWatcher): Again {
+/** Asks every so many milliseconds, after others when something failed, and tells when the commit is another than the last one attempted, or that one is to be tried again. */
+export function pollGitSource(
+  source: GitSource,
+  { every, retry }: { readonly every: number; readonly retry: number },
+  told: GitWatcher,
+): Again {
   let failures = 0
   return again(every, async () => {
     try {
@@ -23,6 +27,6 @@ export function pollGitSource(source: GitSource, every: number, told: GitWatcher
       told.failed(error)
     }
     failures = told.unfinished() ? failures + 1 : 0
-    return Math.min(every * 2 ** failures, Math.max(every, LONGEST))
+    return failures ? Math.min(retry * 2 ** (failures - 1), Math.max(retry, LONGEST)) : every
   })
 }
