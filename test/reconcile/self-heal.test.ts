@@ -44,7 +44,7 @@ async function followed(settings: SourceSettings) {
   }
   const follower = follow(
     following,
-    [{ called: realm, attempted: undefined, retried: false, read }],
+    [{ name: realm, called: realm, attempted: undefined, retried: false, read }],
     await lease.promise,
   )
   await follower.begin()
