@@ -46,7 +46,7 @@ events or exports; tokens that should not be valid. Nothing of that is too small
 export function renderSecurity(operations: readonly Operation[]): string {
   const rows = operations.map(({ method, path, permission }) => {
     const needed = permission === 'any' ? [] : [permission].flat()
-    const [first = 'any', second = ''] = needed.map((one) => rolesGiving(one).join(', '))
+    const [first = 'any', second = ''] = needed.map((one) => rolesGiving(one).join(', ') || '`admin` of `master`')
     return `| ${method} \`${path}\` | ${first} | ${second} |`
   })
   return [HEAD, '| operation | one of | and one of |', '|---|---|---|', ...rows, '', REPORT].join('\n')

@@ -244,6 +244,28 @@ program
   .option('--key-file <file>', 'file with the key that it has (REGENT_KEY_FILE)')
   .action(async (flags) => (await import('./cli/replace-key.ts')).replaceKey(flags))
 
+onStore('backup', 'write everything that the store keeps into a file: every realm, people, sessions and the past')
+  .argument('<file>', 'file to write')
+  .action(async (file, flags) => (await import('./cli/backup.ts')).backup(file, flags))
+
+/** A command on a whole store, where no server runs. */
+function onOwnStore(name: string, description: string): Command {
+  return program
+    .command(name)
+    .description(description)
+    .option('--database <URL>', 'the PostgreSQL database (REGENT_DATABASE)')
+    .option('--data <folder>', 'the folder of the embedded store (REGENT_DATA; default: data)')
+    .option('--key-file <file>', 'file with the key of the secrets at rest (REGENT_KEY_FILE)')
+}
+
+onOwnStore('restore', 'restore a file of regent backup into a store that holds nothing yet')
+  .argument('<file>', 'file of regent backup')
+  .action(async (file, flags) => (await import('./cli/restore.ts')).restoreCommand(file, flags))
+
+onOwnStore('migrate', 'move everything that a store keeps into another one, which holds nothing yet')
+  .requiredOption('--to <place>', 'URL of a PostgreSQL database, or folder of an embedded store')
+  .action(async (flags) => (await import('./cli/migrate.ts')).migrate(flags))
+
 try {
   await program.parseAsync()
 } catch (error) {

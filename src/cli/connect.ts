@@ -1,4 +1,5 @@
 // Where a command finds the store: a running server, or the store itself, which then answers the same requests in-process.
+import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { isLoopback } from '../lib/loopback.ts'
 import { readEvents, type ServerEvent } from './event-stream.ts'
@@ -27,6 +28,8 @@ export interface Connection {
   ): Promise<unknown>
   /** The events that the address sends, until it ends. Throws ApiError, or what ended it, also `signal`. */
   events(path: string, signal: AbortSignal): AsyncIterable<ServerEvent>
+  /** The bytes at an address. Throws ApiError when there are none. */
+  download(path: string): Promise<Readable>
   close(): Promise<void>
 }
 
@@ -106,6 +109,11 @@ function remote(server: string, token: string): Connection {
       if (!answer.ok || !answer.body) result(answer.status, await answer.text())
       else yield* readEvents(answer.body)
     },
+    async download(path) {
+      const answer = await answerOf(server + path, { headers: { authorization: `Bearer ${token}` } })
+      if (!answer.ok) result(answer.status, await answer.text())
+      return Readable.from(answer.body!)
+    },
     close: async () => {},
   }
 }
@@ -151,6 +159,11 @@ async function local(at: StoreKey): Promise<Connection> {
       signal.addEventListener('abort', () => stream.destroy(), { once: true })
       if (answer.statusCode >= 400) result(answer.statusCode, await text(stream))
       else yield* readEvents(stream)
+    },
+    async download(url) {
+      const answer = await app.inject({ method: 'GET', url, payloadAsStream: true })
+      if (answer.statusCode >= 400) result(answer.statusCode, await text(answer.stream()))
+      return answer.stream()
     },
     async close() {
       await app.close()

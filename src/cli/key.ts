@@ -21,6 +21,11 @@ export async function readKey({ database, data, keyFile }: StoreKey): Promise<Ui
   const file = keyFile ?? join(data, 'key')
   const fresh = !database && !existsSync(join(data, 'pglite'))
   if (fresh && !existsSync(file)) await makeKey(file)
+  return storeKeyIn(file)
+}
+
+/** The key of a store that is there already, from its file. */
+export function storeKeyIn(file: string): Promise<Uint8Array> {
   return keyIn(
     file,
     'and without the key the secrets in the store are lost: put it back, or name it with --key-file (REGENT_KEY_FILE)',

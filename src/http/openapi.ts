@@ -61,6 +61,8 @@ function operationObject(operation: Operation): JsonSchema {
 /** The roles that let somebody call an operation. */
 function needsOf(permission: Operation['permission']): string {
   if (permission === 'any') return 'Every administrator may call it.'
+  if (permission === 'every-realm')
+    return 'Only who administers every realm may call it: with the role `admin` of `master`.'
   const needed = [permission].flat().map((one) => rolesGiving(one).map((role) => `\`${role}\``))
   return `Needs ${needed.map((roles) => (roles.length > 1 ? `one of the roles ${roles.join(', ')}` : `the role ${roles}`)).join(', and ')}.`
 }
@@ -89,7 +91,7 @@ function conditions({ responses }: Operation): JsonSchema[] {
   ]
 }
 
-function answer({ description, schema, plain, events, located, owned }: Response, tagged: boolean): JsonSchema {
+function answer({ description, schema, plain, events, type, located, owned }: Response, tagged: boolean): JsonSchema {
   const headers = {
     ...(located && { Location: LOCATION }),
     ...(tagged && { ETag: ETAG }),
@@ -101,6 +103,7 @@ function answer({ description, schema, plain, events, located, owned }: Response
     ...(schema && {
       content: events ? { 'text/event-stream': { schema: schemaOf(schema) } } : contentOf(schemaOf(schema), plain),
     }),
+    ...(type && { content: { [type]: {} } }),
   }
 }
 

@@ -47,6 +47,8 @@ export interface Response {
   readonly plain?: true
   /** The answer is a stream of events that the server sends, each with a value of the schema, or of one that the description names. */
   readonly events?: true
+  /** The answer is bytes of this type. */
+  readonly type?: string
   /** The header Location has the address of what was made. */
   readonly located?: true
   /** The header Regent-Owned-By tells what sources state of what was changed. */
@@ -77,7 +79,7 @@ export interface Call {
 export interface Answer {
   readonly status: number
   readonly body?: unknown
-  /** The body is no JSON, but a text of this type. */
+  /** The body is no JSON, but a text of this type, or a stream of bytes. */
   readonly type?: string
   /** The answer is a stream of events that the server sends, which ends when it or the caller closes. */
   readonly events?: Readable

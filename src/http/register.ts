@@ -1,6 +1,6 @@
 // Operations as routes: authenticate, read the input, handle, answer.
 
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isStorable } from '../kinds/fields.ts'
 import { setCookie } from '../lib/cookies.ts'
@@ -128,6 +128,7 @@ function handler(
     if (events) return sendEvents(reply, events, streams)
     if (body === undefined) return reply.send()
     if (operation.method === 'GET') reply.header('cache-control', 'no-cache')
+    if (body instanceof Readable) return reply.type(type ?? 'application/octet-stream').send(body)
     if (operation.yaml && wantsYaml(request)) return reply.type('application/yaml;charset=UTF-8').send(asYaml(body))
     const json = JSON.stringify(body)
     if (operation === shown) {

@@ -15,6 +15,7 @@ import { oidcRoutes } from './oidc.ts'
 import { openApi } from './openapi.ts'
 import { forwardedBy, type Proxies, trustedBy } from './proxies.ts'
 import { regentOperations } from './regent.ts'
+import { regentBackupOperations } from './regent-backup.ts'
 import { regentDriftOperations } from './regent-drift.ts'
 import { regentHistoryOperations } from './regent-history.ts'
 import { regentPlanOperations } from './regent-plans.ts'
@@ -54,6 +55,7 @@ export const operations = [
   ...regentUnmanagedOperations,
   ...secretOperations,
   ...regentPlanOperations,
+  ...regentBackupOperations,
 ]
 
 /** The description of all of it. */

@@ -62,11 +62,12 @@ const given = {
   'administer-realm': [],
 } as const satisfies Record<string, readonly AdminRole[]>
 
-/** What an operation may need in a realm; `create-realm`: in master. */
-export type Permission = keyof typeof given | 'create-realm'
+/** What an operation may need in a realm; `create-realm`: in master; `every-realm`: all of every realm. */
+export type Permission = keyof typeof given | 'create-realm' | 'every-realm'
 
-/** The roles that give a permission, each of them alone. */
+/** The roles that give a permission, each of them alone. None gives `every-realm`: only who administers all has it. */
 export function rolesGiving(permission: Permission): readonly AdminRole[] {
+  if (permission === 'every-realm') return []
   return permission === 'create-realm' ? ['create-realm'] : [...new Set([...given[permission], 'realm-admin' as const])]
 }
 

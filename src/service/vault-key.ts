@@ -1,8 +1,8 @@
 // The key of a store's vault is its own, and kept in it, sealed by the key of the key file: that one can be replaced without
 // touching a secret.
 import { randomBytes } from 'node:crypto'
-import type { Store } from '../store/database.ts'
-import { keepSetting, replaceSetting } from '../store/settings.ts'
+import type { Store, Transaction } from '../store/database.ts'
+import { getSetting, keepSetting, replaceSetting } from '../store/settings.ts'
 import { isSealed, openVault, sealedBy, type Vault } from './vault.ts'
 
 const SETTING = 'key'
@@ -22,6 +22,11 @@ export function unlock(store: Store, key: Uint8Array): Promise<Vault> {
     await replaceSetting(tx, SETTING, kept, file.seal(Buffer.from(key).toString('base64url')))
     return file
   })
+}
+
+/** Id of the key that opens the store. One statement. */
+export async function keyOf(tx: Transaction): Promise<string> {
+  return sealedBy(await getSetting(tx, SETTING))
 }
 
 /** From now on another key opens the vault: all that is in it stays as it is. Throws where somebody else has replaced it meanwhile. */

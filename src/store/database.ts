@@ -6,7 +6,7 @@ import { type CompiledQuery, Kysely, PGliteDialect, PostgresDialect } from 'kyse
 import pg from 'pg'
 import { emptyImage } from './image.ts'
 import { lockFolder } from './lock.ts'
-import { migrate } from './migrate.ts'
+import { LAST_MIGRATION, migrate } from './migrate.ts'
 import { embeddedWakeUps, postgresWakeUps, type WakeUps } from './wake.ts'
 
 /** The tables are named in SQL texts; Kysely is the seam between the engines, the transactions and the parameters. */
@@ -60,12 +60,19 @@ const PATIENCE = 30_000
 
 const inTransaction = new AsyncLocalStorage<true>()
 
-/** Opens the store and brings its schema up to date. Throws FolderInUse, or what the database says. */
-export async function openStore(location: StoreLocation, onStatement?: StatementListener): Promise<Store> {
-  return location.url ? openPostgres(location.url, onStatement) : openEmbedded(location.folder, onStatement)
+/**
+ * Opens the store and brings its schema up to date, or to the migration `level`. Throws FolderInUse, or what the database says.
+ */
+export async function openStore(
+  location: StoreLocation,
+  onStatement?: StatementListener,
+  level = LAST_MIGRATION,
+): Promise<Store> {
+  const { url, folder } = location
+  return url ? openPostgres(url, level, onStatement) : openEmbedded(folder, level, onStatement)
 }
 
-async function openPostgres(url: string, onStatement?: StatementListener): Promise<Store> {
+async function openPostgres(url: string, level: string, onStatement?: StatementListener): Promise<Store> {
   // int8 as a number: journal numbers and counts stay far below 2^53.
   pg.types.setTypeParser(pg.types.builtins.INT8, Number)
   const pool = new pg.Pool({ connectionString: url, max: 10, connectionTimeoutMillis: PATIENCE, pipeline: true })
@@ -75,7 +82,7 @@ async function openPostgres(url: string, onStatement?: StatementListener): Promi
   pool.on('connect', (client) => client.on('error', () => {}))
   const db = kysely(new PostgresDialect({ pool }), onStatement)
   try {
-    await migrate(db)
+    await migrate(db, level)
   } catch (error) {
     await db.destroy()
     throw error
@@ -94,13 +101,17 @@ async function openPostgres(url: string, onStatement?: StatementListener): Promi
   }
 }
 
-async function openEmbedded(folder: string | undefined, onStatement?: StatementListener): Promise<Store> {
+async function openEmbedded(
+  folder: string | undefined,
+  level: string,
+  onStatement?: StatementListener,
+): Promise<Store> {
   if (folder) await mkdir(folder, { recursive: true, mode: 0o700 })
   const lock = folder ? await lockFolder(folder) : undefined
   try {
-    const pglite = await openPGlite(folder)
+    const pglite = await openPGlite(folder, level)
     const db = kysely(new PGliteDialect({ pglite }), onStatement)
-    await migrate(db)
+    await migrate(db, level)
     const wakes = embeddedWakeUps(pglite, db)
     return {
       engine: 'PGlite',
@@ -121,10 +132,11 @@ async function openEmbedded(folder: string | undefined, onStatement?: StatementL
   }
 }
 
-/** A PGlite of its own: the folder as it is, or made from the prepared image of the migrated empty database. */
-async function openPGlite(folder: string | undefined): Promise<PGlite> {
+/** A PGlite of its own: the folder as it is, or made from the prepared image of the empty database, which has every migration. */
+async function openPGlite(folder: string | undefined, level: string): Promise<PGlite> {
   const parsers = { 20: Number }
   const dataDir = folder ? `file://${folder}/pglite` : 'memory://'
+  if (level !== LAST_MIGRATION) return PGlite.create({ dataDir, parsers })
   const { exists, image } = await emptyImage(folder ? `${folder}/pglite` : undefined)
   return PGlite.create({ dataDir, parsers, ...(exists || !image ? {} : { loadDataDir: image }) })
 }

@@ -80,14 +80,31 @@ export const migrations: Readonly<Record<string, string>> = {
   '0042-plans': plans,
 }
 
-/** Applies what is missing. Two processes at once: the second waits. Throws what the database says. */
-export async function migrate(db: Kysely<Tables>): Promise<void> {
+/** The last of them, which a store has that is up to date. */
+export const LAST_MIGRATION = Object.keys(migrations).at(-1)!
+
+/**
+ * Applies what is missing, up to the migration of that name. Two processes at once: the second waits. Throws what the database
+ * says, or that the store has later ones already.
+ */
+export async function migrate(db: Kysely<Tables>, level = LAST_MIGRATION): Promise<void> {
   const migrator = new Migrator({
     db,
     provider: { getMigrations: async () => Object.fromEntries(Object.entries(migrations).map(asMigration)) },
   })
-  const { error } = await migrator.migrateToLatest()
+  if (level !== LAST_MIGRATION) await demandNoneAfter(migrator, level)
+  const { error } = await (level === LAST_MIGRATION ? migrator.migrateToLatest() : migrator.migrateTo(level))
   if (error) throw error
+}
+
+/** There is no way back from a migration. */
+async function demandNoneAfter(migrator: Migrator, level: string): Promise<void> {
+  const done = (await migrator.getMigrations()).filter(({ executedAt }) => executedAt).map(({ name }) => name)
+  const later = done.find((name) => name > level)
+  if (later)
+    throw new Error(
+      `the store has the migration ${later} already, and ${level} is to be its last: name one that nobody has opened yet`,
+    )
 }
 
 /** Changes when the schema does. */

@@ -11,6 +11,12 @@ export async function keepSetting(tx: Transaction, name: string, value: string):
   return rows[0]!.value
 }
 
+/** The value that is kept. Throws when there is none. One statement. */
+export async function getSetting(tx: Transaction, name: string): Promise<string> {
+  const { rows } = await sql<{ value: string }>`select value from store_setting where name = ${name}`.execute(tx)
+  return rows[0]!.value
+}
+
 /** Puts another value in place of the one that is kept. Gives whether it was that one. One statement. */
 export async function replaceSetting(tx: Transaction, name: string, from: string, to: string): Promise<boolean> {
   const { rows } = await sql`

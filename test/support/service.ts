@@ -41,9 +41,9 @@ function look({ sql, parameters }: { sql: string; parameters: readonly unknown[]
 /** PostgreSQL's driver tells of its transactions, PGlite's does not. */
 export const isTransaction = (sql: string): boolean => /^(begin|start transaction|commit|rollback)/i.test(sql)
 
-/** Migrations are of all realms; so is what tests themselves ask of the whole store, which says so. */
+/** Migrations are of all realms; so are back-ups and what tests themselves ask of the whole store, which say so. */
 function isOfAllRealms(sql: string): boolean {
-  return sql.includes('/* test */') || Object.values(migrations).some((text) => text.includes(sql.trim()))
+  return /\/\* (test|all realms) \*\//.test(sql) || Object.values(migrations).some((text) => text.includes(sql.trim()))
 }
 
 /** The worker's service, with a master realm. */

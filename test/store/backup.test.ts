@@ -1,0 +1,203 @@
+// A back-up is every row of a store: restored on either engine, it goes on as if nothing had been.
+import { createHash, randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { sql } from 'kysely'
+import { afterAll, expect, inject, test } from 'vitest'
+import { createServer } from '../../src/http/server.ts'
+import { BrokenBackup, backUp, readBackup } from '../../src/service/backup.ts'
+import { restore } from '../../src/service/restore.ts'
+import { openService, type Service, type StoreLocation, SYSTEM } from '../../src/service/service.ts'
+import { LAST_MIGRATION } from '../../src/store/migrate.ts'
+import { fillRealm } from '../support/addresses.ts'
+import { administeredRealm } from '../support/realm-with-boss.ts'
+import { applyAs, source } from '../support/reconcile.ts'
+import { allRows } from '../support/rows.ts'
+import { testServer } from '../support/server.ts'
+import { newDatabase, newName, testService } from '../support/service.ts'
+
+const { service } = await testService()
+const server = await testServer()
+const key = new Uint8Array(32)
+
+const folder = await mkdtemp(join(tmpdir(), 'regent-test-'))
+const embedded = (): StoreLocation => ({ folder: join(folder, randomUUID()) })
+/** An empty place on the engine under test. */
+const tested = async (): Promise<StoreLocation> => (inject('databaseUrl') ? newDatabase() : embedded())
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+async function bytesOf(from: Service): Promise<Buffer> {
+  const spooled = await backUp(from, SYSTEM)
+  return buffer(spooled.read()).finally(spooled.close)
+}
+
+async function restored(bytes: Buffer, location: StoreLocation): Promise<Service> {
+  await restore({ location, key }, () => Readable.from([bytes]))
+  return openService({ location, key })
+}
+
+/** All rows, and the foreign keys. Ids of transactions are of the database where they were given. */
+async function everything(of: Service) {
+  const rows = await allRows(of)
+  const keys = await of.look((db) =>
+    sql<{ key: string }>`
+      select conrelid::regclass || ' ' || pg_get_constraintdef(oid) as key from pg_constraint
+      where contype = 'f' and convalidated`.execute(db),
+  )
+  const people = rows.people_journal?.map((row) => row.replace(/^(\(\d+,\d+,)\d+,/, '$1'))
+  const all = { ...rows, people_journal: people, keys: keys.rows.map(({ key }) => key) }
+  // Each database sorts texts in its own way.
+  return Object.fromEntries(Object.entries(all).map(([table, rows]) => [table, rows?.sort()]))
+}
+
+test('a back-up that is restored on the other engine, and back, is every row, and everybody goes on with it', async () => {
+  const document = { realm: newName(), clients: [{ clientId: 'web' }], users: [{ username: 'ann', enabled: true }] }
+  await fillRealm('thing')
+  await applyAs(service, source([document], document.realm))
+  const path = await server.realm({ accessTokenLifespan: 3600 })
+  const realm = path.split('/').at(-1)!
+  const person = {
+    username: 'bob',
+    enabled: true,
+    email: 'bob@example.org',
+    firstName: 'B',
+    lastName: 'B',
+    credentials: [{ type: 'password', value: 'secret of bob' }],
+  }
+  await server.make(`${path}/users`, person)
+  const logIn = async (app: typeof server.app, form: Record<string, string>) => {
+    const { statusCode, body } = await app.inject({
+      method: 'POST',
+      url: `/realms/${realm}/protocol/openid-connect/token`,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      payload: new URLSearchParams({ client_id: 'admin-cli', ...form }).toString(),
+    })
+    return { status: statusCode, refresh: JSON.parse(body).refresh_token as string }
+  }
+  const password = { grant_type: 'password', username: 'bob', password: person.credentials[0]!.value }
+  const { refresh } = await logIn(server.app, password)
+  // Numbers go on behind those that nobody has any more: what is left of a realm that was deleted stays of it.
+  await server.call('DELETE', await server.realm())
+
+  const before = await everything(service)
+  const other = await restored(await bytesOf(service), embedded())
+  expect(await everything(other)).toEqual(before)
+  expect(before.keys!.length).toBeGreaterThan(50)
+
+  const back = await restored(await bytesOf(other), await tested())
+  await other.close()
+  expect(await everything(back)).toEqual(before)
+
+  const { realms } = await applyAs(back, source([document], document.realm))
+  expect(realms).toMatchObject([{ plan: { actions: [] } }])
+  expect(await everything(back)).toEqual(before)
+  const app = await createServer(back)
+  expect((await logIn(app, { grant_type: 'refresh_token', refresh_token: refresh })).status).toBe(200)
+  expect((await logIn(app, password)).status).toBe(200)
+  const numbers = (await service.realms()).map(({ number }) => number)
+  await back.create(SYSTEM, { representation: { realm: 'new-one' } }, async () => {})
+  const [made] = await back.find(['new-one'])
+  expect(made!.number).toBeGreaterThan(Math.max(...numbers) + 1)
+  await app.close()
+  await back.close()
+})
+
+test('only who administers every realm may have a back-up', async () => {
+  const { name } = await administeredRealm({})
+  const form = { grant_type: 'password', client_id: 'admin-cli', username: 'boss', password: 'pw' }
+  const { body } = await server.call('POST', `/realms/${name}/protocol/openid-connect/token`, {
+    token: null,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams(form).toString(),
+  })
+  expect((await server.call('GET', '/regent/v1/backup', { token: body.access_token })).status).toBe(403)
+  const answer = await server.app.inject({
+    url: '/regent/v1/backup',
+    headers: { authorization: `Bearer ${await server.adminToken()}` },
+  })
+  expect(answer.headers['content-type']).toBe('application/gzip')
+  expect(await readBackup(Readable.from([answer.rawPayload]))).toMatchObject({ level: LAST_MIGRATION })
+})
+
+test('what is cut or damaged anywhere is refused, and leaves nothing behind', async () => {
+  const whole = await bytesOf(service)
+  const at = (share: number) => Math.floor(whole.length * share)
+  const cut = [0, 0.01, 0.5, 0.99].map((share) => whole.subarray(0, at(share)))
+  const damaged = [0.001, 0.1, 0.5, 0.9, 0.999].map((share) => {
+    const bytes = Buffer.from(whole)
+    bytes[at(share)]! ^= 0x10
+    return bytes
+  })
+  // What gzip cannot know: a row that says something else, and one that is missing.
+  const lines = gunzipSync(whole).toString().split('\n')
+  const row = Math.floor(lines.length / 2)
+  const changed = [
+    lines.with(row, lines[row]!.replace(/[a-z](?="[,}])/, 'X')),
+    lines.toSpliced(row, 1),
+    lines.slice(0, -2),
+  ].map((all) => gzipSync(all.join('\n')))
+  const location = embedded()
+  for (const bytes of [...cut, ...damaged, ...changed])
+    await expect(restore({ location, key }, () => Readable.from([bytes]))).rejects.toThrow(BrokenBackup)
+  expect(existsSync(location.folder!)).toBe(false)
+})
+
+test('a store that holds something, another key, and what a later version has made are refused', async () => {
+  const whole = await bytesOf(service)
+  const location = await tested()
+  const own = await openService({ location, key })
+  await own.create(SYSTEM, { representation: { realm: 'master' } }, async () => {})
+  const before = await everything(own)
+  // An embedded store has one process, which is this one.
+  if (location.folder) await own.close()
+  const trying = (bytes: Buffer, key: Uint8Array) => restore({ location, key }, () => Readable.from([bytes]))
+  await expect(trying(whole, key)).rejects.toThrow('the store holds 1 realms: a back-up is restored only into one')
+  await expect(trying(whole, new Uint8Array(32).fill(1))).rejects.toThrow(/protected by the key .*--key-file/)
+  await expect(trying(written({ level: '9999-later' }), key)).rejects.toThrow('this version does not know')
+  const after = location.folder ? await openService({ location, key }) : own
+  expect(await everything(after)).toEqual(before)
+  await after.close()
+})
+
+/** A back-up by hand. */
+function written(more: object, rows: readonly object[] = []): Buffer {
+  const header = {
+    format: 'regent-backup',
+    form: 1,
+    regent: '0.0.1',
+    at: '2026-01-01T00:00:00Z',
+    key: service.vault.keyId,
+    tables: [],
+    sequences: [],
+    ...more,
+  }
+  const text = [header, ...rows].map((line) => `${JSON.stringify(line)}\n`).join('')
+  return gzipSync(`${text}${JSON.stringify({ sha256: createHash('sha256').update(text).digest('hex') })}\n`)
+}
+
+test('a back-up of an earlier version is restored as it was, and brought up to date like its store', async () => {
+  const whole = written(
+    {
+      key: (await readBackup(Readable.from([await bytesOf(service)]))).key,
+      level: '0009-settings',
+      tables: [{ name: 'realm', rows: 1 }],
+      sequences: [{ table: 'realm', column: 'number', value: 7 }],
+    },
+    [{ number: 7, id: 'an-id', name: 'old', version: 1, body: { enabled: true } }],
+  )
+  const location = await tested()
+  const old = await restored(whole, location)
+  // The migration 0011 gives every realm that is there already the required actions of a new one.
+  const { rows } = await old.look((db) => sql`select alias from required_action where realm = 7`.execute(db))
+  expect(rows).toHaveLength(14)
+  await old.close()
+
+  await expect(restore({ location, key }, () => Readable.from([whole]))).rejects.toThrow(
+    /the store has the migration \d{4}-[a-z-]+ already, and 0009-settings is to be its last/,
+  )
+})
