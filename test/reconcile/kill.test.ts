@@ -139,7 +139,7 @@ function rowsOf(service: Service): Promise<Rows> {
 
 /** How many rows there are of what is live: the past grows. */
 function counts(rows: Rows): Record<string, number> {
-  const past = ['journal', 'people_journal', 'history', 'admin_event']
+  const past = ['journal', 'people_journal', 'history', 'admin_event', 'former_realm']
   return Object.fromEntries(
     Object.entries(rows).flatMap(([table, { rows }]) => (past.includes(table) ? [] : [[table, rows]])),
   )
