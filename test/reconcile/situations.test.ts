@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { parseDocuments } from '../../src/realm-file/document.ts'
 import { substitute } from '../../src/realm-file/substitute.ts'
 import { findDrift } from '../../src/reconcile/drift.ts'
@@ -13,10 +13,14 @@ import { allowedBy } from '../../src/reconcile/sources/allowed.ts'
 import { openService, SYSTEM } from '../../src/service/service.ts'
 import { change, liveObject, liveObjects, make, remove } from '../support/changes.ts'
 import { apply, exported, live, plan, realm, realmOfEachTest, service } from '../support/documents.ts'
+import { plansOn } from '../support/plans.ts'
 import { ANN, applyAs, planText, source } from '../support/reconcile.ts'
-import { newDatabase } from '../support/service.ts'
+import { testServer } from '../support/server.ts'
+import { newDatabase, newName } from '../support/service.ts'
 
 realmOfEachTest()
+
+const server = await testServer()
 
 const rules = readFileSync(new URL('../../docs/rules.md', import.meta.url), 'utf8')
 const listed = [...rules.matchAll(/^\| \d+ \| ([^|]+?) \|/gm)].map(([, situation]) => situation)
@@ -260,6 +264,58 @@ describe('going back', () => {
     expect((await apply({ displayName: 'One' })).realms[0]).not.toHaveProperty('held')
     await apply({ displayName: 'Two' })
     expect((await settings()).displayName).toBe('Two')
+  })
+})
+
+describe('what waits for a person', () => {
+  let regent: ReturnType<typeof plansOn>
+  beforeEach(() => {
+    regent = plansOn(server, newName('source'))
+  })
+  const people = async (of: string) => [...(await liveObjects(service, SYSTEM, of, 'user')).keys()]
+
+  situation('a person is stated who made their own account', async () => {
+    const self = { actor: { kind: 'person', user: 'eve', client: 'account' } } as const
+    await make(service, self, realm, 'user', { username: 'eve', enabled: true })
+    const stated = { realm, users: [{ username: 'eve', firstName: 'Eve' }] }
+    const [waiting] = (await regent.apply(stated)).realms
+    expect(waiting.guarded.guards).toMatchObject([{ guard: 'adoption' }])
+    expect((await live('user', 'eve')).representation.firstName).toBeUndefined()
+    await regent.approve(waiting.guarded.plan)
+    expect((await live('user', 'eve')).representation.firstName).toBe('Eve')
+  })
+
+  situation('a realm is stated no more', async () => {
+    const [one, other] = [newName(), newName()]
+    await regent.apply({ realm: one, users: [{ username: 'ann' }] }, { realm: other })
+    const { realms } = await regent.apply({ realm: other })
+    const waiting = realms.find(({ plan }: { plan: { realm: string } }) => plan.realm === one)
+    expect(waiting.guarded.guards).toMatchObject([{ guard: 'deletesRealm' }])
+    expect(await people(one)).toEqual(['ann'])
+    await regent.approve(waiting.guarded.plan)
+    await expect(people(one)).rejects.toThrow('Realm not found')
+  })
+
+  situation('a realm that is stated is deleted by REST', async () => {
+    const [empty, peopled] = [newName(), newName()]
+    const both = [{ realm: empty }, { realm: peopled, users: [{ username: 'ann' }] }]
+    await regent.apply(...both)
+    for (const one of [empty, peopled]) expect((await server.call('DELETE', `/admin/realms/${one}`)).status).toBe(204)
+    const { realms } = await regent.apply(...both)
+    expect(await people(empty)).toEqual([])
+    const waiting = realms.find(({ plan }: { plan: { realm: string } }) => plan.realm === peopled)
+    expect(waiting.guarded.guards).toMatchObject([{ guard: 'makesRealmAgain' }])
+    await regent.approve(waiting.guarded.plan)
+    expect(await people(peopled)).toEqual(['ann'])
+  })
+
+  situation('a plan is saved, and people sign up before it is applied', async () => {
+    await regent.apply({ realm, registrationAllowed: true, ...shop() })
+    const { saved } = await regent.save({ realm, registrationAllowed: true, ...shop({ name: 'Shop' }) })
+    await make(service, { actor: { kind: 'person', user: 'ben', client: 'shop' } }, realm, 'user', { username: 'ben' })
+    expect((await regent.carryOut(saved.id)).status).toBe(200)
+    expect((await live('client', 'shop')).representation.name).toBe('Shop')
+    expect(await people(realm)).toEqual(['ben'])
   })
 })
 
