@@ -3,15 +3,12 @@ import * as z from 'zod'
 import { adminRoles } from '../kinds/admin-roles.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Kind } from '../kinds/kind.ts'
+import { sourceSettings } from '../service/source-settings.ts'
+import { duration } from './duration.ts'
 import { parentFields } from './resource-kinds.ts'
 
 const name = (description: string) => z.string().min(1).describe(description)
-const duration = (description: string) =>
-  z
-    .string()
-    .regex(/^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/, 'must be a duration such as 30s, 10m or 1h30m')
-    .optional()
-    .describe(description)
+const time = (description: string) => duration.optional().describe(description)
 
 /** What stands in the place of a secret that a Secret of Kubernetes holds. */
 export const secretReference = z
@@ -81,33 +78,25 @@ const admitted = z.strictObject({
     .describe('Administrative roles that what is stated there may give at most; none unless it says otherwise.'),
 })
 
-const depended = z.strictObject({
-  kind: z.enum(['Realm', 'RealmSource']).optional().describe('Realm unless it says otherwise.'),
-  name: name('Name of the resource.'),
-  namespace: name('Its namespace, where it is another one.').optional(),
-})
-
 const ofRealms = {
   suspend: z.boolean().optional().describe('Nothing is applied to the realm until it is false again.'),
   mode: z
     .enum(['apply', 'plan'])
     .optional()
     .describe('plan: only what would change is shown. apply unless it says otherwise.'),
-  interval: duration('How often the realm is looked at although no resource has changed.'),
-  retryInterval: duration('How soon a failed run is tried again; without it soon, and then less and less often.'),
-  timeout: duration('How long a run may take.'),
-  prune: z
-    .enum(['owned', 'none', 'all'])
+  interval: time('How often the realm is looked at although no resource has changed.'),
+  retryInterval: time('How soon a failed run is tried again; without it soon, and then less and less often.'),
+  timeout: time('How long a run may take.'),
+  dependsOn: z
+    .array(name('Name of the resource.'))
     .optional()
-    .describe(
-      'What goes that no resource states: what resources have made, nothing, or, in lists that are stated, everything. owned unless it says otherwise.',
-    ),
-  dependsOn: z.array(depended).optional().describe('Resources that must be ready first.'),
+    .describe('Resources of realms in its namespace: this one is applied once each of these has been.'),
   allowedNamespaces: z
     .array(admitted)
     .max(100)
     .optional()
     .describe('Namespaces besides its own whose resources count for the realm.'),
+  ...sourceSettings.shape,
 }
 
 const ofClients = {

@@ -163,7 +163,7 @@ describe('resources', () => {
       ].join('\n---\n'),
     })
     expect(await refusal(files('often'))).toEqual([
-      'a.yaml:5:3: Realm: interval must be a duration such as 30s, 10m or 1h30m',
+      'a.yaml:5:3: Realm: interval must be a time such as 30s, 5m or 1h30m',
     ])
     expect(notesOf(await apply(files('1h30m')))).toEqual([
       'a.yaml:5:3: interval of Realm is for Kubernetes, and without effect here',
