@@ -4,7 +4,7 @@ import { checkImports, type Import, readImports, readSources } from '../scripts/
 const order = 'lib ← kinds ← {store, config} ← service ← realm-file ← {oidc, reconcile} ← http ← operator ← cli ← main'
 const siblings = 'oidc and reconcile do not import each other, nor do store and config'
 const pure =
-  'reconcile/{action,binding,changes,creation,dependencies,kept,lint/*,markdown,markdown-code,moved,obstacles,plan,plan-input,renames,render,shown,unknown-providers,waiting,words} import kinds, lib and one another only'
+  'reconcile/{action,beyond,binding,changes,creation,dependencies,kept,lint/*,markdown,markdown-code,moved,obstacles,plan,plan-input,renames,render,shown,unknown-providers,waiting,words} import kinds, lib and one another only'
 
 test('the imports of src keep the rules', () => {
   expect(checkImports(readSources())).toEqual([])

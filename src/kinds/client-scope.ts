@@ -2,6 +2,9 @@ import { structured, text, textMap } from './fields.ts'
 import { defineKind } from './kind.ts'
 import { roleNames } from './role.ts'
 
+/** The client scope of clients that have an account of their own. */
+export const SERVICE_ACCOUNT_SCOPE = 'service_account'
+
 /** Keycloak: ClientScopeRepresentation. A named set of protocol mappers and role scope mappings that clients share. */
 export const clientScope = defineKind({
   name: 'clientScope',

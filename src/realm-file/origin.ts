@@ -7,6 +7,7 @@ import type { Path, Position } from '../lib/position.ts'
 import { recent } from '../lib/recent.ts'
 import type { Document } from './document.ts'
 import { type Report, wellFormed } from './form.ts'
+import { type StatedList, statedComponents, statedLists } from './lists.ts'
 import type { Notice } from './problem.ts'
 import { type Reshaped, reshape } from './reshape.ts'
 import { setAside } from './unmanaged.ts'
@@ -19,6 +20,8 @@ export interface Cut {
   /** Those of them that the document states itself. */
   readonly stated: readonly TreeObject[]
   readonly notices: readonly Notice[]
+  /** The lists of objects that the document states. */
+  readonly lists: readonly StatedList[]
 }
 
 /** Objects of documents that stay cut. */
@@ -31,10 +34,20 @@ export function cutUp(document: Document, report: Report): Cut {
   const { managed, notices } = setAside(document)
   const shaped = reshape(document, managed, report)
   const there: Report = (path, message, unknown) => report(shaped.originOf(path), message, unknown)
-  const tree = splitTree(wellFormed(shaped.realm, there))
+  const formed = wellFormed(shaped.realm, there)
+  const tree = splitTree(formed)
   const stated = tree.filter(({ path }) => isStated(document, shaped.originOf(path)))
-  const cut = { shaped, tree, stated, notices }
+  const isWritten = (path: Path) => {
+    const written = shaped.originOf(path)
+    return isStated(document, written) && Array.isArray(valueAt(managed, written))
+  }
+  const components = isStated(document, ['components']) ? statedComponents(managed.components) : []
+  const cut = { shaped, tree, stated, notices, lists: [...statedLists(formed, isWritten), ...components] }
   return cuts(document, stated.length, () => cut)
+}
+
+function valueAt(value: Representation, path: Path): unknown {
+  return path.reduce<unknown>((node, step) => (node as Representation | null)?.[step], value)
 }
 
 /** Whether the document states what stands at the path, and does not only say where something belongs. */

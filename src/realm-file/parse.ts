@@ -9,6 +9,7 @@ import type { Path, Position } from '../lib/position.ts'
 import type { Document } from './document.ts'
 import { type FieldProblem, fieldProblems, nameProblems } from './field-problems.ts'
 import type { Report } from './form.ts'
+import type { StatedList } from './lists.ts'
 import { literalSecrets } from './literals.ts'
 import { cutUp, isStated, Origin, steps } from './origin.ts'
 import { DocumentError, type Notice, type Problem, pointerOf } from './problem.ts'
@@ -41,6 +42,8 @@ export interface StatedRealm {
   readonly notices: readonly Notice[]
   /** Where the realm is named by a document that states only something in it. */
   readonly named: Position | undefined
+  /** The lists of objects that it states, also empty ones. */
+  readonly lists: readonly StatedList[]
 }
 
 /** What becomes of fields that Regent does not know. */
@@ -75,6 +78,7 @@ export function parseRealm(document: Document, unknownFields: UnknownFields = 'e
     objects,
     notices: [...cut.notices, ...notices, ...ignored(shaped, stated)],
     named: isStated(document, []) ? undefined : document.locate([kinds.realm.naturalKey]),
+    lists: cut.lists,
   }
 }
 

@@ -15,6 +15,7 @@ import { kinds } from '../kinds/index.ts'
 import type { Key, Kind, KindName } from '../kinds/kind.ts'
 import { address } from '../kinds/tree.ts'
 import type { Attribution, Change, LeftAlone } from './action.ts'
+import { beyond } from './beyond.ts'
 import type { DriftPolicy, LiveState, Owned, Place, PlanInput, Stated } from './plan-input.ts'
 
 /** The change of a stated field, if there is one. */
@@ -48,7 +49,7 @@ export function changeOf(
     }))
   }
   if (resolve(kind, path).field.relation)
-    return relationChange(input, live, owned, path, keysOf(value), keysOf(current), keysOf(last), origin)
+    return relationChange(input, live, owned, path, keysOf(value), keysOf(current), last, origin)
   if (same(kind, path, value, current) || whyLeftAlone(input, kind, live, owned, path, value)) return []
   const drifted = last !== undefined && !same(kind, path, last, current)
   const by = drifted || last === undefined ? attribution(input, live, path) : undefined
@@ -56,7 +57,10 @@ export function changeOf(
   return [{ path, from: current, to: value, why, ...(by && drifted && { by }), position: origin.locate(path) }]
 }
 
-/** Owned element by element: what is stated and missing is added, what was applied and is stated no more is removed. */
+/**
+ * Owned element by element: what is stated and missing is added, what was applied and is stated no more is removed; where what is stated
+ * is all, so is everything else.
+ */
 function relationChange(
   input: PlanInput,
   live: LiveState,
@@ -64,15 +68,16 @@ function relationChange(
   path: string,
   stated: readonly Key[],
   current: readonly Key[],
-  last: readonly Key[],
+  last: Json | undefined,
   origin: Place,
 ): Change[] {
   const add = missing(stated, current)
-  const dropped = missing(last, stated)
-  const remove = dropped.filter((key) => missing([key], current).length === 0)
+  const dropped = missing(keysOf(last), stated).filter((key) => missing([key], current).length === 0)
+  const more = missing(beyond(input, live, owned, path, stated, current), dropped)
+  const remove = [...dropped, ...more]
   if (!add.length && !remove.length) return []
-  // An element that had been applied and is stated still, but is not there: somebody removed it.
-  const drifted = add.length > 0 && !remove.length && missing(add, last).length === 0
+  // An element that had been applied and is stated still, but is not there: somebody removed it, as they added what is beyond.
+  const drifted = last !== undefined && !dropped.length && missing(add, keysOf(last)).length === 0
   if (drifted && staysAsItIs(input, live, owned, path, current as unknown as Json)) return []
   const by = drifted ? attribution(input, live, path) : undefined
   return [{ path, add, remove, why: drifted ? 'drift' : 'stated', ...(by && { by }), position: origin.locate(path) }]
@@ -121,9 +126,12 @@ function whyLeftAlone(
   if (last === undefined || field.once) return undefined
   const current = valueAt(kind, live.fields, path)
   if (field.relation) {
-    const lacks = missing(keysOf(value), keysOf(current))
+    const differing = [
+      ...missing(keysOf(value), keysOf(current)),
+      ...beyond(input, live, owned, path, keysOf(value), keysOf(current)),
+    ]
     const isNew = missing(keysOf(value), keysOf(last)).length > 0
-    return lacks.length > 0 && !isNew ? staysAsItIs(input, live, owned, path, current) : undefined
+    return differing.length > 0 && !isNew ? staysAsItIs(input, live, owned, path, current) : undefined
   }
   if (same(kind, path, value, current) || !same(kind, path, value, last)) return undefined
   return staysAsItIs(input, live, owned, path, current)

@@ -8,6 +8,7 @@ import { sharing } from '../kinds/shared.ts'
 import { address, describe } from '../kinds/tree.ts'
 import type { Position } from '../lib/position.ts'
 import type { Document } from '../realm-file/document.ts'
+import type { StatedList } from '../realm-file/lists.ts'
 import { parseRealm, type StatedObject, type StatedRealm, type UnknownFields } from '../realm-file/parse.ts'
 import { byPlace, collect, DocumentError, type Notice, type Problem, renderPosition } from '../realm-file/problem.ts'
 import { mapTexts } from '../realm-file/substitute.ts'
@@ -45,6 +46,8 @@ export interface DesiredRealm {
   readonly named: Position | undefined
   /** Names of the secrets in it that Regent makes. */
   readonly generated: ReadonlySet<string>
+  /** The lists of objects that are stated, also empty ones. */
+  readonly lists: readonly StatedList[]
 }
 
 /** How secrets that documents name are made, for one source. */
@@ -85,6 +88,7 @@ class Merged implements DesiredRealm {
   readonly notices: Notice[] = []
   named: Position | undefined
   readonly generated = new Set<string>()
+  readonly lists: StatedList[] = []
   readonly #vault: Vault
   readonly #make: MakeSecret | undefined
   readonly #problems: Problem[]
@@ -101,6 +105,7 @@ class Merged implements DesiredRealm {
 
   add(part: StatedRealm): void {
     this.notices.push(...part.notices)
+    this.lists.push(...part.lists)
     if (!this.#parts++) this.named = part.named
     // One document that states the realm itself is enough.
     else if (!part.named) this.named = undefined

@@ -6,7 +6,7 @@ import { kinds } from '../kinds/index.ts'
 import type { Key, KindName } from '../kinds/kind.ts'
 import { creationOrder } from '../kinds/order.ts'
 import { demand, may } from '../service/administrators.ts'
-import { type Context, entriesOf, type InventoryRow, markedInventoryOf } from '../service/context.ts'
+import { type Context, entriesOf, type InventoryRow, type MarkedRow, markedInventoryOf } from '../service/context.ts'
 import { type DriftPolicy, driftPolicy } from '../service/drift-policy.ts'
 import { writers } from '../service/index.ts'
 import { digested } from '../service/secrets.ts'
@@ -78,7 +78,7 @@ const rowName = ({ kind, object }: InventoryRow): string => `${kind} ${object}`
 
 function compare(
   realm: string,
-  row: InventoryRow,
+  row: MarkedRow,
   live: FlatFields | undefined,
   changedBy: ReturnType<typeof blame>,
 ): Omit<Drift, 'policy'>[] {
@@ -91,15 +91,17 @@ function compare(
   return Object.entries(row.fields).flatMap(([path, applied]): Omit<Drift, 'policy'>[] => {
     if (resolve(kinds[kind], path).field.once) return []
     const now = valueAt(kinds[kind], live, path)
-    if (!differs(kind, path, applied, now)) return []
+    if (!differs(row, path, applied, now)) return []
     const by = changedBy(kind, row.object, path)
     const values = isSecret(kinds[kind], path) ? {} : { applied, live: now }
     return [{ ...base, path, ...values, ...(by && { by }) }]
   })
 }
 
-/** Of a relation only elements that were applied count: others are nobody's business. */
-function differs(kind: KindName, path: string, applied: Json, live: Json): boolean {
+/** Of a relation only elements that were applied count: others are nobody's business, unless the source prunes all. */
+function differs({ kind, settings }: MarkedRow, path: string, applied: Json, live: Json): boolean {
   if (!resolve(kinds[kind], path).field.relation) return !same(kinds[kind], path, applied, live)
-  return missing((applied ?? []) as unknown as Key[], (live ?? []) as unknown as Key[]).length > 0
+  const [stated, there] = [applied ?? [], live ?? []] as unknown as [Key[], Key[]]
+  const isWhole = (settings as SourceSettings).prune === 'all' && !kinds[kind].people
+  return missing(stated, there).length > 0 || (isWhole && missing(there, stated).length > 0)
 }

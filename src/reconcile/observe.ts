@@ -16,6 +16,7 @@ import { isStatedAgain, references } from './obstacles.ts'
 import { inventoryAgainst, ownedTogether, type Stating, settledRows } from './owned.ts'
 import type { LiveState, Owned, PlanInput } from './plan-input.ts'
 import { calledBefore } from './renames.ts'
+import { beyondLists } from './whole-lists.ts'
 
 /** What was observed, as a plan is made of it, and the rows of the inventory as they are kept, source by source. */
 export interface Observed extends PlanInput {
@@ -49,6 +50,12 @@ export async function observe(
       by,
     )
   }
+  const isWhole: PlanInput['isWhole'] = (kind, key, path) =>
+    !kinds[kind].people &&
+    parts.some(
+      ({ settings, desired }) =>
+        settings.prune === 'all' && desired.objects.get(address(kind, key))?.fields.has(path) === true,
+    )
   if (!context) {
     // A new realm will have its built-in objects: the plan says what is to change on them.
     const live = [...builtIn.values()].map(({ kind, key, representation }) => ({
@@ -66,6 +73,7 @@ export async function observe(
       owned: [],
       others: [],
       policyOf,
+      isWhole: () => false,
       resettled: false,
       marked: new Map(),
       rows: [],
@@ -78,7 +86,8 @@ export async function observe(
   const read = new Set(parts.map(({ source }) => source))
   const own = rows.filter(({ source }) => read.has(source))
   const owned = ownedTogether(own, parts)
-  const settled = settledRows(desired, owned)
+  // Who settles something else may mean something else by what they state again.
+  const settled = resettled ? new Map<string, Owned>() : settledRows(desired, owned)
   const keys = wantedKeys(desired, owned, (id) => isSettled(id) || settled.has(id))
   const unsettled = await readLive(
     context,
@@ -95,6 +104,7 @@ export async function observe(
     })),
     ...unsettled,
   ]
+  const beyond = await beyondLists(context, parts, desired, rows, base.builtIn)
   const entries = await entriesOf(
     context,
     owned.filter(({ marked, drifted, adopted }) => marked || (resettled && (drifted || adopted))),
@@ -107,17 +117,27 @@ export async function observe(
     ...base,
     calledNow: context.realm.name,
     exists: true,
-    live,
+    live: withBeyond(live, beyond.objects),
     names: await readNames(context, keys, desired, live),
     isSettled,
     owned,
     others: rows.filter(({ source, stated }) => !read.has(source) && stated !== STATED_NO_MORE),
     policyOf,
+    isWhole,
     resettled,
-    marked: new Map([...marked].map(([source, { length }]) => [source, length])),
+    marked: new Map(
+      parts.map(({ source }) => [source, (marked.get(source)?.length ?? 0) + Number(beyond.marked.has(source))]),
+    ),
     rows: own,
     changedBy: blame(entries),
   }
+}
+
+/** What is beyond a list may be known already, since something names it. */
+function withBeyond(live: readonly LiveState[], beyond: readonly LiveState[]): readonly LiveState[] {
+  if (!beyond.length) return live
+  const more = new Set(beyond.map(({ kind, id }) => `${kind} ${id}`))
+  return [...live.filter(({ kind, id }) => !more.has(`${kind} ${id}`)), ...beyond]
 }
 
 async function readLive(

@@ -22,10 +22,20 @@ export async function inventoryAgainst(
   context: Context,
   parts: readonly Stating[],
 ): Promise<{ rows: InventoryRow[]; open: ReadonlySet<string> }> {
-  const stating = parts.map(({ source, desired, resettled }) => ({ source, resettled, ...digestsIn(desired) }))
+  const stating = parts.map(({ source, desired, resettled, settings }) => ({
+    source,
+    resettled,
+    whole: resettled && settings.prune === 'all',
+    ...digestsIn(desired),
+  }))
   const { rows, fresh } = await inventoryOf(
     context,
-    stating.map(({ source, byDigest, resettled }) => ({ source, digests: [...byDigest.keys()], resettled })),
+    stating.map(({ source, byDigest, resettled, whole }) => ({
+      source,
+      digests: [...byDigest.keys()],
+      resettled,
+      whole,
+    })),
   )
   const digestsOf = new Map(stating.map(({ source, byDigest }) => [source, byDigest]))
   const open = new Set([

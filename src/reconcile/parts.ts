@@ -27,7 +27,7 @@ export interface Part {
 
 /** A part of a source that states nothing of the realm any more. */
 export function nothingStated(name: string): DesiredRealm {
-  return { name, objects: new Map(), notices: [], named: undefined, generated: new Set() }
+  return { name, objects: new Map(), notices: [], named: undefined, generated: new Set(), lists: [] }
 }
 
 /** What the parts state together; what they contradict each other in is added to the problems, and told at both places. */
@@ -46,6 +46,7 @@ export function together(name: string, parts: readonly Part[], problems: Problem
     name,
     objects,
     notices: stating.flatMap(({ notices }) => notices),
+    lists: stating.flatMap(({ lists }) => lists),
     named: stating.every(({ named }) => named) ? stating[0]!.named : undefined,
     generated: new Set(stating.flatMap(({ generated }) => [...generated])),
   }

@@ -14,6 +14,8 @@ export interface LiveState {
   readonly version?: number
   /** It was not read: it is stated as it was applied, and nobody has changed it since. Only the stated fields are known. */
   readonly settled?: true
+  /** Nobody states it, and a list that is whole does not have it. */
+  readonly beyond?: true
   readonly fields: FlatFields
 }
 
@@ -90,6 +92,8 @@ export interface PlanInput {
   readonly others: readonly (Owned & { readonly source: string })[]
   /** What becomes of a field, or without a path of a whole object, that is stated and not as it was applied. */
   readonly policyOf: (kind: KindName, key: Key, path: string | undefined, by: Attribution | undefined) => DriftPolicy
+  /** Whether nothing else is to be in a relation than what is stated. */
+  readonly isWhole: (kind: KindName, key: Key, path: string) => boolean
   /** A source of the run settles something else about itself than when it applied last. */
   readonly resettled: boolean
   /** How many rows of the inventory somebody else had marked, by source of the run. */

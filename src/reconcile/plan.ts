@@ -34,6 +34,8 @@ export function plan(input: PlanInput): RealmPlan {
   const whole = endOfRealm(input)
   if (whole) actions.push(whole)
   else actions.push(...going.flatMap((one) => abandon(input, one, byId.get(`${one.kind} ${one.object}`), bound)))
+  const beyond = input.live.filter((one) => one.beyond && !bound.has(one))
+  actions.push(...beyond.map((one): Action => ({ ...actionOn('delete', one), changes: [] })))
   return {
     realm: input.realm,
     ...(input.calledNow !== input.realm && { calledNow: input.calledNow }),

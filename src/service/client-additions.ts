@@ -1,14 +1,12 @@
 // What a new client gets of its realm: client scopes, by protocol, and those of a service account.
 import { createHash } from 'node:crypto'
 import { builtInObjects } from '../kinds/built-in/index.ts'
+import { SERVICE_ACCOUNT_SCOPE } from '../kinds/client-scope.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Representation } from '../kinds/kind.ts'
 import type { Context } from './context.ts'
 import { type LiveObject, listObjects, type SaidObject } from './live.ts'
 import type { NewObject } from './objects.ts'
-
-/** The client scope of clients that have an account of their own. */
-export const SERVICE_ACCOUNT_SCOPE = 'service_account'
 
 /** A client scope, as far as it matters to new clients. */
 type Scope = Pick<LiveObject, 'key' | 'representation'>

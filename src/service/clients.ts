@@ -1,15 +1,10 @@
 // Clients: secrets, the client scopes that a new one gets, service accounts, URIs.
 import { randomInt, randomUUID } from 'node:crypto'
+import { SERVICE_ACCOUNT_SCOPE } from '../kinds/client-scope.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Representation } from '../kinds/kind.ts'
 import { secondsOf } from '../lib/seconds.ts'
-import {
-  additions,
-  additionsIn,
-  type NewClientScopes,
-  newClientScopes,
-  SERVICE_ACCOUNT_SCOPE,
-} from './client-additions.ts'
+import { additions, additionsIn, type NewClientScopes, newClientScopes } from './client-additions.ts'
 import { clientProblem } from './client-uris.ts'
 import type { Context } from './context.ts'
 import { failure } from './errors.ts'

@@ -12,6 +12,7 @@ import {
   type StatedNow,
   selectInventory,
   selectMarkedInventory,
+  selectMarkedLists,
   selectOwned,
 } from '../store/inventory.ts'
 import {
@@ -32,7 +33,7 @@ import type { Power } from './power.ts'
 import type { UserEvent } from './user-events.ts'
 import type { Vault } from './vault.ts'
 
-export type { InventoryRow } from '../store/inventory.ts'
+export type { InventoryRow, MarkedRow } from '../store/inventory.ts'
 export type { Actor, JournalEntry, StoredEntry } from '../store/journal.ts'
 
 /** One call by one actor on one realm, inside one transaction. */
@@ -167,6 +168,11 @@ export function ownedOf(
   objects: readonly { kind: KindName; key: Key }[],
 ): Promise<InventoryRow[]> {
   return selectOwned(tx, realm.number, sources, objects)
+}
+
+/** Names of the sources that prune all and for which somebody made something since. One statement. */
+export function marksOfLists({ tx, realm }: Context): Promise<string[]> {
+  return selectMarkedLists(tx, realm.number)
 }
 
 /** What all sources own in the realm and somebody else has changed since. One statement. */

@@ -52,6 +52,14 @@ export async function selectMarkedRealms(tx: Transaction): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
+/** Names of the sources with lists that are whole and for which somebody made something since they were applied. One statement. */
+export async function selectMarkedLists(tx: Transaction, realm: number): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select s.name from source_realm sr join source s on s.number = sr.source
+    where sr.realm = ${realm} and sr.added`.execute(tx)
+  return rows.map(({ name }) => name)
+}
+
 /** What a source states, as digests of rows of the inventory. */
 export interface StatedDigests {
   readonly source: string
@@ -62,6 +70,8 @@ export interface StatedDigests {
 export interface StatedNow extends StatedDigests {
   /** It settles something else about itself than before: what it left alone is looked at again. */
   readonly resettled: boolean
+  /** Now all of its lists count: all that it states is looked at again. */
+  readonly whole: boolean
 }
 
 /** The inventory of a realm less what sources say as its rows do. */
@@ -83,6 +93,7 @@ export async function selectInventory(
   const digests = stated.flatMap(({ digests }) => digests)
   const sources = stated.flatMap(({ source, digests }) => digests.map(() => source))
   const resettled = stated.flatMap((one) => (one.resettled ? one.source : []))
+  const whole = stated.flatMap((one) => (one.whole ? one.source : []))
   const { rows } = await sql<InventoryRow & { fresh: string | null }>`
     with row as (
       select s.name as source, i.kind, i.object, i.key, i.fields, i.file, i.line, i.marked, i.stated, i.drifted,
@@ -97,6 +108,7 @@ export async function selectInventory(
       on d.digest = r.stated and d.source = r.source
     where r.object is null or d.digest is null or r.marked
       or ((r.drifted is not null or r.adopted is not null) and r.source = any(${resettled}::text[]))
+      or r.source = any(${whole}::text[])
     union all
     select o.*, null from row o where o.source <> all(${stated.map(({ source }) => source)}::text[])
     order by source, kind, key`.execute(tx)

@@ -90,7 +90,7 @@ function* numbered(entries: readonly JournalEntry[], first: number): Generator<J
 }
 
 /**
- * Whoever changes an object marks its rows of the inventory, and wakes those who look for drift, also where they are marked
+ * Whoever changes an object marks its rows of the inventory, whoever makes one the sources whose lists are whole, and wakes those who look for drift, also where they are marked
  * already: it may have been put back. `entry` holds the entries. Where it is asked, gives the rows of the sources that do not simply
  * allow it.
  */
@@ -101,12 +101,19 @@ function marking(realm: number, except: readonly string[], asked: boolean): RawB
         where i.realm = ${realm} and i.stated is distinct from '' and e.entry ->> 'operation' <> 'create'
           and i.source <> all (select s.number from source s where s.name = any(${except}::text[]))
       ),
+      added as (
+        update source_realm sr set added = true
+        where sr.realm = ${realm} and not sr.added and sr.settings ->> 'prune' = 'all'
+          and exists (select from entry e where e.entry ->> 'operation' = 'create' and e.entry ->> 'kind' <> 'user')
+          and sr.source <> all (select s.number from source s where s.name = any(${except}::text[]))
+        returning sr.source
+      ),
       marked as (
         update inventory i set marked = true
         from touched t
         where i.realm = ${realm} and not i.marked and i.source = t.source and i.kind = t.kind and i.object = t.object
       )
-      select o.* from (select ${waking({ topic: 'drift', realm })} where exists (select from touched)) woken
+      select o.* from (select ${waking({ topic: 'drift', realm })} where exists (select from touched) or exists (select from added)) woken
         left join (
           select s.name as source, i.kind, i.object, i.key, i.fields, i.file, i.line, i.lines, sr.settings
           from touched t

@@ -39,6 +39,7 @@ import { driftAdopted } from './migrations/0039-drift-adopted.ts'
 import { driftTold } from './migrations/0040-drift-told.ts'
 import { leases } from './migrations/0041-leases.ts'
 import { plans } from './migrations/0042-plans.ts'
+import { listsOfSources } from './migrations/0043-lists-of-sources.ts'
 
 /** The migrations in order: name → SQL. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -78,6 +79,7 @@ export const migrations: Readonly<Record<string, string>> = {
   '0040-drift-told': driftTold,
   '0041-leases': leases,
   '0042-plans': plans,
+  '0043-lists-of-sources': listsOfSources,
 }
 
 /** The last of them, which a store has that is up to date. */

@@ -36,7 +36,7 @@ function appliedBy(sources: readonly string[]): RawBuilder<unknown> {
   return sql`select s.name as source, r.name as realm, sr.digest, sr.revision, sr.held, sr.settings,
       (select i.key ->> 0 from inventory i
         where i.realm = sr.realm and i.source = sr.source and i.kind = 'realm') as stated,
-      exists (select from inventory i where i.realm = sr.realm and i.source = sr.source and i.marked) as marked
+      sr.added or exists (select from inventory i where i.realm = sr.realm and i.source = sr.source and i.marked) as marked
     from source s join source_realm sr on sr.source = s.number join realm r on r.number = sr.realm
     where s.name = any(${sources}::text[])`
 }
@@ -91,7 +91,7 @@ export interface HistoryLine {
 
 /**
  * Keeps what a source applied to a realm: its digest and revision, rows of what it owns, and a line of history where there is
- * one. Gives the source's number, and how many of its rows were marked before. One statement.
+ * one. Gives the source's number, and how many of its rows were marked before, one more where somebody made something. One statement.
  */
 export async function recordApplied(
   tx: Transaction,
@@ -114,7 +114,7 @@ export async function recordApplied(
       from owner o
       on conflict (realm, source) do update
         set digest = excluded.digest, revision = excluded.revision, settings = excluded.settings,
-          applied_at = excluded.applied_at, held = null
+          applied_at = excluded.applied_at, held = null, added = false
         where source_realm.realm = ${realm}
     ),
     ${line ? sql`line as (${historyLine(realm, line)}),` : sql``}
@@ -123,6 +123,8 @@ export async function recordApplied(
     )
     select o.number as source, (
         select count(*)::integer from inventory i where i.realm = ${realm} and i.source = o.number and i.marked
+      ) + (
+        select count(*)::integer from source_realm sr where sr.realm = ${realm} and sr.source = o.number and sr.added
       ) as marked, (${wakingWhereDrifted(realm, sql`o.number`)})
     from owner o`.execute(tx)
   return found[0]!
@@ -199,6 +201,10 @@ export async function forgetSource(tx: Transaction, realm: number, source: strin
     with gone as (
       delete from source_realm sr using source s
       where sr.realm = ${realm} and s.number = sr.source and s.name = ${source} returning sr.source
+    ),
+    added as (
+      update source_realm sr set added = true from source s
+      where sr.realm = ${realm} and s.number = sr.source and s.name <> ${source} and sr.settings ->> 'prune' = 'all'
     )
     select ${waking({ topic: 'drift', realm })} from gone`.execute(tx)
   return rows.length > 0

@@ -1,11 +1,13 @@
-// What becomes of what is stated no more: `owned` deletes what the source made, `none` nothing.
+// What becomes of what is stated no more: `owned` deletes what the source made, `none` nothing, `all` what is not in a stated list.
 import { expect, test } from 'vitest'
 import { findDrift } from '../../src/reconcile/drift.ts'
 import { renderOutcome } from '../../src/reconcile/render.ts'
 import { applySources, planSources } from '../../src/reconcile/run.ts'
+import { writers } from '../../src/service/index.ts'
 import { SYSTEM } from '../../src/service/service.ts'
 import type { SourceSettings } from '../../src/service/source-settings.ts'
-import { change, remove } from '../support/changes.ts'
+import { forget } from '../../src/service/sources.ts'
+import { change, make, remove } from '../support/changes.ts'
 import { live, realm, realmOfEachTest, service, state } from '../support/documents.ts'
 import { ANN, applyAs, source } from '../support/reconcile.ts'
 import { testService } from '../support/service.ts'
@@ -76,3 +78,129 @@ test('what one source left, another one may delete that owned it too only if non
   ])
   expect((await live('role', 'guest')).representation.description).toBe('new')
 })
+
+const client = (clientId: string, more = {}) => ({ clientId, ...more })
+
+test('where a source prunes all, what is not in a list that it states goes, and nothing else', async () => {
+  await make(service, ANN, realm, 'client', { clientId: 'theirs' })
+  await make(service, ANN, realm, 'role', { name: 'theirs' })
+  await make(service, ANN, realm, 'user', { username: 'ann' })
+  await make(service, ANN, realm, 'group', { path: '/theirs' })
+  await make(service, ANN, realm, 'group', { path: '/theirs/below' })
+  const stated = { clients: [client('shop')], groups: [], users: [] }
+  expect(await plan('all', stated)).toMatch(
+    /\+ client shop .*\n(.*\n)*? {2}- client theirs\n {2}- group \/theirs\n(.*\n)*Plan: 1 to create, 0 to update, 2 to delete\./,
+  )
+  await apply('all', stated)
+  await isGone('client', 'theirs')
+  await isGone('group', '/theirs/below')
+  await live('client', 'account')
+  await live('role', 'theirs')
+  await live('user', 'ann')
+  expect(await plan('all', stated)).toContain('Nothing to do.')
+  // An empty list says that there is none but what every realm has.
+  await apply('all', { ...stated, roles: { realm: [] } })
+  await isGone('role', 'theirs')
+  await live('role', `default-roles-${realm}`)
+  await live('role', 'offline_access')
+})
+
+test('what somebody makes in such a list is seen by the next run, and goes; a run with nothing to do stays as short', async () => {
+  const { statements } = await testService()
+  const stated = {
+    clients: [client('shop', { protocolMappers: [] })],
+    roles: { client: { shop: [{ name: 'buyer' }] } },
+  }
+  await apply('all', stated)
+  const run = () => apply('all', stated)
+  expect((await statements(run)).length).toBeLessThanOrEqual(2)
+  // People are none of it.
+  await make(service, ANN, realm, 'user', { username: 'ann' })
+  expect((await statements(run)).length).toBeLessThanOrEqual(2)
+  await make(service, ANN, realm, 'client', { clientId: 'theirs' })
+  await make(service, ANN, realm, 'role', { name: 'free' })
+  const { id } = await live('client', 'shop')
+  const parent = { kind: 'client' as const, id, key: ['shop'] }
+  await service.write(ANN, realm, async (context) => {
+    await writers.role.create(context, [{ parent, representation: { name: 'theirs' } }])
+    const mapper = { name: 'theirs', protocol: 'openid-connect', protocolMapper: 'oidc-usermodel-attribute-mapper' }
+    await writers.protocolMapper.create(context, [{ parent, representation: mapper }])
+  })
+  const { realms } = await run()
+  expect(realms[0]!.plan.actions.map(({ operation, key }) => [operation, key.join('/')]).sort()).toEqual([
+    ['delete', 'client/shop/theirs'],
+    ['delete', 'client/shop/theirs'],
+    ['delete', 'theirs'],
+  ])
+  await live('role', 'free')
+  expect((await statements(run)).length).toBeLessThanOrEqual(2)
+})
+
+test('elements of a relation that nobody states go too, and are drift; what hangs on people stays', async () => {
+  const staff = (...composites: string[]) => ({
+    roles: { realm: [{ name: 'staff', composites: { realm: composites } }, { name: 'guest' }, { name: 'other' }] },
+  })
+  const ann = { users: [{ username: 'ann', enabled: true, realmRoles: ['guest'] }] }
+  await apply('all', { ...staff('guest'), ...ann })
+  await relate('role', 'staff', 'composites', 'other')
+  await relate('user', 'ann', 'realmRoles', 'other')
+  expect((await findDrift(service, SYSTEM, realm)).map(({ path, live }) => [path, live])).toEqual([
+    ['composites', [['guest'], ['other']]],
+  ])
+  expect(await plan('all', { ...staff('guest'), ...ann })).toMatch(/composites: -other {2}puts back a change by ann/)
+  await apply('all', { ...staff('guest'), ...ann })
+  expect((await live('role', 'staff')).representation.composites).toEqual({ realm: ['guest'] })
+  expect((await live('user', 'ann')).representation.realmRoles).toContain('other')
+  expect(await plan('all', { ...staff('guest'), ...ann })).toContain('Nothing to do.')
+})
+
+test('a source that prunes all from now on looks at everything that it states again', async () => {
+  const stated = { roles: { realm: [{ name: 'staff', composites: { realm: ['offline_access'] } }] } }
+  await apply('owned', stated)
+  await relate('role', 'staff', 'composites', 'uma_authorization')
+  await make(service, ANN, realm, 'role', { name: 'theirs' })
+  await apply('owned', stated)
+  await live('role', 'theirs')
+  await apply('all', stated)
+  await isGone('role', 'theirs')
+  expect((await live('role', 'staff')).representation.composites).toEqual({ realm: ['offline_access'] })
+})
+
+test('what another source owns stays, whatever the lists say, and so does what another one adds to a relation', async () => {
+  const other = source(
+    [{ realm, roles: { realm: [{ name: 'theirs' }, { name: 'staff', composites: { realm: ['theirs'] } }] } }],
+    `${realm}-b`,
+  )
+  const stated = { roles: { realm: [{ name: 'staff', composites: { realm: ['offline_access'] } }] } }
+  await applyAs(service, other)
+  await apply('all', stated)
+  expect((await live('role', 'staff')).representation.composites).toEqual({ realm: ['offline_access', 'theirs'] })
+  expect(await plan('all', stated)).toContain('Nothing to do.')
+  // What it lets go of is nobody's.
+  await service.write(ANN, realm, (context) => forget(context, `${realm}-b`))
+  await apply('all', stated)
+  await isGone('role', 'theirs')
+})
+
+test('only a list that a document states itself counts: not where an object says what it belongs to', async () => {
+  await make(service, ANN, realm, 'client', { clientId: 'theirs' })
+  const resource = { apiVersion: 'regent.dev/v1alpha1', kind: 'RealmClient', metadata: { name: 'shop' } }
+  const state = source([{ ...resource, spec: { realmRef: { name: realm }, publicClient: true } }], realm)
+  await applyAs(service, { ...state, settings: { prune: 'all' } })
+  await live('client', 'shop')
+  await live('client', 'theirs')
+})
+
+test('what is renamed in such a list is renamed, and not deleted', async () => {
+  await make(service, ANN, realm, 'client', { clientId: 'old' })
+  const { id } = await live('client', 'old')
+  await apply('all', { clients: [{ clientId: 'new', renamedFrom: 'old' }] })
+  expect((await live('client', 'new')).id).toBe(id)
+  await isGone('client', 'old')
+})
+
+async function relate(kind: 'role' | 'user', name: string, field: string, role: string): Promise<void> {
+  const object = await live(kind, name)
+  const relations = { [field]: { add: [[role]] } }
+  await service.write(ANN, realm, (context) => writers[kind].update(context, [{ live: object, set: {}, relations }]))
+}

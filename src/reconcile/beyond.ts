@@ -1,0 +1,34 @@
+// Elements of relations that nobody states, where what is stated is all. Pure.
+
+import { SERVICE_ACCOUNT_SCOPE } from '../kinds/client-scope.ts'
+import { missing } from '../kinds/compare.ts'
+import type { Json } from '../kinds/fields.ts'
+import type { Key } from '../kinds/kind.ts'
+import type { LiveState, Owned, PlanInput } from './plan-input.ts'
+
+/** The elements of a relation that are to go, since what is stated is all of it; not those that a source has which is not read. */
+export function beyond(
+  input: PlanInput,
+  live: LiveState,
+  owned: Owned | undefined,
+  path: string,
+  stated: readonly Key[],
+  current: readonly Key[],
+): Key[] {
+  const key = owned?.key ?? live.key
+  if (!input.isWhole(live.kind, key, path)) return []
+  const theirs = input.others
+    .filter(({ kind, object }) => kind === live.kind && object === live.id)
+    .flatMap(({ fields }) => keysOf(fields[path]))
+  return missing(current, [...stated, ...theirs]).filter((element) => !isKeptElement(live, path, element))
+}
+
+/** Keycloak: who has an account of its own has the scope that goes with it, and whoever administers every realm does so by each. */
+function isKeptElement({ kind, key, fields }: LiveState, path: string, element: Key): boolean {
+  if (kind === 'client') return fields.serviceAccountsEnabled === true && element[0] === SERVICE_ACCOUNT_SCOPE
+  return kind === 'role' && path === 'composites' && key[0] === 'admin' && element[1]?.endsWith('-realm') === true
+}
+
+function keysOf(value: Json | undefined): Key[] {
+  return (value ?? []) as unknown as Key[]
+}
