@@ -24,5 +24,8 @@ export async function plan(
     console.log(`Saved as ${saved.id}${file}, until ${saved.expires}.`)
     if (waits) console.log(`Approve it with "regent approve ${saved.id}".`)
     if (changes) console.log(`Apply it with "regent apply --plan ${saved.id}".`)
-  } else if (changes && !flags.detailedExitcode) console.log(`Apply it with "regent apply ${shownSource(path)}".`)
+  } else if (changes && !flags.detailedExitcode) {
+    const same = source.settings ? ' and the same settings' : ''
+    console.log(`Apply it with "regent apply ${shownSource(path)}"${same}.`)
+  }
 }
