@@ -170,7 +170,12 @@ async function execute(
 ): Promise<RealmOutcome> {
   const work = (stepwise: boolean) => async (context: WriteContext) => {
     demand(context, 'administer-realm')
-    const applied = await apply({ ...context, power: within(context.power, ceiling) }, made, statement, stepwise)
+    const applied = await apply(
+      { ...context, ofSources: true, power: within(context.power, ceiling) },
+      made,
+      statement,
+      stepwise,
+    )
     // Found out or not: what failed once is never kept by the search for its name.
     if (stepwise) throw new Rollback(undefined)
     await demandAdministrator(context)

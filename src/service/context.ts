@@ -51,6 +51,8 @@ export interface Context {
   readonly mayLockOut?: true | undefined
   /** Whether the actor says that what sources state is to be changed nevertheless. */
   readonly mayDrift?: true | undefined
+  /** What is done is what sources state: they have vetoed each other before. */
+  readonly ofSources?: true
   /** What sources state and the actor changed: whoever answers tells it. Absent: nobody does. */
   readonly overwritten?: Overwritten[] | undefined
   /** Ids of objects that this transaction has made, by address, where the work keeps them: they need not be looked up. */
@@ -112,8 +114,8 @@ export function journal(
 }
 
 /** Whether sources may mind what the actor changes: administrators are told, and people and Regent itself do what they must. */
-function isAsked({ actor }: Context): boolean {
-  return actor.kind === 'administrator'
+function isAsked({ actor, ofSources }: Context): boolean {
+  return actor.kind === 'administrator' && !ofSources
 }
 
 /**
