@@ -53,7 +53,7 @@ export async function importCommand(url: string, flags: ImportFlags): Promise<vo
     await writeFile(target, renderDocument(document, flags.output))
     console.log(`Wrote ${target}.`)
   }
-  for (const { message } of notices) console.log(`Not moved: ${message}.`)
+  for (const notice of notices) console.log(`Not moved: ${notice}.`)
   const source = await readSource(target, { name: `${from} ${realm}` })
   const people = Array.isArray(document.users) ? document.users.length : 0
   console.log(openEnds(source, people, flags))

@@ -1,0 +1,34 @@
+// What is written of a realm that another server gives, where that server has what documents cannot say.
+import { expect, test } from 'vitest'
+import { movedIn } from '../../src/realm-file/moved-in.ts'
+
+test('settings of authenticators that are called alike become one; where they differ, that is told', () => {
+  const config = (value: string) => ({ alias: 'review', config: { 'update.profile.on.first.login': value } })
+  const other = { alias: 'other', config: { defaultProvider: 'x' } }
+  const read = (...authenticatorConfig: object[]) =>
+    movedIn(
+      'https://old.example.org',
+      JSON.parse(JSON.stringify({ realm: 'shop', enabled: true, authenticatorConfig })),
+    )
+  expect(read(config('on'), other, config('on'))).toMatchObject({
+    document: { realm: 'shop', enabled: true, authenticatorConfig: [other, config('on')] },
+    notices: [],
+  })
+  expect(read(config('on'), config('off'))).toMatchObject({
+    document: { realm: 'shop', enabled: true, authenticatorConfig: [config('on')] },
+    notices: ['authenticator config review is there several times, with different settings; only the first is kept'],
+  })
+})
+
+test('fields that Regent does not know are told and left out, and what looks like a variable stays what it is', () => {
+  const { document, notices } = movedIn('https://old.example.org', {
+    realm: 'shop',
+    enabled: true,
+    displayName: '$(env:HOME)',
+    ofTomorrow: true,
+  })
+  expect(document).toMatchObject({ realm: 'shop', enabled: true, displayName: '$$(env:HOME)' })
+  // Nor is a setting taken for none that an earlier version does not have.
+  expect(document).not.toHaveProperty('bruteForceStrategy')
+  expect(notices).toEqual([expect.stringContaining('ofTomorrow')])
+})
