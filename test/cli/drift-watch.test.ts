@@ -1,6 +1,10 @@
 // What a person sees who watches drift, on a server and on a store.
+import { createHmac } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { afterAll, expect, test } from 'vitest'
 import { workplace } from '../support/cli.ts'
 
@@ -9,9 +13,21 @@ afterAll(() => at.leave())
 
 const stated = { realm: 'acme', enabled: true, clients: [{ clientId: 'shop', name: 'Web shop' }] }
 
-test('a change is told in a line as it happens, on a server and on its store, until Ctrl-C', async () => {
+const posted = Promise.withResolvers<string>()
+const receiver = createServer(async (request, response) => {
+  const body = await text(request)
+  response.end()
+  const signature = `sha256=${createHmac('sha256', 'shared').update(body).digest('hex')}`
+  posted.resolve(request.headers['x-hub-signature-256'] === signature ? body : 'the signature is wrong')
+}).listen(0, '127.0.0.1')
+afterAll(() => void receiver.close())
+
+test('a change is told in a line as it happens, on a server and on its store, until Ctrl-C, and to a webhook', async () => {
   await writeFile(join(at.folder, 'acme.json'), JSON.stringify(stated))
-  const server = await at.serve('--source', 'acme.json')
+  await writeFile(join(at.folder, 'secret'), 'shared\n')
+  const webhook = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
+  const told = ['--drift-webhook', webhook, '--drift-webhook-secret-file', 'secret']
+  const server = await at.serve('--source', 'acme.json', ...told)
   const credentials = { grant_type: 'password', client_id: 'admin-cli', username: 'admin', password: 'admin' }
   const put = async (name: string) => {
     const tokens = `${server.url}/realms/master/protocol/openid-connect/token`
@@ -33,6 +49,10 @@ test('a change is told in a line as it happens, on a server and on its store, un
   expect(await remote.said('Web shop → Changed')).toMatch(
     /^drift acme client shop: name: Web shop → Changed, admin by admin-cli from 127\.0\.0\.1 at \S+Z \(acme\.json:1\)$/m,
   )
+  expect(JSON.parse(await posted.promise)).toMatchObject({
+    realm: 'acme',
+    events: [{ event: 'drift', live: 'Changed' }],
+  })
   await put('Web shop')
   expect(await remote.said('settled')).toMatch(/^settled acme client shop: name is settled \(acme\.json:1\)$/m)
   await put('Again')
