@@ -167,6 +167,29 @@ export const realmOutcome = z.object({
       }),
     )
     .describe('What follows without being stated.'),
+  effects: z
+    .array(
+      z.object({
+        kind: z.string().describe('Kind of the object that ends, or is disabled.'),
+        key,
+        what: z
+          .enum([
+            'unlinksUsers',
+            'hindersUsers',
+            'locksOutUsers',
+            'takesRoleFromUsers',
+            'takesRoleFromGroups',
+            'removesMembers',
+            'endsSessions',
+            'stopsSessions',
+            'removesConsents',
+            'orphansUsers',
+          ])
+          .describe('What people lose by it.'),
+        count: z.number().describe('How many.'),
+      }),
+    )
+    .describe('What people lose with the objects of the plan: links, roles, memberships, sessions, consents.'),
   findings: z
     .array(
       z.object({

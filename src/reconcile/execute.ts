@@ -16,6 +16,7 @@ import { type Action, type Approved, asPlain, type Guard, type Guarded, type Rea
 import { ActionError, type Applied, apply, eventsAreKept, type Statement } from './apply.ts'
 import { noHash, withCredentials } from './credentials.ts'
 import type { DesiredRealm } from './desired.ts'
+import { effectsOfPlan, type PlanEffect } from './effects.ts'
 import { guardsOf } from './guarding.ts'
 import { endsRealm } from './guards.ts'
 import { ownership } from './inventory.ts'
@@ -32,6 +33,8 @@ export interface RealmOutcome {
   readonly plan: RealmPlan
   /** What follows that no document states: journal entries that no action of the plan foresees. */
   readonly consequences: readonly JournalEntry[]
+  /** What people lose by it, which no journal says. */
+  readonly effects: readonly PlanEffect[]
   /** What is stated and works, and the field advises against. Absent: nobody looked. */
   readonly findings?: readonly Finding[]
   /** Somebody went back to an earlier revision: this was planned, and not applied. */
@@ -96,12 +99,12 @@ const WAITS = {
 export async function trial(service: Service, caller: Caller, whole: Planned): Promise<RealmOutcome> {
   const { desired, plan: made, waits } = whole
   const guards = whole.guards.length ? { guards: whole.guards } : {}
-  if (waits) return { plan: { ...made, notes: [...made.notes, WAITS] }, consequences: [], ...guards }
-  if (!made.actions.length) return { plan: made, consequences: [], ...guards }
+  const nothing = { consequences: [], effects: [], ...guards }
+  if (waits) return { plan: { ...made, notes: [...made.notes, WAITS] }, ...nothing }
+  if (!made.actions.length) return { plan: made, ...nothing }
   const statement = await withCredentials(service, desired, made, noHash)
-  return execute(service, caller, whole, statement, async (context) => {
-    const entries = [...context.entries, ...context.people]
-    throw new Rollback({ plan: made, consequences: consequences(made, entries), ...guards })
+  return execute(service, caller, whole, statement, async (context, _applied, effects) => {
+    throw new Rollback({ ...outcomeOf(context, made, effects), ...guards })
   })
 }
 
@@ -119,12 +122,8 @@ export async function commit(
   const { desired, input, plan: made } = whole
   const statement = await withCredentials(service, desired, made, hashPassword)
   const approved = permit?.approved && { approved: permit.approved }
-  return execute(service, caller, whole, statement, async (context, applied) => {
-    const outcome = {
-      plan: made,
-      consequences: consequences(made, [...context.entries, ...context.people]),
-      ...approved,
-    }
+  return execute(service, caller, whole, statement, async (context, applied, effects) => {
+    const outcome = { ...outcomeOf(context, made, effects), ...approved }
     const ends = endsRealm(made)
     if (!ends && eventsAreKept(context, made, applied)) noteChanges(context, changesOf(made, applied))
     await flush(
@@ -160,16 +159,22 @@ function refuseOthers(known: readonly Guard[], now: readonly Guard[]): void {
   if (more) throw failure('changed', `this ${more.message}, which waits for an approval`)
 }
 
+/** What the context has done by the plan so far. */
+export function outcomeOf(context: WriteContext, plan: RealmPlan, effects: readonly PlanEffect[]): RealmOutcome {
+  return { plan, consequences: consequences(plan, [...context.entries, ...context.people]), effects }
+}
+
 /** Executes the plan in one transaction and ends it as `finish` says. A failure is found again action by action. */
 async function execute(
   service: Service,
   caller: Caller,
   { desired, plan: made, ceiling = everything }: Planned,
   statement: Statement,
-  finish: (context: WriteContext, applied: Applied) => Promise<RealmOutcome>,
+  finish: (context: WriteContext, applied: Applied, effects: readonly PlanEffect[]) => Promise<RealmOutcome>,
 ): Promise<RealmOutcome> {
   const work = (stepwise: boolean) => async (context: WriteContext) => {
     demand(context, 'administer-realm')
+    const effects = await effectsOfPlan(context, made)
     const applied = await apply(
       { ...context, ofSources: true, power: within(context.power, ceiling) },
       made,
@@ -179,7 +184,7 @@ async function execute(
     // Found out or not: what failed once is never kept by the search for its name.
     if (stepwise) throw new Rollback(undefined)
     await demandAdministrator(context)
-    return finish(context, applied)
+    return finish(context, applied, effects)
   }
   const attempt = (stepwise: boolean) =>
     made.creates
@@ -239,7 +244,7 @@ export function changesOf(made: RealmPlan, applied: Applied): ObjectChange[] {
 }
 
 /** Journal entries about objects that no action of the plan is about: by what they are called, or by their ids. */
-export function consequences(made: RealmPlan, entries: readonly JournalEntry[]): JournalEntry[] {
+function consequences(made: RealmPlan, entries: readonly JournalEntry[]): JournalEntry[] {
   const foreseen = new Set(made.actions.map(({ kind, key }) => address(kind, key)))
   const known = new Set(made.actions.flatMap(({ kind, id }) => (id === undefined ? [] : [`${kind} ${id}`])))
   return entries.filter(

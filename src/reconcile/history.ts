@@ -13,7 +13,8 @@ import { digested } from '../service/secrets.ts'
 import { type Caller, Rollback, type Service } from '../service/service.ts'
 import type { Action, Note, RealmPlan } from './action.ts'
 import { apply, eventsAreKept } from './apply.ts'
-import { changesOf, consequences, type RealmOutcome } from './execute.ts'
+import { effectsOfPlan } from './effects.ts'
+import { changesOf, outcomeOf, type RealmOutcome } from './execute.ts'
 import { changesBetween, type PastEntry, type Present, withoutSecrets } from './timeline.ts'
 
 /** Revisions that are told at a time. */
@@ -55,8 +56,9 @@ export function rollback(
     async (context) => {
       demand(context, 'administer-realm')
       const plan = await wayBack(context, revision)
+      const effects = await effectsOfPlan(context, plan)
       const applied = await apply(context, plan, { objects: new Map(), secret: () => undefined })
-      const outcome = { plan, consequences: consequences(plan, [...context.entries, ...context.people]) }
+      const outcome = outcomeOf(context, plan, effects)
       if (tried) throw new Rollback(outcome)
       if (eventsAreKept(context, plan, applied)) noteChanges(context, changesOf(plan, applied))
       await flush(context)

@@ -17,6 +17,8 @@ import { at, number } from './words.ts'
 const LIMIT = 65_536
 /** Kept for what is said of the rest. */
 const RESERVE = 300
+/** Objects by which people lose something. */
+const ITEMS = 50
 /** Fields of an object that are shown without unfolding, and at all; lines of a value. */
 const [OPEN, FIELDS, LINES] = [6, 60, 20]
 
@@ -52,6 +54,7 @@ function* realmPieces(outcome: Shown['realms'][number], how: How | undefined): G
   yield realm.unchanged ? `${heading}: unchanged` : heading + counts
   if (realm.held) yield `\n\n**Held:** ${code(realm.held)}`
   yield* list('Approval', realm.waiting.map(code))
+  yield* list('What people lose', some(realm.losses.map(({ name, text }) => `${code(name)}: ${text}`)))
   yield* list(
     'What follows',
     realm.follows.map(({ operation, text }) => `**${signs[operation]}** ${code(text)}`),
@@ -93,6 +96,12 @@ function lines(value: string): string {
 
 function noteItem({ message, position }: Note): string {
   return position ? `${code(message)} ${code(at(position))}` : code(message)
+}
+
+/** The first of many, and how many more there are. */
+function some(items: readonly string[]): string[] {
+  const rest = items.length - ITEMS
+  return rest > 0 ? [...items.slice(0, ITEMS), `and ${number(rest)} more`] : [...items]
 }
 
 function* list(title: string, items: readonly string[]): Generator<string> {

@@ -52,9 +52,13 @@ export function renderActions(actions: readonly Action[], paint: Paint = plainly
   return actions.flatMap((action) => [...actionLines(shownAction(action), paint)]).join('\n')
 }
 
-function* actionLines({ operation, name, position, lost, changes }: ShownAction, paint: Paint): Generator<string> {
+function* actionLines(
+  { operation, name, position, lost, losses, changes }: ShownAction,
+  paint: Paint,
+): Generator<string> {
   const object = paint(COLOURS[operation], `${signs[operation]} ${name}`)
   yield `  ${object}${placed(position, paint)}${lost ? paint('yellow', `  ${lost}`) : ''}`
+  for (const one of losses) yield paint('yellow', `      ! ${one}`)
   for (const change of changes) yield changeLine(change, paint)
 }
 

@@ -60,7 +60,7 @@ export async function plansOf(
   const found: Planned[] = []
   await run(service, caller, sources, only, async ({ made }) => {
     found.push(made)
-    return { plan: made.plan, consequences: [] }
+    return { plan: made.plan, consequences: [], effects: [] }
   })
   return found
 }
@@ -295,6 +295,7 @@ function nothingToDo(realm: string): RealmOutcome {
   return {
     plan: { realm, creates: false, actions: [], leftAlone: [], notes: [], knows: [] },
     consequences: [],
+    effects: [],
     findings: [],
   }
 }

@@ -2,22 +2,31 @@
 import { isSecret } from '../kinds/compare.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key, KindName } from '../kinds/kind.ts'
-import { describe } from '../kinds/tree.ts'
+import { address, describe } from '../kinds/tree.ts'
 import type { Position } from '../lib/position.ts'
 import type { Action, Change, LeftAlone, Note, RealmPlan } from './action.ts'
 import type { Finding } from './lint/index.ts'
 import { type Guarding, waitingWords } from './waiting.ts'
-import { by, number, text, values } from './words.ts'
+import { by, loss, number, text, values } from './words.ts'
 
 /** What an outcome looks like, whether it was planned or applied. */
 export interface Shown {
   readonly realms: readonly (Guarding & {
     readonly plan: RealmPlan
     readonly consequences: readonly Consequence[]
+    readonly effects?: readonly Loss[]
     readonly findings?: readonly Finding[]
     readonly held?: { readonly revision: number; readonly by: string; readonly at: string }
   })[]
   readonly notes: readonly Note[]
+}
+
+/** What people lose by an object that ends. */
+export interface Loss {
+  readonly kind: KindName
+  readonly key: Key
+  readonly what: string
+  readonly count: number
 }
 
 /** Something that follows without being stated. */
@@ -37,6 +46,8 @@ export interface ShownAction {
   readonly position: Position | undefined
   /** Whose deletion it makes up for. */
   readonly lost: string | undefined
+  /** What people lose by it. */
+  readonly losses: readonly string[]
   readonly changes: readonly ShownChange[]
 }
 
@@ -56,6 +67,8 @@ export interface ShownRealm {
   readonly unchanged: boolean
   /** Each is made when it is asked for: they may be many. */
   readonly actions: Iterable<ShownAction>
+  /** What people lose, object by object. */
+  readonly losses: readonly { readonly name: string; readonly text: string }[]
   readonly follows: readonly { readonly operation: Action['operation']; readonly text: string }[]
   readonly leftAlone: readonly string[]
   readonly notes: readonly Note[]
@@ -74,14 +87,19 @@ const FEW = 10
 
 /** A realm of an outcome in words. */
 export function shownRealm(realm: Shown['realms'][number]): ShownRealm {
-  const { plan, consequences, findings = [], held } = realm
+  const { plan, consequences, effects = [], findings = [], held } = realm
   const waiting = waitingWords(realm)
   const unchanged = !plan.actions.length && !plan.creates && !waiting.length
+  const losses = Map.groupBy(effects, ({ kind, key }) => address(kind, key))
   return {
     name: plan.realm,
     creates: plan.creates,
     unchanged,
-    actions: actionsOf(plan),
+    actions: actionsOf(plan, losses),
+    losses: [...losses.values()].map((all) => ({
+      name: describe(all[0]!.kind, all[0]!.key),
+      text: all.map(loss).join('; '),
+    })),
     follows: unchanged ? [] : follows(consequences),
     leftAlone: plan.leftAlone.map(leftAlone),
     notes: plan.notes,
@@ -93,17 +111,19 @@ export function shownRealm(realm: Shown['realms'][number]): ShownRealm {
   }
 }
 
-function* actionsOf(plan: RealmPlan): Generator<ShownAction> {
-  for (const action of plan.actions) yield shownAction(action, operationOf(plan, action))
+function* actionsOf(plan: RealmPlan, losses: ReadonlyMap<string, readonly Loss[]>): Generator<ShownAction> {
+  for (const action of plan.actions)
+    yield shownAction(action, operationOf(plan, action), losses.get(address(action.kind, action.key)))
 }
 
 /** An action in words. */
-export function shownAction(action: Action, operation = action.operation): ShownAction {
+export function shownAction(action: Action, operation = action.operation, losses: readonly Loss[] = []): ShownAction {
   return {
     operation,
     name: describe(action.kind, action.key),
     position: action.position,
     lost: action.lost && `was deleted by ${by(action.lost)}; its id and what hung on it are lost`,
+    losses: losses.map(loss),
     changes: action.changes
       .filter((change) => !repeatsName(action, change))
       .map((change) => ({

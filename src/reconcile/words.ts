@@ -57,6 +57,25 @@ function keyText(key: Key): string {
   return key.length === 1 ? key[0]! : `${key.slice(1).join('/')}`
 }
 
+const LOSSES: Readonly<Record<string, [one: string, several: string]>> = {
+  unlinksUsers: ['unlinks 1 user', 'unlinks # users'],
+  hindersUsers: ['keeps 1 user from logging in through it', 'keeps # users from logging in through it'],
+  locksOutUsers: ['1 user has no other way to log in', '# users have no other way to log in'],
+  takesRoleFromUsers: ['takes roles from 1 user', 'takes roles from # users'],
+  takesRoleFromGroups: ['takes roles from 1 group', 'takes roles from # groups'],
+  removesMembers: ['removes 1 member', 'removes # members'],
+  endsSessions: ['ends 1 session', 'ends # sessions'],
+  stopsSessions: ['stops 1 session', 'stops # sessions'],
+  removesConsents: ['forgets 1 consent', 'forgets # consents'],
+  orphansUsers: ['leaves 1 user without their user store', 'leaves # users without their user store'],
+}
+
+/** What people lose. */
+export function loss({ what, count }: { what: string; count: number }): string {
+  const [one, several] = LOSSES[what]!
+  return count === 1 ? one : several.replace('#', number(count))
+}
+
 /** `1,204`. */
 export function number(count: number): string {
   return count.toLocaleString('en')

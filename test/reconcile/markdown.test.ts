@@ -5,17 +5,34 @@ import { markdownOutcome, markdownTable } from '../../src/reconcile/markdown.ts'
 import { planSources } from '../../src/reconcile/run.ts'
 import type { Shown } from '../../src/reconcile/shown.ts'
 import { SYSTEM } from '../../src/service/service.ts'
+import { joinSession, startSession } from '../../src/service/sessions.ts'
+import { users } from '../../src/service/users.ts'
 import { change } from '../support/changes.ts'
-import { apply, realm, realmOfEachTest, service, state } from '../support/documents.ts'
+import { apply, live, realm, realmOfEachTest, service, state } from '../support/documents.ts'
 import { ANN } from '../support/reconcile.ts'
 
 realmOfEachTest()
 
+/** Somebody logs in to a client. */
+async function logIn(client: string): Promise<void> {
+  const { id } = await live('client', client)
+  const [user] = await service.write(SYSTEM, realm, (context) =>
+    users.create(context, [{ representation: { username: 'somebody', enabled: true } }]),
+  )
+  await service.runtime(SYSTEM, realm, async (context) => {
+    const session = await startSession(context, { user: user!.id, body: {} })
+    await joinSession(context, session, id, { scope: '', base: 'http://localhost' })
+  })
+}
+
 test('a plan as markdown: a heading per realm, small objects open, long ones folded, secrets never', async () => {
-  await apply({ displayName: 'Before', clients: [{ clientId: 'old' }, { clientId: 'web', name: 'Web' }] })
+  const secure = { bruteForceProtected: true, passwordPolicy: 'length(12)' }
+  await apply({ ...secure, displayName: 'Before', clients: [{ clientId: 'old' }, { clientId: 'web', name: 'Web' }] })
   await change(service, ANN, realm, 'client', ['web'], { name: 'Not what the file says' })
   const many = { name: 'Many', description: 'd', rootUrl: 'https://a.example', baseUrl: '/', redirectUris: ['/cb'] }
+  await logIn('old')
   const stated = {
+    ...secure,
     displayName: 'After',
     clients: [
       { clientId: 'web', name: 'Web' },
@@ -34,29 +51,37 @@ test('a plan as markdown: a heading per realm, small objects open, long ones fol
     '',
     '### Realm `acme`',
     '',
+    '**What people lose**',
+    '',
+    '- `client old`: ends 1 session',
+    '',
+    '**Advised against**',
+    '',
+    '- `client many: secret: whoever reads the file has this secret: write $(env:NAME), $(file:PATH) or $(generated:NAME), and change it (plain-secret)` `acme-1.yaml:17:5`',
+    '',
     '**~** `realm acme` `acme-1.yaml:1:1`',
     '',
     '| Field | Value | Stated at |',
     '| --- | --- | --- |',
-    '| `displayName` | `Before → After` | `acme-1.yaml:2:1` |',
+    '| `displayName` | `Before → After` | `acme-1.yaml:4:1` |',
     '',
-    '**~** `client web` `acme-1.yaml:4:5`',
+    '**~** `client web` `acme-1.yaml:6:5`',
     '',
     '| Field | Value | Why | Stated at |',
     '| --- | --- | --- | --- |',
-    '| `name` | `Not what the file says → Web` | `puts back a change by ann by admin-cli from 127.0.0.1 at TIME` | `acme-1.yaml:5:5` |',
+    '| `name` | `Not what the file says → Web` | `puts back a change by ann by admin-cli from 127.0.0.1 at TIME` | `acme-1.yaml:7:5` |',
     '',
-    '<details><summary><b>+</b> <code>client many</code> <code>acme-1.yaml:6:5</code> 7 fields</summary>',
+    '<details><summary><b>+</b> <code>client many</code> <code>acme-1.yaml:8:5</code> 7 fields</summary>',
     '',
     '| Field | Value | Stated at |',
     '| --- | --- | --- |',
-    '| `name` | `Many` | `acme-1.yaml:7:5` |',
-    '| `description` | `d` | `acme-1.yaml:8:5` |',
-    '| `rootUrl` | `https://a.example` | `acme-1.yaml:9:5` |',
-    '| `baseUrl` | `/` | `acme-1.yaml:10:5` |',
-    '| `redirectUris` | `+/cb` | `acme-1.yaml:11:5` |',
-    '| `webOrigins` | `+"+"` | `acme-1.yaml:13:5` |',
-    '| `secret` | `(secret)` | `acme-1.yaml:15:5` |',
+    '| `name` | `Many` | `acme-1.yaml:9:5` |',
+    '| `description` | `d` | `acme-1.yaml:10:5` |',
+    '| `rootUrl` | `https://a.example` | `acme-1.yaml:11:5` |',
+    '| `baseUrl` | `/` | `acme-1.yaml:12:5` |',
+    '| `redirectUris` | `+/cb` | `acme-1.yaml:13:5` |',
+    '| `webOrigins` | `+"+"` | `acme-1.yaml:15:5` |',
+    '| `secret` | `(secret)` | `acme-1.yaml:17:5` |',
     '',
     '</details>',
     '',
@@ -116,8 +141,9 @@ test('nothing that a document says, in whatever place, is markup or calls anybod
         knows: [],
       } as const
       const consequences = [{ ...client, operation: 'delete' }] as const
+      const effects = [{ ...client, what: 'endsSessions', count: 2 }]
       const held = { revision: 1, by: text, at: text }
-      const shown: Shown = { realms: [{ plan, consequences, held }], notes }
+      const shown: Shown = { realms: [{ plan, consequences, effects, held }], notes }
       expect(outsideOfCode(markdownOutcome(shown, 'planned'))).not.toMatch(/INJECTED|<img|@bob|\[a\]/)
       expect(outsideOfCode(markdownTable(['Head'], [[text, text]]))).not.toMatch(/INJECTED|<img|@bob|\[a\]/)
     }),
