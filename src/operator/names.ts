@@ -1,6 +1,6 @@
 // What the kinds of Regent's resources are called in Kubernetes.
 import type { Kind, KindName } from '../kinds/kind.ts'
-import { resourceNames } from '../realm-file/resource-kinds.ts'
+import { resourceNames, SOURCE } from '../realm-file/resource-kinds.ts'
 
 /** The names of a kind of resources. */
 export interface ResourceNames {
@@ -35,6 +35,9 @@ const short: Readonly<Record<KindName, string>> = {
   authorizationResource: 'rlmar',
   authorizationScope: 'rlmas',
 }
+
+/** The names of the resource that says where realms are declared. */
+export const sourceNames: ResourceNames = { kind: SOURCE, plural: 'realmsources', short: 'rlms' }
 
 /** The names of the resource that holds objects of the kind. */
 export function namesOf(kind: Kind): ResourceNames {

@@ -7,7 +7,7 @@ import { type Document, type Head, restated } from './document.ts'
 import { letPass, type UnknownFields } from './parse.ts'
 import { isKeycloakImport } from './placeholders.ts'
 import { collect, DocumentError, type Notice, type Problem, pointerOf } from './problem.ts'
-import { API_GROUP, API_VERSION, REALM, resourceKinds } from './resource-kinds.ts'
+import { API_GROUP, API_VERSION, REALM, resourceKinds, SOURCE } from './resource-kinds.ts'
 import { objectDocument, type Resource, realmDocument, refusal } from './resources.ts'
 import { anyOf, found } from './words.ts'
 
@@ -30,7 +30,7 @@ export function openEnvelopes(documents: readonly Document[], unknownFields: Unk
   const opened = all.flatMap((document) => {
     if (!isResource(document.head)) return [document]
     const resource = document.value as Representation
-    if (groupOf(resource) === API_GROUP) {
+    if (groupOf(resource) === API_GROUP && resource.kind !== SOURCE) {
       const unknown = unknownIn(document)
       if (unknownFields === 'error') problems.push(...unknown)
       else notices.push(...unknown.map(letPass))

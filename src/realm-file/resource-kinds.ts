@@ -9,6 +9,9 @@ export const API_VERSION = `${API_GROUP}/v1alpha1`
 /** The resource that holds a whole realm. */
 export const REALM = 'Realm'
 
+/** The resource that says where realms are declared, and states none. */
+export const SOURCE = 'RealmSource'
+
 /** The kinds that have a resource, by its name: the usual one comes first. */
 export const resourceKinds: ReadonlyMap<string, Kind> = new Map(
   Object.values(kinds).flatMap((kind) => resourceNames(kind).map((name) => [name, kind])),

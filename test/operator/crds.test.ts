@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { kinds } from '../../src/kinds/index.ts'
 import type { KindName, Representation } from '../../src/kinds/kind.ts'
 import { parseDocuments } from '../../src/realm-file/document.ts'
-import { API_VERSION, parentFields, resourceNames } from '../../src/realm-file/resource-kinds.ts'
+import { API_VERSION, parentFields, resourceNames, SOURCE } from '../../src/realm-file/resource-kinds.ts'
 import {
   type Answer,
   hasKubernetes,
@@ -29,7 +29,7 @@ const all = (Object.keys(kinds) as KindName[]).map((name) => [resourceNames(kind
 
 test('every kind has a definition, in which every field is described', () => {
   const names = definitions.map(({ spec }) => (spec as { names: { kind: string } }).names.kind)
-  expect(names.sort()).toEqual(all.map(([resource]) => resource).sort())
+  expect(names.sort()).toEqual([...all.map(([resource]) => resource), SOURCE].sort())
   const poor = (schema: Schema, path: string): string[] => [
     ...Object.entries(schema.properties ?? {}).flatMap(([name, one]) => [
       ...(one.description || name === 'metadata' ? [] : [`${path}.${name}`]),
@@ -151,12 +151,12 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   test('each is found by a short name, and all by their category', async () => {
     const { resources } = (await kubernetes.ask('GET', `/apis/${API_VERSION}`)).body
     const own = resources.filter(({ name }: { name: string }) => !name.includes('/'))
-    expect(own.map(({ kind }: { kind: string }) => kind).sort()).toEqual(all.map(([name]) => name).sort())
+    expect(own.map(({ kind }: { kind: string }) => kind).sort()).toEqual([...all.map(([name]) => name), SOURCE].sort())
     const short = own.flatMap(({ shortNames, categories }: { shortNames: string[]; categories: string[] }) => {
       expect(categories).toEqual(['regent'])
       return shortNames
     })
-    expect(new Set(short).size).toBe(all.length)
+    expect(new Set(short).size).toBe(all.length + 1)
   })
 
   test('what is wrong is refused with its path', async () => {
@@ -204,6 +204,24 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
       },
     }
     expect(await tried('Realm', spec)).toMatchObject({ status: 201, body: { spec } })
+  })
+
+  test('a source is a repository, and says nothing of the machine that the server runs on', async () => {
+    const url = 'https://git.example.org/realms.git'
+    const spec = {
+      url,
+      ref: 'main',
+      folder: 'prod',
+      interval: '1m',
+      credentials: { secretRef: { name: 'git' } },
+      prune: 'none',
+    }
+    expect(await tried(SOURCE, spec)).toMatchObject({ status: 201, body: { spec } })
+    expect(await tried(SOURCE, { url: 'git@git.example.org:realms.git' })).toMatchObject({ status: 201 })
+    for (const wrong of [{}, { url: 'file:///etc' }, { url: '/etc' }])
+      expect(refusals(await tried(SOURCE, wrong))).toEqual(['spec.url'])
+    for (const field of ['path', 'variables', 'signersFile'])
+      expect((await tried(SOURCE, { url, [field]: 'x' })).body.message).toContain(`.spec.${field}: field not declared`)
   })
 
   test('the realm of a resource stays', async () => {

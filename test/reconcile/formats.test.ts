@@ -235,10 +235,12 @@ describe('resources', () => {
       'a.yaml': deployment,
       'b.yaml': resource('Realm', ['enabled: true'], realm),
       'Chart.yaml': 'apiVersion: v2\nname: chart\n',
+      'c.yaml': resource('RealmSource', ['url: https://git.example.org/realms.git'], 'team'),
     })
     expect(notesOf(outcome)).toEqual([
       'Chart.yaml:1:1: v2 states no realm and is left out',
       'a.yaml:1:1: Deployment web states no realm and is left out',
+      'c.yaml:1:1: RealmSource team states no realm and is left out',
     ])
     await expect(apply({ 'a.yaml': deployment })).rejects.toThrow(/holds no document that states a realm/)
   })

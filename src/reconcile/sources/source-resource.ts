@@ -1,11 +1,10 @@
 // A source as a resource: what a file of sources holds, and what its resource in Kubernetes says.
 import * as z from 'zod'
 import { adminRoles } from '../../kinds/admin-roles.ts'
+import { duration } from '../../realm-file/duration.ts'
 import { sourceSettings } from '../../service/source-settings.ts'
 
 const text = z.string().min(1, 'must not be empty')
-
-const duration = z.string().regex(/^(?=.*[1-9])(\d+h)?(\d+m)?(\d+s)?$/, 'must be a time such as 30s, 5m or 1h30m')
 
 /** What a resource says of a source. */
 export const realmSourceSpec = z.strictObject({
@@ -80,10 +79,4 @@ export function contradictions({
   return Object.entries(ofRepositories).flatMap(([field, value]) =>
     value === undefined ? [] : [[field, `${field} goes with a url`] as [string, string]],
   )
-}
-
-/** A time such as `1h30m`, in seconds. */
-export function secondsOf(written: string): number {
-  const [, hours = 0, minutes = 0, seconds = 0] = /^(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(written) ?? []
-  return Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)
 }

@@ -5,11 +5,9 @@ import { nearest } from '../../lib/nearest.ts'
 import type { Path, Position } from '../../lib/position.ts'
 import { type Document, parseDocuments } from '../../realm-file/document.ts'
 import { byPlace, collect, DocumentError, type Problem, pointerOf } from '../../realm-file/problem.ts'
-import { API_VERSION } from '../../realm-file/resource-kinds.ts'
+import { API_VERSION, SOURCE } from '../../realm-file/resource-kinds.ts'
 import { SourceError } from './file.ts'
 import { contradictions, type RealmSourceSpec, realmSourceSpec } from './source-resource.ts'
-
-const KIND = 'RealmSource'
 
 /** A source that a file of sources names. */
 export interface NamedSource {
@@ -21,7 +19,7 @@ export interface NamedSource {
 
 const resource = z.strictObject({
   apiVersion: z.literal(API_VERSION, `must be ${API_VERSION}`),
-  kind: z.literal(KIND, `must be ${KIND}`),
+  kind: z.literal(SOURCE, `must be ${SOURCE}`),
   metadata: z.looseObject(
     { name: z.string('a source needs a name').min(1, 'a source needs a name') },
     'must be an object with a name',
@@ -61,7 +59,7 @@ function parse(document: Document): NamedSource {
 
 function explained(issue: z.core.$ZodIssue, problem: (path: Path, message: string) => Problem): Problem[] {
   const path = issue.path as Path
-  if (issue.code !== 'unrecognized_keys') return [problem(path, `${path.join('.') || KIND}: ${issue.message}`)]
+  if (issue.code !== 'unrecognized_keys') return [problem(path, `${path.join('.') || SOURCE}: ${issue.message}`)]
   const known = path.length ? Object.keys(realmSourceSpec.shape) : Object.keys(resource.shape)
   return issue.keys.map((key) => {
     const near = nearest(key, known)
