@@ -172,10 +172,32 @@ onStore('forget', 'let go of what a source owns in a realm: it stays, and nobody
   .argument('<realm>')
   .action(async (name, realm, flags) => (await import('./cli/source.ts')).forget(name, realm, flags))
 
-onStore('resume', 'let a source go on that was held by a rollback', source)
+onStore('show', 'show how a source is doing: conditions, and the last attempts', source)
   .argument('<source>', 'name of the source')
-  .argument('<realm>')
-  .action(async (name, realm, flags) => (await import('./cli/source.ts')).resume(name, realm, flags))
+  .addOption(output())
+  .action(async (name, flags) => (await import('./cli/source-states.ts')).show(name, flags))
+
+onStore('suspend', 'do not read a source until it is resumed', source)
+  .argument('<source>', 'name of the source')
+  .action(async (name, flags) => (await import('./cli/source-states.ts')).suspend(name, flags))
+
+onStore('resume', 'let a source go on that was suspended, or held by a rollback', source)
+  .argument('<source>', 'name of the source')
+  .argument('[realm]', 'only where a rollback of this realm holds it')
+  .action(async (name, realm, flags) =>
+    realm === undefined
+      ? (await import('./cli/source-states.ts')).resumeAll(name, flags)
+      : (await import('./cli/source.ts')).resume(name, realm, flags),
+  )
+
+onStore('force', 'have a source read and applied now', source)
+  .argument('<source>', 'name of the source')
+  .action(async (name, flags) => (await import('./cli/source-states.ts')).force(name, flags))
+
+onStore('rename', 'call a source otherwise: what it owns stays its own', source)
+  .argument('<source>', 'name of the source')
+  .argument('<name>', 'the new name')
+  .action(async (name, to, flags) => (await import('./cli/source-states.ts')).rename(name, to, flags))
 
 const secret = program.command('secret').description('secrets that documents name as $(generated:NAME)')
 

@@ -13,6 +13,7 @@ import { driftPolicy } from '../service/drift-policy.ts'
 import { ServiceError } from '../service/errors.ts'
 import type { Lease } from '../service/leases.ts'
 import type { Service } from '../service/service.ts'
+import { inDependencyOrder, keeping } from './kept-status.ts'
 import { paint } from './paint.ts'
 import { report } from './report.ts'
 
@@ -26,8 +27,10 @@ export interface Followed {
   readonly called: string
   /** The commit that was read last, good or not. */
   readonly attempted: string | undefined
-  /** What failed for another reason than what it states is tried again by itself. */
-  readonly retried: boolean
+  /** It is applied once each of these has been applied. */
+  readonly dependsOn?: readonly string[]
+  /** Its settings say that it is not to be read. */
+  readonly suspend?: boolean
   /** What it states now. */
   read(): Promise<SourceState>
 }
@@ -46,6 +49,8 @@ export interface Follower {
   heals(drift: Drift): boolean
   /** Applies the source of that name as it was when it was good last. Gives whether it was applied. */
   heal(name: string): Promise<boolean>
+  /** Somebody wants it to be read, suspends it, or lets it go on. */
+  woken(name: string): Promise<void>
   /** Begins nothing more, and lets what runs end: nothing more is told of what fails. */
   end(): Promise<void>
 }
@@ -54,6 +59,9 @@ export interface Follower {
 export function follow(service: Service, sources: readonly Followed[], lease: Lease): Follower {
   const states = new Map<Followed, SourceState>()
   const passing = new Map<Followed, string>()
+  /** What was refused, or waits for others: tried again when another one was applied. */
+  const refusedOnes = new Map<Followed, string>()
+  const kept = keeping(service, lease, sources)
   let last: Promise<void> = Promise.resolve()
   let ended = false
   const queued = (work: () => Promise<void>) => {
@@ -61,21 +69,26 @@ export function follow(service: Service, sources: readonly Followed[], lease: Le
     return last
   }
   /** What is alone is read when it changes, and may be long; but what heals is wanted at once, as it was when it was good. */
-  const kept = ({ settings }: SourceState) =>
+  const isKept = ({ settings }: SourceState) =>
     sources.length > 1 || settings?.drift?.some(({ policy }) => policy === 'selfHeal') === true
   const failed = (source: Followed, error: unknown) => {
     if (ended) return
-    if (!source.retried || isRefusal(error)) {
+    const reason = report(error)
+    if (isRefusal(error)) {
       passing.delete(source)
+      kept.note(source, 'Refused', reason)
+      if (refusedOnes.get(source) === reason) return
+      refusedOnes.set(source, reason)
       refused(source, error)
       return
     }
-    const reason = report(error)
+    kept.note(source, 'Retrying', reason)
     if (passing.get(source) === reason) return
     passing.set(source, reason)
     console.error(`${paint('red', `${source.called} cannot be applied now; what was live stays:`)}\n${reason}\n`)
   }
   const read = async (source: Followed): Promise<SourceState | undefined> => {
+    if (ended || kept.rests(source)) return undefined
     try {
       return await source.read()
     } catch (error) {
@@ -84,9 +97,20 @@ export function follow(service: Service, sources: readonly Followed[], lease: Le
     }
   }
   const run = async (source: Followed, together: readonly SourceState[]): Promise<boolean> => {
+    const missing = kept.waitsFor(source)
+    if (missing.length) {
+      const reason = `it is applied after ${missing.join(', ')}`
+      kept.note(source, 'WaitsForSources', reason)
+      if (refusedOnes.get(source) !== reason) console.log(`${source.called}: ${reason}.\n`)
+      refusedOnes.set(source, reason)
+      return false
+    }
     try {
       const actor = { kind: 'source', source: together[0]!.name } as const
-      tell(await applySources(service, { actor, lease }, together))
+      const outcome = await applySources(service, { actor, lease }, together)
+      tell(outcome)
+      for (const { name, revision } of together) kept.applied(name, revision, outcome)
+      refusedOnes.delete(source)
       if (passing.delete(source)) console.log(`${source.called} can be applied again.\n`)
       return true
     } catch (error) {
@@ -94,11 +118,22 @@ export function follow(service: Service, sources: readonly Followed[], lease: Le
       return false
     }
   }
+  const attempt = async (source: Followed): Promise<boolean> => {
+    const state = await read(source)
+    if (!state) return false
+    const others = [...states].flatMap(([other, one]) => (other === source ? [] : [one]))
+    const good = await run(source, sharing(state, states.get(source), others))
+    if (!good) return false
+    if (isKept(state)) states.set(source, state)
+    else states.delete(source)
+    return true
+  }
   return {
     begin: () =>
       queued(async () => {
-        for (const source of sources) {
-          const state = ended ? undefined : await read(source)
+        await kept.load()
+        for (const source of inDependencyOrder(sources)) {
+          const state = await read(source)
           if (state) states.set(source, state)
         }
         const applied = new Set<SourceState>()
@@ -108,17 +143,12 @@ export function follow(service: Service, sources: readonly Followed[], lease: Le
           for (const one of together) applied.add(one)
           if (!ended) await run(source, together)
         }
-        for (const [source, state] of states) if (!kept(state)) states.delete(source)
+        for (const [source, state] of states) if (!isKept(state)) states.delete(source)
       }),
     changed: (source) =>
       queued(async () => {
-        const state = await read(source)
-        if (!state) return
-        const others = [...states].flatMap(([other, one]) => (other === source ? [] : [one]))
-        const good = await run(source, sharing(state, states.get(source), others))
-        if (!good) return
-        if (kept(state)) states.set(source, state)
-        else states.delete(source)
+        if (!(await attempt(source))) return
+        for (const other of [...refusedOnes.keys()]) if (other !== source) await attempt(other)
       }),
     failed,
     unfinished: (source) => passing.has(source),
@@ -130,10 +160,20 @@ export function follow(service: Service, sources: readonly Followed[], lease: Le
       let good = false
       await queued(async () => {
         const [source, state] = [...states].find(([, one]) => one.name === name) ?? []
-        if (source && state) good = await run(source, sharing(state, undefined, [...states.values()]))
+        if (source && state && !kept.rests(source))
+          good = await run(source, sharing(state, undefined, [...states.values()]))
       })
       return good
     },
+    woken: (name) =>
+      queued(async () => {
+        await kept.load()
+        const source = sources.find((one) => one.name === name)
+        if (!source) return
+        if (kept.rests(source))
+          console.log(`${source.called} is suspended: it is not read, and what was applied stays.\n`)
+        else await attempt(source)
+      }),
     end() {
       ended = true
       return last

@@ -17,6 +17,9 @@ export function replica(service: Service, sources: readonly Watched[], failed: C
       const tell = (line: string) => console.error(`${line}\n`)
       let healing: Healing | undefined
       let ended = false
+      const unsubscribe = service.subscribe(({ topic, name }) => {
+        if (topic === 'source' && name !== undefined) follower.woken(name).catch(failed)
+      })
       const beginning = (async () => {
         await follower.begin()
         if (!ended) healing = startHealing(service, follower, tell, failed)
@@ -25,6 +28,7 @@ export function replica(service: Service, sources: readonly Watched[], failed: C
       return {
         async end() {
           ended = true
+          unsubscribe()
           healing?.close()
           await Promise.all([beginning, follower.end()])
           for (const source of sources) await source.unwatch()

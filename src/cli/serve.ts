@@ -9,10 +9,12 @@ import { bootstrap, hasAdministrator } from '../service/bootstrap.ts'
 import { RECONCILE, type Seeker, seekLease } from '../service/leases.ts'
 import { startOutbox } from '../service/outbox.ts'
 import { openService, type Service } from '../service/service.ts'
+import { wakeSources } from '../service/source-states.ts'
 import { sweep } from '../service/sweeper.ts'
 import { readKey } from './key.ts'
 import { namedSources } from './named.ts'
 import { replica } from './replica.ts'
+import { report } from './report.ts'
 import { openSource, type Watched } from './watched.ts'
 
 /** How often goes what is over. */
@@ -55,7 +57,7 @@ async function run(service: Service, settings: Settings, started: number): Promi
     logLevel: settings.logLevel,
     showRealms: !settings.production,
     metrics: true,
-    webhook: await webhookOf(settings, sources),
+    webhook: await webhookOf(service, settings, sources),
   })
   const logged = (error: unknown) => app.log.error(error)
   const outbox = startOutbox(service, deliverers, logged)
@@ -101,12 +103,14 @@ async function driftWebhookOf({ driftWebhook: url, driftWebhookSecretFile: file 
 }
 
 /** Who knows the secret says that something was pushed: the sources that it can be are read. */
-async function webhookOf({ sourceWebhookSecretFile }: Settings, sources: readonly Watched[]) {
+async function webhookOf(service: Service, { sourceWebhookSecretFile }: Settings, sources: readonly Watched[]) {
   if (!sourceWebhookSecretFile) return undefined
   const secret = await secretIn(sourceWebhookSecretFile)
   const pushed = (urls: readonly string[]) => {
     const known = sources.filter((source) => source.pushed(urls))
-    if (!known.length) for (const source of sources) source.pushed([])
+    const all = known.length ? known : sources.filter((source) => source.pushed([]))
+    const elsewhere = all.filter(({ watching }) => !watching).map(({ name }) => name)
+    wakeSources(service, elsewhere).catch((error: unknown) => console.error(report(error)))
   }
   return { secret, pushed }
 }

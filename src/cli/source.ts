@@ -5,10 +5,12 @@ import { openGitSource } from '../reconcile/sources/git.ts'
 import { gitAddress, shownAddress } from '../reconcile/sources/git-address.ts'
 import type { SourceText } from '../reconcile/sources/text.ts'
 import type { SourceState } from '../reconcile/wanted.ts'
+import type { SourceState as Doing } from '../service/source-states.ts'
 import type { SourceOfRealm } from '../service/sources.ts'
 import { request, type StoreFlags } from './connect.ts'
 import { settingsOf } from './settings.ts'
 import type { SettingsFlags } from './settings-flags.ts'
+import { inAWord, states } from './source-states.ts'
 
 /** The flags that say how a source is read. */
 export interface SourceFlags extends SettingsFlags {
@@ -54,8 +56,9 @@ export function approvals({ allowLockOut }: SourceFlags): Record<string, string>
 /** `regent source list`: which sources have applied to which realms. */
 export async function list(flags: StoreFlags & { output: string }): Promise<void> {
   const found = (await request(flags, 'GET', '/regent/v1/sources')) as SourceOfRealm[]
-  if (flags.output === 'json') console.log(JSON.stringify(found, null, 2))
-  else console.log(found.length ? render(found) : 'No source has been applied so far.')
+  if (flags.output === 'json') return console.log(JSON.stringify(found, null, 2))
+  const doing = await states(flags)
+  console.log(found.length + doing.length ? render(found, doing) : 'No source has been applied so far.')
 }
 
 /** `regent source forget`: what the source owns in a realm stays, and nobody states it any more. */
@@ -71,8 +74,9 @@ export async function resume(source: string, realm: string, flags: StoreFlags): 
   console.log(`${source} is applied to the realm ${realm} again, from its next apply on.`)
 }
 
-function render(found: readonly SourceOfRealm[]): string {
-  const head = ['Source', 'Realm', 'Revision', 'Objects', 'Changed', 'Held']
+function render(found: readonly SourceOfRealm[], doing: readonly Doing[]): string {
+  const words = new Map(doing.map((one) => [one.name, inAWord(one)]))
+  const head = ['Source', 'Realm', 'Revision', 'Objects', 'Changed', 'State']
   const table = new Table({ head, style: { head: [], border: [] }, wordWrap: true })
   for (const { source, realm, revision, objects, changed, held } of found)
     table.push([
@@ -81,7 +85,9 @@ function render(found: readonly SourceOfRealm[]): string {
       revision,
       objects,
       changed,
-      held ? `since ${held.by} went back to r${held.revision}` : '',
+      held ? `held since ${held.by} went back to r${held.revision}` : (words.get(source) ?? ''),
     ])
+  for (const one of doing.filter(({ realms, status }) => !realms.length && status.ready))
+    table.push([one.name, '', one.status.attempted?.revision ?? '', '', '', inAWord(one)])
   return table.toString()
 }

@@ -1,10 +1,10 @@
 // The sources of the server: files and folders, which are watched, and repositories, whose servers are asked.
-import type { Again } from '../lib/again.ts'
+import { type Again, again } from '../lib/again.ts'
 import { allowedBy } from '../reconcile/sources/allowed.ts'
 import { parsing, readFileSource } from '../reconcile/sources/file.ts'
 import { openGitSource } from '../reconcile/sources/git.ts'
 import { type GitAddress, sameRepository } from '../reconcile/sources/git-address.ts'
-import { pollGitSource } from '../reconcile/sources/poll.ts'
+import { LONGEST, pollGitSource } from '../reconcile/sources/poll.ts'
 import { watchFileSource } from '../reconcile/sources/watch.ts'
 import type { Followed, Follower } from './follow.ts'
 import type { Named } from './named.ts'
@@ -16,6 +16,8 @@ export interface Watched extends Followed {
   watch(follower: Follower): Promise<string>
   /** What was pushed is one of these repositories, or not known: whether it was this one, which is then read. */
   pushed(urls: readonly string[]): boolean
+  /** Whether this process watches it. */
+  readonly watching: boolean
   /** Ends the watch. */
   unwatch(): Promise<void>
   /** Leaves nothing behind. */
@@ -30,20 +32,28 @@ export async function openSource(named: Named, hooks: boolean, signal: AbortSign
 
 function files(path: string, named: Named): Watched {
   const options = { ...howToRead(named), parse: parsing() }
-  let stop = async () => {}
+  let stop: (() => Promise<void>) | undefined
+  let retrying: Again | undefined
   return {
-    name: named.name,
+    ...whichOne(named),
     called: path,
     attempted: undefined,
-    retried: false,
+    get watching() {
+      return stop !== undefined
+    },
     read: async () => settled(await readFileSource(path, options), named),
     async watch(follower) {
       const failed = (error: unknown) => console.error(`${path} may change without being noticed: ${report(error)}\n`)
       stop = await watchFileSource(path, { changed: () => follower.changed(this), failed })
+      retrying = retry(this, follower, named.retryInterval * 1000)
       return `Watching ${path}. Edit a file there, and it is applied.`
     },
     pushed: () => false,
-    unwatch: () => stop(),
+    async unwatch() {
+      await retrying?.close()
+      await stop?.()
+      stop = undefined
+    },
     close: async () => {},
   }
 }
@@ -53,9 +63,11 @@ async function repository(address: GitAddress, named: Named, hooks: boolean, sig
   const source = await openGitSource(address, { ...howToRead(named), signers, timeout, signal })
   let polling: Again | undefined
   const watched: Watched = {
-    name: named.name,
+    ...whichOne(named),
     called: source.called,
-    retried: true,
+    get watching() {
+      return polling !== undefined
+    },
     get attempted() {
       return source.attempted
     },
@@ -85,6 +97,18 @@ async function repository(address: GitAddress, named: Named, hooks: boolean, sig
     close: () => source.close(),
   }
   return watched
+}
+
+const whichOne = ({ name, dependsOn, suspend }: Named) => ({ name, dependsOn, suspend })
+
+/** Tries again what failed for a reason that may pass, after so many milliseconds, and then less and less often. */
+function retry(source: Followed, follower: Follower, interval: number): Again {
+  let failures = 0
+  return again(interval, async () => {
+    failures = follower.unfinished(source) ? failures + 1 : 0
+    if (failures) await follower.changed(source)
+    return Math.min(interval * 2 ** failures, Math.max(interval, LONGEST))
+  })
 }
 
 function howToRead({ name, unknownFields, variables }: Named) {

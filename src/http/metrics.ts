@@ -4,6 +4,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { driftWatch } from '../reconcile/drift-watch.ts'
 import { countWaiting } from '../service/outbox.ts'
 import type { Service } from '../service/service.ts'
+import { countSourcesNotReady } from '../service/source-states.ts'
 import { countChanged } from '../service/sources.ts'
 
 /** Measures every request from now on, and serves what was measured at /metrics. */
@@ -70,6 +71,14 @@ export async function serveMetrics(app: FastifyInstance, service: Service): Prom
     registers,
     collect() {
       this.set(watch.size())
+    },
+  })
+  new Gauge({
+    name: 'regent_sources_not_ready',
+    help: 'Sources whose last statement is not live; regent source list names them.',
+    registers,
+    async collect() {
+      this.set(await countSourcesNotReady(service))
     },
   })
   app.addHook('onResponse', async ({ method, routeOptions }, { statusCode, elapsedTime }) => {

@@ -20,6 +20,7 @@ import { regentDriftOperations } from './regent-drift.ts'
 import { regentHistoryOperations } from './regent-history.ts'
 import { regentPlanOperations } from './regent-plans.ts'
 import { secretOperations } from './regent-secrets.ts'
+import { regentSourceOperations } from './regent-sources.ts'
 import { regentUnmanagedOperations } from './regent-unmanaged.ts'
 import { register } from './register.ts'
 import { demandStorable } from './storable.ts'
@@ -52,6 +53,7 @@ export const operations = [
   ...regentOperations,
   ...regentDriftOperations,
   ...regentHistoryOperations,
+  ...regentSourceOperations,
   ...regentUnmanagedOperations,
   ...secretOperations,
   ...regentPlanOperations,

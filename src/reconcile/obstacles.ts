@@ -82,7 +82,7 @@ function conflicts(input: PlanInput): Obstacle[] {
         return [
           {
             position: origin.locate(path),
-            message: `${name}: ${path} is stated differently by ${where}: state it once, or twice the same; if that is this source where it stood before, name it with --name ${other.source}`,
+            message: `${name}: ${path} is stated differently by ${where}: state it once, or twice the same; if that is this source where it stood before, name it with --name ${other.source}, or have that one called as this one: regent source rename`,
           },
         ]
       }),

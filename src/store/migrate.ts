@@ -40,6 +40,7 @@ import { driftTold } from './migrations/0040-drift-told.ts'
 import { leases } from './migrations/0041-leases.ts'
 import { plans } from './migrations/0042-plans.ts'
 import { listsOfSources } from './migrations/0043-lists-of-sources.ts'
+import { statesOfSources } from './migrations/0044-states-of-sources.ts'
 
 /** The migrations in order: name → SQL. */
 export const migrations: Readonly<Record<string, string>> = {
@@ -80,6 +81,7 @@ export const migrations: Readonly<Record<string, string>> = {
   '0041-leases': leases,
   '0042-plans': plans,
   '0043-lists-of-sources': listsOfSources,
+  '0044-states-of-sources': statesOfSources,
 }
 
 /** The last of them, which a store has that is up to date. */

@@ -42,11 +42,7 @@ async function followed(settings: SourceSettings) {
     if (reads++) throw new Error('it is read anew')
     return state
   }
-  const follower = follow(
-    following,
-    [{ name: realm, called: realm, attempted: undefined, retried: false, read }],
-    await lease.promise,
-  )
+  const follower = follow(following, [{ name: realm, called: realm, attempted: undefined, read }], await lease.promise)
   await follower.begin()
   const lines = inbox<string>()
   const events = inbox<DriftEvent>()

@@ -4,7 +4,7 @@ import type { GitSource } from './git.ts'
 import type { SourceWatcher } from './watch.ts'
 
 /** What fails for a reason that may pass is tried less often, down to this: milliseconds. */
-const LONGEST = 15 * 60 * 1000
+export const LONGEST = 15 * 60 * 1000
 
 /** What is told of a source in git. */
 export interface GitWatcher extends SourceWatcher {

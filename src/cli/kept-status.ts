@@ -1,0 +1,66 @@
+// What is kept of the sources that a server follows: how they are doing, for everybody who asks, and what is wanted of them.
+import type { Outcome } from '../reconcile/run.ts'
+import type { Lease } from '../service/leases.ts'
+import type { Service } from '../service/service.ts'
+import { type Ending, keepStatus, type SourceState, sourceStates, statusAfter } from '../service/source-states.ts'
+import type { Followed } from './follow.ts'
+
+/** The states of sources, as they are kept. What says nothing new is not written. */
+export interface Kept {
+  /** Reads them. One statement. */
+  load(): Promise<void>
+  /** It is not to be read. */
+  rests(source: Followed): boolean
+  /** What it depends on and that was never applied. */
+  waitsFor(source: Followed): string[]
+  /** An attempt ended without success. */
+  note(source: Followed, ending: Ending, message: string): void
+  /** A source was applied, as far as nobody holds it and nothing waits for an approval. */
+  applied(name: string, revision: string, outcome: Outcome): void
+}
+
+/** Keeps the states of these sources while the lease is this process's. */
+export function keeping(service: Service, lease: Lease, sources: readonly Followed[]): Kept {
+  const known = new Map<string, SourceState>()
+  let last: Promise<void> = Promise.resolve()
+  const keep = (name: string, ending: Ending, revision: string | undefined, message?: string) => {
+    const own = known.get(name) ?? { name, realms: [], suspended: null, status: {} }
+    const at = service.clock().toISOString()
+    const status = statusAfter(own.status, { ending, revision, at, ...(message !== undefined && { message }) })
+    if (!status) return
+    known.set(name, { ...own, status })
+    // Where the store does not answer, the next attempt says it again.
+    last = last.then(() => keepStatus(service, lease, name, status).catch(() => void known.set(name, own)))
+  }
+  return {
+    async load() {
+      await last
+      const found = await sourceStates(
+        service,
+        sources.map(({ name }) => name),
+      )
+      for (const one of found) known.set(one.name, one)
+    },
+    rests: ({ name, suspend }) => suspend === true || Boolean(known.get(name)?.suspended),
+    waitsFor: ({ dependsOn = [] }) => dependsOn.filter((name) => !known.get(name)?.status.applied),
+    note: ({ name, attempted }, ending, message) => keep(name, ending, attempted, message),
+    applied(name, revision, { realms }) {
+      const held = realms.find((one) => one.held)?.held
+      const guarded = realms.find((one) => one.guarded)
+      if (held) keep(name, 'Held', revision, `held since ${held.by} went back to r${held.revision}`)
+      else if (guarded) keep(name, 'WaitsForApproval', revision, 'it waits for an approval: "regent plans" shows it')
+      else keep(name, 'Applied', revision)
+    },
+  }
+}
+
+/** The sources, each after those that it depends on. */
+export function inDependencyOrder(sources: readonly Followed[]): Followed[] {
+  const ordered = new Set<Followed>()
+  const add = (source: Followed) => {
+    for (const other of sources) if (source.dependsOn?.includes(other.name)) add(other)
+    ordered.add(source)
+  }
+  sources.forEach(add)
+  return [...ordered]
+}

@@ -1,0 +1,115 @@
+// Regent's own API: how sources are doing, and what is wanted of them.
+import * as z from 'zod'
+import { force, listSourceStates, rename, resumeAll, suspend } from '../service/source-states.ts'
+import { HttpError } from './errors.ts'
+import { type Operation, tagged } from './operation.ts'
+import { badRequest, components, done, refusals } from './responses.ts'
+
+const at = z.iso.datetime().describe('When.')
+
+const attempt = z
+  .object({
+    revision: z.string().optional().describe('The revision; absent when it could not be read.'),
+    at,
+    message: z.string().optional().describe('What was wrong; absent: it was applied.'),
+  })
+  .describe('One attempt to apply the source.')
+
+const condition = (what: string) =>
+  z
+    .object({
+      status: z.enum(['True', 'False']).describe('Whether it is so.'),
+      reason: z.string().describe('Why, in one word.'),
+      message: z.string().describe('Why, for people.'),
+      since: at,
+    })
+    .optional()
+    .describe(what)
+
+const state = z
+  .object({
+    name: z.string().describe('Name of the source.'),
+    realms: z.array(z.string()).describe('The realms that it has applied to.'),
+    suspended: z
+      .object({ by: z.string().describe('Who wanted it.'), at })
+      .nullable()
+      .describe('Since when it is not read; null: it is.'),
+    status: z
+      .object({
+        attempted: attempt.optional(),
+        applied: attempt.optional(),
+        ready: condition('What it states now is live.'),
+        reconciling: condition('It will be tried again by itself.'),
+        stalled: condition('Nothing but another statement, or a person, helps.'),
+        attempts: z.array(attempt).optional().describe('The last attempts, newest first.'),
+      })
+      .describe('How it is doing; empty where no server has followed it.'),
+  })
+  .register(components, { id: 'SourceStateRepresentation' })
+
+const source = z.string().min(1).describe('Name of the source.')
+const answers = { ...refusals, ...badRequest }
+
+type Work = (call: Parameters<Operation['handle']>[0], name: string) => Promise<void>
+
+/** An operation on one source, which its query names. */
+function onSource(
+  operationId: string,
+  path: string,
+  summary: string,
+  work: Work,
+  more: z.ZodRawShape = {},
+): Omit<Operation, 'tag'> {
+  return {
+    operationId,
+    method: 'POST',
+    path: `/regent/v1/source-states/${path}`,
+    summary,
+    permission: 'administer-realm',
+    query: z.object({ source: source.optional(), ...more }),
+    responses: { ...done, ...answers },
+    async handle(call) {
+      if (!call.query.source) throw new HttpError(400, { errorMessage: 'source is missing: state its name' })
+      await work(call, String(call.query.source))
+      return { status: 204 }
+    },
+  }
+}
+
+/** The operations about sources under /regent/v1, whoever follows them. */
+export const regentSourceOperations: readonly Operation[] = tagged('Regent', [
+  {
+    operationId: 'listSourceStates',
+    method: 'GET',
+    path: '/regent/v1/source-states',
+    summary: 'Lists how sources are doing that have applied to realms which the caller administers.',
+    permission: 'any',
+    responses: { 200: { description: 'Each source.', schema: z.array(state) }, ...refusals },
+    handle: async ({ service, caller }) => ({ status: 200, body: await listSourceStates(service, caller) }),
+  },
+  onSource(
+    'suspendSource',
+    'suspend',
+    'Suspends a source: it is not read until it is resumed, and what was applied stays.',
+    ({ service, caller }, name) => suspend(service, caller, name),
+  ),
+  onSource(
+    'resumeSourceEverywhere',
+    'resume',
+    'Lets a source go on in all realms, whether it was suspended or held by a rollback.',
+    ({ service, caller }, name) => resumeAll(service, caller, name),
+  ),
+  onSource('forceSource', 'force', 'Has a source read and applied now.', ({ service, caller }, name) =>
+    force(service, caller, name),
+  ),
+  onSource(
+    'renameSource',
+    'rename',
+    'Calls a source otherwise: what it owns stays its own.',
+    async ({ service, caller, query }, name) => {
+      if (!query.to) throw new HttpError(400, { errorMessage: 'to is missing: state the new name' })
+      await rename(service, caller, name, String(query.to))
+    },
+    { to: z.string().min(1).optional().describe('The new name.') },
+  ),
+])

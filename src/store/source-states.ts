@@ -1,0 +1,73 @@
+// How sources are doing: what the server that follows them keeps of it, and what people want of them.
+import { sql } from 'kysely'
+import type { Transaction } from './database.ts'
+import type { Lease } from './leases.ts'
+import { waking } from './wake.ts'
+
+/** Since when a source is not read, and by whom that is wanted. */
+export interface Suspended {
+  readonly by: string
+  readonly at: string
+}
+
+/** What is kept of a source. */
+export interface SourceRow {
+  readonly name: string
+  readonly status: object
+  readonly suspended: Suspended | null
+  /** The realms that it has applied to. */
+  readonly realms: readonly string[]
+}
+
+/** The sources that are known, by name, or these of them. One statement. */
+export async function selectSourceStates(tx: Transaction, names?: readonly string[]): Promise<SourceRow[]> {
+  const { rows } = await sql<SourceRow>`
+    select s.name, s.status, s.suspended, coalesce((
+        select json_agg(r.name order by r.name) from realm r join source_realm sr on sr.realm = r.number
+        where sr.source = s.number
+      ), '[]') as realms
+    from source s ${names ? sql`where s.name = any(${names}::text[])` : sql``} order by s.name`.execute(tx)
+  return rows
+}
+
+/** Keeps how a source is doing, while the lease is the caller's. One statement. */
+export async function upsertStatus(tx: Transaction, source: string, status: object, lease: Lease): Promise<void> {
+  await sql`
+    with mine as materialized (
+      select from lease where name = ${lease.name} and holder = ${lease.holder} and token = ${lease.token} for share
+    )
+    insert into source (name, status) select ${source}, ${JSON.stringify(status)}::jsonb from mine
+    on conflict (name) do update set status = excluded.status`.execute(tx)
+}
+
+/** Suspends a source, or lets it go on, also where a rollback holds it, and wakes who follows it. One statement. */
+export async function suspendSource(tx: Transaction, source: string, suspended: Suspended | undefined): Promise<void> {
+  const value = suspended ? JSON.stringify(suspended) : null
+  await sql`
+    with changed as (
+      insert into source (name, suspended) values (${source}, ${value}::jsonb)
+      on conflict (name) do update set suspended = excluded.suspended returning number
+    ),
+    resumed as (
+      update source_realm sr set held = null from changed c, realm r
+      where ${!suspended}::boolean and r.number = sr.realm and sr.source = c.number and sr.held is not null
+    )
+    select ${waking({ topic: 'source', name: source })} from changed`.execute(tx)
+}
+
+/** Calls a source otherwise, with all that it owns; one of that name that has applied nothing makes room. Gives whether it is known. Two statements. */
+export async function renameSource(tx: Transaction, source: string, name: string): Promise<boolean> {
+  await sql`
+    delete from source s where s.name = ${name} and not exists (
+      select from realm r join source_realm sr on sr.realm = r.number where sr.source = s.number
+    )`.execute(tx)
+  const { rows } = await sql`update source set name = ${name} where name = ${source} returning number`.execute(tx)
+  return rows.length > 0
+}
+
+/** How many sources are not ready. One statement. */
+export async function countNotReady(tx: Transaction): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::integer as count from source s where s.status -> 'ready' ->> 'status' = 'False'`.execute(tx)
+  return rows[0]!.count
+}

@@ -1,0 +1,56 @@
+// Sources that a server follows: how they are doing, who waits for whom, and what people want of them.
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type Workplace, workplace } from '../support/cli.ts'
+
+let at: Workplace
+beforeEach(async () => {
+  at = await workplace()
+})
+afterEach(() => at.leave())
+
+const resource = (name: string, spec: object) =>
+  `---\n${JSON.stringify({ apiVersion: 'regent.dev/v1alpha1', kind: 'RealmSource', metadata: { name }, spec })}\n`
+const state = (name: string, text: string) => writeFile(join(at.folder, `${name}.yaml`), text)
+const shown = async (name: string) => JSON.parse((await at.run('source', 'show', name, '--output', 'json')).out)
+
+test('a source waits for those it depends on; it is suspended, resumed, and called otherwise', async () => {
+  await state('base', 'realm: base\ndisplyName: Wrong\n')
+  await state('team', 'realm: team\ndisplayName: One\n')
+  const sources = resource('team', { path: 'team.yaml', dependsOn: ['base'] }) + resource('base', { path: 'base.yaml' })
+  await writeFile(join(at.folder, 'sources.yaml'), sources)
+  const server = await at.serve('--sources', 'sources.yaml')
+  expect(server.output()).toContain('team.yaml: it is applied after base.')
+  expect(await shown('base')).toMatchObject({
+    realms: [],
+    status: { ready: { status: 'False', reason: 'Refused', message: expect.stringContaining('base.yaml:2:1: ') } },
+  })
+  expect(await (await fetch(`${server.url}/metrics`)).text()).toContain('regent_sources_not_ready 2')
+
+  let next = server.until('+ realm team')
+  await state('base', 'realm: base\n')
+  expect(await next).toContain('+ realm base')
+  expect(await shown('team')).toMatchObject({
+    realms: ['team'],
+    status: { ready: { status: 'True', reason: 'Applied' }, attempts: [{}, { message: 'it is applied after base' }] },
+  })
+
+  next = server.until('is suspended')
+  expect(await at.run('source', 'suspend', 'team')).toMatchObject({ code: 0 })
+  await next
+  await state('team', 'realm: team\ndisplayName: Two\n')
+  expect((await at.run('source', 'list')).out).toContain('suspended by')
+  expect(server.output()).not.toContain('One → Two')
+  next = server.until('One → Two')
+  await at.run('source', 'resume', 'team')
+  await next
+
+  expect(await at.run('source', 'rename', 'team', 'base')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('there is a source base already'),
+  })
+  await at.run('source', 'rename', 'team', 'crew')
+  expect(await shown('crew')).toMatchObject({ realms: ['team'], status: { ready: { status: 'True' } } })
+  expect((await at.run('plan', 'team.yaml', '--name', 'crew')).out).toContain('Nothing to do.')
+})
