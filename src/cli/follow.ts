@@ -62,6 +62,8 @@ export function follow(service: Service, sources: readonly Followed[], lease: Le
   /** What was refused, or waits for others: tried again when another one was applied. */
   const refusedOnes = new Map<Followed, string>()
   const kept = keeping(service, lease, sources)
+  /** Plans that wait, and of which people have been told. */
+  const waiting = new Set<string>()
   let last: Promise<void> = Promise.resolve()
   let ended = false
   const queued = (work: () => Promise<void>) => {
@@ -96,6 +98,13 @@ export function follow(service: Service, sources: readonly Followed[], lease: Le
       return undefined
     }
   }
+  /** Whether nothing was done, and all that waits was told before. */
+  const isKnown = ({ realms }: Outcome): boolean => {
+    const plans = realms.flatMap(({ guarded }) => guarded?.plan ?? [])
+    const known = plans.length > 0 && plans.every((plan) => waiting.has(plan))
+    for (const plan of plans) waiting.add(plan)
+    return known && realms.every(({ plan, guarded }) => guarded || (!plan.creates && !plan.actions.length))
+  }
   const run = async (source: Followed, together: readonly SourceState[]): Promise<boolean> => {
     const missing = kept.waitsFor(source)
     if (missing.length) {
@@ -108,7 +117,7 @@ export function follow(service: Service, sources: readonly Followed[], lease: Le
     try {
       const actor = { kind: 'source', source: together[0]!.name } as const
       const outcome = await applySources(service, { actor, lease }, together)
-      tell(outcome)
+      if (!isKnown(outcome)) tell(outcome)
       for (const { name, revision } of together) kept.applied(name, revision, outcome)
       refusedOnes.delete(source)
       if (passing.delete(source)) console.log(`${source.called} can be applied again.\n`)

@@ -91,7 +91,10 @@ export const movedAnswer = z
           kind: z.string().describe('Kind of the object.'),
           key,
           id: z.string().optional().describe('Id of the object.'),
-          object: z.enum(['created', 'deleted']).optional().describe('The whole object was made, or deleted.'),
+          object: z
+            .enum(['created', 'deleted', 'changed'])
+            .optional()
+            .describe('The whole object was made, deleted, or changed although the plan deletes it.'),
           path: z.string().optional().describe('The field; of a map field.key.'),
           from: z.json().optional().describe('The value when the plan was made; of a secret its keyed digest.'),
           to: z.json().optional().describe('The value now; of a secret its keyed digest.'),

@@ -13,8 +13,8 @@ export interface Moved {
   readonly key: Key
   /** Id of the object, where it is known. */
   readonly id?: string
-  /** The whole object: somebody made it, or deleted it. */
-  readonly object?: 'created' | 'deleted'
+  /** The whole object: somebody made it, deleted it, or changed what the plan deletes. */
+  readonly object?: 'created' | 'deleted' | 'changed'
   /** One field: what was live then, and what is now. */
   readonly path?: string
   readonly from?: Json
@@ -38,6 +38,50 @@ export function movedBetween(realm: string, then: readonly Action[], now: readon
     return fieldsMoved(kind, one?.changes ?? [], other?.changes ?? []).map((field) => ({ ...base, ...field }))
   })
 }
+
+/** What a plan deletes, or takes along, is part of what it does, though the plan does not say what it is like. */
+export function deletionsMoved(realm: string, then: Deleting, now: Deleting): Moved[] {
+  const versions = new Map(then.actions.filter(isDeletion).map(({ kind, id, version }) => [`${kind} ${id}`, version]))
+  const changed = now.actions.filter(isDeletion).filter(({ kind, id, version }) => {
+    const before = versions.get(`${kind} ${id}`)
+    return before !== undefined && before !== version
+  })
+  const [before, after] = [then, now].map(
+    ({ consequences }) => new Map(consequences.filter(isTaken).map((one) => [`${one.kind} ${one.object}`, one])),
+  )
+  const others = (all: typeof before, known: typeof before) =>
+    [...all!].flatMap(([id, one]) => (known!.has(id) ? [] : one))
+  const told =
+    (object: Moved['object']) =>
+    (one: { kind: string; key: Key; id?: string; object?: string }): Moved => ({
+      realm,
+      kind: one.kind as KindName,
+      key: one.key,
+      ...((one.id ?? one.object) !== undefined && { id: (one.id ?? one.object)! }),
+      object: object!,
+    })
+  return [
+    ...changed.map(told('changed')),
+    ...others(after, before).map(told('created')),
+    ...others(before, after).map(told('deleted')),
+  ]
+}
+
+/** What a plan does, and what follows. */
+export interface Deleting {
+  readonly actions: readonly Action[]
+  readonly consequences: readonly {
+    readonly operation: string
+    readonly kind: string
+    readonly object: string
+    readonly key: Key
+  }[]
+}
+
+const isDeletion = ({ operation }: Action) => operation === 'delete'
+/** People come and go while a plan waits. */
+const isTaken = ({ operation, kind }: Deleting['consequences'][number]) =>
+  operation === 'delete' && !kinds[kind as KindName].people
 
 function idOf(one: Action | undefined, other: Action | undefined): { id?: string } {
   const id = [other, one].find((action) => action && action.operation !== 'create')?.id

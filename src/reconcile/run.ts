@@ -50,17 +50,24 @@ export async function planSources(service: Service, caller: Caller, sources: rea
   return (await run(service, caller, sources, undefined, ({ made }) => trial(service, caller, made))).outcome
 }
 
-/** The plans that applying the sources would carry out in these realms; nothing is tried. */
+/** A plan, and what came of trying it. */
+export interface Tried {
+  readonly made: Planned
+  readonly outcome: RealmOutcome
+}
+
+/** The plans that applying the sources would carry out in these realms, each tried and rolled back. */
 export async function plansOf(
   service: Service,
   caller: Caller,
   sources: readonly SourceState[],
   only: ReadonlySet<string>,
-): Promise<Planned[]> {
-  const found: Planned[] = []
+): Promise<Tried[]> {
+  const found: Tried[] = []
   await run(service, caller, sources, only, async ({ made }) => {
-    found.push(made)
-    return { plan: made.plan, consequences: [], effects: [] }
+    const outcome = await trial(service, caller, made)
+    found.push({ made, outcome })
+    return outcome
   })
   return found
 }

@@ -6,9 +6,9 @@ import { approve, demandOpen, getPlan, stateOf, type WholePlan } from '../servic
 import type { Caller, Service } from '../service/service.ts'
 import type { Attribution } from './action.ts'
 import { blame } from './blame.ts'
-import type { Planned } from './execute.ts'
+import type { Planned, RealmOutcome } from './execute.ts'
 import { keep, realmsOf, type Saved, statedBy } from './keeping.ts'
-import { type Moved, movedBetween } from './moved.ts'
+import { deletionsMoved, type Moved, movedBetween } from './moved.ts'
 import { type Doing, digestOfRealm } from './plan-digest.ts'
 import { applySources, type Outcome, planSources, plansOf } from './run.ts'
 import type { SourceState } from './wanted.ts'
@@ -48,14 +48,14 @@ export async function applySaved(service: Service, caller: Caller, id: string, d
   const only = realmsOf(plan)
   // What moved in any realm keeps all of them from being applied.
   const made = await plansOf(service, caller, sources, only)
-  const there = new Map(made.map((one) => [one.plan.realm, one]))
+  const there = new Map(made.map((one) => [one.made.plan.realm, one]))
   await demandSame(
     service,
     caller,
     plan,
     [...only].map((realm) => there.get(realm) ?? realm),
   )
-  const demand = (one: Planned) => demandSame(service, caller, plan, [one])
+  const demand = (made: Planned) => demandSame(service, caller, plan, [{ made }])
   return applySources(service, caller, sources, { only, exactly: { plan: id, demand } })
 }
 
@@ -84,28 +84,34 @@ export async function approveSaved(
   return { plan, outcome }
 }
 
-/** Throws PlanMoved where a plan is not what it was; a realm by its name: nothing is to be done in it now. */
+/** Throws PlanMoved where a plan is not what it was. A realm by its name: nothing is to be done in it now. */
 async function demandSame(
   service: Service,
   caller: Caller,
   plan: WholePlan,
-  now: readonly (Planned | string)[],
+  now: readonly ({ readonly made: Planned; readonly outcome?: RealmOutcome } | string)[],
 ): Promise<void> {
-  const shown = (plan.shown as { readonly realms: readonly Doing[] }).realms
+  const shown = (plan.shown as { readonly realms: readonly RealmOutcome[] }).realms
   const digests = new Map(plan.realms.map(({ name, digest }) => [name, digest]))
-  const others = now.map((one) => (typeof one === 'string' ? { plan: nothing(one) } : one))
-  const moved = others.filter((one) => digestOfRealm(one) !== digests.get(one.plan.realm))
-  if (!moved.length) return
   const found: Moved[] = []
-  for (const one of moved) {
-    const then = shown.find(({ plan }) => plan.realm === one.plan.realm)
-    const all = movedBetween(one.plan.realm, then?.plan.actions ?? [], one.plan.actions)
-    found.push(...('input' in one ? await attributed(service, caller, one, all) : all))
+  let same = true
+  for (const one of now) {
+    const realm = typeof one === 'string' ? one : one.made.plan.realm
+    const made: Doing = typeof one === 'string' ? { plan: { realm, creates: false, actions: [] } } : one.made
+    const then = shown.find(({ plan }) => plan.realm === realm)
+    const before = { actions: then?.plan.actions ?? [], consequences: then?.consequences ?? [] }
+    const after = { actions: made.plan.actions, consequences: before.consequences }
+    const tried = typeof one === 'string' ? undefined : one.outcome
+    const isOther = digestOfRealm(made) !== digests.get(realm)
+    const moved = [
+      ...(isOther ? movedBetween(realm, before.actions, after.actions) : []),
+      ...deletionsMoved(realm, before, tried ? { ...after, consequences: tried.consequences } : after),
+    ]
+    same &&= !isOther && !moved.length
+    found.push(...(typeof one === 'string' ? moved : await attributed(service, caller, one.made, moved)))
   }
-  throw new PlanMoved(plan.id, found)
+  if (!same) throw new PlanMoved(plan.id, found)
 }
-
-const nothing = (realm: string) => ({ realm, creates: false, actions: [] })
 
 /** Who changed it, from the journal. */
 async function attributed(
@@ -114,7 +120,7 @@ async function attributed(
   { input }: Planned,
   moved: readonly Moved[],
 ): Promise<Moved[]> {
-  if (!input.exists) return [...moved]
+  if (!input.exists || !moved.length) return [...moved]
   // What is gone is known by the inventory.
   const ids = new Map([
     ...input.owned.map((one) => [address(one.kind, one.key), one.object] as const),

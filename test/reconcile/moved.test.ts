@@ -1,0 +1,154 @@
+// The law of saved plans: whatever somebody changes between plan and apply, the plan is refused exactly where it touches that, and
+// nothing of what they did is lost.
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { kinds } from '../../src/kinds/index.ts'
+import type { KindName, Representation } from '../../src/kinds/kind.ts'
+import type { Action } from '../../src/reconcile/action.ts'
+import type { RealmOutcome } from '../../src/reconcile/execute.ts'
+import { type Outcome, planSources } from '../../src/reconcile/run.ts'
+import { applySaved, type PlanMoved, savePlan } from '../../src/reconcile/saved.ts'
+import { writers } from '../../src/service/index.ts'
+import type { LiveObject } from '../../src/service/live.ts'
+import { digested } from '../../src/service/secrets.ts'
+import { SYSTEM } from '../../src/service/service.ts'
+import { make } from '../support/changes.ts'
+import { type GeneratedRealm, generatedRealms } from '../support/generate.ts'
+import { ANN, applyAs, source } from '../support/reconcile.ts'
+import { allRows } from '../support/rows.ts'
+import { documentOf, settableFields } from '../support/samples.ts'
+import { newName, testService } from '../support/service.ts'
+
+const { service } = await testService()
+
+/** So many changes between plan and apply: a campaign makes more. */
+const MOVES = Number(process.env.REGENT_MOVES ?? 50)
+/** Changes that follow each other in one realm. */
+const EACH = 10
+
+/** What somebody does, chosen among what is there. */
+const move = fc.record({
+  what: fc.constantFrom('change' as const, 'change' as const, 'change' as const, 'delete' as const, 'create' as const),
+  object: fc.nat(),
+  field: fc.nat(),
+  which: fc.constantFrom(0 as const, 1 as const),
+})
+type Move = typeof move extends fc.Arbitrary<infer T> ? T : never
+
+const kindNames = Object.keys(kinds) as KindName[]
+
+/** Everything that is live, by kind and id, with its fields. */
+async function everything(realm: string): Promise<Map<string, LiveObject>> {
+  return service.read(SYSTEM, realm, async (context) => {
+    const found = new Map<string, LiveObject>()
+    for (const kind of kindNames)
+      for (const one of await writers[kind].list(context, {})) found.set(`${kind} ${one.id}`, one)
+    return found
+  })
+}
+
+const fieldsOf = ({ kind, representation }: LiveObject) => digested(service.vault, kinds[kind], representation)
+
+/** Does it; what is refused does nothing. Gives what is live otherwise than before, field by field; of a whole object, an empty path. */
+async function interfere(realm: string, one: Move, names: ReadonlySet<string>): Promise<[id: string, path: string][]> {
+  const before = await everything(realm)
+  const own = [...before.values()].filter(({ key }) => names.has(key.at(-1)!) || names.has(key[0]!))
+  const all = own.length ? own : [...before.values()]
+  const live = all[one.object % all.length]!
+  const fields = settableFields(live.kind)
+  const work =
+    one.what === 'create'
+      ? make(service, ANN, realm, 'role', { name: `theirs-${newName()}` })
+      : service.write(
+          ANN,
+          realm,
+          async (context) => {
+            if (one.what === 'delete' && live.kind !== 'realm') return writers[live.kind].delete(context, [live])
+            const [name, , values] = fields[one.field % Math.max(1, fields.length)] ?? []
+            if (name === undefined || kinds[live.kind].fields[name]!.relation) return undefined
+            return writers[live.kind].update(context, [{ live, set: { [name]: values![one.which] } }])
+          },
+          { master: live.kind === 'realm' },
+        )
+  await work.catch(() => undefined)
+  const after = await everything(realm)
+  return [...new Set([...before.keys(), ...after.keys()])].flatMap((id): [string, string][] => {
+    const [then, now] = [before.get(id), after.get(id)]
+    if (!then || !now) return [[id, '']]
+    const [old, recent] = [fieldsOf(then), fieldsOf(now)]
+    const paths = new Set([...Object.keys(old), ...Object.keys(recent)])
+    return [...paths]
+      .filter((path) => JSON.stringify(old[path]) !== JSON.stringify(recent[path]))
+      .map((path) => [id, path])
+  })
+}
+
+/** What a plan says that it does, in whatever order. */
+const told = ({ plan, consequences }: RealmOutcome): string[] =>
+  [
+    ...plan.actions.map(({ operation, kind, key, id, version, changes }: Action) =>
+      JSON.stringify([
+        operation,
+        kind,
+        key,
+        id,
+        operation === 'delete' && version,
+        changes.map(({ path, from, to, add, remove }) => JSON.stringify([path, from, to, add, remove])).sort(),
+      ]),
+    ),
+    ...consequences.flatMap(({ operation, kind, object }) =>
+      operation === 'delete' && !kinds[kind as KindName].people ? [JSON.stringify([kind, object])] : [],
+    ),
+  ].sort()
+
+test('a saved plan is refused exactly where it touches what somebody changed meanwhile, and nothing of that is lost', async () => {
+  const seen = { refused: 0, applied: 0 }
+  await fc.assert(
+    fc.asyncProperty(
+      generatedRealms,
+      generatedRealms,
+      fc.array(move, { minLength: EACH, maxLength: EACH }),
+      async (first, second, moves) => {
+        const realm = newName()
+        const states = [first, second].map(({ settings, objects }: GeneratedRealm) =>
+          source([documentOf(realm, objects, settings)], realm),
+        )
+        const names = new Set([
+          realm,
+          ...[first, second].flatMap(({ objects }) => objects.map(({ key }) => key.at(-1)!)),
+        ])
+        await applyAs(service, states[0]!)
+        for (const [at, one] of moves.entries()) {
+          const wanted = states[(at + 1) % 2]!
+          const planned = await savePlan(service, SYSTEM, [wanted])
+          const theirs = await interfere(realm, one, names)
+          const anew = await planSources(service, SYSTEM, [wanted]).catch(() => undefined)
+          const touched =
+            !anew || JSON.stringify(anew.realms.flatMap(told)) !== JSON.stringify(planned.realms.flatMap(told))
+          const [before, rows] = [await everything(realm), await allRows(service, realm)]
+          const outcome = await applySaved(service, SYSTEM, planned.saved.id).catch((error: unknown) => error)
+          seen[touched ? 'refused' : 'applied']++
+          if (touched) {
+            expect(outcome).toBeInstanceOf(Error)
+            if (anew) expect((outcome as PlanMoved).moved.length).toBeGreaterThan(0)
+            expect(await allRows(service, realm)).toEqual(rows)
+            await applyAs(service, wanted).catch(() => applyAs(service, states[at % 2]!))
+            continue
+          }
+          if (outcome instanceof Error) throw outcome
+          expect((outcome as Outcome).realms.flatMap(told)).toEqual(planned.realms.flatMap(told))
+          const after = await everything(realm)
+          for (const [id, path] of theirs) {
+            const [was, is] = [before.get(id), after.get(id)]
+            const value = (live: LiveObject | undefined): unknown =>
+              path === '' ? live !== undefined : ((live && (fieldsOf(live) as Representation)[path]) ?? null)
+            expect(value(is), `${id} ${path}`).toEqual(value(was))
+          }
+        }
+      },
+    ),
+    { numRuns: Math.ceil(MOVES / EACH), endOnFailure: true },
+  )
+  console.log(seen)
+  expect(Math.min(seen.refused, seen.applied)).toBeGreaterThan(0)
+}, 3_600_000)
