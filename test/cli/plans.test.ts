@@ -57,7 +57,7 @@ test('a plan is saved into a file, applied from it as it is, and refused where t
   expect(await run('apply', '--plan', id!)).toMatchObject({
     code: 1,
     err: expect.stringMatching(
-      /meanwhile: plan again\n {2}realm shop: displayName: Two → Theirs {2}by shop.yaml \(sha256:/,
+      /meanwhile: plan again\n {2}realm shop: displayName: Two → Theirs {2}by admin \(sha256:/,
     ),
   })
 })

@@ -32,6 +32,8 @@ const move = fc.record({
   object: fc.nat(),
   field: fc.nat(),
   which: fc.constantFrom(0 as const, 1 as const),
+  /** At something that the plan touches. */
+  aimed: fc.boolean(),
 })
 type Move = typeof move extends fc.Arbitrary<infer T> ? T : never
 
@@ -49,24 +51,40 @@ async function everything(realm: string): Promise<Map<string, LiveObject>> {
 
 const fieldsOf = ({ kind, representation }: LiveObject) => digested(service.vault, kinds[kind], representation)
 
+/** What is done to which object: one that the plan touches, or any. */
+function aim(
+  one: Move,
+  before: ReadonlyMap<string, LiveObject>,
+  plan: readonly Action[],
+): { live: LiveObject; path: string } {
+  const touched = plan.flatMap(({ kind, id, changes }) => {
+    const live = before.get(`${kind} ${id}`)
+    return live ? [{ live, paths: changes.map(({ path }) => path.split('.')[0]!) }] : []
+  })
+  const all = [...before.values()]
+  const any = { live: all[one.object % all.length]!, paths: [] as string[] }
+  const { live, paths } = one.aimed && touched.length ? touched[one.object % touched.length]! : any
+  const names = paths.length ? paths : settableFields(live.kind).map(([name]) => name)
+  return { live, path: names[one.field % Math.max(1, names.length)] ?? '' }
+}
+
 /** Does it; what is refused does nothing. Gives what is live otherwise than before, field by field; of a whole object, an empty path. */
-async function interfere(realm: string, one: Move, names: ReadonlySet<string>): Promise<[id: string, path: string][]> {
+async function interfere(realm: string, one: Move, plan: readonly Action[]): Promise<[id: string, path: string][]> {
   const before = await everything(realm)
-  const own = [...before.values()].filter(({ key }) => names.has(key.at(-1)!) || names.has(key[0]!))
-  const all = own.length ? own : [...before.values()]
-  const live = all[one.object % all.length]!
-  const fields = settableFields(live.kind)
+  const { live, path } = aim(one, before, plan)
+  const values = settableFields(live.kind).find(([name]) => name === path)?.[2]
+  const wished = plan.find(({ operation, kind }) => operation === 'create' && kind === 'role')
+  const name = one.aimed && wished ? wished.key.at(-1)! : newName('theirs')
   const work =
     one.what === 'create'
-      ? make(service, ANN, realm, 'role', { name: `theirs-${newName()}` })
+      ? make(service, ANN, realm, 'role', { name })
       : service.write(
           ANN,
           realm,
           async (context) => {
             if (one.what === 'delete' && live.kind !== 'realm') return writers[live.kind].delete(context, [live])
-            const [name, , values] = fields[one.field % Math.max(1, fields.length)] ?? []
-            if (name === undefined || kinds[live.kind].fields[name]!.relation) return undefined
-            return writers[live.kind].update(context, [{ live, set: { [name]: values![one.which] } }])
+            if (!values || kinds[live.kind].fields[path]?.relation) return undefined
+            return writers[live.kind].update(context, [{ live, set: { [path]: values[one.which] } }])
           },
           { master: live.kind === 'realm' },
         )
@@ -113,15 +131,11 @@ test('a saved plan is refused exactly where it touches what somebody changed mea
         const states = [first, second].map(({ settings, objects }: GeneratedRealm) =>
           source([documentOf(realm, objects, settings)], realm),
         )
-        const names = new Set([
-          realm,
-          ...[first, second].flatMap(({ objects }) => objects.map(({ key }) => key.at(-1)!)),
-        ])
         await applyAs(service, states[0]!)
         for (const [at, one] of moves.entries()) {
           const wanted = states[(at + 1) % 2]!
           const planned = await savePlan(service, SYSTEM, [wanted])
-          const theirs = await interfere(realm, one, names)
+          const theirs = await interfere(realm, one, planned.realms[0]!.plan.actions)
           const anew = await planSources(service, SYSTEM, [wanted]).catch(() => undefined)
           const touched =
             !anew || JSON.stringify(anew.realms.flatMap(told)) !== JSON.stringify(planned.realms.flatMap(told))
