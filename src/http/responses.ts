@@ -10,16 +10,17 @@ import type { Response } from './operation.ts'
 /** Schemas that have a name in OpenAPI. */
 export const components = z.registry<{ id: string }>()
 
+const position = z.object({
+  file: z.string().describe('Name of the file.'),
+  line: z.number().describe('Line, from 1.'),
+  column: z.number().describe('Column, from 1.'),
+})
+
 const problem = z.object({
-  position: z
-    .object({
-      file: z.string().describe('Name of the file.'),
-      line: z.number().describe('Line, from 1.'),
-      column: z.number().describe('Column, from 1.'),
-    })
-    .describe('Where in the text.'),
+  position: position.describe('Where in the text.'),
   message: z.string().describe('What is wrong, and what would be right.'),
   path: z.string().optional().describe('Where in the document, as a JSON pointer.'),
+  other: position.optional().describe('Of a contradiction: the other place.'),
 })
 
 const wrongField = {

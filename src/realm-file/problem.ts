@@ -8,6 +8,8 @@ export interface Problem {
   readonly message: string
   /** Where in the document, as a JSON pointer: `/clients/0/secret`. */
   readonly path?: string
+  /** Of a contradiction: the other place, where what stands there is as wrong. */
+  readonly other?: Position
 }
 
 /** Something about a document that people should know, and that stops nothing. */

@@ -214,5 +214,5 @@ export function claim(ids: Map<string, Claim>, { kind, key, id, origin }: Claim,
 /** Two places state a field otherwise: told at the one, with the other. */
 export function contradiction({ kind, key, origin }: Claim, path: string, other: Position): Problem {
   const message = `${path} is stated differently at ${renderPosition(other)}: state it once, or twice the same`
-  return { position: origin.locate(path), message: `${describe(kind, key)}: ${message}` }
+  return { position: origin.locate(path), message: `${describe(kind, key)}: ${message}`, other }
 }

@@ -144,7 +144,7 @@ export async function commit(
         generated: [...part.desired.generated],
         ...ownership(part, input, made.leftAlone, applied),
         marked: input.marked.get(part.source) ?? 0,
-        ends: !part.desired.objects.size,
+        ends: !part.desired.objects.size && !input.others.some(({ source }) => source === part.source),
       })),
       { ...keptOf(made), ...approved },
     )

@@ -25,7 +25,7 @@ export async function guardsOf(
       former: plan.creates ? await formerRealm(where, plan.realm) : undefined,
       ...(context && {
         size: endsRealm(plan) ? await sizeOf(context) : undefined,
-        owned: deletionsOf(plan) ? await ownedBy(context, sources) : undefined,
+        owned: deletionsOf(plan, input) ? await ownedBy(context, sources) : undefined,
         makers: people.length ? await makersOf(context, people) : undefined,
       }),
     },

@@ -36,7 +36,7 @@ export function guards(
   facts: GuardFacts,
 ): Guard[] {
   return [
-    ...(endsRealm(plan) ? [deletesRealm(plan, facts)] : deletions(plan, settings, facts)),
+    ...(endsRealm(plan) ? deletesRealm(plan, input, facts) : deletions(plan, input, settings, facts)),
     ...makesRealmAgain(plan, facts),
     ...adoption(plan, input, facts),
   ]
@@ -47,10 +47,15 @@ export function endsRealm({ actions }: Pick<RealmPlan, 'actions'>): boolean {
   return actions.some(({ kind, operation }) => kind === 'realm' && operation === 'delete')
 }
 
-/** How many objects of a realm that stays the plan deletes, where that is more than a few. */
-export function deletionsOf(plan: RealmPlan): number {
-  const { length } = plan.actions.filter(({ operation }) => operation === 'delete')
-  return length > FEW && !endsRealm(plan) ? length : 0
+/** How many objects of a realm that stays the plan deletes, where that is more than a few; not those that are meant to go. */
+export function deletionsOf(plan: RealmPlan, input: Pick<PlanInput, 'owned'>): number {
+  const count = slips(plan, input)
+  return count > FEW && !endsRealm(plan) ? count : 0
+}
+
+function slips({ actions }: RealmPlan, { owned }: Pick<PlanInput, 'owned'>): number {
+  const meant = new Set(owned.flatMap(({ kind, object, meant }) => (meant ? `${kind} ${object}` : [])))
+  return actions.filter(({ operation, kind, id }) => operation === 'delete' && !meant.has(`${kind} ${id}`)).length
 }
 
 /** People who are there, and whom no source owned so far: each as they are stated, and live. */
@@ -69,14 +74,12 @@ export function strangers<T extends { readonly live: LiveState }>(all: readonly 
   return all.filter(({ live }) => (makers?.get(live.id!)?.kind ?? 'person') === 'person')
 }
 
-function deletesRealm({ realm }: RealmPlan, { size }: GuardFacts): Guard {
+function deletesRealm({ realm }: RealmPlan, { owned }: PlanInput, { size }: GuardFacts): Guard[] {
+  if (owned.some(({ kind, meant }) => kind === 'realm' && meant)) return []
   const { people = 0, clients = 0, sessions = 0 } = size ?? {}
   const goes = [counted(people, 'person', 'people'), counted(clients, 'client'), counted(sessions, 'session')]
-  return {
-    guard: 'deletesRealm',
-    message: `deletes the realm ${realm} with ${goes[0]}, ${goes[1]} and ${goes[2]}`,
-    about: [realm],
-  }
+  const message = `deletes the realm ${realm} with ${goes[0]}, ${goes[1]} and ${goes[2]}`
+  return [{ guard: 'deletesRealm', message, about: [realm] }]
 }
 
 function makesRealmAgain({ creates, realm }: RealmPlan, { former }: GuardFacts): Guard[] {
@@ -88,14 +91,19 @@ function makesRealmAgain({ creates, realm }: RealmPlan, { former }: GuardFacts):
   return [{ guard: 'makesRealmAgain', message, about: [realm] }]
 }
 
-function deletions(plan: RealmPlan, settings: readonly SourceSettings[], { owned = 0 }: GuardFacts): Guard[] {
-  const count = plan.actions.filter(({ operation }) => operation === 'delete').length
+function deletions(
+  plan: RealmPlan,
+  input: PlanInput,
+  settings: readonly SourceSettings[],
+  { owned = 0 }: GuardFacts,
+): Guard[] {
+  const count = slips(plan, input)
   const most = Math.min(...settings.map(({ guards }) => guards?.deletions ?? DELETIONS))
   const share = Math.min(...settings.map(({ guards }) => guards?.share ?? SHARE))
   const reason =
     count > most
       ? `more than ${most}`
-      : deletionsOf(plan) > owned * share
+      : deletionsOf(plan, input) > owned * share
         ? `more than ${Math.round(share * 100)} % of the ${owned} that its sources own`
         : undefined
   return reason ? [{ guard: 'deletions', message: `deletes ${counted(count, 'object')}, ${reason}`, about: [] }] : []

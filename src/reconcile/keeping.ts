@@ -83,12 +83,12 @@ export async function approvedAs(service: Service, made: Planned): Promise<Appro
 /** What the sources of a kept plan stated. */
 export function statedBy({ vault }: Service, kept: string): SourceState[] {
   const texts = JSON.parse(vault.open(kept)) as ReturnType<typeof packed>[]
-  return texts.map(({ ceiling, ...text }) => ({ ...unpackSource(text), ceiling }))
+  return texts.map(({ ceiling, unstated, ...text }) => ({ ...unpackSource(text), ceiling, unstated }))
 }
 
-function packed({ name, revision, unknownFields, settings, files, ceiling }: SourceState) {
+function packed({ name, revision, unknownFields, settings, files, ceiling, unstated }: SourceState) {
   const text: SourceText = { name, revision, unknownFields, settings, files }
-  return { ...text, ceiling }
+  return { ...text, ceiling, unstated }
 }
 
 /** The realms of a kept plan, by the names under which they are stated. */

@@ -16,6 +16,7 @@ import { isStatedAgain, references } from './obstacles.ts'
 import { inventoryAgainst, ownedTogether, type Stating, settledRows } from './owned.ts'
 import type { LiveState, Owned, PlanInput } from './plan-input.ts'
 import { calledBefore } from './renames.ts'
+import { fates, withFates } from './unstated.ts'
 import { beyondLists } from './whole-lists.ts'
 
 /** What was observed, as a plan is made of it, and the rows of the inventory as they are kept, source by source. */
@@ -84,8 +85,11 @@ export async function observe(
   const { rows, open } = await inventoryAgainst(context, parts)
   const isSettled = (id: string) => desired.objects.has(id) && !open.has(id)
   const read = new Set(parts.map(({ source }) => source))
-  const own = rows.filter(({ source }) => read.has(source))
-  const owned = ownedTogether(own, parts)
+  const fate = fates(parts)
+  // What cannot be applied now counts as what is not read: it can only veto.
+  const counts = (row: InventoryRow) => read.has(row.source) && fate(row) !== 'kept'
+  const own = rows.filter(counts)
+  const owned = withFates(own, fate, (some) => ownedTogether(some, parts))
   // Who settles something else may mean something else by what they state again.
   const settled = resettled ? new Map<string, Owned>() : settledRows(desired, owned)
   const keys = wantedKeys(desired, owned, (id) => isSettled(id) || settled.has(id))
@@ -121,7 +125,7 @@ export async function observe(
     names: await readNames(context, keys, desired, live),
     isSettled,
     owned,
-    others: rows.filter(({ source, stated }) => !read.has(source) && stated !== STATED_NO_MORE),
+    others: rows.filter((row) => !counts(row) && row.stated !== STATED_NO_MORE),
     policyOf,
     isWhole,
     resettled,

@@ -12,7 +12,7 @@ import type { Part } from './parts.ts'
 import type { Owned } from './plan-input.ts'
 
 /** A source, and what it states of the realm. */
-export type Stating = Pick<Part, 'source' | 'desired' | 'settings' | 'resettled'>
+export type Stating = Pick<Part, 'source' | 'desired' | 'settings' | 'resettled' | 'unstated'>
 
 /**
  * The inventory without what a source states as it did before and nobody has changed since, and the addresses of what one

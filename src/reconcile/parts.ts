@@ -10,6 +10,7 @@ import type { SourceSettings } from '../service/source-settings.ts'
 import { type Claim, claim, contradiction, type DesiredObject, type DesiredRealm } from './desired.ts'
 import type { Place } from './plan-input.ts'
 import { StatedFields, type StatedValue } from './stated-fields.ts'
+import type { Unstated } from './unstated.ts'
 
 /** What one source states of a realm. */
 export interface Part {
@@ -23,6 +24,8 @@ export interface Part {
   readonly settings: SourceSettings
   /** That is something else than when it applied to the realm last. */
   readonly resettled: boolean
+  /** What becomes of what it states no more. */
+  readonly unstated?: Unstated | undefined
 }
 
 /** A part of a source that states nothing of the realm any more. */

@@ -35,6 +35,8 @@ export interface Owned {
   readonly adopted: Readonly<Record<string, Json>> | null
   /** A source that owns it prunes nothing. */
   readonly stays?: true
+  /** Somebody has deleted just this from what states it. */
+  readonly meant?: true
 }
 
 /** Where a stated object stands, or something in it. */

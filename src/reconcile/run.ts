@@ -45,9 +45,14 @@ export interface Outcome {
 /** A plan that was overtaken is made anew so many times. */
 const ATTEMPTS = 3
 
-/** What applying the sources would do: each plan is executed once and rolled back, which shows its consequences. */
-export async function planSources(service: Service, caller: Caller, sources: readonly SourceState[]): Promise<Outcome> {
-  return (await run(service, caller, sources, undefined, ({ made }) => trial(service, caller, made))).outcome
+/** What applying the sources would do, in all realms or only these: each plan is executed once and rolled back, which shows its consequences. */
+export async function planSources(
+  service: Service,
+  caller: Caller,
+  sources: readonly SourceState[],
+  only?: ReadonlySet<string>,
+): Promise<Outcome> {
+  return (await run(service, caller, sources, only, ({ made }) => trial(service, caller, made))).outcome
 }
 
 /** A plan, and what came of trying it. */

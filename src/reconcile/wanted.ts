@@ -16,6 +16,7 @@ import type { Note } from './action.ts'
 import { type DesiredRealm, desiredRealms, inOrder } from './desired.ts'
 import { nothingStated, type Part, together } from './parts.ts'
 import type { SourceText } from './sources/text.ts'
+import type { Unstated } from './unstated.ts'
 
 /** What a source states at one moment. */
 export interface SourceState {
@@ -34,6 +35,8 @@ export interface SourceState {
   readonly files: SourceText['files']
   /** What it may touch, and give at most, besides what the caller may. */
   readonly ceiling?: Ceiling | undefined
+  /** What becomes of what it states no more. */
+  readonly unstated?: Unstated | undefined
 }
 
 /** A realm that is stated, what each source states of it, and the name by which it is found. */
@@ -115,14 +118,14 @@ export async function renamedRealms(
 }
 
 function partOf(
-  { name, revision, settings = {} }: SourceState,
+  { name, revision, settings = {}, unstated }: SourceState,
   desired: DesiredRealm,
   digest: string,
   before: readonly AppliedSource[] = [],
 ): Part {
   const last = before.find(({ source }) => source === name)
   const resettled = last !== undefined && !identical(last.settings as Json, settings as Json)
-  return { source: name, revision, digest, desired, settings, resettled }
+  return { source: name, revision, digest, desired, settings, resettled, unstated }
 }
 
 export function documentsIn(sources: readonly SourceState[]): Document[] {
@@ -152,7 +155,10 @@ export function digestsOf(service: Service, source: SourceState): ReadonlyMap<st
     service.vault.digest(
       createHash('sha256')
         .update(
-          JSON.stringify([version, source.unknownFields, documents.map(digestOf), source.ceiling, source.settings]),
+          JSON.stringify([
+            ...[version, source.unknownFields, documents.map(digestOf), source.ceiling, source.settings],
+            ...(source.unstated?.kept ?? []),
+          ]),
         )
         .digest('hex'),
     )
