@@ -5,22 +5,26 @@ import { parseDocuments } from '../../src/realm-file/document.ts'
 import { openEnvelopes } from '../../src/realm-file/envelopes.ts'
 import { plainly, renderOutcome } from '../../src/reconcile/render.ts'
 import { applySources, type Outcome, planSources } from '../../src/reconcile/run.ts'
+import type { SourceText } from '../../src/reconcile/sources/text.ts'
 import type { SourceState } from '../../src/reconcile/wanted.ts'
 import { type Caller, type Service, SYSTEM } from '../../src/service/service.ts'
 
 /** No number of deletions waits for an approval: that is a matter of tests of its own. */
 const guards = { deletions: Number.MAX_SAFE_INTEGER, share: 1 }
 
-/** A source that states the documents: YAML texts, or values. */
-export function source(documents: readonly (string | object)[], name = 'test'): SourceState {
-  const texts = documents.map((one) => (typeof one === 'string' ? one : dump(one, { noRefs: true })))
-  const files = texts.map((text, at) => ({ file: `${name}-${at + 1}.yaml`, text, values: [] }))
+/** A source that states the documents: YAML texts, or values; without a name, one of its own for their realms. */
+export function source(stated: readonly (string | object)[], name?: string): SourceState & SourceText {
+  const texts = stated.map((one) => (typeof one === 'string' ? one : dump(one, { noRefs: true })))
+  const files = texts.map((text, at) => ({ file: `${name ?? 'test'}-${at + 1}.yaml`, text, values: [] }))
+  const opened = openEnvelopes(files.flatMap(({ file, text }) => parseDocuments(file, text)))
+  const realms = new Set(opened.documents.map(({ head }) => head.realm))
   return {
-    name,
+    // Each test has realms of its own: one source for all would state those of the others no more.
+    name: name ?? `test of ${[...realms].sort().join(', ')}`,
     revision: createHash('sha256').update(texts.join('\0')).digest('hex').slice(0, 12),
     settings: { guards },
     files,
-    ...openEnvelopes(files.flatMap(({ file, text }) => parseDocuments(file, text))),
+    ...opened,
   }
 }
 
