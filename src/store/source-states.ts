@@ -27,7 +27,8 @@ export async function selectSourceStates(tx: Transaction, names?: readonly strin
         where sr.source = s.number
       ), '[]') as realms
     from source s ${names ? sql`where s.name = any(${names}::text[])` : sql``} order by s.name`.execute(tx)
-  return rows
+  // A name stays when what it stood for was forgotten.
+  return rows.filter(({ status, suspended, realms }) => status || suspended || realms.length)
 }
 
 /** Keeps how a source is doing, while the lease is the caller's. One statement. */
