@@ -28,7 +28,7 @@ export async function selectSourceStates(tx: Transaction, names?: readonly strin
       ), '[]') as realms
     from source s ${names ? sql`where s.name = any(${names}::text[])` : sql``} order by s.name`.execute(tx)
   // A name stays when what it stood for was forgotten.
-  return rows.filter(({ status, suspended, realms }) => status || suspended || realms.length)
+  return rows.filter(({ status, suspended, realms }) => Object.keys(status).length || suspended || realms.length)
 }
 
 /** Keeps how a source is doing, while the lease is the caller's. One statement. */
