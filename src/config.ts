@@ -177,6 +177,15 @@ export const settings = {
     description:
       'What documents may take values from: `env:NAME`, `env:PREFIX_*` and `file:/folder`, separated with commas. Without it nothing, but in development mode everything for files and folders.',
   }),
+  operator: setting('operator', {
+    schema: z.union(
+      [z.boolean(), z.stringbool({ truthy: ['true', '1'], falsy: ['false', '0'] })],
+      'must be true or false',
+    ),
+    default: false,
+    description:
+      'Realms are declared by resources of Kubernetes too: those of the cluster that `KUBECONFIG` names, or that the server runs in. See docs/kubernetes.md.',
+  }),
   driftWebhook: setting('drift-webhook', {
     placeholder: 'URL',
     schema: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }),

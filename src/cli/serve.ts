@@ -4,6 +4,8 @@ import { readSettings, type Settings } from '../config.ts'
 import { listen } from '../http/listen.ts'
 import { createServer } from '../http/server.ts'
 import { deliverers } from '../oidc/deliver.ts'
+import { openCluster } from '../operator/cluster.ts'
+import { OPERATE, operator } from '../operator/operator.ts'
 import { startDriftNotices } from '../reconcile/drift-notices.ts'
 import { bootstrap, hasAdministrator } from '../service/bootstrap.ts'
 import { RECONCILE, type Seeker, seekLease } from '../service/leases.ts'
@@ -65,6 +67,7 @@ async function run(service: Service, settings: Settings, started: number): Promi
   const delivering = setInterval(outbox.wake, DELIVER_EVERY)
   const sweeping = setInterval(() => sweep(service, new Date()).catch(logged), SWEEP_EVERY)
   let following: Seeker | undefined
+  let operating: Seeker | undefined
   try {
     const addresses = await listen(app, { host: settings.host, port: settings.port, https: httpsOf(settings) })
     await service.announce(addresses.own)
@@ -75,11 +78,24 @@ async function run(service: Service, settings: Settings, started: number): Promi
     for (const one of named) sources.push(await openSource(one, hooks, ending.signal))
     if (sources.length)
       following = seekLease(service, RECONCILE, settings.sourceLease, replica(service, sources, logged))
+    if (settings.operator) {
+      const { sourceLimits = [], sourceLease } = settings
+      const limits = new Map(sourceLimits.map(({ source, ...ceiling }) => [source, ceiling]))
+      const limitOf = (source: string) => limits.get(source) ?? limits.get('*')
+      const say = (line: string) => console.log(`${line}\n`)
+      operating = seekLease(
+        service,
+        OPERATE,
+        sourceLease,
+        operator(service, { cluster: openCluster(), limitOf, say, failed: logged }),
+      )
+    }
     await stopped
   } finally {
     clearInterval(sweeping)
     clearInterval(delivering)
     await following?.close()
+    await operating?.close()
     for (const source of sources) await source.close()
     await app.close()
     await notices?.close()

@@ -1,0 +1,77 @@
+// The API server of Kubernetes: requests, and watches as streams of events.
+import { type IncomingMessage, request as plainRequest } from 'node:http'
+import { Agent, type RequestOptions, request } from 'node:https'
+import { createInterface } from 'node:readline'
+import { KubeConfig } from '@kubernetes/client-node'
+
+/** An API server, asked as whoever the configuration names. */
+export interface Cluster {
+  /** Its address, for messages. */
+  readonly server: string
+  /** Asks for JSON. Throws ClusterError where the answer is a refusal. `type`: of the body. */
+  ask<T>(method: string, path: string, body?: unknown, type?: string): Promise<T>
+  /** Gives each line of an answer until the server ends it. Throws ClusterError, or what the connection broke by. */
+  lines(path: string, line: (value: string) => void, signal: AbortSignal): Promise<void>
+}
+
+/** What the API server refused. */
+export class ClusterError extends Error {
+  readonly status: number
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+/** Milliseconds in which an answer, or the next event, must come: an API server sends bookmarks every minute. */
+const SILENCE = 90_000
+
+/** The cluster that `KUBECONFIG` names, or the one that this runs in. Throws where there is none. */
+export function openCluster(): Cluster {
+  const config = new KubeConfig()
+  config.loadFromDefault()
+  const cluster = config.getCurrentCluster()
+  if (!cluster)
+    throw new Error('there is no cluster: name a configuration in KUBECONFIG, or run the server in a cluster')
+  const { server, proxyUrl } = cluster
+  const agent = new Agent({ keepAlive: true, maxSockets: 64 })
+
+  const send = async (method: string, path: string, headers: Record<string, string>, signal?: AbortSignal) => {
+    const options: RequestOptions = { method, headers, ...(signal && { signal }), timeout: SILENCE }
+    await config.applyToHTTPSOptions(options)
+    // The one that is made there keeps no connection.
+    if (!proxyUrl) options.agent = server.startsWith('https:') ? agent : undefined
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+    const sent = (server.startsWith('https:') ? request : plainRequest)(server + path, options, resolve)
+    sent.on('error', reject).on('timeout', () => sent.destroy(new Error(`${server} gives no answer`)))
+    return { sent, promise }
+  }
+  const textOf = async (answer: IncomingMessage) => Buffer.concat(await answer.toArray()).toString()
+
+  return {
+    server,
+    async ask<T>(method: string, path: string, body?: unknown, type = 'application/json') {
+      const { sent, promise } = await send(method, path, { accept: 'application/json', 'content-type': type })
+      sent.end(body === undefined ? undefined : JSON.stringify(body))
+      const answer = await promise
+      const text = await textOf(answer)
+      if (answer.statusCode! >= 400) throw refusal(answer, text)
+      return JSON.parse(text) as T
+    },
+    async lines(path, line, signal) {
+      const { sent, promise } = await send('GET', path, { accept: 'application/json' }, signal)
+      sent.end()
+      const answer = await promise
+      if (answer.statusCode! >= 400) throw refusal(answer, await textOf(answer))
+      for await (const one of createInterface({ input: answer })) line(one)
+    },
+  }
+}
+
+function refusal({ statusCode }: IncomingMessage, text: string): ClusterError {
+  try {
+    return new ClusterError(statusCode!, (JSON.parse(text) as { message: string }).message)
+  } catch {
+    return new ClusterError(statusCode!, `the API server answers ${statusCode}`)
+  }
+}

@@ -1,0 +1,175 @@
+// What is said of a resource after a run. Pure: the same run says the same, so that nothing is written then.
+
+import { describe } from '../kinds/tree.ts'
+import type { Drift } from '../reconcile/drift.ts'
+import type { Fault, Member, RealmOf } from './desired.ts'
+import { APPROVED, type Condition, REQUESTED_AT, type Run, type Status } from './resource.ts'
+import type { Result } from './run.ts'
+import { revisionOf } from './states.ts'
+
+/** How a realm stands: how its last run ended, or why there was none. */
+export type Standing = { readonly at: Date } & (
+  | { readonly result: Result }
+  | { readonly failure: string }
+  | { readonly waits: { readonly reason: string; readonly message: string } }
+)
+
+type Said = Pick<Condition, 'status' | 'reason' | 'message'> & { readonly also?: 'Reconciling' | 'Stalled' }
+
+/** The status of a resource of the realm; `prior`: what it was. */
+export function statusOf(
+  member: Member,
+  realm: RealmOf,
+  standing: Standing,
+  drifts: readonly Drift[],
+  now: Date,
+): Status {
+  const { resource, stated, file } = member
+  const prior = resource.status ?? {}
+  const said = saidOf(member, realm, standing)
+  const isHolder = member === realm.holder
+  const own = drifts.filter((drift) => drift.file === file)
+  const revision = stated && revisionOf(isHolder ? realm.members.filter((one) => one.stated) : [member])
+  const isApplied = said.status === 'True' && revision !== undefined
+  return {
+    ...common(member, realm.name, said, own, now),
+    ...keep('lastAppliedRevision', isApplied ? revision : prior.lastAppliedRevision),
+    ...keep('lastAttemptedRevision', revision ?? prior.lastAttemptedRevision),
+    drift: new Set(own.map(({ kind, key }) => `${kind} ${key.join()}`)).size,
+    ...(isHolder && ofRuns(prior, standing, revision, said)),
+  }
+}
+
+/** The status of a resource that belongs to no realm. */
+export function statusOfOther(member: Member, fault: Fault, now: Date): Status {
+  const { lastAppliedRevision, lastAttemptedRevision } = member.resource.status ?? {}
+  return {
+    ...common(member, undefined, saidOfFault(fault), [], now),
+    ...keep('lastAppliedRevision', lastAppliedRevision),
+    ...keep('lastAttemptedRevision', lastAttemptedRevision),
+  }
+}
+
+function common(
+  { resource }: Member,
+  realm: string | undefined,
+  said: Said,
+  drifts: readonly Drift[],
+  now: Date,
+): Status {
+  const { generation, annotations } = resource.metadata
+  const at = moment(now)
+  const condition = (type: Condition['type'], one: Omit<Said, 'also'>): Condition => {
+    const { status, reason, message } = one
+    const before = resource.status?.conditions?.find((other) => other.type === type)
+    const lastTransitionTime = before?.status === status ? before.lastTransitionTime : at
+    return { type, status, reason, message, lastTransitionTime, ...keep('observedGeneration', generation) }
+  }
+  const { also, ...ready } = said
+  return {
+    ...keep('observedGeneration', generation),
+    conditions: [
+      condition('Ready', ready),
+      // These say something while they are there.
+      ...(also ? [condition(also, { ...ready, status: 'True' })] : []),
+      ...(drifts.length
+        ? [condition('Drifted', { status: 'True', reason: 'Changed', message: driftTold(drifts) })]
+        : []),
+    ],
+    ...keep('realm', realm),
+    ...keep('lastHandledReconcileAt', annotations?.[REQUESTED_AT]),
+  }
+}
+
+const keep = <K extends string, V>(name: K, value: V | undefined) =>
+  (value === undefined ? {} : { [name]: value }) as { [name in K]?: V }
+
+function saidOf(member: Member, realm: RealmOf, standing: Standing): Said {
+  if ('failure' in standing) {
+    const what = member.leaves ? 'its object goes when this is over: ' : ''
+    return { status: 'False', reason: 'Failed', message: what + standing.failure, also: 'Reconciling' }
+  }
+  if ('waits' in standing) return { status: 'False', ...standing.waits, also: 'Reconciling' }
+  const { how, faults, plan, guarded } = standing.result
+  const fault = faults.get(member.file)
+  if (fault) return saidOfFault(fault)
+  if (realm.holder?.leaves && member !== realm.holder)
+    return saidOfFault({ reason: 'RealmNotFound', message: `${realm.holder.file} was deleted` })
+  if (guarded) {
+    const message = `the plan ${guarded.plan} waits for an approval, since it ${guarded.guards.map((one) => one.message).join('; ')}: kubectl annotate ${realm.holder?.resource.kind.toLowerCase() ?? 'realm'} ${realm.holder?.resource.metadata.name ?? realm.name} ${APPROVED}=${guarded.plan}`
+    return { status: 'False', reason: 'WaitsForApproval', message, also: 'Stalled' }
+  }
+  if (how === 'held')
+    return {
+      status: 'False',
+      reason: 'Held',
+      message: 'somebody went back to an earlier revision of the realm: "regent source resume" lets it go on',
+      also: 'Stalled',
+    }
+  const { create, update, delete: gone } = plan
+  if (how === 'planned' && create + update + gone)
+    return {
+      status: 'False',
+      reason: 'Planned',
+      message: `mode is plan: would create ${create}, change ${update} and delete ${gone} objects of the realm`,
+      also: 'Stalled',
+    }
+  return { status: 'True', reason: 'Applied', message: 'It is live as it is stated.' }
+}
+
+function saidOfFault({ reason, message, meant }: Fault): Said {
+  return { status: 'False', reason, message, ...(!meant && { also: 'Stalled' as const }) }
+}
+
+/** Places that are told one by one. */
+const TOLD = 5
+
+function driftTold(drifts: readonly Drift[]): string {
+  const places = drifts.slice(0, TOLD).map(({ kind, key, path, by }) => {
+    const what = path === undefined ? `${describe(kind, key)} is gone` : `${describe(kind, key)}: ${path} was changed`
+    return by ? `${what} by ${by.who}` : what
+  })
+  const more = drifts.length > TOLD ? `, and ${drifts.length - TOLD} more` : ''
+  return places.join('; ') + more
+}
+
+/** As Kubernetes writes times. */
+const moment = (at: Date): string => at.toISOString().replace(/\.\d+Z$/, 'Z')
+
+const RUNS = 5
+
+/** What a realm remembers of its runs; one that had nothing to do leaves nothing. */
+function ofRuns(prior: Status, standing: Standing, revision: string | undefined, said: Said): Partial<Status> {
+  const { plan, inventory, history = [] } = prior
+  const before = { ...keep('plan', plan), ...keep('inventory', inventory) }
+  const time = moment(standing.at)
+  const line = (outcome: Run['outcome'], message?: string): Run => ({
+    revision: revision ?? '',
+    time,
+    outcome,
+    ...keep('message', message),
+  })
+  const remembered = (one: Run) => {
+    const [last] = history
+    const isSame = last?.revision === one.revision && last.outcome === one.outcome && last.message === one.message
+    return isSame && (one.outcome !== 'Applied' || last.time === one.time) ? history : [one, ...history].slice(0, RUNS)
+  }
+  if (!('result' in standing)) {
+    const failed = 'failure' in standing ? remembered(line('Failed', standing.failure)) : history
+    return { ...before, ...(failed.length && { history: failed }) }
+  }
+  const { result } = standing
+  const acts = result.plan.create + result.plan.update + result.plan.delete > 0
+  if (!acts && !result.guarded) {
+    const first = plan ? {} : { plan: result.plan }
+    const own = said.status === 'False' ? remembered(line('Failed', said.message)) : history
+    return { ...before, ...first, inventory: { objects: result.objects }, ...(own.length && { history: own }) }
+  }
+  const outcome = result.how === 'applied' ? 'Applied' : 'Planned'
+  const told = result.how === 'applied' ? undefined : said.message
+  return {
+    plan: { ...keep('id', result.guarded?.plan), ...result.plan },
+    inventory: { objects: result.objects },
+    history: remembered(line(outcome, told)),
+  }
+}

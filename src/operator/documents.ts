@@ -1,0 +1,86 @@
+// A resource of Kubernetes as a document: what `regent apply` would read, with what Secrets hold in its place.
+import type { Json } from '../kinds/fields.ts'
+import type { Representation } from '../kinds/kind.ts'
+import type { Path } from '../lib/position.ts'
+import { type Document, valueDocument, varied } from '../realm-file/document.ts'
+import { openEnvelopes } from '../realm-file/envelopes.ts'
+import { pointerOf } from '../realm-file/problem.ts'
+import { nameOf, type Resource, SECRET_LABEL } from './resource.ts'
+
+/** A document of a resource, with what decides that it says something else. */
+export interface Stated {
+  readonly document: Document
+  /** The resource as it was read: a plan that waits keeps it. */
+  readonly value: Json
+}
+
+/** Finds the text of a Secret by namespace, name and key; undefined where there is none that may be read. */
+export type Secrets = (namespace: string, name: string, key: string) => string | undefined
+
+/** A resource names a Secret that is not there, or may not be read. */
+export class SecretMissing extends Error {}
+
+const made = new WeakMap<Resource, { readonly key: string; readonly stated: Stated }>()
+
+/**
+ * What the resource states in the realm; the same object as long as it says the same. Throws DocumentError where it is no
+ * resource that Regent reads, and SecretMissing.
+ */
+export function statedBy(resource: Resource, realm: string, secrets: Secrets): Stated {
+  const texts = new Map<string, string>()
+  const spec = filled(resource, secrets, texts)
+  const key = JSON.stringify([realm, ...texts])
+  const known = made.get(resource)
+  if (known?.key === key) return known.stated
+  const { apiVersion, kind, metadata } = resource
+  const { realmRef: _, ...rest } = spec
+  const isObject = kind !== 'Realm' && apiVersion.startsWith('regent.dev/')
+  const value: Json = {
+    apiVersion,
+    kind,
+    metadata: { name: metadata.name, namespace: metadata.namespace! },
+    spec: isObject ? { ...rest, realm } : spec,
+  }
+  const document = varied(valueDocument(nameOf(resource), value), value, texts.keys())
+  const [opened] = openEnvelopes([document]).documents
+  const stated = { document: opened!, value }
+  made.set(resource, { key, stated })
+  return stated
+}
+
+/** The spec with the texts of Secrets in the place of what names them. `texts`: these, by JSON pointer. */
+function filled({ kind, spec = {}, metadata }: Resource, secrets: Secrets, texts: Map<string, string>): Representation {
+  const textOf = (name: string, key: string) => {
+    const text = secrets(metadata.namespace!, name, key)
+    if (text !== undefined) return text
+    throw new SecretMissing(
+      `there is no Secret ${name} with the key ${key} and the label ${SECRET_LABEL}: "true" in ${metadata.namespace}`,
+    )
+  }
+  const placeholders = kind === 'KeycloakRealmImport' ? ((spec.placeholders ?? {}) as Placeholders) : {}
+  const visit = (value: Json, path: Path): Json => {
+    if (typeof value === 'string') return withPlaceholders(value, path)
+    if (Array.isArray(value)) return value.map((one, at) => visit(one, [...path, at]))
+    if (value === null || typeof value !== 'object') return value
+    const { secretKeyRef, ...others } = value
+    if (secretKeyRef !== undefined && !Object.keys(others).length) {
+      const { name, key } = secretKeyRef as { name: string; key: string }
+      const text = textOf(name, key)
+      texts.set(pointerOf(path), text)
+      return text
+    }
+    return Object.fromEntries(Object.entries(value).map(([field, one]) => [field, visit(one, [...path, field])]))
+  }
+  const withPlaceholders = (text: string, path: Path) => {
+    const whole = text.replaceAll(/\$\{([^{}]+)\}/g, (written, name: string) => {
+      const secret = placeholders[name]?.secret
+      return secret ? textOf(secret.name, secret.key) : written
+    })
+    if (whole !== text) texts.set(pointerOf(path), whole)
+    return whole
+  }
+  return visit(spec, ['spec']) as Representation
+}
+
+/** Keycloak: an import names the Secrets that stand for `${NAME}` in its realm. */
+type Placeholders = Readonly<Record<string, { readonly secret?: { readonly name: string; readonly key: string } }>>

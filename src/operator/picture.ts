@@ -1,0 +1,58 @@
+// What there is in the cluster, kept by watches: resources that state something, namespaces, and Secrets that may be read.
+import { kinds } from '../kinds/index.ts'
+import { API_GROUP, API_VERSION } from '../realm-file/resource-kinds.ts'
+import type { Cluster } from './cluster.ts'
+import type { Picture } from './desired.ts'
+import { namesOf } from './names.ts'
+import { type Resource, SECRET_LABEL } from './resource.ts'
+import { type Kept, type Told, watchKind } from './watch.ts'
+
+/** A picture that keeps itself up to date. */
+export interface LivePicture {
+  /** Resolves when everything was seen once. */
+  readonly seen: Promise<unknown>
+  now(): Picture
+  /** The resource as it is now; undefined where it is gone. */
+  latest(resource: Resource): Resource | undefined
+  /** Keeps what the API server answered to a write. */
+  put(resource: Resource): void
+}
+
+/** Imports of Keycloak's operator, in the versions that it has. */
+const IMPORTS = ['v2alpha1', 'v2beta1'].map((version) => `/apis/k8s.keycloak.org/${version}/keycloakrealmimports`)
+
+/** Watches the cluster until it is told to end. */
+export function watchCluster(cluster: Cluster, told: Told, signal: AbortSignal): LivePicture {
+  const watch = (path: string, fields = '') => watchKind(cluster, path, fields, told, signal)
+  const own = new Map(
+    Object.values(kinds).map((kind) => {
+      const { kind: name, plural } = namesOf(kind)
+      return [name, watch(`/apis/${API_VERSION}/${plural}`)] as const
+    }),
+  )
+  const imports = IMPORTS.map((path) => watch(path))
+  const namespaces = watch('/api/v1/namespaces')
+  const secrets = watch('/api/v1/secrets', `labelSelector=${encodeURIComponent(`${SECRET_LABEL}=true`)}`)
+  const stating: readonly Kept[] = [...own.values(), ...imports]
+  return {
+    seen: Promise.all([...stating, namespaces, secrets].map(({ seen }) => seen)),
+    now: () => ({
+      // One import is there in each version.
+      resources: [...new Map(stating.flatMap(({ resources }) => [...resources.values()].map(byId))).values()],
+      labels: (namespace) => namespaces.resources.get(`/${namespace}`)?.metadata.labels ?? {},
+      secrets(namespace, name, key) {
+        const text = secrets.resources.get(`${namespace}/${name}`)?.data?.[key]
+        return text === undefined ? undefined : Buffer.from(text, 'base64').toString()
+      },
+    }),
+    latest({ kind, metadata: { namespace, name, uid } }) {
+      const found = own.get(kind)?.resources.get(`${namespace}/${name}`)
+      return found?.metadata.uid === uid ? found : undefined
+    },
+    put(resource) {
+      if (resource.apiVersion.startsWith(API_GROUP)) own.get(resource.kind)?.put(resource)
+    },
+  }
+}
+
+const byId = (resource: Resource): [string, Resource] => [resource.metadata.uid, resource]

@@ -1,0 +1,153 @@
+// One run for one realm: what counts is applied, and what is wrong is found, set aside, and told.
+
+import { DocumentError, type Problem } from '../realm-file/problem.ts'
+import type { Guarded } from '../reconcile/action.ts'
+import { ActionError } from '../reconcile/apply.ts'
+import { applySources, type Outcome, planSources } from '../reconcile/run.ts'
+import type { SourceState } from '../reconcile/wanted.ts'
+import type { Lease } from '../service/leases.ts'
+import type { Ceiling } from '../service/power.ts'
+import { type Caller, type Service, SYSTEM } from '../service/service.ts'
+import { forget, sourcesOf } from '../service/sources.ts'
+import { type Fault, faultOf, type RealmOf, sourceOf } from './desired.ts'
+import { type Beside, revisionOf, statesOf } from './states.ts'
+
+/** How a run ended. */
+export interface Result {
+  readonly how: 'applied' | 'planned' | 'waits' | 'held'
+  /** Resources that could not count, by what they are called. */
+  readonly faults: ReadonlyMap<string, Fault>
+  /** Of all that counted. */
+  readonly revision: string
+  /** What was done, or would be. */
+  readonly plan: { readonly create: number; readonly update: number; readonly delete: number }
+  /** What waits for an approval. */
+  readonly guarded?: Guarded
+  /** How many objects resources own in the realm. */
+  readonly objects: number
+  /** Namespaces that state something in the realm now. */
+  readonly namespaces: ReadonlySet<string>
+}
+
+/** What a run is made with. */
+export interface RunOptions extends Pick<Beside, 'before' | 'astray'> {
+  readonly lease: Lease
+  /** What a source may touch, as the server's settings limit it. */
+  readonly limitOf: (source: string) => Ceiling | undefined
+}
+
+/** Applies the realm, or plans it. Throws what is nobody's fault, such as that the store does not answer. */
+export async function runRealm(service: Service, realm: RealmOf, options: RunOptions): Promise<Result> {
+  const faults = new Map(realm.members.flatMap(({ file, fault }) => (fault ? [[file, fault] as const] : [])))
+  const limited = withLimits(realm, options.limitOf)
+  const taken = await takenFrom(service, limited, options)
+  if (taken) for (const { file, leaves } of realm.members) if (!leaves) faults.set(file, taken)
+  if (limited.holder?.leaves === 'released') return letGo(service, limited, options, faults)
+  const only = new Set([realm.name])
+  const isPlan = realm.holder?.resource.spec?.mode === 'plan' && !realm.holder.leaves
+  for (;;) {
+    const states = taken ? [] : statesOf(limited, { ...options, faults })
+    const caller = callerOf(states, options.lease)
+    try {
+      const outcome = await (isPlan
+        ? planSources(service, caller, states, only)
+        : applySources(service, caller, states, { only }))
+      return await resultOf(service, realm, outcome, faults, isPlan)
+    } catch (error) {
+      const found = faultsIn(error).filter(([file]) => !faults.has(file))
+      if (!found.length) throw error
+      for (const [file, fault] of found) faults.set(file, fault)
+    }
+  }
+}
+
+function callerOf(states: readonly SourceState[], lease: Lease): Caller {
+  return { actor: { kind: 'source', source: states.map(({ name }) => name).join(', ') }, lease }
+}
+
+/** Within what the server's settings say of each namespace. */
+function withLimits(realm: RealmOf, limitOf: RunOptions['limitOf']): RealmOf {
+  const ceilings = [...realm.ceilings].map(([namespace, own]): [string, Ceiling] => {
+    const limit = limitOf(sourceOf(namespace))
+    const both = (one: Ceiling['realms'], other: Ceiling['realms']) =>
+      one && other ? one.filter((name) => other.includes(name)) : (one ?? other)
+    const roles = both(own.roles, limit?.roles) as Ceiling['roles']
+    return [namespace, { realms: both(own.realms, limit?.realms), ...(roles && { roles }) }]
+  })
+  return { ...realm, ceilings: new Map(ceilings) }
+}
+
+/** A realm that is there, and that this namespace has not made: whoever runs the server says whose it is. */
+async function takenFrom(service: Service, { name, holder }: RealmOf, options: RunOptions): Promise<Fault | undefined> {
+  if (!holder || holder.leaves || options.before.has(holder.namespace)) return undefined
+  const source = sourceOf(holder.namespace)
+  if (options.limitOf(source)?.realms?.includes(name)) return undefined
+  if (!(await service.find([name])).length) return undefined
+  const message = `there is a realm ${name} that ${holder.namespace} has not made: whoever runs the server lets it be taken over with --source-limits ${source}=${name}:*`
+  return { reason: 'RealmTaken', message }
+}
+
+/** The realm stays, with all that stands in it, and nobody's. */
+async function letGo(
+  service: Service,
+  realm: RealmOf,
+  { before, lease }: RunOptions,
+  faults: Result['faults'],
+): Promise<Result> {
+  const [there] = await service.find([realm.name])
+  const caller = { ...SYSTEM, lease }
+  if (there && before.size)
+    await service.write(caller, realm.name, async (context) => {
+      for (const namespace of before) await forget(context, sourceOf(namespace))
+    })
+  return { how: 'applied', faults, revision: '', plan: NOTHING, objects: 0, namespaces: new Set() }
+}
+
+const NOTHING = { create: 0, update: 0, delete: 0 }
+
+async function resultOf(
+  service: Service,
+  realm: RealmOf,
+  { realms }: Outcome,
+  faults: Result['faults'],
+  isPlan: boolean,
+): Promise<Result> {
+  const one = realms.find(({ plan }) => plan.realm === realm.name)
+  const count = (wanted: string) => one?.plan.actions.filter(({ operation }) => operation === wanted).length ?? 0
+  const plan = { create: count('create'), update: count('update'), delete: count('delete') }
+  const [there] = await service.find([realm.name])
+  const sources = there ? await service.read(SYSTEM, there, sourcesOf) : []
+  const own = sources.filter(({ source }) => source.startsWith(sourceOf('')))
+  return {
+    how: one?.guarded ? 'waits' : one?.held ? 'held' : isPlan ? 'planned' : 'applied',
+    faults,
+    revision: revisionOf(realm.members.filter(({ file, stated }) => stated && !faults.has(file))),
+    plan: one?.plan.creates ? { ...plan, create: plan.create + 1 } : plan,
+    ...(one?.guarded && { guarded: one.guarded }),
+    objects: own.reduce((sum, { objects }) => sum + objects, 0),
+    namespaces: new Set(own.map(({ source }) => source.slice(sourceOf('').length))),
+  }
+}
+
+/** What of a failure is due to resources, by what they are called. */
+function faultsIn(error: unknown): [file: string, fault: Fault][] {
+  if (!(error instanceof DocumentError) && !(error instanceof ActionError)) return []
+  const told = error.problems.flatMap((problem): [string, Problem][] => [
+    [fileOf(problem.position.file), problem],
+    // Neither of two that contradict each other counts.
+    ...(problem.other ? [[fileOf(problem.other.file), mirrored(problem)] as [string, Problem]] : []),
+  ])
+  return [...Map.groupBy(told, ([file]) => file)].map(([file, all]) => {
+    const unique = new Map(all.map(([, problem]) => [problem.message, problem]))
+    return [file, faultOf(file, [...unique.values()])]
+  })
+}
+
+function mirrored({ position, message, other }: Problem): Problem {
+  return { position: other!, message: message.replace(other!.file, position.file) }
+}
+
+/** A place in a resource begins with what the resource is called: `RealmClient namespace/name`. */
+function fileOf(place: string): string {
+  return place.split('/').slice(0, 2).join('/')
+}

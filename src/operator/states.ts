@@ -1,0 +1,78 @@
+// A realm of resources as sources: each namespace is one.
+import { createHash } from 'node:crypto'
+import type { SourceText } from '../reconcile/sources/text.ts'
+import type { Unstated } from '../reconcile/unstated.ts'
+import type { SourceState } from '../reconcile/wanted.ts'
+import { type Fault, type Member, type RealmOf, sourceOf } from './desired.ts'
+
+/** What is known besides the realm itself. */
+export interface Beside {
+  /** Namespaces that have applied to the realm before. */
+  readonly before: ReadonlySet<string>
+  /** Resources that cannot count, by what they are called. */
+  readonly faults: ReadonlyMap<string, Fault>
+  /** By namespace, resources that belong to no realm now: what they stated before stays. */
+  readonly astray: ReadonlyMap<string, readonly string[]>
+}
+
+/** The sources of the realm, by name. */
+export function statesOf(realm: RealmOf, beside: Beside): SourceState[] {
+  const byNamespace = Map.groupBy(realm.members, ({ namespace }) => namespace)
+  const namespaces = [...new Set([...byNamespace.keys(), ...beside.before])].sort()
+  return namespaces.flatMap((namespace) => stateOf(realm, namespace, byNamespace.get(namespace) ?? [], beside) ?? [])
+}
+
+function stateOf(realm: RealmOf, namespace: string, own: readonly Member[], beside: Beside): SourceState | undefined {
+  const { holder } = realm
+  // With the realm all goes that stands in it, and it goes as a guard lets it where nobody deleted it.
+  const ends = !holder || holder.leaves !== undefined
+  const counting = ends ? [] : own.filter(({ stated, file }) => stated && !beside.faults.has(file))
+  const unstated: Required<Unstated> = ends
+    ? { kept: [], released: [], deleted: holder ? [holder.file] : [] }
+    : unstatedBy(own, counting, beside.astray.get(namespace) ?? [])
+  const { kept, released, deleted } = unstated
+  // Who is not read keeps what there is.
+  const onlyKeeps = kept.length > 0 && !released.length && !deleted.length
+  if (!counting.length && (onlyKeeps || !beside.before.has(namespace))) return undefined
+  return {
+    name: sourceOf(namespace),
+    revision: revisionOf(counting),
+    documents: counting.map(({ stated }) => stated!.document),
+    settings: realm.settings,
+    files: counting.map(textOf),
+    ceiling: realm.ceilings.get(namespace),
+    unstated,
+  }
+}
+
+function unstatedBy(
+  own: readonly Member[],
+  counting: readonly Member[],
+  astray: readonly string[],
+): Required<Unstated> {
+  const counts = new Set(counting)
+  const files = (which: (member: Member) => boolean) => own.filter(which).map(({ file }) => file)
+  return {
+    kept: [...files((one) => !one.leaves && !counts.has(one)), ...astray].sort(),
+    released: files(({ leaves }) => leaves === 'released'),
+    deleted: files(({ leaves }) => leaves === 'deleted'),
+  }
+}
+
+/** What resources state, in a word. */
+export function revisionOf(members: readonly Member[]): string {
+  const hash = createHash('sha256')
+  for (const { file, stated } of members) hash.update(`${file}\0${stated?.document.digest}\0`)
+  return `sha256:${hash.digest('hex').slice(0, 12)}`
+}
+
+/** As a plan that waits keeps it; few do. */
+function textOf({ file, stated }: Member): SourceText['files'][number] {
+  return {
+    file,
+    get text() {
+      return JSON.stringify(stated!.value)
+    },
+    values: [],
+  }
+}

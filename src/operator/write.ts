@@ -1,0 +1,85 @@
+// What the operator writes into the cluster: statuses, finalizers, events. Nothing where nothing is different.
+import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
+import { isDeepStrictEqual } from 'node:util'
+import { kinds } from '../kinds/index.ts'
+import { limited } from '../lib/limited.ts'
+import { API_VERSION } from '../realm-file/resource-kinds.ts'
+import { type Cluster, ClusterError } from './cluster.ts'
+import { namesOf } from './names.ts'
+import { FINALIZER, type Resource, type Status } from './resource.ts'
+
+/** Writes at a time. */
+const AT_ONCE = 16
+const APPLY = 'application/apply-patch+yaml'
+const MERGE = 'application/merge-patch+json'
+const plurals = new Map(Object.values(kinds).map((kind) => [namesOf(kind).kind, namesOf(kind).plural]))
+
+/** Writes about resources of Regent's own kinds; of others there is nothing to write. */
+export interface Writer {
+  /** Says how the resource stands, by server-side apply, and that it is kept until its object is gone. */
+  say(resource: Resource, status: Status): Promise<void>
+  /** Lets the resource go. */
+  release(resource: Resource): Promise<void>
+  /** Tells whoever looks at the resource. */
+  tell(resource: Resource, event: Told): Promise<void>
+}
+
+/** An event of Kubernetes. */
+export interface Told {
+  readonly type: 'Normal' | 'Warning'
+  readonly reason: string
+  readonly message: string
+}
+
+/** `put`: keeps what the API server answers. */
+export function writer(cluster: Cluster, put: (resource: Resource) => void): Writer {
+  const turn = limited(AT_ONCE)
+  const pathOf = ({ kind, metadata: { namespace, name } }: Resource) =>
+    `/apis/${API_VERSION}/namespaces/${namespace}/${plurals.get(kind)}/${name}`
+  const patch = async (path: string, body: unknown, type: string) => {
+    try {
+      put(await turn(() => cluster.ask<Resource>('PATCH', path, body, type)))
+    } catch (error) {
+      // It is gone: there is nothing to say of it.
+      if (!(error instanceof ClusterError && error.status === 404)) throw error
+    }
+  }
+  const isOurs = ({ apiVersion, kind }: Resource) => apiVersion === API_VERSION && plurals.has(kind)
+  const setFinalizers = (resource: Resource, finalizers: readonly string[]) =>
+    patch(pathOf(resource), { metadata: { resourceVersion: resource.metadata.resourceVersion, finalizers } }, MERGE)
+
+  return {
+    async say(resource, status) {
+      if (!isOurs(resource)) return
+      const { apiVersion, kind, metadata } = resource
+      const { namespace, name, finalizers = [], deletionTimestamp } = metadata
+      if (!deletionTimestamp && !finalizers.includes(FINALIZER))
+        await setFinalizers(resource, [...finalizers, FINALIZER])
+      if (isDeepStrictEqual(resource.status, status)) return
+      const body = { apiVersion, kind, metadata: { namespace, name }, status }
+      await patch(`${pathOf(resource)}/status?fieldManager=regent&force=true`, body, APPLY)
+    },
+    async release(resource) {
+      const { finalizers = [] } = resource.metadata
+      if (!isOurs(resource) || !finalizers.includes(FINALIZER)) return
+      await setFinalizers(
+        resource,
+        finalizers.filter((one) => one !== FINALIZER),
+      )
+    },
+    async tell({ apiVersion, kind, metadata }, { type, reason, message }) {
+      const { namespace, name, uid } = metadata
+      const event = {
+        metadata: { namespace, name: `${name}.${randomBytes(8).toString('hex')}` },
+        eventTime: new Date().toISOString().replace('Z', '000Z'),
+        reportingController: 'regent.dev/operator',
+        reportingInstance: hostname(),
+        action: 'Reconcile',
+        ...{ type, reason, note: message.slice(0, 1024) },
+        regarding: { apiVersion, kind, namespace, name, uid },
+      }
+      await turn(() => cluster.ask('POST', `/apis/events.k8s.io/v1/namespaces/${namespace}/events`, event))
+    },
+  }
+}

@@ -1,0 +1,92 @@
+// A service whose operator follows a real API server, and what tests ask of that.
+import { vi } from 'vitest'
+import { openCluster } from '../../src/operator/cluster.ts'
+import { OPERATE, type OperatorOptions, operator } from '../../src/operator/operator.ts'
+import { seekLease } from '../../src/service/leases.ts'
+import type { Service } from '../../src/service/service.ts'
+import type { Kubernetes, Resource } from './kubernetes.ts'
+
+/** How long a test waits for what must come, in milliseconds. */
+const timeout = 15_000
+
+/** A resource as the API server has it. */
+// biome-ignore lint/suspicious/noExplicitAny: statuses of any kind
+export type Found = any
+
+/** A running operator. */
+export interface Operated {
+  /** What it could not do, and tried again. */
+  readonly failures: unknown[]
+  stop(): Promise<void>
+}
+
+/** Starts the operator of the service. */
+export function operate(service: Service, options: Partial<OperatorOptions> = {}): Operated {
+  const failures: unknown[] = []
+  const failed = (error: unknown) => failures.push(error)
+  const given = { cluster: openCluster(), limitOf: () => undefined, say: () => {}, failed, ...options }
+  const seeker = seekLease(service, OPERATE, 15, operator(service, given))
+  return { failures, stop: () => seeker.close() }
+}
+
+/** What tests do with resources of one namespace. */
+export interface Space {
+  readonly namespace: string
+  /** Applies it there. Throws what the API server refuses. */
+  apply(resource: object): Promise<void>
+  get(resource: Pick<Resource, 'kind' | 'metadata'>): Promise<Found>
+  delete(...resources: Pick<Resource, 'apiVersion' | 'kind' | 'metadata'>[]): Promise<void>
+  /** Waits until the condition Ready is so, of the resource as it is; gives it. */
+  stands(resource: Pick<Resource, 'kind' | 'metadata'>, status: 'True' | 'False', reason?: string): Promise<Found>
+  /** Waits until it is gone. */
+  gone(resource: Pick<Resource, 'kind' | 'metadata'>): Promise<void>
+}
+
+/** A new namespace. */
+export async function newSpace(kubernetes: Kubernetes, labels: Record<string, string> = {}): Promise<Space> {
+  const namespace = await kubernetes.newNamespace(labels)
+  const pathOf = async ({ kind, metadata }: Pick<Resource, 'kind' | 'metadata'>) => {
+    const apiVersion = kind === 'Secret' ? 'v1' : 'regent.dev/v1alpha1'
+    return `${await kubernetes.pathOf({ apiVersion, kind }, namespace)}/${metadata.name}`
+  }
+  const get: Space['get'] = async (resource) => (await kubernetes.ask('GET', await pathOf(resource))).body
+  return {
+    namespace,
+    get,
+    async apply(resource) {
+      const one = resource as Resource
+      const { status, body } = await kubernetes.apply({ ...one, metadata: { ...one.metadata, namespace } })
+      if (status > 201) throw new Error(body.message)
+    },
+    async delete(...resources) {
+      for (const one of resources) await kubernetes.ask('DELETE', await pathOf(one))
+    },
+    async stands(resource, status, reason) {
+      let last: Found
+      const stands = async () => {
+        last = await get(resource)
+        const ready = last.status?.conditions?.find(({ type }: Found) => type === 'Ready')
+        const isNow = last.status?.observedGeneration === last.metadata?.generation
+        return isNow && ready?.status === status && (reason === undefined || ready.reason === reason)
+      }
+      await vi.waitUntil(stands, { timeout }).catch(() => {
+        throw new Error(`${resource.kind} ${resource.metadata.name}: ${JSON.stringify(last.status ?? last)}`)
+      })
+      return last
+    },
+    async gone(resource) {
+      await vi.waitUntil(async () => (await get(resource)).code === 404, { timeout })
+    },
+  }
+}
+
+/** Waits until it is so. */
+export const until = (what: () => Promise<boolean>): Promise<unknown> => vi.waitUntil(what, { timeout })
+
+/** A resource of Regent. */
+export const resource = (kind: string, name: string, spec: object, more: object = {}): Resource => ({
+  apiVersion: 'regent.dev/v1alpha1',
+  kind,
+  metadata: { name, ...more },
+  spec,
+})
