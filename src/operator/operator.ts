@@ -144,10 +144,11 @@ function operate(service: Service, { cluster, limitOf, say, failed }: OperatorOp
     const standing = standings.get(name)
     if (!standing) return
     const own = [...drifts.values()].filter((drift) => drift.realm === name)
-    const isDone = 'result' in standing && standing.result.how === 'applied' && !standing.result.guarded
+    const isDone = ({ file }: Member) =>
+      'result' in standing && standing.result.how === 'applied' && !standing.result.faults.has(file)
     await Promise.all(
       realm.members.map(async (member) => {
-        if (member.leaves && isDone) return release(member)
+        if (member.leaves && isDone(member)) return release(member)
         await sayOf(member, (current) =>
           statusOf({ ...member, resource: current }, realm, standing, own, service.clock()),
         )

@@ -56,7 +56,9 @@ export async function runRealm(service: Service, realm: RealmOf, options: RunOpt
     } catch (error) {
       const found = faultsIn(error).filter(([file]) => !faults.has(file))
       if (!found.length) throw error
-      for (const [file, fault] of found) faults.set(file, fault)
+      const leaving = new Set(realm.members.flatMap(({ leaves, file }) => (leaves ? [file] : [])))
+      for (const [file, fault] of found)
+        faults.set(file, leaving.has(file) ? { ...fault, reason: 'StillNeeded' } : fault)
     }
   }
 }

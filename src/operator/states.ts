@@ -29,7 +29,7 @@ function stateOf(realm: RealmOf, namespace: string, own: readonly Member[], besi
   const counting = ends ? [] : own.filter(({ stated, file }) => stated && !beside.faults.has(file))
   const unstated: Required<Unstated> = ends
     ? { kept: [], released: [], deleted: holder ? [holder.file] : [] }
-    : unstatedBy(own, counting, beside.astray.get(namespace) ?? [])
+    : unstatedBy(own, counting, beside.astray.get(namespace) ?? [], beside.faults)
   const { kept, released, deleted } = unstated
   // Who is not read keeps what there is.
   const onlyKeeps = kept.length > 0 && !released.length && !deleted.length
@@ -49,13 +49,14 @@ function unstatedBy(
   own: readonly Member[],
   counting: readonly Member[],
   astray: readonly string[],
+  faults: Beside['faults'],
 ): Required<Unstated> {
   const counts = new Set(counting)
   const files = (which: (member: Member) => boolean) => own.filter(which).map(({ file }) => file)
   return {
-    kept: [...files((one) => !one.leaves && !counts.has(one)), ...astray].sort(),
-    released: files(({ leaves }) => leaves === 'released'),
-    deleted: files(({ leaves }) => leaves === 'deleted'),
+    kept: [...files((one) => (one.leaves ? faults.has(one.file) : !counts.has(one))), ...astray].sort(),
+    released: files((one) => one.leaves === 'released' && !faults.has(one.file)),
+    deleted: files((one) => one.leaves === 'deleted' && !faults.has(one.file)),
   }
 }
 

@@ -8,7 +8,7 @@ export interface Problem {
   readonly message: string
   /** Where in the document, as a JSON pointer: `/clients/0/secret`. */
   readonly path?: string
-  /** Of a contradiction: the other place, where what stands there is as wrong. */
+  /** Of a contradiction: the other place, where what stands, or stood, there is as wrong. */
   readonly other?: Position
 }
 

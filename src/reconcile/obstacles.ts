@@ -98,14 +98,19 @@ function needed(input: PlanInput, { actions }: RealmPlan): Obstacle[] {
       .map(({ kind, key }) => [address(kind, key), { kind, key }]),
   )
   if (!deleted.size) return []
+  const stoodAt = new Map(
+    input.owned.map((row) => [address(row.kind, row.key), { file: row.file, line: row.line, column: 1 }]),
+  )
   return input.others.flatMap((other) =>
     Object.entries(other.fields)
       .flatMap(([path, value]) => references(kinds[other.kind], other.key, path, value))
       .flatMap(({ to, key }): Obstacle[] => {
         if (!deleted.has(address(to, key))) return []
         const who = `${describe(other.kind, other.key)} of source ${other.source}`
+        const stood = stoodAt.get(address(to, key))
         return [
           {
+            ...(stood && { other: stood }),
             position: { file: other.file, line: other.line, column: 1 },
             message: `${who} needs ${describe(to, key)}, which would be deleted, since no document states it any more: state it again, or change that first`,
           },
