@@ -1,11 +1,9 @@
-// PGlite lets a second process open its folder and write: so the folder is locked here, with the file locks that SQLite
-// takes. They hold between containers as between processes, whatever network they see, only who may write the folder
-// takes them, and the kernel frees them when the process dies, also by kill -9. Beside them stands where the running
-// server answers.
+// PGlite lets a second process open its folder and write: so the folder is locked here. Only who may write the folder takes
+// the lock. Beside it stands where the running server answers.
 import { readFileSync, rmSync } from 'node:fs'
 import { chmod, mkdir, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import { lockFile } from '../lib/file-lock.ts'
 
 /** The folder is open in another process, whose server answers at `url` (absent: it is not a server). */
 export class FolderInUse extends Error {
@@ -28,23 +26,17 @@ export interface FolderLock {
 /** Milliseconds to wait for another process that is looking at the lock just now. */
 const PATIENCE = 5_000
 
-const SQLITE_BUSY = 5
-
-/** The locks of this process: one that nothing refers to any more would be collected, and so given up. */
-const holding = new Set<DatabaseSync>()
-
 /** Locks the folder for this process. Throws FolderInUse, or what the file system says. */
 export async function lockFolder(folder: string): Promise<FolderLock> {
   const room = await lockRoom(folder)
   const address = join(room, 'address')
   // Who holds the gate sees lock and address as they belong together: never the address that a dead process left.
   // Nothing in between gives way to other work of this process, which would wait for the gate for ever.
-  const gate = hold(join(room, 'gate'), PATIENCE)
+  const gate = lockFile(join(room, 'gate'), PATIENCE)
   if (!gate) throw new FolderInUse(folder, undefined)
   try {
-    const held = hold(join(room, 'held'), 0)
+    const held = lockFile(join(room, 'held'))
     if (!held) throw new FolderInUse(folder, read(address))
-    holding.add(held)
     rmSync(address, { force: true })
     return {
       async announce(url) {
@@ -53,12 +45,11 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
       },
       release() {
         rmSync(address, { force: true })
-        held.close()
-        holding.delete(held)
+        held.release()
       },
     }
   } finally {
-    gate.close()
+    gate.release()
   }
 }
 
@@ -72,22 +63,6 @@ async function lockRoom(folder: string): Promise<string> {
   if (uid === me) await chmod(room, 0o700)
   else if (uid !== (await stat(folder)).uid) throw new Error(`${room} belongs to another user: remove it`)
   return room
-}
-
-/** Holds the file until the connection is closed; undefined when another process does. */
-function hold(file: string, patience: number): DatabaseSync | undefined {
-  let database: DatabaseSync | undefined
-  try {
-    database = new DatabaseSync(file)
-    database.exec(`pragma busy_timeout = ${patience}; begin exclusive`)
-    return database
-  } catch (error) {
-    database?.close()
-    if ((error as { errcode?: number }).errcode === SQLITE_BUSY) return undefined
-    throw new Error(`${file} cannot be locked (${(error as Error).message}): may this user write there?`, {
-      cause: error,
-    })
-  }
 }
 
 function read(file: string): string | undefined {

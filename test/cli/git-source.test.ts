@@ -34,6 +34,8 @@ afterEach(async () => {
 
 const displayName = async () => (JSON.parse((await at.run('get', 'acme')).out) as { displayName: string }).displayName
 
+const clones = async () => (await readdir(at.folder)).filter((name) => name.startsWith('regent-git-'))
+
 /** What GitHub sends. */
 function tell(server: string, event: string, repository: string, secret = SECRET): Promise<Response> {
   const body = JSON.stringify({ repository: { clone_url: `https://${repository}`, url: 'https://api.example.com/7' } })
@@ -93,7 +95,24 @@ test('a webhook has a push applied; what is broken, forced or deleted is told, a
     expect(out + err, command.join(' ')).not.toContain(PASSWORD)
   }
   expect(await server.stop()).toBe(0)
-  expect((await readdir(at.folder)).filter((name) => name.startsWith('regent-git-'))).toEqual([])
+  expect(await clones()).toEqual([])
+})
+
+test('what a killed server had fetched is removed by the next one; what a running one has fetched stays', async () => {
+  await repository.push({ 'acme.yaml': realm('One') })
+  const serve = (data: string) => at.serve('--source', repository.url, '--data', data)
+  const running = await serve('one')
+  const [own] = await clones()
+  const killed = await serve('two')
+  const [left] = (await clones()).filter((name) => name !== own)
+  expect(left).toBeDefined()
+  await killed.kill()
+  await serve('three')
+  expect(await clones()).toHaveLength(2)
+  expect(await clones()).toContain(own)
+  expect(await clones()).not.toContain(left)
+  await running.stop()
+  expect(await clones()).not.toContain(own)
 })
 
 test('a push is found by asking; a server that does not answer is told of once, and asked again', async () => {

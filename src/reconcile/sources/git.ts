@@ -1,8 +1,8 @@
 // A branch, tag or commit of a git repository as a source of documents.
 import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { SourceState } from '../wanted.ts'
+import { makeClone } from './clones.ts'
 import { type FileSourceOptions, parsing, readFileSource, SourceError } from './file.ts'
 import { type GitAddress, nameOf, shownAddress } from './git-address.ts'
 import { gitIn, RemoteError } from './git-command.ts'
@@ -38,7 +38,7 @@ const FETCHED = 'refs/source'
 /** Opens a source: nobody is asked yet. Throws SourceError where there is no git. */
 export async function openGitSource(address: GitAddress, options: GitSourceOptions): Promise<GitSource> {
   const { url, ref, path } = address
-  const folder = await mkdtemp(join(tmpdir(), 'regent-git-'))
+  const { folder, remove } = await makeClone()
   const git = gitIn(join(folder, 'repository'), address, options.signal, options.timeout)
   const called = shownAddress(address)
   const remote = (what: string) => (reason: string) => new RemoteError(`${url}: ${what}: ${reason}`)
@@ -97,11 +97,10 @@ export async function openGitSource(address: GitAddress, options: GitSourceOptio
     }
   }
 
-  const close = () => rm(folder, { recursive: true, force: true })
   try {
     await git(['init', '--quiet', '--bare', '--template='], failed)
   } catch (error) {
-    await close()
+    await remove()
     throw error
   }
   return {
@@ -118,6 +117,6 @@ export async function openGitSource(address: GitAddress, options: GitSourceOptio
       if (options.signers) await verify(attempted, options.signers)
       return readCommit(attempted)
     },
-    close,
+    close: remove,
   }
 }
