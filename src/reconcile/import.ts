@@ -6,10 +6,10 @@ import { valueDocument } from '../realm-file/document.ts'
 import type { WriteContext } from '../service/context.ts'
 import { prepareCredentials } from '../service/credentials.ts'
 import { parsePolicy } from '../service/password-policy.ts'
-import { passwordMaker } from '../service/password-rules.ts'
+import { type PasswordMaker, type Person, passwordMaker } from '../service/password-rules.ts'
 import type { Service } from '../service/service.ts'
-import { apply } from './apply.ts'
-import { desiredRealms } from './desired.ts'
+import { type Applied, apply } from './apply.ts'
+import { type DesiredRealm, desiredRealms } from './desired.ts'
 import { planned } from './execute.ts'
 import { observe } from './observe.ts'
 
@@ -18,27 +18,34 @@ export function wishedIds(realm: Representation): ReadonlyMap<string, string> {
   return new Map(splitTree(realm).flatMap(({ kind, key, id }) => (id === undefined ? [] : [[address(kind, key), id]])))
 }
 
-/** A new realm with the credentials of its people as they are kept: that takes its time, and comes before the transaction. */
-export async function withPreparedCredentials(
-  { blacklists }: Pick<Service, 'blacklists'>,
-  realm: Representation,
-): Promise<Representation> {
-  if (!Array.isArray(realm.users)) return realm
+/** How passwords of people are made in a realm that states its own policy. */
+export function statedPasswords({ blacklists }: Pick<Service, 'blacklists'>, realm: Representation): MakerOf {
   const policy = parsePolicy(String(realm.passwordPolicy ?? ''))
+  return (person) => passwordMaker(policy, blacklists, person)
+}
+
+type MakerOf = (person: Person) => PasswordMaker
+
+/** Content with the credentials of its people as they are kept: that takes its time, and comes before the transaction. */
+export async function withPreparedCredentials<Content extends object>(
+  content: Content,
+  makerOf: MakerOf,
+): Promise<Content> {
+  if (!('users' in content && Array.isArray(content.users))) return content
   const users = await Promise.all(
-    (realm.users as Representation[]).map(async (user) =>
+    (content.users as Representation[]).map(async (user) =>
       Array.isArray(user?.credentials)
         ? {
             ...user,
             credentials: await prepareCredentials(
               user.credentials as Representation[],
-              passwordMaker(policy, blacklists, { username: String(user.username ?? ''), email: user.email as string }),
+              makerOf({ username: String(user.username ?? ''), email: user.email as string }),
             ),
           }
         : user,
     ),
   )
-  return { ...realm, users }
+  return { ...content, users }
 }
 
 /** Keycloak: a client that comes with a new realm sends people back after log-out wherever it may after log-in. */
@@ -65,18 +72,31 @@ export function withoutLooseMappers(realm: Representation): Representation {
   return { ...realm, identityProviderMappers: own }
 }
 
-/** Makes the objects that a realm's representation holds, and sets what refers to them, inside the transaction of the caller. Throws DocumentError. */
-export async function importContent(context: WriteContext, realm: Representation): Promise<void> {
+/**
+ * Makes the objects that a realm's representation holds, and sets what refers to them, inside the transaction of the caller:
+ * with the ids that they state, or with new ones. Gives them by address. Throws DocumentError.
+ */
+export async function importContent(
+  context: WriteContext,
+  realm: Representation,
+  { ids = 'stated' }: { readonly ids?: 'stated' | 'new' } = {},
+): Promise<Applied> {
   const { children, fields, forms } = kinds.realm
   const isContent = (field: string) =>
     field in children || field in forms || (fields[field]?.late !== undefined && !fields[field].computed)
   const content = Object.entries(realm).filter(([field, value]) => isContent(field) && value !== null)
-  if (!content.length) return
+  if (!content.length) return new Map()
   const value = { realm: context.realm.name, ...Object.fromEntries(content) }
   const documents = [valueDocument('body', value)]
-  const [desired] = desiredRealms(documents, context.vault)
-  const { objects } = desired!
-  const own = { source: '', desired: desired!, settings: {}, resettled: false }
-  const made = planned(desired!, await observe(context, [own], desired!), documents)
-  await apply(context, made.plan, { objects, secret: (id, path) => objects.get(id)?.secrets?.[path] })
+  const [stated] = desiredRealms(documents, context.vault)
+  const desired = ids === 'new' ? withoutIds(stated!) : stated!
+  const { objects } = desired
+  const own = { source: '', desired, settings: {}, resettled: false }
+  const made = planned(desired, await observe(context, [own], desired), documents)
+  return apply(context, made.plan, { objects, secret: (id, path) => objects.get(id)?.secrets?.[path] })
+}
+
+function withoutIds(desired: DesiredRealm): DesiredRealm {
+  const objects = new Map([...desired.objects].map(([address, object]) => [address, { ...object, id: undefined }]))
+  return { ...desired, objects }
 }

@@ -21,6 +21,8 @@ export interface RealmRow {
   readonly revision: number
   /** What passwords must fulfil. */
   readonly passwordPolicy: string
+  /** Whether its people choose among languages. */
+  readonly internationalized: boolean
 }
 
 const columns = sql`number, id, name, coalesce((body ->> 'enabled')::boolean, false) as enabled,
@@ -30,7 +32,8 @@ const columns = sql`number, id, name, coalesce((body ->> 'enabled')::boolean, fa
   coalesce(body -> 'enabledEventTypes', '[]') as "enabledEventTypes",
   coalesce(body -> 'eventsListeners', '[]') as "eventsListeners",
   coalesce((select max(j.number) from journal j where j.realm = realm.number), 0) as revision,
-  coalesce(body ->> 'passwordPolicy', '') as "passwordPolicy"`
+  coalesce(body ->> 'passwordPolicy', '') as "passwordPolicy",
+  coalesce((body ->> 'internationalizationEnabled')::boolean, false) as internationalized`
 
 /** The row of a realm with these settings, before it is kept. */
 export function rowOf(at: Pick<RealmRow, 'number' | 'id' | 'name'>, settings: Representation): RealmRow {
@@ -44,6 +47,7 @@ export function rowOf(at: Pick<RealmRow, 'number' | 'id' | 'name'>, settings: Re
     enabledEventTypes: (settings.enabledEventTypes ?? []) as string[],
     eventsListeners: (settings.eventsListeners ?? []) as string[],
     passwordPolicy: String(settings.passwordPolicy ?? ''),
+    internationalized: settings.internationalizationEnabled === true,
   }
 }
 

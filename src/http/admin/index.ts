@@ -24,6 +24,7 @@ import { localizationOperations } from './localization.ts'
 import { mailOperations } from './mails.ts'
 import { listedOperations, shapeOf } from './not-yet.ts'
 import { organizationOperations } from './organizations.ts'
+import { partialImportOperations } from './partial-import.ts'
 import { protocolMapperOperations } from './protocol-mappers.ts'
 import { realmToolOperations } from './realm-tools.ts'
 import { realmOperations } from './realms.ts'
@@ -42,6 +43,7 @@ export const operations: readonly Operation[] = ownable(
   conditional([
     ...realmOperations,
     ...realmToolOperations,
+    ...partialImportOperations,
     ...consoleOperations,
     ...serverInfoOperations,
     ...clientScopeOperations,

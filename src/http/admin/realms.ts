@@ -3,6 +3,7 @@ import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/kind.ts'
 import {
   importContent,
+  statedPasswords,
   wishedIds,
   withLogOutAddresses,
   withoutLooseMappers,
@@ -52,7 +53,9 @@ export const realmOperations: Operation[] = tagged('Realms Admin', [
     responses: { ...made, ...refusals, ...badRequest },
     handle: async ({ service, caller, body }) => {
       const stated = withLogOutAddresses(
-        withoutLooseMappers(await withPreparedCredentials(service, body as Representation)),
+        withoutLooseMappers(
+          await withPreparedCredentials(body as Representation, statedPasswords(service, body as Representation)),
+        ),
       )
       const make = (context: WriteContext) => importContent(context, stated)
       return { status: 201, created: await createRealm(service, caller, stated, { ids: wishedIds(stated), make }) }

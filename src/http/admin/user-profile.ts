@@ -17,7 +17,8 @@ const NAMES: Readonly<Record<string, string>> = {
 }
 const body: BodyForm = {
   schema: profileSchema.nullable(),
-  description: 'The profile, as it shall be; null: the usual one.',
+  description: 'The profile, as it shall be; null, or no body: the usual one.',
+  optional: true,
   representation: ([list, , part]) =>
     NAMES[String(part)] ?? (list === undefined ? 'UPConfig' : list === 'groups' ? 'UPGroup' : 'UPAttribute'),
 }
@@ -47,7 +48,7 @@ export const userProfileOperations: Operation[] = tagged('Users', [
     handle: async (call) => ({
       status: 200,
       body: await call.service.write(call.caller, param(call, 'realm'), async (context): Promise<UserProfile> => {
-        const profile = await replaceProfile(context, call.body as z.infer<typeof profileSchema> | null)
+        const profile = await replaceProfile(context, (call.body ?? null) as z.infer<typeof profileSchema> | null)
         recordEvent(context, call)
         return profile
       }),

@@ -46,7 +46,7 @@ export async function getRealm(context: Context): Promise<Representation> {
 /** What is in a new realm besides its settings: ids that are wished, by address, and the work that makes it. */
 export interface Content {
   readonly ids: ReadonlyMap<string, string>
-  readonly make: (context: WriteContext) => Promise<void>
+  readonly make: (context: WriteContext) => Promise<unknown>
 }
 
 /** Makes a realm with its content, in one transaction; gives its name. Throws forbidden, conflict, invalid. */

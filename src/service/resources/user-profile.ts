@@ -7,13 +7,14 @@ import { USER_PROFILE } from '../../kinds/component-types.ts'
 import type { Json } from '../../kinds/fields.ts'
 import type { Representation } from '../../kinds/kind.ts'
 import { type profileSchema, type UserProfile, wholeProfile } from '../../kinds/user-profile.ts'
+import { findNameRules } from '../../store/users.ts'
 import { describeEvent, describeNothing } from '../admin-events.ts'
 import { demand } from '../administrators.ts'
 import type { Context, WriteContext } from '../context.ts'
 import { failure } from '../errors.ts'
 import { writers } from '../index.ts'
 import { listObjects } from '../live.ts'
-import { findProfile, profileOf } from '../profile.ts'
+import { findProfile, profileOf, profileOfPeople } from '../profile.ts'
 import { profileProblem, scopeProblem } from '../profile-checks.ts'
 import { profileMetadata } from '../user-profile.ts'
 
@@ -53,21 +54,11 @@ export async function replaceProfile(
 /** What an administrator who makes a person is to be asked for. */
 export async function getProfileMetadata(context: Context): Promise<Representation> {
   demand(context, 'view-profile')
-  const profile = await profileOf(context)
-  const [realm] = await listObjects(context, 'realm', {})
-  const { internationalizationEnabled, registrationEmailAsUsername } = realm!.representation
-  const locale = {
-    name: 'locale',
-    displayName: 'locale',
-    required: false,
-    readOnly: false,
-    validators: {},
-    multivalued: false,
-  }
-  const follows = registrationEmailAsUsername === true
-  const { attributes, groups } = profileMetadata(profile, follows ? ['username'] : [])
-  const shown = attributes.map((one) => (follows && one.name === 'username' ? { ...one, required: false } : one))
-  return { attributes: [...(internationalizationEnabled === true ? [locale] : []), ...shown], groups }
+  const profile = await profileOfPeople(context)
+  const { nameIsMail } = await findNameRules(context.tx, context.realm.number)
+  const { attributes, groups } = profileMetadata(profile, nameIsMail ? ['username'] : [])
+  const shown = attributes.map((one) => (nameIsMail && one.name === 'username' ? { ...one, required: false } : one))
+  return { attributes: shown, groups }
 }
 
 async function scopesOf(context: Context): Promise<ReadonlySet<string>> {

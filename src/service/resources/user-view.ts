@@ -4,7 +4,7 @@ import type { UserProfile } from '../../kinds/user-profile.ts'
 import { type FoundUser, searchUsers, type UserSearch } from '../../store/user-search.ts'
 import { may, visibleTo } from '../administrators.ts'
 import type { Context } from '../context.ts'
-import { profileOf } from '../profile.ts'
+import { profileOfPeople } from '../profile.ts'
 import { isSeen, openProfile } from '../user-profile.ts'
 
 /** How much of a user in a list shows. */
@@ -24,7 +24,7 @@ export async function showUsers(
 ): Promise<Representation[]> {
   const seen = { ...search, visible: visibleTo(context, 'view-users') }
   const found = await searchUsers(context.tx, context.realm.number, seen, page)
-  const profile = await profileOf(context)
+  const profile = await profileOfPeople(context)
   return found.map((one) => {
     const shown = show(one, profile, view.brief)
     return view.access ? { ...shown, access: { manage: may(context, 'manage-users') } } : shown

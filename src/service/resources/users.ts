@@ -11,7 +11,7 @@ import { federatedIdentitiesOf } from '../federated-identities.ts'
 import { writers } from '../index.ts'
 import { type LiveObject, listObjects } from '../live.ts'
 import type { PasswordMaker } from '../password-rules.ts'
-import { profileOf } from '../profile.ts'
+import { profileOfPeople } from '../profile.ts'
 import { replacement, withoutNulls } from '../put.ts'
 import {
   isManaged,
@@ -68,7 +68,7 @@ export const users: Resource = {
     const username = nameIsMail ? (values.email ?? null) : (values.username ?? null)
     if (username === null && (values.username ?? null) === null) throw failure('invalid', 'User name is missing')
     if (username === null) throw problem('email', 'error-user-attribute-required')
-    const profile = await profileOf(context)
+    const profile = await profileOfPeople(context)
     const nothing = Object.fromEntries((profile.attributes ?? []).map(({ name }) => [name, null]))
     const names = { ...changeable(profile, values), username }
     const attributes = attributesAfter(profile, {}, attributesIn(body))
@@ -91,7 +91,7 @@ export const users: Resource = {
     demand(context, MANAGE)
     const rules = await findNameRules(context.tx, context.realm.number)
     const ofClient = isAccountOfClient(live)
-    const profile = ofClient ? openProfile : await profileOf(context)
+    const profile = ofClient ? openProfile : await profileOfPeople(context)
     const values = changeable(profile, { ...clearedBy(body), ...valuesIn(body) })
     const mail = values.email === undefined ? live.representation.email : values.email
     if (rules.nameIsMail && !ofClient && mail !== undefined) values.username = mail
@@ -136,7 +136,7 @@ export async function countAll(context: Context, query: Query): Promise<number> 
 
 /** The user with that id; with what the profile says of the attributes, where that is asked for. */
 export async function getUser(context: Context, { id }: Place, withProfile: boolean): Promise<Representation> {
-  const profile = await profileOf(context)
+  const profile = await profileOfPeople(context)
   const shown = (await showUser(context, id, profile)) ?? nobody(context)
   demand(context, VIEW)
   const { nameMayChange, nameIsMail, providers } = await findNameRules(context.tx, context.realm.number)
@@ -153,7 +153,7 @@ export async function getUser(context: Context, { id }: Place, withProfile: bool
 export async function listUnmanagedAttributes(context: Context, id: string): Promise<Representation> {
   const { representation } = await findUser(context, id)
   demand(context, VIEW)
-  const profile = await profileOf(context)
+  const profile = await profileOfPeople(context)
   const attributes = Object.entries((representation.attributes ?? {}) as Representation)
   return Object.fromEntries(attributes.filter(([name]) => !isManaged(profile, name)))
 }

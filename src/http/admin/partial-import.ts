@@ -1,0 +1,79 @@
+// Objects that come into a realm in one call.
+import * as z from 'zod'
+import { kinds } from '../../kinds/index.ts'
+import { withPreparedCredentials } from '../../reconcile/import.ts'
+import { importedTypes, importPartially, type PartialContent, policies } from '../../reconcile/partial-import.ts'
+import { demand } from '../../service/administrators.ts'
+import type { Context } from '../../service/context.ts'
+import { passwordsOf } from '../../service/credentials.ts'
+import { bodySchema } from '../body.ts'
+import { bodyBehind, type Operation, param, tagged } from '../operation.ts'
+import { badRequest, components, refusals } from '../responses.ts'
+
+const policy = z.enum(policies).nullish()
+const many = (kind: 'client' | 'identityProvider' | 'identityProviderMapper' | 'user') =>
+  z.array(bodySchema(kinds[kind])).nullish().describe(`Each ${kinds[kind].title} that comes.`)
+const { groups, roles } = bodySchema(kinds.realm).shape as Record<string, z.ZodType>
+
+const content = z
+  .object({
+    ifResourceExists: policy.describe(
+      'What is done where the realm has such an object: FAIL, which is the default, SKIP or OVERWRITE.',
+    ),
+    policy: policy.describe('The same, where ifResourceExists says nothing.'),
+    clients: many('client'),
+    roles: roles!.describe('The roles that come: of the realm, and by client.'),
+    identityProviders: many('identityProvider'),
+    identityProviderMappers: many('identityProviderMapper'),
+    groups: groups!.describe('Each group that comes, with those in it.'),
+    users: many('user'),
+  })
+  .register(components, { id: 'PartialImportRepresentation' })
+
+const results = z.object({
+  overwritten: z.int().describe('How many objects were there and are replaced.'),
+  added: z.int().describe('How many are new.'),
+  skipped: z.int().describe('How many were there and are as they were.'),
+  results: z
+    .array(
+      z.object({
+        action: z.enum(['ADDED', 'SKIPPED', 'OVERWRITTEN']).describe('What became of it.'),
+        resourceType: z.enum(importedTypes).describe('Of which kind it is.'),
+        resourceName: z.string().describe('What it is called.'),
+        id: z.string().describe('Its id now.'),
+      }),
+    )
+    .describe('What became of each object.'),
+})
+
+/** Imports into a realm that is there. */
+export const partialImportOperations: Operation[] = tagged('Realms Admin', [
+  {
+    operationId: 'importPartially',
+    method: 'POST',
+    path: '/admin/realms/{realm}/partialImport',
+    summary: 'Bring objects into the realm, all of them or none',
+    permission: 'manage-realm',
+    event: 'REALM',
+    body: { schema: content, description: 'what comes', representation: 'PartialImportRepresentation' },
+    responses: { 200: { description: 'What became of each object.', schema: results }, ...refusals, ...badRequest },
+    async handle(call) {
+      const realm = param(call, 'realm')
+      const reach = (context: Context) => {
+        demand(context, 'manage-realm')
+        return Promise.resolve((person: Parameters<typeof passwordsOf>[1]) => passwordsOf(context, person))
+      }
+      const read = () => call.service.read(call.caller, realm, reach)
+      const stated = (await bodyBehind(call, read)) as z.infer<typeof content>
+      const prepared = await withPreparedCredentials(stated as PartialContent, await read())
+      const found = await call.service.write(call.caller, realm, (context) =>
+        importPartially(context, prepared, stated.ifResourceExists ?? stated.policy ?? 'FAIL'),
+      )
+      const count = (action: string) => found.filter((one) => one.action === action).length
+      return {
+        status: 200,
+        body: { overwritten: count('OVERWRITTEN'), added: count('ADDED'), skipped: count('SKIPPED'), results: found },
+      }
+    },
+  },
+])
