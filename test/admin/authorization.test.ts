@@ -125,3 +125,14 @@ test('a list costs as many statements as one object, however long it is', async 
   }
   expect(await count()).toEqual(before)
 })
+
+test('a policy is replaced at its address without a type too, in the form that exports have', async () => {
+  const path = await bank()
+  const client = await make(`${path}/clients`, { clientId: 'api', ...deciding, authorizationSettings: settings })
+  const tellers = (await call('GET', `${server(client)}/policy?name=Tellers`)).body[0]
+  const teller = (await call('GET', `${path}/roles/teller`)).body.id
+  const body = { ...tellers, logic: 'NEGATIVE', config: { roles: JSON.stringify([{ id: teller, required: false }]) } }
+  expect((await call('PUT', `${server(client)}/policy/${tellers.id}`, { body })).status).toBe(201)
+  expect((await call('GET', `${server(client)}/policy/${tellers.id}`)).body).toEqual(body)
+  expect((await call('PUT', `${server(client)}/policy/nowhere`, { body })).status).toBe(404)
+})

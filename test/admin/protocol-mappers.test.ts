@@ -62,6 +62,11 @@ test('an update of a client that states its mappers makes them so', async () => 
   const mappers = (await call('GET', client)).body.protocolMappers
   expect(mappers).toMatchObject([{ name: 'kept', config: { a: '2' } }, { name: 'new' }])
   expect(mappers[0].id).toBe(kept.split('/').at(-1))
+  const claims = { 'id.token.claim': 'true', 'userinfo.token.claim': 'false' }
+  await call('PUT', client, { body: { protocolMappers: [mapper('kept', claims), mapper('new')] } })
+  const { 'userinfo.token.claim': _, ...stated } = claims
+  await call('PUT', client, { body: { protocolMappers: [mapper('kept', stated), mapper('new')] } })
+  expect((await call('GET', client)).body.protocolMappers[0].config).toEqual(stated)
   await call('PUT', client, { body: { description: 'says nothing of mappers' } })
   expect((await call('GET', client)).body.protocolMappers).toHaveLength(2)
 })

@@ -185,3 +185,23 @@ test('who joins a group again leaves no event', async () => {
   const events = await call('GET', `${path}/admin-events?resourceTypes=GROUP_MEMBERSHIP&direction=asc`)
   expect(events.body.map(({ operationType }: { operationType: string }) => operationType)).toEqual(['CREATE', 'DELETE'])
 })
+
+test('in a realm with several languages people have one, though the profile says nothing of it', async () => {
+  const path = await realm()
+  const user = await make(`${path}/users`, { username: 'ann', attributes: { locale: ['de'] } })
+  expect((await call('GET', user)).body).not.toHaveProperty('attributes')
+  await call('PUT', path, { body: { internationalizationEnabled: true } })
+  await call('PUT', user, { body: { attributes: { locale: ['de'] } } })
+  const { body } = await call('GET', `${user}?userProfileMetadata=true`)
+  expect(body.attributes).toEqual({ locale: ['de'] })
+  expect(body.userProfileMetadata.attributes[0]).toMatchObject({ name: 'locale' })
+  expect((await call('GET', `${path}/users/profile`)).body.attributes[0]).toMatchObject({ name: 'username' })
+})
+
+test('a profile that is replaced by nothing is the usual one again', async () => {
+  const path = `${await realm()}/users/profile`
+  const usual = (await call('GET', path)).body
+  await call('PUT', path, { body: { attributes: [{ name: 'username' }, { name: 'email' }] } })
+  expect((await call('PUT', path)).body).toEqual(usual)
+  expect((await call('GET', path)).body).toEqual(usual)
+})

@@ -127,24 +127,7 @@ function operationsOn(path: string, form: PolicyForm, permissions: boolean): Unt
       responses: { 200: answers.policy, ...refusals },
       handle: reading((context, call) => typed.get(context, clientOf(call), param(call, id!))),
     },
-    {
-      ...changing,
-      operationId: operationId('update', item),
-      method: 'PUT',
-      path: item,
-      summary: `Update a ${word}`,
-      body: bodies.policy,
-      event: { type: 'AUTHORIZATION_POLICY', operation: 'UPDATE', asCalled: true },
-      // Keycloak: it says that something was made.
-      responses: { 201: answers.replaced, ...refusals, ...badRequest },
-      handle: async (call) => {
-        const change = writing(async (context) => {
-          mayChange(context)
-          await replacePolicy(context, clientOf(call), param(call, id!), await bodyOf(context, call))
-        })
-        return { ...(await change(call)), status: 201 }
-      },
-    },
+    { ...changing, ...updating(item, word!, id!, changing.permission) },
     {
       ...changing,
       operationId: operationId('delete', item),
@@ -158,6 +141,26 @@ function operationsOn(path: string, form: PolicyForm, permissions: boolean): Unt
       }),
     },
   ]
+}
+
+/** The operation that updates a policy at the path. Keycloak: it says that something was made. */
+function updating(path: string, word: string, id: string, permission: Parameters<typeof demand>[1]) {
+  return {
+    operationId: operationId('update', path),
+    method: 'PUT',
+    path,
+    summary: `Update a ${word}`,
+    body: bodies.policy,
+    event: { type: 'AUTHORIZATION_POLICY', operation: 'UPDATE', asCalled: true },
+    responses: { 201: answers.replaced, ...refusals, ...badRequest },
+    handle: async (call) => {
+      const change = writing(async (context) => {
+        demand(context, permission)
+        await replacePolicy(context, clientOf(call), param(call, id), await bodyOf(context, call))
+      })
+      return { ...(await change(call)), status: 201 }
+    },
+  } satisfies Omit<Untagged, 'permission'>
 }
 
 const POLICIES = `${BASE}/policy`
@@ -193,6 +196,7 @@ export const policyOperations: Untagged[] = [
     responses: { 200: answers.policy, ...refusals },
     handle: reading((context, call) => generic.get(context, clientOf(call), param(call, 'policy-id'))),
   },
+  { ...manage, ...updating(POLICY, 'policy', 'policy-id', manage.permission) },
   {
     ...manage,
     operationId: operationId('delete', POLICY),

@@ -14,7 +14,7 @@ export function nestedMapper(mapper: Representation): Representation {
 
 /**
  * Makes the protocol mappers of an owner those that its body states, by protocol and name. Keycloak: an update of a
- * client does so, and one of a client scope does not.
+ * client does so, and one of a client scope does not; only what is new gets settings beside those that are stated.
  */
 export async function replaceMappers(
   context: WriteContext,
@@ -25,7 +25,7 @@ export async function replaceMappers(
   const live = await writers.protocolMapper.list(context, { parents: { kind: owner.kind, ids: [owner.id] } })
   const nameOf = ({ protocol, name }: Representation) => JSON.stringify([protocol, name])
   const kept = new Map(live.map((one) => [nameOf(one.representation), one]))
-  const stated = bodies.map((body) => ({ body: nestedMapper(withoutNulls(body)), live: kept.get(nameOf(body)) }))
+  const stated = bodies.map((body) => ({ body: { config: {}, ...withoutNulls(body) }, live: kept.get(nameOf(body)) }))
   await writers.protocolMapper.delete(
     context,
     live.filter((one) => !stated.some((other) => other.live === one)),
@@ -36,6 +36,6 @@ export async function replaceMappers(
   )
   await writers.protocolMapper.create(
     context,
-    stated.flatMap(({ body, live }) => (live ? [] : [{ ...newObject(body), parent }])),
+    stated.flatMap(({ body, live }) => (live ? [] : [{ ...newObject(nestedMapper(body)), parent }])),
   )
 }
