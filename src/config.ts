@@ -186,6 +186,11 @@ export const settings = {
     description:
       'Realms are declared by resources of Kubernetes too: those of the cluster that `KUBECONFIG` names, or that the server runs in. See docs/kubernetes.md.',
   }),
+  operatorNamespaces: setting('operator-namespaces', {
+    placeholder: 'names',
+    schema: list,
+    description: 'Namespaces whose resources count, separated with commas. Without it, all of them.',
+  }),
   driftWebhook: setting('drift-webhook', {
     placeholder: 'URL',
     schema: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }),

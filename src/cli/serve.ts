@@ -8,7 +8,7 @@ import { openCluster } from '../operator/cluster.ts'
 import { OPERATE, operator } from '../operator/operator.ts'
 import { startDriftNotices } from '../reconcile/drift-notices.ts'
 import { bootstrap, hasAdministrator } from '../service/bootstrap.ts'
-import { RECONCILE, type Seeker, seekLease } from '../service/leases.ts'
+import { type Candidate, RECONCILE, type Seeker, seekLease } from '../service/leases.ts'
 import { startOutbox } from '../service/outbox.ts'
 import { openService, type Service } from '../service/service.ts'
 import { wakeSources } from '../service/source-states.ts'
@@ -78,18 +78,8 @@ async function run(service: Service, settings: Settings, started: number): Promi
     for (const one of named) sources.push(await openSource(one, hooks, ending.signal))
     if (sources.length)
       following = seekLease(service, RECONCILE, settings.sourceLease, replica(service, sources, logged))
-    if (settings.operator) {
-      const { sourceLimits = [], sourceLease } = settings
-      const limits = new Map(sourceLimits.map(({ source, ...ceiling }) => [source, ceiling]))
-      const limitOf = (source: string) => limits.get(source) ?? limits.get('*')
-      const say = (line: string) => console.log(`${line}\n`)
-      operating = seekLease(
-        service,
-        OPERATE,
-        sourceLease,
-        operator(service, { cluster: openCluster(), limitOf, say, failed: logged }),
-      )
-    }
+    if (settings.operator)
+      operating = seekLease(service, OPERATE, settings.sourceLease, operatorOf(service, settings, logged))
     await stopped
   } finally {
     clearInterval(sweeping)
@@ -112,6 +102,18 @@ async function secretIn(file: string): Promise<string> {
   const secret = (await readFile(file, 'utf8')).trim()
   if (!secret) throw new Error(`${file} is empty: make a secret with "openssl rand -hex 32"`)
   return secret
+}
+
+function operatorOf(service: Service, settings: Settings, failed: Candidate['failed']): Candidate {
+  const { sourceLimits = [], operatorNamespaces: namespaces } = settings
+  const limits = new Map(sourceLimits.map(({ source, ...ceiling }) => [source, ceiling]))
+  return operator(service, {
+    cluster: openCluster(),
+    limitOf: (source) => limits.get(source) ?? limits.get('*'),
+    counts: (namespace) => !namespaces || namespaces.includes(namespace),
+    say: (line) => console.log(`${line}\n`),
+    failed,
+  })
 }
 
 async function driftWebhookOf({ driftWebhook: url, driftWebhookSecretFile: file }: Settings) {

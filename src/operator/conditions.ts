@@ -27,7 +27,7 @@ export function statusOf(
   const { resource, stated, file } = member
   const prior = resource.status ?? {}
   const said = saidOf(member, realm, standing)
-  const isHolder = member === realm.holder
+  const isHolder = file === realm.holder?.file
   const own = drifts.filter((drift) => drift.file === file)
   const revision = stated && revisionOf(isHolder ? realm.members.filter((one) => one.stated) : [member])
   const isApplied = said.status === 'True' && revision !== undefined
@@ -93,7 +93,7 @@ function saidOf(member: Member, realm: RealmOf, standing: Standing): Said {
   const { how, faults, plan, guarded } = standing.result
   const fault = faults.get(member.file)
   if (fault) return saidOfFault(fault)
-  if (realm.holder?.leaves && member !== realm.holder)
+  if (realm.holder?.leaves && member.file !== realm.holder.file)
     return saidOfFault({ reason: 'RealmNotFound', message: `${realm.holder.file} was deleted` })
   if (guarded) {
     const message = `the plan ${guarded.plan} waits for an approval, since it ${guarded.guards.map((one) => one.message).join('; ')}: kubectl annotate ${realm.holder?.resource.kind.toLowerCase() ?? 'realm'} ${realm.holder?.resource.metadata.name ?? realm.name} ${APPROVED}=${guarded.plan}`

@@ -14,6 +14,8 @@ export interface Picture {
   /** Labels of namespaces, by name. */
   readonly labels: (namespace: string) => Readonly<Record<string, string>>
   readonly secrets: Secrets
+  /** The namespace that has stated the realm itself before. */
+  readonly holderOf: (realm: string) => string | undefined
 }
 
 /** Why a resource does not count: in a word, and in words. */
@@ -61,7 +63,7 @@ export function desired(picture: Picture): Desired {
   const realms = new Map<string, { holder: Member; members: Member[]; ceilings: Map<string, Ceiling> }>()
   const others: Desired['others'][number][] = []
   const byAddress = new Map<string, Resource>()
-  const inOrder = picture.resources.toSorted(byAge)
+  const inOrder = picture.resources.toSorted(byAge(picture))
   for (const resource of inOrder.filter(isRealm)) {
     const name = realmNameOf(resource)
     const known = realms.get(name)
@@ -107,12 +109,14 @@ export function realmNameOf({ kind, metadata, spec = {} }: Resource): string {
   return String(stated[kinds.realm.naturalKey] ?? metadata.name)
 }
 
-/** Who was there first comes first. */
-function byAge({ metadata: a }: Resource, { metadata: b }: Resource): number {
-  const [one, other] = [a, b].map(({ creationTimestamp, namespace, name }) =>
-    [creationTimestamp, namespace, name].join(),
-  )
-  return one! < other! ? -1 : 1
+/** Whose the realm is comes first, then who was there first. */
+function byAge({ holderOf }: Picture): (a: Resource, b: Resource) => number {
+  const placed = (resource: Resource) => {
+    const { creationTimestamp, namespace, name } = resource.metadata
+    const isHolder = isRealm(resource) && holderOf(realmNameOf(resource)) === namespace
+    return [isHolder ? 0 : 1, creationTimestamp, namespace, name].join()
+  }
+  return (a, b) => (placed(a) < placed(b) ? -1 : 1)
 }
 
 function memberOf(resource: Resource): Member {

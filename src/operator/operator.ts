@@ -8,7 +8,7 @@ import type { Candidate, Lease, Tenure } from '../service/leases.ts'
 import { approve } from '../service/plans.ts'
 import type { Ceiling } from '../service/power.ts'
 import { type Service, SYSTEM } from '../service/service.ts'
-import { listSources } from '../service/sources.ts'
+import { appliedBy, listSources } from '../service/sources.ts'
 import { approverOf } from './approver.ts'
 import type { Cluster } from './cluster.ts'
 import { type Standing, statusOf, statusOfOther } from './conditions.ts'
@@ -29,6 +29,8 @@ export interface OperatorOptions {
   readonly cluster: Cluster
   /** What a source may touch and give, as the server's settings limit it. */
   readonly limitOf: (source: string) => Ceiling | undefined
+  /** Whether resources of the namespace count. */
+  readonly counts: (namespace: string) => boolean
   /** Tells people, on the terminal. */
   readonly say: (line: string) => void
   /** Something cannot be done now, and is tried again. */
@@ -49,10 +51,12 @@ export function operator(service: Service, options: OperatorOptions): Candidate 
   }
 }
 
-function operate(service: Service, { cluster, limitOf, say, failed }: OperatorOptions, lease: Lease): Tenure {
+function operate(service: Service, options: OperatorOptions, lease: Lease): Tenure {
+  const { cluster, limitOf, counts, say, failed } = options
   const ending = new AbortController()
   const { signal } = ending
   const seen = new Map<string, string>()
+  const holders = new Map<string, string>()
   const standings = new Map<string, Standing>()
   const drifts = new Map<string, Drift>()
   let before = new Map<string, ReadonlySet<string>>()
@@ -70,7 +74,12 @@ function operate(service: Service, { cluster, limitOf, say, failed }: OperatorOp
   /** What there is now, and which realms are to be looked at because of that. */
   const look = () => {
     gathering = undefined
-    now = desired(picture.now())
+    const there = picture.now()
+    now = desired({
+      ...there,
+      resources: there.resources.filter(({ metadata }) => counts(metadata.namespace!)),
+      holderOf: (realm) => holders.get(realm),
+    })
     const strays = Map.groupBy(now.others, ({ namespace }) => namespace)
     astray = new Map([...strays].map(([namespace, members]) => [namespace, members.map(({ file }) => file)]))
     for (const name of new Set([...now.realms.keys(), ...before.keys()])) {
@@ -126,7 +135,9 @@ function operate(service: Service, { cluster, limitOf, say, failed }: OperatorOp
       const names = missing.map((one) => (typeof one === 'string' ? one : one.metadata.name))
       return { waits: { reason: 'DependencyNotReady', message: `it waits until ready: ${names.join(', ')}` } }
     }
-    const run = () => runRealm(service, realm, { lease, limitOf, before: before.get(name) ?? new Set(), astray })
+    const isHolder = holder !== undefined && holders.get(name) === holder.namespace
+    const known = { lease, limitOf, isHolder, before: before.get(name) ?? new Set<string>(), astray }
+    const run = () => runRealm(service, realm, known)
     let result = await run()
     const { guarded } = result
     if (guarded && holder && holder.resource.metadata.annotations?.[APPROVED] === guarded.plan) {
@@ -137,6 +148,8 @@ function operate(service: Service, { cluster, limitOf, say, failed }: OperatorOp
       say(`No resource states the realm ${name} any more; the plan ${result.guarded.plan} waits for an approval.`)
     if (result.namespaces.size) before.set(name, result.namespaces)
     else before.delete(name)
+    if (!result.namespaces.size) holders.delete(name)
+    else if (holder && result.how === 'applied' && !result.faults.has(holder.file)) holders.set(name, holder.namespace)
     return { result }
   }
 
@@ -179,11 +192,13 @@ function operate(service: Service, { cluster, limitOf, say, failed }: OperatorOp
   let stopDrift = () => {}
   const begin = async () => {
     const sources = await listSources(service, SYSTEM)
-    const own = sources.filter(({ source }) => source.startsWith(sourceOf('')))
     const namespace = ({ source }: { source: string }) => source.slice(sourceOf('').length)
+    const own = sources.filter((one) => one.source.startsWith(sourceOf('')) && counts(namespace(one)))
     before = new Map(
       [...Map.groupBy(own, ({ realm }) => realm)].map(([realm, all]) => [realm, new Set(all.map(namespace))]),
     )
+    const { applied } = await appliedBy(service, [...new Set(own.map(({ source }) => source))])
+    for (const { source, realm, stated } of applied) if (stated !== null) holders.set(realm, namespace({ source }))
     await picture.seen
     if (signal.aborted) return
     const keyOf = ({ realm, source, kind, key, path = '' }: Drift) => JSON.stringify([realm, source, kind, key, path])

@@ -11,7 +11,7 @@ import { type Kept, type Told, watchKind } from './watch.ts'
 export interface LivePicture {
   /** Resolves when everything was seen once. */
   readonly seen: Promise<unknown>
-  now(): Picture
+  now(): Omit<Picture, 'holderOf'>
   /** The resource as it is now; undefined where it is gone. */
   latest(resource: Resource): Resource | undefined
   /** Keeps what the API server answered to a write. */

@@ -32,6 +32,8 @@ export interface Result {
 /** What a run is made with. */
 export interface RunOptions extends Pick<Beside, 'before' | 'astray'> {
   readonly lease: Lease
+  /** The namespace of the resource that states the realm has stated it before. */
+  readonly isHolder: boolean
   /** What a source may touch, as the server's settings limit it. */
   readonly limitOf: (source: string) => Ceiling | undefined
 }
@@ -81,7 +83,7 @@ function withLimits(realm: RealmOf, limitOf: RunOptions['limitOf']): RealmOf {
 
 /** A realm that is there, and that this namespace has not made: whoever runs the server says whose it is. */
 async function takenFrom(service: Service, { name, holder }: RealmOf, options: RunOptions): Promise<Fault | undefined> {
-  if (!holder || holder.leaves || options.before.has(holder.namespace)) return undefined
+  if (!holder || holder.leaves || options.isHolder) return undefined
   const source = sourceOf(holder.namespace)
   if (options.limitOf(source)?.realms?.includes(name)) return undefined
   if (!(await service.find([name])).length) return undefined

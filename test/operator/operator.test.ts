@@ -1,10 +1,14 @@
 // The operator at a real API server: what is applied there becomes live, says how it stands, and goes when it is deleted.
 import { globSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Cluster, openCluster } from '../../src/operator/cluster.ts'
+import { listPlans } from '../../src/service/plans.ts'
 import { type Service, SYSTEM } from '../../src/service/service.ts'
-import { liveObject } from '../support/changes.ts'
+import { listSources, sourcesOf } from '../../src/service/sources.ts'
+import { change, liveObject } from '../support/changes.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes, resourcesIn } from '../support/kubernetes.ts'
-import { newSpace, type Operated, operate, resource, until } from '../support/operated.ts'
+import { type Found, newSpace, type Operated, operate, resource, until } from '../support/operated.ts'
+import { ANN } from '../support/reconcile.ts'
 import { newName, testService } from '../support/service.ts'
 
 describe.skipIf(!hasKubernetes)(onKubernetes, () => {
@@ -53,5 +57,189 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await space.delete(client)
     await space.gone(client)
     expect(await clientOf(realm, 'shop')).toBeDefined()
+  })
+
+  test('a wrong resource says where, keeps what was live, and holds up nobody; corrected, it goes on', async () => {
+    const [platform, team] = [await newSpace(kubernetes), await newSpace(kubernetes)]
+    const realm = newName()
+    const realmRef = { name: 'acme', namespace: platform.namespace }
+    await platform.apply(resource('Realm', 'acme', { realm, allowedNamespaces: [{ name: team.namespace }] }))
+    const stated = (spec: object) => resource('RealmClient', 'portal', { realmRef, name: 'Portal', ...spec })
+    const shop = (name: string) => resource('RealmClient', 'shop', { realmRef, name })
+    await platform.apply(stated({}))
+    await team.apply(shop('One'))
+    await team.stands(shop('One'), 'True')
+    await platform.stands(stated({}), 'True')
+    const wrong = stated({ name: 'Other', defaultClientScopes: ['no-such-scope'] })
+    await platform.apply(wrong)
+    const { status } = await platform.stands(wrong, 'False', 'Invalid')
+    expect(status.conditions.map(({ type, status }: Found) => [type, status])).toEqual([
+      ['Ready', 'False'],
+      ['Stalled', 'True'],
+    ])
+    expect(status.conditions[0].message).toMatch(/^spec\.defaultClientScopes\[0\]: .*no-such-scope/)
+    await team.apply(shop('Two'))
+    await until(async () => (await clientOf(realm, 'shop'))?.name === 'Two')
+    expect(await clientOf(realm, 'portal')).toMatchObject({ name: 'Portal' })
+    await platform.apply(stated({ name: 'Other' }))
+    await until(async () => (await clientOf(realm, 'portal'))?.name === 'Other')
+    await platform.stands(wrong, 'True')
+  })
+
+  test('of two that state one field differently both say so, neither wins, and what is live stays', async () => {
+    const space = await newSpace(kubernetes)
+    const realm = newName()
+    const [one, other] = ['One', 'Other'].map((name) =>
+      resource('RealmClient', name.toLowerCase(), { realmRef: { name: 'acme' }, clientId: 'shop', name }),
+    )
+    await space.apply(resource('Realm', 'acme', { realm }))
+    await space.apply(one!)
+    await space.stands(one!, 'True')
+    await space.apply(other!)
+    for (const each of [one!, other!]) {
+      const { status } = await space.stands(each, 'False', 'Invalid')
+      expect(status.conditions[0].message).toContain(
+        'spec.name: client shop: name is stated differently at RealmClient',
+      )
+    }
+    expect(await clientOf(realm, 'shop')).toMatchObject({ name: 'One' })
+    await space.delete(one!)
+    await space.stands(other!, 'True')
+    expect(await clientOf(realm, 'shop')).toMatchObject({ name: 'Other' })
+  })
+
+  test('without a grant a namespace states nothing in another’s realm, by any reference, and takes no realm over', async () => {
+    const [owner, stranger] = [await newSpace(kubernetes), await newSpace(kubernetes)]
+    const realm = newName()
+    const acme = resource('Realm', 'acme', { realm })
+    await owner.apply(acme)
+    await owner.stands(acme, 'True')
+    const made = await service.create(SYSTEM, { representation: { realm: newName() } }, async ({ realm }) => realm.name)
+    const refused: [kind: string, name: string, spec: object, reason: string][] = [
+      ['RealmClient', 'by-resource', { realmRef: { name: 'acme', namespace: owner.namespace } }, 'NotAdmitted'],
+      ['RealmUser', 'by-name', { realm }, 'NotAdmitted'],
+      ['RealmRole', 'of-master', { realm: 'master' }, 'RealmNotFound'],
+      ['Realm', 'same', { realm }, 'RealmTaken'],
+      ['Realm', 'made-by-rest', { realm: made, displayName: 'Taken' }, 'RealmTaken'],
+      ['Realm', 'master', { displayName: 'Taken' }, 'RealmTaken'],
+    ]
+    for (const [kind, name, spec, reason] of refused) {
+      const one = resource(kind, name, spec)
+      await stranger.apply(one)
+      await stranger.stands(one, 'False', reason)
+    }
+    expect(await clientOf(realm, 'by-resource')).toBeUndefined()
+    await owner.apply(resource('Realm', 'acme', { realm, allowedNamespaces: [{ name: stranger.namespace }] }))
+    await stranger.stands(resource('RealmClient', 'by-resource', {}), 'True')
+    expect(await clientOf(realm, 'by-resource')).toBeDefined()
+    // What is stated there gives no administrative power.
+    const boss = resource('RealmUser', 'boss', { realm, clientRoles: { 'realm-management': ['realm-admin'] } })
+    await stranger.apply(boss)
+    const { status } = await stranger.stands(boss, 'False', 'Invalid')
+    expect(status.conditions[0].message).toContain('realm-admin')
+  })
+
+  test('only a Secret with the label is read, and what it holds is live when it changes', async () => {
+    const space = await newSpace(kubernetes)
+    const realm = newName()
+    const secret = (text: string, labels = {}) => ({
+      ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'shop', labels }, data: { secret: btoa(text) } },
+    })
+    const shop = resource('RealmClient', 'shop', {
+      realmRef: { name: 'acme' },
+      secret: { secretKeyRef: { name: 'shop', key: 'secret' } },
+    })
+    await space.apply(resource('Realm', 'acme', { realm }))
+    await space.apply(secret('first-secret'))
+    await space.apply(shop)
+    await space.stands(shop, 'False', 'SecretNotFound')
+    expect(await clientOf(realm, 'shop')).toBeUndefined()
+    for (const text of ['first-secret', 'second-secret']) {
+      await space.apply(secret(text, { 'regent.dev/secret': 'true' }))
+      await until(async () => {
+        const { secret } = (await clientOf(realm, 'shop')) ?? {}
+        return typeof secret === 'string' && service.vault.open(secret) === text
+      })
+    }
+    expect(JSON.stringify((await space.stands(shop, 'True')).status)).not.toContain('secret-')
+  })
+
+  test('a plan that waits is approved by an annotation with its id', async () => {
+    const space = await newSpace(kubernetes)
+    const realm = newName()
+    const acme = (clients: string[], annotations = {}) =>
+      resource(
+        'Realm',
+        'acme',
+        { realm, guards: { deletions: 0 }, clients: clients.map((clientId) => ({ clientId })) },
+        { annotations },
+      )
+    await space.apply(acme(['a', 'b']))
+    await space.stands(acme([]), 'True')
+    await space.apply(acme(['a']))
+    const { status } = await space.stands(acme([]), 'False', 'WaitsForApproval')
+    expect(await clientOf(realm, 'b')).toBeDefined()
+    await space.apply(acme(['a'], { 'regent.dev/approved-plan': status.plan.id }))
+    await space.stands(acme([]), 'True')
+    expect(await clientOf(realm, 'b')).toBeUndefined()
+  })
+
+  test('what vanished, and nobody deleted, waits; after a restart with everything in sync nothing is written', async () => {
+    const space = await newSpace(kubernetes)
+    const realm = newName()
+    const acme = resource('Realm', 'acme', { realm, displayName: 'Acme' })
+    const shop = resource('RealmClient', 'shop', { realmRef: { name: 'acme' } })
+    await space.apply(acme)
+    await space.apply(shop)
+    await space.stands(shop, 'True')
+    await operated.stop()
+    const [unchanged, applied] = [service.applies.unchanged, await service.read(SYSTEM, realm, sourcesOf)]
+    const asked = new Map<string, number>()
+    const cluster = openCluster()
+    const count = (verb: string) => asked.set(verb, (asked.get(verb) ?? 0) + 1)
+    const counting: Cluster = {
+      ...cluster,
+      ask: (method, ...rest) => {
+        count(method)
+        return cluster.ask(method, ...rest)
+      },
+    }
+    const realms = new Set((await listSources(service, SYSTEM)).map(({ realm }) => realm))
+    operated = operate(service, { cluster: counting })
+    await until(async () => service.applies.unchanged - unchanged >= realms.size)
+    expect(await service.read(SYSTEM, realm, sourcesOf)).toEqual(applied)
+    expect([...asked.keys()]).toEqual(['GET'])
+
+    await operated.stop()
+    for (const one of [acme, shop]) await space.strip(one)
+    await space.delete(acme, shop)
+    const told: string[] = []
+    operated = operate(service, { say: (line) => told.push(line) })
+    await until(async () => told.some((line) => line.includes(`states the realm ${realm} any more`)))
+    expect(await clientOf(realm, 'shop')).toBeDefined()
+    // It comes back, and nothing has happened.
+    await space.apply(acme)
+    await space.apply(shop)
+    await space.stands(shop, 'True')
+    expect((await listPlans(service, SYSTEM)).filter(({ realms }) => realms[0]?.name === realm)).toEqual([])
+  })
+
+  test('drift is shown where it is stated, and the resource stays ready', async () => {
+    const space = await newSpace(kubernetes)
+    const realm = newName()
+    const shop = resource('RealmClient', 'shop', { realmRef: { name: 'acme' }, name: 'Shop' })
+    await space.apply(resource('Realm', 'acme', { realm }))
+    await space.apply(shop)
+    await space.stands(shop, 'True')
+    await change(service, ANN, realm, 'client', ['shop'], { name: 'Changed' })
+    await until(async () => (await space.get(shop)).status.drift === 1)
+    const drifted = (await space.get(shop)).status.conditions.find(({ type }: Found) => type === 'Drifted')
+    expect(drifted).toMatchObject({
+      status: 'True',
+      message: expect.stringMatching(/client shop: name was changed by ann/),
+    })
+    await space.apply(resource('RealmClient', 'shop', { realmRef: { name: 'acme' }, name: 'Stated anew' }))
+    await until(async () => (await space.get(shop)).status.drift === 0)
+    expect(await clientOf(realm, 'shop')).toMatchObject({ name: 'Stated anew' })
   })
 })

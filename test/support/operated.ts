@@ -13,6 +13,9 @@ const timeout = 15_000
 // biome-ignore lint/suspicious/noExplicitAny: statuses of any kind
 export type Found = any
 
+/** Namespaces of the tests: others are somebody else's. */
+const spaces = new Set<string>()
+
 /** A running operator. */
 export interface Operated {
   /** What it could not do, and tried again. */
@@ -24,7 +27,8 @@ export interface Operated {
 export function operate(service: Service, options: Partial<OperatorOptions> = {}): Operated {
   const failures: unknown[] = []
   const failed = (error: unknown) => failures.push(error)
-  const given = { cluster: openCluster(), limitOf: () => undefined, say: () => {}, failed, ...options }
+  const counts = (namespace: string) => spaces.has(namespace)
+  const given = { cluster: openCluster(), limitOf: () => undefined, counts, say: () => {}, failed, ...options }
   const seeker = seekLease(service, OPERATE, 15, operator(service, given))
   return { failures, stop: () => seeker.close() }
 }
@@ -38,6 +42,8 @@ export interface Space {
   delete(...resources: Pick<Resource, 'apiVersion' | 'kind' | 'metadata'>[]): Promise<void>
   /** Waits until the condition Ready is so, of the resource as it is; gives it. */
   stands(resource: Pick<Resource, 'kind' | 'metadata'>, status: 'True' | 'False', reason?: string): Promise<Found>
+  /** Takes its finalizers away, as nobody should. */
+  strip(resource: Pick<Resource, 'kind' | 'metadata'>): Promise<void>
   /** Waits until it is gone. */
   gone(resource: Pick<Resource, 'kind' | 'metadata'>): Promise<void>
 }
@@ -45,6 +51,7 @@ export interface Space {
 /** A new namespace. */
 export async function newSpace(kubernetes: Kubernetes, labels: Record<string, string> = {}): Promise<Space> {
   const namespace = await kubernetes.newNamespace(labels)
+  spaces.add(namespace)
   const pathOf = async ({ kind, metadata }: Pick<Resource, 'kind' | 'metadata'>) => {
     const apiVersion = kind === 'Secret' ? 'v1' : 'regent.dev/v1alpha1'
     return `${await kubernetes.pathOf({ apiVersion, kind }, namespace)}/${metadata.name}`
@@ -73,6 +80,10 @@ export async function newSpace(kubernetes: Kubernetes, labels: Record<string, st
         throw new Error(`${resource.kind} ${resource.metadata.name}: ${JSON.stringify(last.status ?? last)}`)
       })
       return last
+    },
+    async strip(resource) {
+      const merge = { 'content-type': 'application/merge-patch+json' }
+      await kubernetes.ask('PATCH', await pathOf(resource), { metadata: { finalizers: null } }, merge)
     },
     async gone(resource) {
       await vi.waitUntil(async () => (await get(resource)).code === 404, { timeout })
