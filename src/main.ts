@@ -9,7 +9,8 @@ const program = new Command('regent')
   .description('An identity administration server whose realms are declared.')
   .version(version)
   .showHelpAfterError('(regent --help lists the commands)')
-  .configureHelp({ sortSubcommands: false })
+  // Of 80 columns, what is beside the longest flag must do.
+  .configureHelp({ sortSubcommands: false, minWidthToWrap: 25 })
 
 /** A command that needs the store: of a server, of a database, or of a folder. */
 function onStore(name: string, description: string, under = program): Command {
@@ -287,6 +288,13 @@ onOwnStore('restore', 'restore a file of regent backup into a store that holds n
 onOwnStore('migrate', 'move everything that a store keeps into another one, which holds nothing yet')
   .requiredOption('--to <place>', 'URL of a PostgreSQL database, or folder of an embedded store')
   .action(async (flags) => (await import('./cli/migrate.ts')).migrate(flags))
+
+/** Which help tells what a command wants. */
+function hint(command: Command, name: string): void {
+  command.showHelpAfterError(`(${name} --help tells more)`)
+  for (const one of command.commands) hint(one, `${name} ${one.name()}`)
+}
+for (const command of program.commands) hint(command, `regent ${command.name()}`)
 
 try {
   await program.parseAsync()

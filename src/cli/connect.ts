@@ -42,12 +42,24 @@ export async function connect(flags: StoreFlags): Promise<Connection> {
     return await local(storeOf(flags))
   } catch (error) {
     if (!(error instanceof FolderInUse) || !error.url) throw error
-    // Credentials go where the folder says only when that cannot be another machine.
-    if (!isLoopback(new URL(error.url).hostname))
-      throw new Error(`${error.message}: name it with --server if you mean it`)
-    // Whoever started a server here in development mode has its administrator.
-    return remote(error.url, await login(error.url, { user: 'admin', password: 'admin', ...given(flags) }))
+    demandLoopback(error.url, error.message)
+    return remote(error.url, await login(error.url, orAdmin(flags)))
   }
+}
+
+/** The server that holds the folder which flags and environment name. Throws where that is another machine. */
+export async function serverOfFolder(flags: StoreFlags): Promise<string | undefined> {
+  const { database, data } = storeOf(flags)
+  if (database) return undefined
+  const { serverHolding } = await import('../service/service.ts')
+  const url = await serverHolding(data)
+  if (url) demandLoopback(url, `${data} is in use by the server at ${url}`)
+  return url
+}
+
+/** Credentials go where a folder says only when that cannot be another machine. */
+function demandLoopback(url: string, message: string): void {
+  if (!isLoopback(new URL(url).hostname)) throw new Error(`${message}: name it with --server if you mean it`)
 }
 
 /** The answer to one request, to the store that flags and environment name. Throws ApiError. */
@@ -86,9 +98,10 @@ export async function login(server: string, flags: StoreFlags): Promise<string> 
   return (answer as { access_token: string }).access_token
 }
 
-function given(flags: StoreFlags): StoreFlags {
+/** Whoever started a server here in development mode has its administrator. */
+export function orAdmin(flags: StoreFlags): StoreFlags {
   const { REGENT_USER: user, REGENT_PASSWORD: password } = process.env
-  return { ...(user && { user }), ...(password && { password }), ...flags }
+  return { user: 'admin', password: 'admin', ...(user && { user }), ...(password && { password }), ...flags }
 }
 
 function remote(server: string, token: string): Connection {

@@ -3,6 +3,7 @@ import type { Action } from '../reconcile/action.ts'
 import type { RealmOutcome } from '../reconcile/execute.ts'
 import { markdownActions } from '../reconcile/markdown.ts'
 import { renderActions } from '../reconcile/render.ts'
+import { moment } from '../reconcile/words.ts'
 import type { Revision } from '../service/history.ts'
 import { request, type StoreFlags } from './connect.ts'
 import { paint } from './paint.ts'
@@ -54,5 +55,5 @@ function rowOf({ number, at, actor, sources, created, updated, deleted }: Revisi
   const applied = sources?.map(({ name, revision }) => `${name} at ${revision}`).join(', ')
   const counts = Object.entries({ created, configured: updated, deleted }).filter(([, count]) => count)
   const what = counts.map(([outcome, count]) => `${count} ${outcome}`).join(', ')
-  return [`r${number}`, String(at).replace(/\.\d+Z$/, 'Z'), who, applied ? `${what}\n${applied}` : what]
+  return [`r${number}`, moment(String(at)), who, applied ? `${what}\n${applied}` : what]
 }

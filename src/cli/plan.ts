@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import type { Outcome } from '../reconcile/run.ts'
+import { moment } from '../reconcile/words.ts'
 import { request, type StoreFlags } from './connect.ts'
 import { type Format, printOutcome } from './print.ts'
 import { approvals, readSource, type SourceFlags, shownSource, wire } from './source.ts'
@@ -21,7 +22,7 @@ export async function plan(
   const waits = outcome.realms.some(({ guards }) => guards?.length)
   if (saved) {
     const file = typeof flags.save === 'string' ? ` and written to ${flags.save}` : ''
-    console.log(`Saved as ${saved.id}${file}, until ${saved.expires}.`)
+    console.log(`Saved as ${saved.id}${file}, until ${moment(saved.expires)}.`)
     if (waits) console.log(`Approve it with "regent approve ${saved.id}".`)
     if (changes) console.log(`Apply it with "regent apply --plan ${saved.id}".`)
   } else if (changes && !flags.detailedExitcode) {

@@ -1,6 +1,7 @@
 // Saved plans: a list, one of them, and whether it may be applied.
 import type { Attribution, Guard } from '../reconcile/action.ts'
 import type { Outcome } from '../reconcile/run.ts'
+import { moment } from '../reconcile/words.ts'
 import { showApplied } from './apply.ts'
 import { request, type StoreFlags } from './connect.ts'
 import { type Format, printOutcome, printTable } from './print.ts'
@@ -57,7 +58,7 @@ function list(found: readonly Plan[], output: Format): void {
 }
 
 function standing({ state, expires, approvedBy, made, realms }: Plan): string {
-  const until = expires.replace(/\.\d+Z$/, 'Z')
+  const until = moment(expires)
   const by = `made by ${made.who}`
   if (state === 'applied') return `applied${approvedBy ? `, approved by ${approvedBy}` : ''}, ${by}`
   if (state === 'expired') return `over since ${until}, ${by}`

@@ -34,8 +34,18 @@ export function printTable(
   })
 }
 
+/** A table; where the terminal is too narrow for it, a paragraph for each row. In a pipe a row stays a row. */
 function textTable(head: readonly string[], rows: string[][]): string {
-  const table = new Table({ head: [...head], style: { head: [], border: [] }, wordWrap: true })
+  const table = new Table({ head: [...head], style: { head: [], border: [] } })
   table.push(...rows)
-  return table.toString()
+  const text = table.toString()
+  const width = process.stdout.columns || Number.POSITIVE_INFINITY
+  return text.indexOf('\n') <= width ? text : rows.map((row) => `${paragraph(head, row)}\n`).join('\n')
+}
+
+function paragraph(head: readonly string[], row: readonly string[]): string {
+  const margin = Math.max(...head.map(({ length }) => length)) + 2
+  return row
+    .flatMap((cell, at) => (cell ? [head[at]!.padEnd(margin) + cell.replaceAll('\n', `\n${' '.repeat(margin)}`)] : []))
+    .join('\n')
 }

@@ -1,3 +1,4 @@
+import { moment } from '../reconcile/words.ts'
 import type { NamedSecret } from '../service/generated-secrets.ts'
 import { request, type StoreFlags } from './connect.ts'
 
@@ -6,7 +7,7 @@ export async function list(source: string, flags: StoreFlags & { output: string 
   const found = (await request(flags, 'GET', at(source))) as NamedSecret[]
   if (flags.output === 'json') console.log(JSON.stringify(found, null, 2))
   else if (!found.length) console.log(`No document of ${source} names a secret as $(generated:NAME).`)
-  else for (const { name, madeAt } of found) console.log(`${name}  made ${madeAt}`)
+  else for (const { name, madeAt } of found) console.log(`${name}  made ${moment(String(madeAt))}`)
 }
 
 /** `regent secret get`: a secret, for a pipe. */

@@ -7,7 +7,7 @@ import type { Position } from '../lib/position.ts'
 import type { Action, Change, LeftAlone, Note, RealmPlan } from './action.ts'
 import type { Finding } from './lint/index.ts'
 import { type Guarding, waitingWords } from './waiting.ts'
-import { by, loss, number, text, values } from './words.ts'
+import { by, loss, moment, number, text, values } from './words.ts'
 
 /** What an outcome looks like, whether it was planned or applied. */
 export interface Shown {
@@ -106,7 +106,7 @@ export function shownRealm(realm: Shown['realms'][number]): ShownRealm {
     findings: shownFindings(findings),
     held:
       held &&
-      `${held.by} went back to r${held.revision} at ${held.at}; this is not applied until "regent source resume" or the documents say so too`,
+      `${held.by} went back to r${held.revision} at ${moment(held.at)}; this is not applied until "regent source resume" or the documents say so too`,
     waiting,
   }
 }

@@ -4,7 +4,7 @@ import { kinds } from '../kinds/index.ts'
 import { describe } from '../kinds/tree.ts'
 import type { Approved, Guard, Guarded } from './action.ts'
 import type { Moved } from './moved.ts'
-import { by, text } from './words.ts'
+import { by, moment, text } from './words.ts'
 
 /** What of a realm's outcome is about approvals. */
 export interface Guarding {
@@ -16,9 +16,12 @@ export interface Guarding {
 /** Why a realm waits, or who let it go on, in words. */
 export function waitingWords({ guards = [], guarded, approved }: Guarding): string[] {
   const reasons = guards.map(({ message }) => message)
-  if (guarded) return [...reasons, `not applied: plan ${guarded.plan} waits until ${guarded.expires} for an approval`]
+  if (guarded) {
+    const until = moment(guarded.expires)
+    return [...reasons, `not applied: it waits until ${until} for "regent approve ${guarded.plan}"`]
+  }
   if (guards.length) return [...reasons, 'an apply of this waits for the approval of a person']
-  return approved ? [`approved by ${approved.by} at ${approved.at} (plan ${approved.plan})`] : []
+  return approved ? [`approved by ${approved.by} at ${moment(approved.at)} (plan ${approved.plan})`] : []
 }
 
 /** What has moved since a plan was made, a line each. */

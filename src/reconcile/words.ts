@@ -34,7 +34,7 @@ function elements(field: Field, from: readonly Json[], to: readonly Json[]): str
   const moved = [...without(to, from).map((one) => `+${one}`), ...without(from, to).map((one) => `-${one}`)]
   if (!moved.length) {
     const all = to.map(element).join(', ')
-    return from.length === to.length ? `in another order: ${all}` : all || 'none'
+    return from.length === to.length && all ? `in another order: ${all}` : all || 'none'
   }
   return to.some((one) => one !== null && typeof one === 'object') ? moved : moved.join(' ')
 }
@@ -86,9 +86,20 @@ export function at({ file, line, column }: Position): string {
   return `${file}:${line}:${column}`
 }
 
+/** A time, to the second. */
+export function moment(at: string): string {
+  return at.replace(/\.\d+Z$/, 'Z')
+}
+
 /** Who, of a source at which revision, through which client, from where, and when. */
 export function by({ who, revision, client, address, at: when }: Attribution): string {
-  return [who, revision && `(${revision})`, client && `by ${client}`, address && `from ${address}`, `at ${when}`]
+  return [
+    who,
+    revision && `(${revision})`,
+    client && `by ${client}`,
+    address && `from ${address}`,
+    `at ${moment(when)}`,
+  ]
     .filter(Boolean)
     .join(' ')
 }

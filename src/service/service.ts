@@ -28,7 +28,7 @@ import type { Vault } from './vault.ts'
 import { replaceKey, unlock } from './vault-key.ts'
 
 export { Rollback, type StatementListener, type StoreLocation } from '../store/database.ts'
-export { FolderInUse } from '../store/lock.ts'
+export { FolderInUse, serverHolding } from '../store/lock.ts'
 export type { RealmRow } from '../store/realms.ts'
 export type { Wake } from '../store/wake.ts'
 

@@ -1,6 +1,6 @@
 // PGlite lets a second process open its folder and write: so the folder is locked here. Only who may write the folder takes
 // the lock. Beside it stands where the running server answers.
-import { readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { chmod, mkdir, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { lockFile } from '../lib/file-lock.ts'
@@ -50,6 +50,19 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
     }
   } finally {
     gate.release()
+  }
+}
+
+/** Where the server answers that holds the folder. Throws what the file system says. */
+export async function serverHolding(folder: string): Promise<string | undefined> {
+  if (!existsSync(join(folder, 'lock'))) return undefined
+  try {
+    const lock = await lockFolder(folder)
+    lock.release()
+    return undefined
+  } catch (error) {
+    if (error instanceof FolderInUse) return error.url
+    throw error
   }
 }
 

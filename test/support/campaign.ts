@@ -1,9 +1,13 @@
 // How much is tried of a property: more than a first look needs, where somebody waits for a campaign.
+
+/** Whether all is tried that there is, as `.ci/run` does; otherwise a part, the same each time. */
+export const everything = process.env.REGENT_TESTS === 'all'
+
 const SECONDS = Number(process.env.REGENT_SECONDS ?? 3_600)
 
 /** What fast-check is told: how many cases, and when enough is enough. */
 export const campaign = {
-  numRuns: Number(process.env.REGENT_CASES ?? 25),
+  numRuns: Number(process.env.REGENT_CASES ?? (everything ? 150 : 25)),
   endOnFailure: true,
   interruptAfterTimeLimit: SECONDS * 1_000,
 }
