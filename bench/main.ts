@@ -1,5 +1,6 @@
 // npm run bench [-- --engine postgres] [--json FILE]: what operations cost, and how far that is from the least possible.
 // npm run bench -- --people 100000: only how much memory an apply of so many people takes, on PostgreSQL.
+// npm run bench -- --pushes 100: only what lies between a webhook and the commit of what was pushed, over HTTP and ssh.
 // npm run bench -- --crowd 100000: only what reads cost in a realm with so many people, on PostgreSQL.
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
@@ -10,6 +11,7 @@ import { lists } from './lists.ts'
 import { type Bench, type Case, inexact, measure, openBench, quantile, type Result } from './measure.ts'
 import { peopleMemory } from './memory.ts'
 import { pointReads } from './point-read.ts'
+import { pushes } from './pushes.ts'
 import { readsBesidePasswords, tokens } from './tokens.ts'
 
 /** Clients of a realm, and seconds for each of its bulk cases. */
@@ -106,12 +108,14 @@ const { values: options } = parseArgs({
     json: { type: 'string' },
     people: { type: 'string' },
     crowd: { type: 'string' },
+    pushes: { type: 'string' },
   },
 })
 if (!['pglite', 'postgres'].includes(options.engine)) throw new Error('--engine is pglite or postgres')
 const postgres = options.engine === 'postgres' || options.people || options.crowd ? await startPostgres() : undefined
 try {
-  if (options.people) await memory(postgres!.url, Number(options.people))
+  if (options.pushes) process.exitCode = (await pushes(Number(options.pushes))) ? 0 : 1
+  else if (options.people) await memory(postgres!.url, Number(options.people))
   else if (options.crowd) await large(postgres!.url, Number(options.crowd))
   else await all(postgres?.url)
 } finally {

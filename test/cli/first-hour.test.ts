@@ -3,8 +3,11 @@ import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Workplace, workplace } from '../support/cli.ts'
+import { committer, repositoryIn } from '../support/git.ts'
 
-const examples = join(import.meta.dirname, '..', '..', 'examples')
+const root = join(import.meta.dirname, '..', '..')
+const examples = join(root, 'examples')
+const readme = join(root, 'README.md')
 let at: Workplace
 
 beforeEach(async () => {
@@ -16,47 +19,73 @@ const file = (name: string) => join(at.folder, name)
 const edit = async (name: string, from: string, to: string) =>
   writeFile(file(name), (await readFile(file(name), 'utf8')).replace(from, to))
 
-test('without a server: init, validate, plan, apply, drift, export, get', async () => {
-  expect(await at.run('init', 'my-realm.yaml')).toMatchObject({ code: 0 })
-  expect(await at.run('init', 'my-realm.yaml')).toMatchObject({
-    code: 1,
-    err: expect.stringContaining('is there already'),
-  })
-  expect(await at.run('validate', 'my-realm.yaml')).toMatchObject({
+test('the README leads from git init to a realm that follows pushes, with its own commands', async () => {
+  const repository = await repositoryIn(at.folder)
+  const shell = (line: string) => at.shell(line, { ...committer, REPOSITORY: repository.url })
+  const blocks = [...(await readFile(readme, 'utf8')).matchAll(/^```sh\n(.*?)^```/gms)].map(([, text]) => text!.trim())
+  const [begin, apply, follow, review] = blocks.map((text) => text.split('\n'))
+
+  const started = await all(shell, begin!)
+  expect(started).toContain('realm my-realm: 2 objects, valid')
+  expect(started).toContain('Nothing is advised against.')
+  expect(await shell(begin![1]!)).toMatchObject({ code: 1, err: expect.stringContaining('is there already') })
+  const first = await all(shell, apply!)
+  expect(first).toContain('+ client my-app')
+  expect(first).toContain('Applied: 2 created')
+
+  const serve = follow!.pop()!.replaceAll('"', '').replace('$REPOSITORY', repository.url).split(' ')
+  expect(serve.splice(0, 2)).toEqual(['regent', 'serve'])
+  await all(shell, follow!)
+  const server = await at.serve(...serve, '--source-interval', '1')
+  expect(server.output()).toContain('Nothing to do.')
+
+  await edit('realms/my-realm.yaml', 'name: My app', 'name: My shop')
+  const [plan, applied] = review!
+  expect(await shell(plan!)).toMatchObject({ code: 2, err: '' })
+  expect(await readFile(file('comment.md'), 'utf8')).toContain('| `name` | `My app → My shop` | `my-realm.yaml:11:5` |')
+  expect(await shell(applied!)).toMatchObject({ code: 0, out: expect.stringContaining('name: My app → My shop') })
+  expect(await shell(applied!)).toMatchObject({ code: 1, err: expect.stringContaining('is applied already') })
+  const pushed = server.until('My shop → My store')
+  await edit('realms/my-realm.yaml', 'name: My shop', 'name: My store')
+  await all(shell, [
+    'git -C realms commit --quiet --all --message Rename',
+    `git -C realms push --quiet "$REPOSITORY" main`,
+  ])
+  await pushed
+
+  // Each command finds the server by its folder.
+  expect(await at.run('plan', 'realms', '--name', repository.url, '--detailed-exitcode')).toMatchObject({ code: 0 })
+  expect(await at.run('drift')).toMatchObject({ code: 0, out: expect.stringContaining('No drift') })
+  await writeFile(file('out.yaml'), (await at.run('export', 'my-realm')).out)
+  expect(await at.run('plan', 'out.yaml', '--output', 'json')).toMatchObject({
     code: 0,
-    out: 'realm my-realm: 2 objects, valid\n',
+    out: expect.stringMatching(/"actions": \[\]/),
   })
-  expect(await at.run('lint', 'my-realm.yaml', '--strict')).toMatchObject({
-    code: 0,
-    out: 'Nothing is advised against.\n',
+  const token = (await at.run('token', ...(at.database ? ['--server', server.url] : []))).out.trim()
+  const answer = await fetch(`${server.url}/admin/realms/my-realm/clients?clientId=my-app`, {
+    headers: { authorization: `Bearer ${token}` },
   })
+  expect(await answer.json()).toMatchObject([{ clientId: 'my-app', name: 'My store' }])
+})
+
+test('lint tells what is advised against, and fails only where that is demanded', async () => {
   await writeFile(file('weak.yaml'), 'realm: weak # regent-lint: allow weak-passwords\nsslRequired: none\n')
   expect(await at.run('lint', 'weak.yaml')).toMatchObject({ code: 0, out: expect.stringContaining('2 findings.') })
   expect(await at.run('lint', 'weak.yaml', '--strict')).toMatchObject({
     code: 1,
     out: expect.stringMatching(/^weak.yaml:2:1: realm weak: .* \(no-tls\)$/m),
   })
-  expect(await at.run('plan', 'my-realm.yaml', '--detailed-exitcode')).toMatchObject({
-    code: 2,
-    out: expect.stringContaining('+ client my-app'),
-  })
-  expect(await at.run('apply', 'my-realm.yaml')).toMatchObject({
-    code: 0,
-    out: expect.stringContaining('Applied: 2 created'),
-  })
-  expect(await at.run('plan', 'my-realm.yaml', '--detailed-exitcode')).toMatchObject({
-    code: 0,
-    out: expect.stringContaining('Nothing to do.'),
-  })
-  expect(await at.run('drift')).toMatchObject({ code: 0, out: expect.stringContaining('No drift') })
-  const exported = await at.run('export', 'my-realm')
-  await writeFile(file('out.yaml'), exported.out)
-  expect(await at.run('plan', 'out.yaml')).toMatchObject({ code: 0, out: expect.stringContaining('Nothing to do.') })
-  const clients = JSON.parse((await at.run('get', 'my-realm/clients?clientId=my-app')).out) as unknown[]
-  expect(clients).toMatchObject([{ clientId: 'my-app', name: 'My app' }])
-  const asJson = JSON.parse((await at.run('plan', 'my-realm.yaml', '--output', 'json')).out) as object
-  expect(asJson).toMatchObject({ realms: [{ plan: { realm: 'my-realm', actions: [] } }] })
 })
+
+async function all(shell: (line: string) => ReturnType<Workplace['run']>, lines: readonly string[]): Promise<string> {
+  let said = ''
+  for (const line of lines) {
+    const { code, out, err } = await shell(line)
+    expect({ line, code, err: code ? err : '' }).toEqual({ line, code: 0, err: '' })
+    said += out
+  }
+  return said
+}
 
 test('an export into a folder has a file for each object, and plans to nothing', async () => {
   await at.run('init', 'my-realm.yaml')

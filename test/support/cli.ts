@@ -24,6 +24,8 @@ export interface Workplace {
   readonly database: string | undefined
   /** Runs a command to its end. */
   run(...args: string[]): Promise<Finished>
+  /** Runs a line of a shell to its end, where `regent` is the command. */
+  shell(line: string, env: Readonly<Record<string, string>>): Promise<Finished>
   /** Starts a command that goes on until it is stopped. */
   begin(...args: string[]): RunningCommand
   /** Starts a server and waits until it watches its sources, or ends. */
@@ -61,25 +63,27 @@ export async function workplace(env: Record<string, string> = {}): Promise<Workp
   if (url) await writeFile(join(folder, 'key'), randomBytes(32).toString('base64url'))
   const settings = { ...(url && { REGENT_DATABASE: url, REGENT_KEY_FILE: join(folder, 'key') }), ...env }
   const running = new Set<ChildProcess>()
-  const start = (args: string[]) => {
+  const startOf = (program: string, args: readonly string[], more: Readonly<Record<string, string>> = {}) => {
     const { REGENT_SOURCE: _, ...inherited } = process.env
-    const child = spawn(process.execPath, [command, ...args], {
+    const child = spawn(program, args, {
       cwd: folder,
       // What a killed process leaves behind goes with the folder.
-      env: { ...inherited, NO_COLOR: '1', TMPDIR: folder, ...settings },
+      env: { ...inherited, NO_COLOR: '1', TMPDIR: folder, ...settings, ...more },
     })
     running.add(child)
     child.once('exit', () => running.delete(child))
     return child
   }
+  const start = (args: readonly string[]) => startOf(process.execPath, [command, ...args])
   return {
     folder,
     database: url,
-    async run(...args) {
-      const child = start(args)
-      const [out, err] = [collect(child.stdout!), collect(child.stderr!)]
-      const [code] = await once(child, 'close')
-      return { code: code as number | null, out: out(), err: err() }
+    run: (...args) => finished(start(args)),
+    async shell(line, env) {
+      await writeFile(join(folder, 'regent'), `#!/bin/sh\nexec "${process.execPath}" "${command}" "$@"\n`, {
+        mode: 0o755,
+      })
+      return finished(startOf('sh', ['-c', line], { ...env, PATH: `${folder}:${process.env.PATH}` }))
     },
     begin(...args) {
       const child = start(args)
@@ -117,6 +121,12 @@ export async function workplace(env: Record<string, string> = {}): Promise<Workp
       await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+async function finished(child: ChildProcess): Promise<Finished> {
+  const [out, err] = [collect(child.stdout!), collect(child.stderr!)]
+  const [code] = await once(child, 'close')
+  return { code: code as number | null, out: out(), err: err() }
 }
 
 async function interrupted(child: ChildProcess): Promise<number | null> {

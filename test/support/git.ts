@@ -22,7 +22,8 @@ export const hasGit = (() => {
 /** Whether there is a server for ssh, and keys can be made. */
 export const hasSshd = hasGit && ['/usr/sbin/sshd', '/usr/bin/ssh-keygen'].every((file) => existsSync(file))
 
-const people = {
+/** Who commits, whatever the machine is set to. */
+export const committer = {
   GIT_CONFIG_GLOBAL: '/dev/null',
   GIT_AUTHOR_NAME: 'Ann',
   GIT_AUTHOR_EMAIL: 'ann@example.com',
@@ -44,7 +45,7 @@ export async function repositoryIn(folder: string): Promise<Repository> {
   const bare = join(folder, 'realms.git')
   const copy = join(folder, 'copy')
   const git = async (...args: string[]) => {
-    const options = { cwd: copy, env: { ...process.env, ...people } }
+    const options = { cwd: copy, env: { ...process.env, ...committer } }
     return (await promisify(execFile)('git', args, options)).stdout.trim()
   }
   await mkdir(copy)
