@@ -42,7 +42,9 @@ test('the README leads from git init to a realm that follows pushes, with its ow
   await edit('realms/my-realm.yaml', 'name: My app', 'name: My shop')
   const [plan, applied] = review!
   expect(await shell(plan!)).toMatchObject({ code: 2, err: '' })
-  expect(await readFile(file('comment.md'), 'utf8')).toContain('| `name` | `My app → My shop` | `my-realm.yaml:11:5` |')
+  expect(await readFile(file('comment.md'), 'utf8')).toContain(
+    '| `name` | `My app → My shop` | `realms/my-realm.yaml:11:5` |',
+  )
   expect(await shell(applied!)).toMatchObject({ code: 0, out: expect.stringContaining('name: My app → My shop') })
   expect(await shell(applied!)).toMatchObject({ code: 1, err: expect.stringContaining('is applied already') })
   const pushed = server.until('My shop → My store')
