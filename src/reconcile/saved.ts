@@ -22,13 +22,15 @@ export class PlanMoved extends Error {
   }
 }
 
-/** Plans, and keeps the plan with what the sources state. */
+/** Plans, and keeps the plan with what the sources state. Throws invalid where that is about no realm. */
 export async function savePlan(
   service: Service,
   caller: Caller,
   sources: readonly SourceState[],
 ): Promise<Outcome & { readonly saved: Saved }> {
   const outcome = await planSources(service, caller, sources)
+  if (!outcome.realms.length)
+    throw failure('invalid', 'nothing was saved, since there is nothing to plan: the sources state no realm')
   return { ...outcome, saved: await keep(service, caller, sources, outcome) }
 }
 

@@ -123,6 +123,15 @@ test('a plan that says otherwise than what was saved is refused, and so is one t
   expect((await regent.approve('lopa-nime-tura')).status).toBe(404)
 })
 
+test('what is about no realm is no plan to save', async () => {
+  const body = { name: realm, revision: '1', files: [{ file: 'a.yaml', text: '# nothing yet\n', values: [] }] }
+  expect(await server.call('POST', '/regent/v1/plan?save=true', { body })).toMatchObject({
+    status: 400,
+    body: { errorMessage: expect.stringContaining('the sources state no realm') },
+  })
+  expect((await regent.list()).status).toBe(200)
+})
+
 test('an approval counts for the next run of the same sources that makes the same plan', async () => {
   const roles = { realm: Array.from({ length: 8 }, (_, at) => ({ name: `role-${at}` })) }
   await regent.apply({ realm, roles })
