@@ -166,10 +166,13 @@ async function run(
     digests: new Map([...digests].filter(([realm]) => isMeant(realm))),
   }))
   const stated = new Set(digests.flatMap(({ digests }) => [...digests.keys()]))
-  await service.demand(caller, 'administer-realm', [...stated, ...applied.map(({ realm }) => realm)])
   // The inventory binds to the realm itself: it is found also where somebody renamed it.
   const calledNow = new Map(applied.map((one) => [one.stated ?? one.realm, one.realm]))
   const before = Map.groupBy(applied, (one) => one.stated ?? one.realm)
+  // A run drops what its sources left waiting, so it is about those realms, too.
+  const waiting = found.waiting.filter(({ realm }) => isMeant(realm))
+  const others = waiting.flatMap(({ realm }) => (before.has(realm) ? [] : realm))
+  await service.demand(caller, 'administer-realm', [...stated, ...applied.map(({ realm }) => realm), ...others])
   // What was applied had been checked: where nothing is new, the documents are not even taken apart.
   const isSettled = (realm: string) => {
     const known = new Map(before.get(realm)?.map((one) => [one.source, one]))
@@ -218,7 +221,7 @@ async function run(
       realms,
       notes: [...sources.flatMap(({ notices }) => notices ?? []), ...notes],
     },
-    waiting: found.waiting.filter(({ realm }) => isMeant(realm)),
+    waiting,
   }
 }
 

@@ -4,7 +4,8 @@ import { applySources } from '../../src/reconcile/run.ts'
 import { credentialsOf } from '../../src/service/credentials.ts'
 import { type Caller, SYSTEM } from '../../src/service/service.ts'
 import { change, liveObject, liveObjects, make, remove } from '../support/changes.ts'
-import { plansOn } from '../support/plans.ts'
+import { plansOn, sourceText } from '../support/plans.ts'
+import { administeredRealm } from '../support/realm-with-boss.ts'
 import { ANN, source } from '../support/reconcile.ts'
 import { allRows } from '../support/rows.ts'
 import { type TestServer, testServer } from '../support/server.ts'
@@ -157,6 +158,16 @@ test('the same plan made again waits as the same; one that comes out differently
   await regent.apply({ realm, roles: roles(8) })
   expect((await regent.show(second.plan)).status).toBe(404)
   expect([...(await liveObjects(service, SYSTEM, realm, 'role')).keys()]).toContain('role-7')
+})
+
+test('a plan that waits is dropped by nobody who may not administer its realm', async () => {
+  const own = await administeredRealm({})
+  await regent.apply({ realm, users: [{ username: 'ann' }] })
+  await server.call('DELETE', `/admin/realms/${realm}`)
+  const { guarded } = (await regent.apply({ realm })).realms[0]
+  const body = sourceText([{ realm: own.name }], `source-of-${realm}`)
+  expect((await server.call('POST', '/regent/v1/apply', { token: await own.token('boss'), body })).status).toBe(403)
+  expect((await regent.show(guarded.plan)).body.state).toBe('waits')
 })
 
 test('what somebody changes between plan and approval is planned anew', async () => {
