@@ -104,6 +104,10 @@ export const guard = z
       ),
     message: z.string().describe('In words for people.'),
     about: z.array(z.string()).describe('What it is about: the name of a realm, or ids of people.'),
+    credentials: z
+      .string()
+      .optional()
+      .describe('Digest of what is stated that adopted people log in with; absent: nothing is.'),
   })
   .describe('A reason why a plan waits for an approval.')
 

@@ -1,5 +1,8 @@
 // What of a plan waits for a person: what cannot be made good if it was a slip. Pure.
+import { hash } from 'node:crypto'
 import { MASTER } from '../kinds/built-in/index.ts'
+import { isSecret, resolve } from '../kinds/compare.ts'
+import { kinds } from '../kinds/index.ts'
 import { describe } from '../kinds/tree.ts'
 import type { Actor } from '../service/context.ts'
 import type { FormerRealm, RealmSize } from '../service/guarded.ts'
@@ -117,7 +120,20 @@ function adoption(plan: RealmPlan, input: PlanInput, facts: GuardFacts): Guard[]
   const more = people.length - names.length
   const who = [...names, ...(more ? [`${more} more`] : [])].join(', ')
   const message = `adopts ${who}, whom neither a source nor an administrator made: they become the source's, and keep what they log in with`
-  return [{ guard: 'adoption', message, about: people.map(({ live }) => live.id!).sort() }]
+  const credentials = credentialsOf(people)
+  return [
+    { guard: 'adoption', message, about: people.map(({ live }) => live.id!).sort(), ...(credentials && { credentials }) },
+  ]
+}
+
+/** What is approved with credentials must be what was stated then: the plan itself does not say them. */
+function credentialsOf(people: readonly { readonly stated: Stated }[]): string | undefined {
+  const stated = people.flatMap(({ stated: { kind, key, fields } }) =>
+    [...fields].flatMap(([path, { value }]) =>
+      resolve(kinds[kind], path).field.once && isSecret(kinds[kind], path) ? [JSON.stringify([key, path, value])] : [],
+    ),
+  )
+  return stated.length ? hash('sha256', JSON.stringify(stated.sort()), 'base64url') : undefined
 }
 
 /** `1 person`, `2 people`. */

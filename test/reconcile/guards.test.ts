@@ -146,6 +146,18 @@ test('with credentials only if the approval says so', async () => {
   expect((await regent.plan(stated)).body.realms[0].plan.actions).toEqual([])
 })
 
+test('an approval with credentials is for those that were stated then', async () => {
+  await regent.apply({ realm })
+  await make(service, SELF, realm, 'user', { username: 'eve', enabled: true })
+  const eve = (value: string) => ({ realm, users: [{ username: 'eve', credentials: [{ type: 'password', value }] }] })
+  const { saved } = await regent.save(eve('approved-1'))
+  await regent.approve(saved.id, { withCredentials: true })
+  expect((await regent.apply(eve('other-2'))).realms[0].guarded.plan).not.toBe(saved.id)
+  expect(await passwordsOf('eve')).toBe(0)
+  expect((await regent.apply(eve('approved-1'))).realms[0].approved).toMatchObject({ plan: saved.id })
+  expect(await passwordsOf('eve')).toBe(1)
+})
+
 test('the same plan made again waits as the same; one that comes out differently takes its place, approved or not', async () => {
   const deleting = (displayName: string) => ({ realm, displayName, roles: roles(1) })
   await regent.apply({ realm, roles: roles(8) })
