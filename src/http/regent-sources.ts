@@ -82,7 +82,7 @@ export const regentSourceOperations: readonly Operation[] = tagged('Regent', [
     operationId: 'listSourceStates',
     method: 'GET',
     path: '/regent/v1/source-states',
-    summary: 'Lists how sources are doing that have applied to realms which the caller administers.',
+    summary: 'Lists how sources are doing, as far as the caller administers every realm that they have applied to.',
     permission: 'any',
     responses: { 200: { description: 'Each source.', schema: z.array(state) }, ...refusals },
     handle: async ({ service, caller }) => ({ status: 200, body: await listSourceStates(service, caller) }),

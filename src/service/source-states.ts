@@ -96,11 +96,11 @@ export async function sourceStates(service: Service, names?: readonly string[]):
   return (await service.look((tx) => selectSourceStates(tx, names))).map(stateOf)
 }
 
-/** The sources that have applied to a realm which the caller may administer, and to whom all is open, all. */
+/** The sources whose realms the caller may administer, all of them: what is told of one is told of any. To whom all is open, all. */
 export function listSourceStates(service: Service, caller: Caller): Promise<SourceState[]> {
   return service.read(caller, MASTER, async ({ tx, power }) =>
     (await selectSourceStates(tx))
-      .filter(({ realms }) => (realms.length ? realms : [MASTER]).some((one) => allows(power, one, 'administer-realm')))
+      .filter(({ realms }) => (realms.length ? realms : [MASTER]).every((one) => allows(power, one, 'administer-realm')))
       .map(stateOf),
   )
 }
