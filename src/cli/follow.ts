@@ -179,9 +179,11 @@ export function follow(service: Service, sources: readonly Followed[], lease: Le
         await kept.load()
         const source = sources.find((one) => one.name === name)
         if (!source) return
-        if (kept.rests(source))
+        if (kept.rests(source)) {
+          // Nor does it take part in runs of others, as it was read last.
+          states.delete(source)
           console.log(`${source.called} is suspended: it is not read, and what was applied stays.\n`)
-        else await attempt(source)
+        } else await attempt(source)
       }),
     end() {
       ended = true

@@ -122,7 +122,12 @@ function adoption(plan: RealmPlan, input: PlanInput, facts: GuardFacts): Guard[]
   const message = `adopts ${who}, whom neither a source nor an administrator made: they become the source's, and keep what they log in with`
   const credentials = credentialsOf(people)
   return [
-    { guard: 'adoption', message, about: people.map(({ live }) => live.id!).sort(), ...(credentials && { credentials }) },
+    {
+      guard: 'adoption',
+      message,
+      about: people.map(({ live }) => live.id!).sort(),
+      ...(credentials && { credentials }),
+    },
   ]
 }
 

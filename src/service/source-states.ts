@@ -100,7 +100,9 @@ export async function sourceStates(service: Service, names?: readonly string[]):
 export function listSourceStates(service: Service, caller: Caller): Promise<SourceState[]> {
   return service.read(caller, MASTER, async ({ tx, power }) =>
     (await selectSourceStates(tx))
-      .filter(({ realms }) => (realms.length ? realms : [MASTER]).every((one) => allows(power, one, 'administer-realm')))
+      .filter(({ realms }) =>
+        (realms.length ? realms : [MASTER]).every((one) => allows(power, one, 'administer-realm')),
+      )
       .map(stateOf),
   )
 }

@@ -15,6 +15,21 @@ const resource = (name: string, spec: object) =>
 const state = (name: string, text: string) => writeFile(join(at.folder, `${name}.yaml`), text)
 const shown = async (name: string) => JSON.parse((await at.run('source', 'show', name, '--output', 'json')).out)
 
+test('a suspended source takes no part in runs of others that state the same realm', async () => {
+  await state('base', 'realm: shared\ndisplayName: Base\n')
+  await state('team', 'realm: shared\nroles: { realm: [{ name: one }] }\n')
+  const sources = resource('base', { path: 'base.yaml' }) + resource('team', { path: 'team.yaml' })
+  await writeFile(join(at.folder, 'sources.yaml'), sources)
+  const server = await at.serve('--sources', 'sources.yaml')
+  let next = server.until('is suspended')
+  await at.run('source', 'suspend', 'base')
+  await next
+  next = server.until('+ role two')
+  await state('team', 'realm: shared\nroles: { realm: [{ name: one }, { name: two }] }\n')
+  expect(server.output()).toMatch(/ base at \S+, team at |team at \S+, base at /)
+  expect(await next).not.toContain('base at')
+})
+
 test('a source waits for those it depends on; it is suspended, resumed, and called otherwise', async () => {
   await state('base', 'realm: base\ndisplyName: Wrong\n')
   await state('team', 'realm: team\ndisplayName: One\n')
