@@ -7,7 +7,7 @@ import { type Service, SYSTEM } from '../../src/service/service.ts'
 import { listSources, sourcesOf } from '../../src/service/sources.ts'
 import { change, liveObject } from '../support/changes.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes, resourcesIn } from '../support/kubernetes.ts'
-import { type Found, newSpace, type Operated, operate, resource, until } from '../support/operated.ts'
+import { allGone, type Found, newSpace, type Operated, operate, resource, until } from '../support/operated.ts'
 import { ANN } from '../support/reconcile.ts'
 import { newName, testService } from '../support/service.ts'
 
@@ -21,9 +21,10 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     operated = operate(service)
   }, 60_000)
   afterAll(async () => {
-    await operated?.stop()
     await kubernetes?.leave()
-  })
+    if (kubernetes) await allGone(kubernetes)
+    await operated?.stop()
+  }, 60_000)
 
   const clientOf = async (realm: string, name: string) =>
     (await liveObject(service, SYSTEM, realm, 'client', name).catch(() => undefined))?.representation

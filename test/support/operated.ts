@@ -91,6 +91,13 @@ export async function newSpace(kubernetes: Kubernetes, labels: Record<string, st
   }
 }
 
+/** Waits until the namespaces are gone that were left: nothing holds them, as long as the operator runs. */
+export async function allGone(kubernetes: Kubernetes): Promise<void> {
+  const isGone = async (namespace: string) =>
+    (await kubernetes.ask('GET', `/api/v1/namespaces/${namespace}`)).status === 404
+  for (const namespace of spaces) await vi.waitUntil(() => isGone(namespace), { timeout: 50_000, interval: 200 })
+}
+
 /** Waits until it is so. */
 export const until = (what: () => Promise<boolean>): Promise<unknown> => vi.waitUntil(what, { timeout })
 
