@@ -1,7 +1,7 @@
 // The settings of the server, described once: flags, environment variables, defaults, documentation.
 import { isIP } from 'node:net'
 import * as z from 'zod'
-import { type AdminRole, adminRoles } from './kinds/admin-roles.ts'
+import { parseSourceLimit } from './kinds/source-limits.ts'
 import { isLoopback } from './lib/loopback.ts'
 
 /** One setting. */
@@ -138,7 +138,12 @@ export const settings = {
   }),
   sourceLimits: setting('source-limits', {
     placeholder: 'limits',
-    schema: list.transform((limits, context) => limits.flatMap((one) => readLimit(one) ?? refuseLimit(context))),
+    schema: list
+      .refine(
+        (limits) => limits.every(parseSourceLimit),
+        'must be like team=acme|beta:view-users|manage-users, with roles that administer a realm',
+      )
+      .transform((limits) => limits.flatMap((one) => parseSourceLimit(one) ?? [])),
     description:
       'What sources may touch, and which administrative power they give at most: `<source>=<realms>:<roles>`, separated with commas, where realms and roles are separated with `|`, `*` is all of them, nothing none, and the source `*` every other one. `team=acme|beta:view-users|manage-users` states the realms acme and beta, and gives nobody in them more than these roles.',
   }),
@@ -235,32 +240,6 @@ export const settings = {
     default: 'warn',
     description: `How much is logged: ${logLevels.join(', ')}.`,
   }),
-}
-
-/** What a source may touch, and give at most; absent: all. */
-interface SourceLimit {
-  readonly source: string
-  readonly realms?: readonly string[]
-  readonly roles?: readonly AdminRole[]
-}
-
-function readLimit(text: string): SourceLimit | undefined {
-  const [, source, realms, roles] = /^(.+)=([^=:]*):([^=:]*)$/.exec(text) ?? []
-  if (source === undefined) return undefined
-  const names = (part = '') => part.split('|').filter(Boolean)
-  const isRole = (name: string): name is AdminRole => (adminRoles as readonly string[]).includes(name)
-  if (roles !== '*' && !names(roles).every(isRole)) return undefined
-  return {
-    source,
-    ...(realms !== '*' && { realms: names(realms) }),
-    ...(roles !== '*' && { roles: names(roles).filter(isRole) }),
-  }
-}
-
-function refuseLimit(context: z.core.$RefinementCtx): SourceLimit[] {
-  const message = 'must be like team=acme|beta:view-users|manage-users, with roles that administer a realm'
-  context.addIssue({ code: 'custom', message })
-  return []
 }
 
 /** How a key comes into being where none is made up. */
