@@ -79,7 +79,12 @@ export function writer(cluster: Cluster, put: (resource: Resource) => void): Wri
         ...{ type, reason, note: message.slice(0, 1024) },
         regarding: { apiVersion, kind, namespace, name, uid },
       }
-      await turn(() => cluster.ask('POST', `/apis/events.k8s.io/v1/namespaces/${namespace}/events`, event))
+      try {
+        await turn(() => cluster.ask('POST', `/apis/events.k8s.io/v1/namespaces/${namespace}/events`, event))
+      } catch (error) {
+        // Of a namespace that goes nobody is told any more.
+        if (!(error instanceof ClusterError && error.message.includes('being terminated'))) throw error
+      }
     },
   }
 }
