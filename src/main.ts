@@ -202,20 +202,22 @@ onStore('rename', 'call a source otherwise: what it owns stays its own', source)
 
 const secret = program.command('secret').description('secrets that documents name as $(generated:NAME)')
 
-onStore('list', 'list the secrets that were made for a source', secret)
-  .argument('<source>', 'name of the source')
+onStore('list', 'list the secrets that were made in a realm', secret)
+  .argument('<realm>')
   .addOption(output())
-  .action(async (source, flags) => (await import('./cli/secret.ts')).list(source, flags))
+  .action(async (realm, flags) => (await import('./cli/secret.ts')).list(realm, flags))
 
 onStore('get', 'print a secret', secret)
+  .argument('<realm>')
   .argument('<source>', 'name of the source')
   .argument('<name>', 'as documents name it')
-  .action(async (source, name, flags) => (await import('./cli/secret.ts')).get(source, name, flags))
+  .action(async (realm, source, name, flags) => (await import('./cli/secret.ts')).get(realm, source, name, flags))
 
 onStore('rotate', 'make another secret: it counts from the next apply of the source on', secret)
+  .argument('<realm>')
   .argument('<source>', 'name of the source')
   .argument('<name>', 'as documents name it')
-  .action(async (source, name, flags) => (await import('./cli/secret.ts')).rotate(source, name, flags))
+  .action(async (realm, source, name, flags) => (await import('./cli/secret.ts')).rotate(realm, source, name, flags))
 
 onStore('export', 'write a realm as a document')
   .argument('<realm>')

@@ -1,7 +1,8 @@
 // Secrets that Regent made for sources: which there are, what each says, another one in its place.
 import * as z from 'zod'
 import { getSecret, listSecrets, rotateSecret } from '../service/generated-secrets.ts'
-import { type Operation, param } from './operation.ts'
+import { HttpError } from './errors.ts'
+import { type Call, type Operation, param, reading, tagged, writing } from './operation.ts'
 import { done, refusals } from './responses.ts'
 
 const secret = z
@@ -12,28 +13,27 @@ const secret = z
   })
   .describe('A secret that Regent made.')
 
+const permission = 'administer-realm'
+const query = z.object({ source: z.string().optional().describe('Name of the source.') })
+
 /** The operations about generated secrets under /regent/v1. */
-export const secretOperations: readonly Operation[] = [
+export const secretOperations: readonly Operation[] = tagged('Regent', [
   {
     operationId: 'listSecrets',
-    tag: 'Regent',
     method: 'GET',
-    path: '/regent/v1/secrets/{source}',
-    summary: 'Lists the secrets that were made for a source. Who administers all realms of the source sees them.',
-    permission: 'any',
+    path: '/regent/v1/secrets/{realm}',
+    summary: 'Lists the secrets that were made for what sources state of a realm.',
+    permission,
     responses: { 200: { description: 'Each secret, without what it says.', schema: z.array(secret) }, ...refusals },
-    handle: async (call) => ({
-      status: 200,
-      body: await listSecrets(call.service, call.caller, param(call, 'source')),
-    }),
+    handle: reading(listSecrets),
   },
   {
     operationId: 'getSecret',
-    tag: 'Regent',
     method: 'GET',
-    path: '/regent/v1/secrets/{source}/{name}',
-    summary: 'Gives a secret that was made for a source in the clear.',
-    permission: 'any',
+    path: '/regent/v1/secrets/{realm}/{name}',
+    summary: 'Gives a secret that was made for what a source states of a realm, in the clear.',
+    permission,
+    query,
     responses: {
       200: {
         description: 'The secret.',
@@ -41,22 +41,23 @@ export const secretOperations: readonly Operation[] = [
       },
       ...refusals,
     },
-    handle: async (call) => ({
-      status: 200,
-      body: { value: await getSecret(call.service, call.caller, param(call, 'source'), param(call, 'name')) },
-    }),
+    handle: reading(async (context, call) => ({
+      value: await getSecret(context, sourceOf(call), param(call, 'name')),
+    })),
   },
   {
     operationId: 'rotateSecret',
-    tag: 'Regent',
     method: 'POST',
-    path: '/regent/v1/secrets/{source}/{name}/rotate',
+    path: '/regent/v1/secrets/{realm}/{name}/rotate',
     summary: 'Makes another secret in the place of one: it counts from the next apply of the source on.',
-    permission: 'any',
+    permission,
+    query,
     responses: { ...done, ...refusals },
-    handle: async (call) => {
-      await rotateSecret(call.service, call.caller, param(call, 'source'), param(call, 'name'))
-      return { status: 204 }
-    },
+    handle: writing((context, call) => rotateSecret(context, sourceOf(call), param(call, 'name'))),
   },
-]
+])
+
+function sourceOf({ query: { source } }: Call): string {
+  if (!source) throw new HttpError(400, { errorMessage: 'source is missing: state its name' })
+  return String(source)
+}

@@ -51,7 +51,7 @@ export interface DesiredRealm {
 }
 
 /** How secrets that documents name are made, for one source. */
-export type MakeSecret = (name: string) => string
+export type MakeSecret = (realm: string, name: string) => string
 
 /** The realms that the documents state, in order of name, master last. Throws DocumentError with everything that is wrong. */
 export function desiredRealms(
@@ -150,7 +150,7 @@ class Merged implements DesiredRealm {
         const name = generatedIn(text)
         if (name === undefined) return text
         this.generated.add(name)
-        return make(name)
+        return make(this.name, name)
       })
     if (typeof value === 'string' && generatedIn(value) !== undefined) {
       const message = `${describe(kind, key)}: ${path} is no secret, and everybody could read there what ${value} stands for: put it where a secret belongs`

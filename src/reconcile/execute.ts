@@ -141,6 +141,7 @@ export async function commit(
         revision: part.revision,
         digest: part.digest,
         settings: part.settings,
+        stated: part.desired.name,
         generated: [...part.desired.generated],
         ...ownership(part, input, made.leftAlone, applied),
         marked: input.marked.get(part.source) ?? 0,

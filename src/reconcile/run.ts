@@ -188,6 +188,7 @@ async function run(
   const secret = await generatedSecrets(
     service,
     naming.map(({ name }) => name),
+    calledNow,
   )
   const gone = [...before.keys()].filter((realm) => !stated.has(realm))
   const left = new Set(gone.filter((realm) => staysAsItIs(realm, before.get(realm)!, sources)))

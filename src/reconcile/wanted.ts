@@ -66,7 +66,7 @@ export function statedTogether(
   const open = sources.flatMap(({ source, digests }) => {
     const documents = source.documents.filter((one) => digests.has(realmOf(one)) && !settled.has(realmOf(one)))
     const desired = collect(problems, () =>
-      desiredRealms(documents, service.vault, source.unknownFields, (name) => secret(source.name, name)),
+      desiredRealms(documents, service.vault, source.unknownFields, (realm, name) => secret(source.name, realm, name)),
     ).flat()
     return desired.map((one): [string, Part] => [
       one.name,

@@ -3,7 +3,6 @@
 import { MASTER } from '../kinds/built-in/index.ts'
 import type { KindName } from '../kinds/kind.ts'
 import { chunks } from '../lib/chunks.ts'
-import { insertSeeds } from '../store/generated-secrets.ts'
 import {
   countMarked,
   countPeopleOfNobody,
@@ -31,6 +30,7 @@ import {
 import { demand } from './administrators.ts'
 import type { Context, WriteContext } from './context.ts'
 import { failure } from './errors.ts'
+import { keepSecrets } from './generated-secrets.ts'
 import { lastVersion } from './history.ts'
 import { allows } from './power.ts'
 import type { Caller, RealmRow, Service } from './service.ts'
@@ -49,6 +49,8 @@ export interface PartRecord {
   readonly digest: string
   /** What it settles about itself. */
   readonly settings: SourceSettings
+  /** The name by which it states the realm. */
+  readonly stated: string
   /** Names of the secrets that were made for it. */
   readonly generated: readonly string[]
   readonly owned: Iterable<Ownership>
@@ -155,14 +157,14 @@ export async function record(context: WriteContext, parts: readonly PartRecord[]
     const head = JSON.stringify({ ...rest, ...(part && { part }) }).slice(0, -1)
     return { sources, version: lastVersion(context), at: now, actor, plan: `${head},"actions":[${own.join()}]}` }
   }
-  for (const [at, { owned, dropped, marked, ends, generated, ...run }] of parts.entries()) {
+  for (const [at, { owned, dropped, marked, ends, generated, stated, ...run }] of parts.entries()) {
     const rows = chunks(owned, CHUNK)
     const first = at === 0 ? line(texts.next().value || []) : undefined
     const kept = await recordApplied(tx, realm.number, { ...run, at: now }, rows.next().value || [], first)
     if (kept.marked !== marked) {
       throw failure('changed', `something that ${run.source} states has changed since the plan was made`)
     }
-    if (generated.length) await insertSeeds(tx, kept.source, generated, run.source, now)
+    if (generated.length) await keepSecrets(context, { number: kept.source, name: run.source }, stated, generated)
     for (const chunk of rows) await upsertInventory(tx, realm.number, kept.source, chunk)
     if (dropped.length) await deleteInventory(tx, realm.number, kept.source, dropped)
     if (ends) await deleteApplied(tx, realm.number, kept.source)
