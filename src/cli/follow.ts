@@ -15,7 +15,8 @@ import type { Lease } from '../service/leases.ts'
 import type { Service } from '../service/service.ts'
 import { inDependencyOrder, keeping } from './kept-status.ts'
 import { paint } from './paint.ts'
-import { report } from './report.ts'
+import { placesIn, report } from './report.ts'
+import { retries } from './retries.ts'
 
 /** Lines that are written at a time. */
 const LINES = 1_000
@@ -31,6 +32,8 @@ export interface Followed {
   readonly dependsOn?: readonly string[]
   /** Its settings say that it is not to be read. */
   readonly suspend?: boolean
+  /** Seconds after which it is tried again for the first time. */
+  readonly retryInterval: number
   /** What it states now. */
   read(): Promise<SourceState>
 }
@@ -43,7 +46,7 @@ export interface Follower {
   changed(source: Followed): Promise<void>
   /** Tells that it cannot be asked whether it has changed; not again while the reason is the same. */
   failed(source: Followed, error: unknown): void
-  /** Whether it failed last for a reason that may pass. */
+  /** Whether it failed last for a reason that may pass: it is tried again without being asked for. */
   unfinished(source: Followed): boolean
   /** Whether one of them says that this is put back at once. */
   heals(drift: Drift): boolean
@@ -58,7 +61,7 @@ export interface Follower {
 /** Follows the sources while the lease is this process's. What is wrong is told, and the last good state stays. */
 export function follow(service: Service, sources: readonly Followed[], lease: Lease): Follower {
   const states = new Map<Followed, SourceState>()
-  const passing = new Map<Followed, string>()
+  const passing = retries((source) => void changed(source))
   /** What was refused, or waits for others: tried again when another one was applied. */
   const refusedOnes = new Map<Followed, string>()
   const kept = keeping(service, lease, sources)
@@ -76,17 +79,18 @@ export function follow(service: Service, sources: readonly Followed[], lease: Le
   const failed = (source: Followed, error: unknown) => {
     if (ended) return
     const reason = report(error)
+    const problems = placesIn(error)
     if (isRefusal(error)) {
       passing.delete(source)
-      kept.note(source, 'Refused', reason)
+      kept.note(source, { ending: 'Refused', message: reason, problems })
       if (refusedOnes.get(source) === reason) return
       refusedOnes.set(source, reason)
       refused(source, error)
       return
     }
-    kept.note(source, 'Retrying', reason)
-    if (passing.get(source) === reason) return
-    passing.set(source, reason)
+    const { wait, isNew } = passing.add(source, reason)
+    kept.note(source, { ending: 'Retrying', message: reason, problems, wait })
+    if (!isNew) return
     console.error(`${paint('red', `${source.called} cannot be applied now; what was live stays:`)}\n${reason}\n`)
   }
   const read = async (source: Followed): Promise<SourceState | undefined> => {
@@ -109,7 +113,7 @@ export function follow(service: Service, sources: readonly Followed[], lease: Le
     const missing = kept.waitsFor(source)
     if (missing.length) {
       const reason = `it is applied after ${missing.join(', ')}`
-      kept.note(source, 'WaitsForSources', reason)
+      kept.note(source, { ending: 'WaitsForSources', message: reason })
       if (refusedOnes.get(source) !== reason) console.log(`${source.called}: ${reason}.\n`)
       refusedOnes.set(source, reason)
       return false
@@ -137,6 +141,11 @@ export function follow(service: Service, sources: readonly Followed[], lease: Le
     else states.delete(source)
     return true
   }
+  const changed = (source: Followed) =>
+    queued(async () => {
+      if (!(await attempt(source))) return
+      for (const other of [...refusedOnes.keys()]) if (other !== source) await attempt(other)
+    })
   return {
     begin: () =>
       queued(async () => {
@@ -154,11 +163,7 @@ export function follow(service: Service, sources: readonly Followed[], lease: Le
         }
         for (const [source, state] of states) if (!isKept(state)) states.delete(source)
       }),
-    changed: (source) =>
-      queued(async () => {
-        if (!(await attempt(source))) return
-        for (const other of [...refusedOnes.keys()]) if (other !== source) await attempt(other)
-      }),
+    changed,
     failed,
     unfinished: (source) => passing.has(source),
     heals: ({ source, kind, path, by }) =>
@@ -187,6 +192,7 @@ export function follow(service: Service, sources: readonly Followed[], lease: Le
       }),
     end() {
       ended = true
+      passing.close()
       return last
     },
   }

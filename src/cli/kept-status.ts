@@ -2,7 +2,7 @@
 import type { Outcome } from '../reconcile/run.ts'
 import type { Lease } from '../service/leases.ts'
 import type { Service } from '../service/service.ts'
-import { type Ending, keepStatus, type SourceState, sourceStates, statusAfter } from '../service/source-states.ts'
+import { type Ended, keepStatus, type SourceState, sourceStates, statusAfter } from '../service/source-states.ts'
 import type { Followed } from './follow.ts'
 
 /** The states of sources, as they are kept. What says nothing new is not written. */
@@ -13,20 +13,24 @@ export interface Kept {
   rests(source: Followed): boolean
   /** What it depends on and that was never applied. */
   waitsFor(source: Followed): string[]
-  /** An attempt ended without success. */
-  note(source: Followed, ending: Ending, message: string): void
+  /** An attempt ended without success; where it is tried again by itself, after `wait` milliseconds. */
+  note(source: Followed, how: How & { readonly wait?: number }): void
   /** A source was applied, as far as nobody holds it and nothing waits for an approval. */
   applied(name: string, revision: string, outcome: Outcome): void
 }
+
+/** How an attempt ended, but for when and what was attempted. */
+type How = Omit<Ended, 'at' | 'revision' | 'nextTryAt'>
 
 /** Keeps the states of these sources while the lease is this process's. */
 export function keeping(service: Service, lease: Lease, sources: readonly Followed[]): Kept {
   const known = new Map<string, SourceState>()
   let last: Promise<void> = Promise.resolve()
-  const keep = (name: string, ending: Ending, revision: string | undefined, message?: string) => {
+  const keep = (name: string, revision: string | undefined, { wait, ...how }: How & { readonly wait?: number }) => {
     const own = known.get(name) ?? { name, realms: [], suspended: null, status: {} }
-    const at = service.clock().toISOString()
-    const status = statusAfter(own.status, { ending, revision, at, ...(message !== undefined && { message }) })
+    const now = service.clock()
+    const nextTryAt = wait === undefined ? undefined : new Date(now.getTime() + wait).toISOString()
+    const status = statusAfter(own.status, { ...how, revision, at: now.toISOString(), nextTryAt })
     if (!status) return
     known.set(name, { ...own, status })
     // Where the store does not answer, the next attempt says it again.
@@ -43,13 +47,18 @@ export function keeping(service: Service, lease: Lease, sources: readonly Follow
     },
     rests: ({ name, suspend }) => suspend === true || Boolean(known.get(name)?.suspended),
     waitsFor: ({ dependsOn = [] }) => dependsOn.filter((name) => !known.get(name)?.status.applied),
-    note: ({ name, attempted }, ending, message) => keep(name, ending, attempted, message),
+    note: ({ name, attempted }, how) => keep(name, attempted, how),
     applied(name, revision, { realms }) {
       const held = realms.find((one) => one.held)?.held
       const guarded = realms.find((one) => one.guarded)
-      if (held) keep(name, 'Held', revision, `held since ${held.by} went back to r${held.revision}`)
-      else if (guarded) keep(name, 'WaitsForApproval', revision, 'it waits for an approval: "regent plans" shows it')
-      else keep(name, 'Applied', revision)
+      if (held)
+        keep(name, revision, { ending: 'Held', message: `held since ${held.by} went back to r${held.revision}` })
+      else if (guarded)
+        keep(name, revision, {
+          ending: 'WaitsForApproval',
+          message: 'it waits for an approval: "regent plans" shows it',
+        })
+      else keep(name, revision, { ending: 'Applied' })
     },
   }
 }

@@ -52,7 +52,7 @@ async function ask(flags: StoreFlags, what: string, query: Record<string, string
 }
 
 function render({ name, realms, suspended, status }: SourceState): string {
-  const { applied, attempts = [], ready, reconciling, stalled } = status
+  const { applied, attempts = [], ready, reconciling, stalled, nextTryAt } = status
   const conditions = Object.entries({ Ready: ready, Reconciling: reconciling, Stalled: stalled })
   return [
     name,
@@ -62,6 +62,7 @@ function render({ name, realms, suspended, status }: SourceState): string {
     ...conditions.flatMap(([type, one]) =>
       one ? [`  ${`${type}:`.padEnd(12)}${one.status} since ${one.since} (${one.reason})`] : [],
     ),
+    ...(nextTryAt ? [`  Next try:   ${nextTryAt}`] : []),
     ...(ready?.message ? ready.message.split('\n').map((line) => `    ${line}`) : []),
     ...(attempts.length ? ['  Last attempts:'] : ['  No server has followed it so far.']),
     ...attempts.map(

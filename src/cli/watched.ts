@@ -1,10 +1,10 @@
 // The sources of the server: files and folders, which are watched, and repositories, whose servers are asked.
-import { type Again, again } from '../lib/again.ts'
+import type { Again } from '../lib/again.ts'
 import { allowedBy } from '../reconcile/sources/allowed.ts'
 import { parsing, readFileSource } from '../reconcile/sources/file.ts'
 import { openGitSource } from '../reconcile/sources/git.ts'
 import { type GitAddress, sameRepository } from '../reconcile/sources/git-address.ts'
-import { LONGEST, pollGitSource } from '../reconcile/sources/poll.ts'
+import { pollGitSource } from '../reconcile/sources/poll.ts'
 import { watchFileSource } from '../reconcile/sources/watch.ts'
 import type { Followed, Follower } from './follow.ts'
 import type { Named } from './named.ts'
@@ -33,7 +33,6 @@ export async function openSource(named: Named, hooks: boolean, signal: AbortSign
 function files(path: string, named: Named): Watched {
   const options = { ...howToRead(named), parse: parsing() }
   let stop: (() => Promise<void>) | undefined
-  let retrying: Again | undefined
   return {
     ...whichOne(named),
     called: path,
@@ -45,12 +44,10 @@ function files(path: string, named: Named): Watched {
     async watch(follower) {
       const failed = (error: unknown) => console.error(`${path} may change without being noticed: ${report(error)}\n`)
       stop = await watchFileSource(path, { changed: () => follower.changed(this), failed })
-      retrying = retry(this, follower, named.retryInterval * 1000)
       return `Watching ${path}. Edit a file there, and it is applied.`
     },
     pushed: () => false,
     async unwatch() {
-      await retrying?.close()
       await stop?.()
       stop = undefined
     },
@@ -59,7 +56,7 @@ function files(path: string, named: Named): Watched {
 }
 
 async function repository(address: GitAddress, named: Named, hooks: boolean, signal: AbortSignal): Promise<Watched> {
-  const { signers, timeout, interval, retryInterval } = named
+  const { signers, timeout, interval } = named
   const source = await openGitSource(address, { ...howToRead(named), signers, timeout, signal })
   let polling: Again | undefined
   const watched: Watched = {
@@ -73,15 +70,11 @@ async function repository(address: GitAddress, named: Named, hooks: boolean, sig
     },
     read: async () => settled(await source.read(), named),
     async watch(follower) {
-      polling = pollGitSource(
-        source,
-        { every: interval * 1000, retry: retryInterval * 1000 },
-        {
-          changed: () => follower.changed(watched),
-          failed: (error) => follower.failed(watched, error),
-          unfinished: () => follower.unfinished(watched),
-        },
-      )
+      const unfinished = () => follower.unfinished(watched)
+      const changed = () => follower.changed(watched)
+      const failed = (error: unknown) => follower.failed(watched, error)
+      const asking = pollGitSource(source, interval * 1000, { changed, failed, unfinished })
+      polling = { ...asking, now: () => (unfinished() ? void changed() : asking.now()) }
       const when = hooks ? 'at once by a webhook, or else ' : ''
       return `Watching ${source.called}. Push a commit there, and it is applied ${when}within ${interval} s.`
     },
@@ -99,17 +92,7 @@ async function repository(address: GitAddress, named: Named, hooks: boolean, sig
   return watched
 }
 
-const whichOne = ({ name, dependsOn, suspend }: Named) => ({ name, dependsOn, suspend })
-
-/** Tries again what failed for a reason that may pass, after so many milliseconds, and then less and less often. */
-function retry(source: Followed, follower: Follower, interval: number): Again {
-  let failures = 0
-  return again(interval, async () => {
-    failures = follower.unfinished(source) ? failures + 1 : 0
-    if (failures) await follower.changed(source)
-    return Math.min(interval * 2 ** failures, Math.max(interval, LONGEST))
-  })
-}
+const whichOne = ({ name, dependsOn, suspend, retryInterval }: Named) => ({ name, dependsOn, suspend, retryInterval })
 
 function howToRead({ name, unknownFields, variables }: Named) {
   return { name, unknownFields, env: process.env, allowed: variables ? allowedBy(variables) : () => true }

@@ -41,6 +41,18 @@ const state = z
         ready: condition('What it states now is live.'),
         reconciling: condition('It will be tried again by itself.'),
         stalled: condition('Nothing but another statement, or a person, helps.'),
+        problems: z
+          .array(
+            z.object({
+              file: z.string().describe('The file.'),
+              line: z.int().describe('The line, from 1.'),
+              column: z.int().describe('The column, from 1.'),
+              message: z.string().describe('What is wrong there.'),
+            }),
+          )
+          .optional()
+          .describe('What is wrong in its documents, at the revision that was attempted: the first 20.'),
+        nextTryAt: at.optional().describe('When it is tried again by itself.'),
         attempts: z.array(attempt).optional().describe('The last attempts, newest first.'),
       })
       .describe('How it is doing; empty where no server has followed it.'),

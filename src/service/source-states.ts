@@ -31,6 +31,14 @@ export interface Condition {
   readonly since: string
 }
 
+/** Something that is wrong in a document, and where. */
+export interface Wrong {
+  readonly file: string
+  readonly line: number
+  readonly column: number
+  readonly message: string
+}
+
 /** How a source is doing, as far as it was tried. */
 export interface SourceStatus {
   readonly attempted?: Attempt
@@ -41,6 +49,10 @@ export interface SourceStatus {
   readonly reconciling?: Condition
   /** Nothing but another statement, or a person, helps. */
   readonly stalled?: Condition
+  /** What is wrong in its documents, at the commit that was attempted: the first of it. */
+  readonly problems?: readonly Wrong[]
+  /** When it is tried again by itself. */
+  readonly nextTryAt?: string
   /** The last attempts, newest first. */
   readonly attempts?: readonly Attempt[]
 }
@@ -56,24 +68,30 @@ export interface SourceState {
 /** How an attempt ended. */
 export type Ending = 'Applied' | 'Refused' | 'Retrying' | 'Held' | 'WaitsForApproval' | 'WaitsForSources'
 
+/** An attempt that has ended. */
+export interface Ended {
+  readonly ending: Ending
+  readonly revision: string | undefined
+  readonly message?: string
+  readonly problems?: readonly Wrong[] | undefined
+  readonly at: string
+  readonly nextTryAt?: string | undefined
+}
+
 /** Attempts that are kept. */
 const ATTEMPTS = 5
 
 /**
  * What becomes of a status by an attempt; undefined where it says nothing new: the same revision, the same ending, the
- * same message.
+ * same message, and no other time of the next try.
  */
 export function statusAfter(
   before: SourceStatus,
-  {
-    ending,
-    revision,
-    message = '',
-    at,
-  }: { ending: Ending; revision: string | undefined; message?: string; at: string },
+  { ending, revision, message = '', problems, at, nextTryAt }: Ended,
 ): SourceStatus | undefined {
   const same = before.ready?.reason === ending && before.ready.message === message
-  if (same && before.attempted?.revision === revision) return undefined
+  if (same && before.attempted?.revision === revision)
+    return before.nextTryAt === nextTryAt ? undefined : { ...before, ...(nextTryAt && { nextTryAt }) }
   const good = ending === 'Applied'
   const condition = (was: Condition | undefined, holds: boolean): Condition => {
     const status = holds ? 'True' : 'False'
@@ -87,6 +105,8 @@ export function statusAfter(
     ready: condition(before.ready, good),
     reconciling: condition(before.reconciling, retried),
     stalled: condition(before.stalled, !good && !retried),
+    ...(problems && { problems }),
+    ...(nextTryAt && { nextTryAt }),
     attempts: [attempt, ...(before.attempts ?? [])].slice(0, ATTEMPTS),
   }
 }

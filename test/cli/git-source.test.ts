@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test as testOf } from 'vitest'
+import { afterEach, beforeEach, expect, inject, test as testOf } from 'vitest'
 import { type Workplace, workplace } from '../support/cli.ts'
 import { type GitServer, gitServer, hasGit, hasSshd, type Repository, repositoryIn, sshServer } from '../support/git.ts'
 
@@ -97,6 +97,21 @@ test('a webhook has a push applied; what is broken, forced or deleted is told, a
   expect(await server.stop()).toBe(0)
   expect(await clones()).toEqual([])
 })
+
+testOf.runIf(hasGit && inject('databaseUrl'))(
+  'a webhook that reaches another server reaches the one that applies',
+  async () => {
+    await repository.push({ 'acme.yaml': realm('One') })
+    const hooks = ['--source-interval', '3600', '--source-webhook-secret-file', 'secret']
+    const serve = () => at.serve('--source', repository.url, ...hooks)
+    const applying = await serve()
+    const waiting = await serve()
+    const applied = applying.until('One → Two')
+    await repository.push({ 'acme.yaml': realm('Two') })
+    expect((await tell(waiting.url, 'push', host.host)).status).toBe(202)
+    await applied
+  },
+)
 
 test('what a killed server had fetched is removed by the next one; what a running one has fetched stays', async () => {
   await repository.push({ 'acme.yaml': realm('One') })

@@ -39,7 +39,10 @@ test('a source waits for those it depends on; it is suspended, resumed, and call
   expect(server.output()).toContain('team.yaml: it is applied after base.')
   expect(await shown('base')).toMatchObject({
     realms: [],
-    status: { ready: { status: 'False', reason: 'Refused', message: expect.stringContaining('base.yaml:2:1: ') } },
+    status: {
+      ready: { status: 'False', reason: 'Refused', message: expect.stringContaining('base.yaml:2:1: ') },
+      problems: [{ file: 'base.yaml', line: 2, column: 1, message: expect.stringContaining('displayName') }],
+    },
   })
   expect(await (await fetch(`${server.url}/metrics`)).text()).toContain('regent_sources_not_ready 2')
 
@@ -68,4 +71,32 @@ test('a source waits for those it depends on; it is suspended, resumed, and call
   await at.run('source', 'rename', 'team', 'crew')
   expect(await shown('crew')).toMatchObject({ realms: ['team'], status: { ready: { status: 'True' } } })
   expect((await at.run('plan', 'team.yaml', '--name', 'crew')).out).toContain('Nothing to do.')
+})
+
+test('a source that contradicts another one is tried again when that one was applied', async () => {
+  await state('one', 'realm: acme\ndisplayName: One\n')
+  await state('two', 'realm: acme\nenabled: true\n')
+  const server = await at.serve('--source', 'one.yaml', '--source', 'two.yaml')
+  let next = server.until('two.yaml was not applied')
+  await state('two', 'realm: acme\ndisplayName: Two\n')
+  await next
+  next = server.until('→ Two')
+  await state('one', 'realm: acme\nenabled: true\n')
+  await next
+  expect((await shown('two.yaml')).status.ready).toMatchObject({ status: 'True' })
+})
+
+test('what a rollback holds goes on when it is resumed without naming a realm', async () => {
+  await state('acme', 'realm: acme\ndisplayName: One\n')
+  const server = await at.serve('--source', 'acme.yaml')
+  const next = server.until('One → Two')
+  await state('acme', 'realm: acme\ndisplayName: Two\n')
+  await next
+  expect(await at.run('rollback', 'acme', '2')).toMatchObject({ code: 0 })
+  await state('acme', 'realm: acme\ndisplayName: Three\n')
+  await expect.poll(async () => (await shown('acme.yaml')).status.ready.reason, { timeout: 60_000 }).toBe('Held')
+  const live = async () => JSON.parse((await at.run('get', 'acme')).out).displayName
+  expect(await live()).toBe('One')
+  expect(await at.run('source', 'resume', 'acme.yaml')).toMatchObject({ code: 0 })
+  await expect.poll(live, { timeout: 60_000 }).toBe('Three')
 })

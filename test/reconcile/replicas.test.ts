@@ -21,7 +21,7 @@ beforeAll(async () => {
   locking = new pg.Client(at.database)
   await locking.connect()
   await state('Begun')
-  const serve = () => at.serve('--source', 'acme.yaml', '--source-lease', '3')
+  const serve = () => at.serve('--source', 'acme.yaml', '--source-lease', '3', '--source-interval', '1')
   applying = await serve()
   waiting = await serve()
 })
@@ -74,6 +74,30 @@ test.for([
   await expect.poll(waiting, { timeout: 60_000 }).toBeGreaterThan(0)
   await takeOver(moment!)
   expect(await names()).not.toContain('Lost')
+})
+
+test('what a person wants of a source reaches the server that applies it, whichever server is told', async () => {
+  const read = applying.until('acme.yaml at sha256:')
+  const account = ['--server', waiting.url, '--user', 'admin', '--password', 'admin']
+  expect(await at.run('source', 'force', 'acme.yaml', ...account)).toMatchObject({ code: 0 })
+  await read
+})
+
+test('what could not be applied for a reason that passes is tried again without being asked for', async () => {
+  const failed = applying.until('cannot be applied now')
+  await database.query('alter table history rename to gone')
+  await state('Tried again')
+  expect(await failed).toContain('acme.yaml')
+  const status = async () => (await database.query('select status from source')).rows[0].status
+  const next = async () => (await status()).nextTryAt as string | undefined
+  await expect.poll(next, { timeout: 60_000 }).toBeDefined()
+  const first = await next()
+  await expect.poll(next, { timeout: 60_000 }).not.toBe(first)
+  expect(await status()).toMatchObject({ reconciling: { status: 'True', reason: 'Retrying' } })
+  const again = applying.until('can be applied again')
+  await database.query('alter table gone rename to history')
+  expect(await again).toContain('→ Tried again')
+  await expect.poll(status, { timeout: 60_000 }).not.toHaveProperty('nextTryAt')
 })
 
 test('a server that ends gives the lease back, and the other one goes on', async () => {

@@ -42,7 +42,8 @@ async function followed(settings: SourceSettings) {
     if (reads++) throw new Error('it is read anew')
     return state
   }
-  const follower = follow(following, [{ name: realm, called: realm, attempted: undefined, read }], await lease.promise)
+  const one = { name: realm, called: realm, attempted: undefined, retryInterval: 60, read }
+  const follower = follow(following, [one], await lease.promise)
   await follower.begin()
   const lines = inbox<string>()
   const events = inbox<DriftEvent>()
