@@ -2,7 +2,7 @@
 import { ADMIN_PERMISSIONS } from '../kinds/admin-permissions.ts'
 import { MASTER } from '../kinds/built-in/index.ts'
 import { kinds } from '../kinds/index.ts'
-import { isKnownByPath, type Key, type KindName } from '../kinds/kind.ts'
+import type { Key, KindName } from '../kinds/kind.ts'
 import { creationOrder } from '../kinds/order.ts'
 import { address } from '../kinds/tree.ts'
 import { isIn } from '../realm-file/lists.ts'
@@ -53,16 +53,9 @@ export async function beyondLists(
         !owned.has(`${kind} ${id}`) &&
         !isKept(kind, key),
     )
-    objects.push(...outermost(kind, found).map((one) => stateOf(context, one)))
+    objects.push(...found.map((one) => stateOf(context, one)))
   }
   return { objects, marked }
-}
-
-/** What is below something that goes, goes with it. */
-function outermost(kind: KindName, found: readonly LiveObject[]): readonly LiveObject[] {
-  if (!isKnownByPath(kinds[kind])) return found
-  const paths = found.map(({ key }) => `${key.at(-1)!}/`)
-  return found.filter(({ key }) => !paths.some((path) => key.at(-1)!.startsWith(path)))
 }
 
 /** What Regent keeps itself and a new realm does not have: what administers other realms, what comes with a setting, and the default role. */

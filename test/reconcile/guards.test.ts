@@ -2,6 +2,7 @@
 import { beforeEach, expect, test } from 'vitest'
 import { applySources } from '../../src/reconcile/run.ts'
 import { credentialsOf } from '../../src/service/credentials.ts'
+import { writers } from '../../src/service/index.ts'
 import { type Caller, SYSTEM } from '../../src/service/service.ts'
 import { change, liveObject, liveObjects, make, remove } from '../support/changes.ts'
 import { plansOn, sourceText } from '../support/plans.ts'
@@ -105,6 +106,18 @@ test.each([
   expect((await regent.plan({ realm, displayName: 'Two', roles: roles(after) })).body.realms[0].plan.actions).toEqual(
     [],
   )
+})
+
+test('what is below something counts too', async () => {
+  const stated = { realm, groups: [] }
+  const applying = () =>
+    server.call('POST', '/regent/v1/apply', { body: sourceText([stated], `source-of-${realm}`, { prune: 'all' }) })
+  await applying()
+  await make(service, ANN, realm, 'group', { path: '/top' })
+  const below = Array.from({ length: 25 }, (_, at) => ({ representation: { path: `/top/${at}` } }))
+  await service.write(ANN, realm, (context) => writers.group.create(context, below))
+  expect(guardsIn((await applying()).body)).toEqual(['deletions'])
+  expect(await liveObjects(service, SYSTEM, realm, 'group')).toHaveProperty('size', 26)
 })
 
 test('three objects go whatever share they are, and a source settles what is many', async () => {

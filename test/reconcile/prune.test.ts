@@ -89,7 +89,7 @@ test('where a source prunes all, what is not in a list that it states goes, and 
   await make(service, ANN, realm, 'group', { path: '/theirs/below' })
   const stated = { clients: [client('shop')], groups: [], users: [] }
   expect(await plan('all', stated)).toMatch(
-    /\+ client shop .*\n(.*\n)*? {2}- client theirs\n {2}- group \/theirs\n(.*\n)*Plan: 1 to create, 0 to update, 2 to delete\./,
+    /\+ client shop .*\n(.*\n)*? {2}- client theirs\n {2}- group \/theirs\n {2}- group \/theirs\/below\n(.*\n)*Plan: 1 to create, 0 to update, 3 to delete\./,
   )
   await apply('all', stated)
   await isGone('client', 'theirs')
