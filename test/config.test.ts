@@ -33,6 +33,7 @@ test('nothing given is development mode on the embedded store', () => {
     unknownFields: 'error',
     adminUser: 'admin',
     adminPassword: 'admin',
+    operator: false,
     production: false,
     logLevel: 'warn',
   })
