@@ -62,6 +62,8 @@ test('a plan is saved into a file, applied from it as it is, and refused where t
   })
 })
 
+const WAITS = /not applied: it waits until .* for "regent approve ([^"]+)"/
+
 test('what waits makes the exit code 1, says how to approve it, and goes on with that', async () => {
   await begin()
   await stated('One', 8)
@@ -72,7 +74,7 @@ test('what waits makes the exit code 1, says how to approve it, and goes on with
     out: expect.stringContaining('! deletes 7 objects, more than 50 %'),
   })
   const waits = await run('apply', 'shop.yaml')
-  const [, id] = /not applied: plan (\S+) waits/.exec(waits.out)!
+  const [, id] = WAITS.exec(waits.out)!
   expect(waits).toMatchObject({
     code: 1,
     out: expect.stringContaining('Nothing was applied.'),
@@ -88,9 +90,9 @@ test('what waits makes the exit code 1, says how to approve it, and goes on with
 test('a watched file that waits is approved on the running server, and is applied at once', async () => {
   await stated('One', 8)
   const server = await begin('shop.yaml')
-  const next = server.until('not applied: plan')
+  const next = server.until('not applied: it waits')
   await stated('One', 1)
-  const [, id] = /not applied: plan (\S+) waits/.exec(await next)!
+  const [, id] = WAITS.exec(await next)!
   expect(await run('approve', id!)).toMatchObject({
     code: 0,
     out: expect.stringContaining('approved by admin'),
