@@ -1,7 +1,8 @@
 // Told by webhooks, in the form of GitHub, that something was pushed to a repository.
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import type { JsonSchema } from '../kinds/json-schema.ts'
+import { signatureOf } from '../lib/signature.ts'
 import { HttpError } from './errors.ts'
 
 /** Who is told, and how they know that it is true. */
@@ -85,7 +86,7 @@ export function serveWebhook(app: FastifyInstance, { secret, pushed }: Webhook):
 }
 
 function isSigned(body: Buffer, secret: string, signature: string): boolean {
-  const right = Buffer.from(`sha256=${createHmac('sha256', secret).update(body).digest('hex')}`)
+  const right = Buffer.from(signatureOf(body, secret))
   const given = Buffer.from(signature)
   return given.length === right.length && timingSafeEqual(given, right)
 }

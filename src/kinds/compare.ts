@@ -138,6 +138,11 @@ export function isMasked(kind: Kind, path: string, value: Json): boolean {
   return text === MASK && (isSecret(kind, path) || resolve(kind, path).key !== undefined)
 }
 
+/** The elements that the flat value of a relation names. */
+export function keysOf(value: Json | undefined): Key[] {
+  return (value ?? []) as unknown as Key[]
+}
+
 /** The elements of a list that are in it and not in the other. */
 export function missing(keys: readonly Key[], from: readonly Key[]): Key[] {
   const present = new Set(from.map((key) => JSON.stringify(key)))

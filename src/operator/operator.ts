@@ -16,7 +16,7 @@ import { type Desired, desired, type Member, type RealmOf, sourceOf } from './de
 import { eventsBetween } from './events.ts'
 import { fingerprint } from './fingerprint.ts'
 import { watchCluster } from './picture.ts'
-import { backOff, type Next, queue } from './queue.ts'
+import { type Next, queue, waitAfter } from './queue.ts'
 import { APPROVED, type Resource, type Status } from './resource.ts'
 import { runRealm } from './run.ts'
 import { writer } from './write.ts'
@@ -122,7 +122,7 @@ function operate(service: Service, options: OperatorOptions, lease: Lease): Tenu
     })
     const spread = 0.9 + Math.random() / 5
     const every = interval ? secondsOf(interval) : INTERVAL
-    const retry = retryInterval ? secondsOf(retryInterval) * 1000 : backOff(failures)
+    const retry = retryInterval ? secondsOf(retryInterval) * 1000 : waitAfter(failures)
     return { wait: isFailed ? retry : every * 1000 * spread, failed: isFailed }
   }
   type Stood = Standing extends infer S ? (S extends unknown ? Omit<S, 'at'> : never) : never

@@ -1,4 +1,5 @@
 // Whose turn it is: each realm by itself, one run after the other, again when it failed, and now and then.
+import { backOff } from '../lib/back-off.ts'
 import { limited } from '../lib/limited.ts'
 
 /** How soon a realm is looked at again by itself, in milliseconds; `failed`: that it is tried again because of that. */
@@ -61,7 +62,7 @@ export function queue(look: (realm: string, failures: number) => Promise<Next>):
   }
 }
 
-/** How long to wait after so many failures, so that not all come at once. */
-export function backOff(failures: number): number {
-  return Math.min(LONGEST, FIRST * 2 ** failures) * (0.5 + Math.random() / 2)
+/** Milliseconds to wait after a failure that so many came before. */
+export function waitAfter(failures: number): number {
+  return backOff(failures + 1, FIRST, LONGEST)
 }

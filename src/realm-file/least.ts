@@ -1,7 +1,7 @@
 // The least that must be stated of one object so that its creation gives the same. Pure.
-import { assemble, creation, type FlatFields, flatten, missing, resolve, same } from '../kinds/compare.ts'
+import { assemble, creation, type FlatFields, flatten, keysOf, missing, resolve, same } from '../kinds/compare.ts'
 import type { Json } from '../kinds/fields.ts'
-import type { Key, Kind, KindName, Representation } from '../kinds/kind.ts'
+import type { Kind, KindName, Representation } from '../kinds/kind.ts'
 
 /** Fields as the service makes them of an object that states so much. */
 export type Additions = (kind: KindName, stated: Representation) => Representation
@@ -41,10 +41,6 @@ function withoutNeedless(
     const fewer = { ...rest, [path]: missing(keysOf(value), keysOf(make(rest)[path])) as unknown as Json }
     return suffices(fewer) ? fewer : left
   }, fields)
-}
-
-function keysOf(value: Json | undefined): Key[] {
-  return (value ?? []) as unknown as Key[]
 }
 
 function isEmptyList(value: Json | undefined): boolean {

@@ -1,8 +1,7 @@
 // Elements of relations that nobody states, where what is stated is all. Pure.
 
 import { SERVICE_ACCOUNT_SCOPE } from '../kinds/client-scope.ts'
-import { missing } from '../kinds/compare.ts'
-import type { Json } from '../kinds/fields.ts'
+import { keysOf, missing } from '../kinds/compare.ts'
 import type { Key } from '../kinds/kind.ts'
 import type { LiveState, Owned, PlanInput } from './plan-input.ts'
 
@@ -27,8 +26,4 @@ export function beyond(
 function isKeptElement({ kind, key, fields }: LiveState, path: string, element: Key): boolean {
   if (kind === 'client') return fields.serviceAccountsEnabled === true && element[0] === SERVICE_ACCOUNT_SCOPE
   return kind === 'role' && path === 'composites' && key[0] === 'admin' && element[1]?.endsWith('-realm') === true
-}
-
-function keysOf(value: Json | undefined): Key[] {
-  return (value ?? []) as unknown as Key[]
 }

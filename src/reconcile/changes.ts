@@ -4,6 +4,7 @@ import {
   type FlatFields,
   isSecret,
   isWholeMap,
+  keysOf,
   keysUnder,
   missing,
   resolve,
@@ -213,8 +214,4 @@ function attribution(input: PlanInput, live: LiveState, path: string): Attributi
 
 function statedElsewhere(input: PlanInput, { kind, object }: Owned, path: string): boolean {
   return input.others.some((other) => other.kind === kind && other.object === object && path in other.fields)
-}
-
-function keysOf(value: Json | undefined): Key[] {
-  return (value ?? []) as unknown as Key[]
 }

@@ -1,5 +1,5 @@
 // Notices of drift to an address: put into the outbox as soon as drift is seen, by whichever process is the first.
-import { createHmac } from 'node:crypto'
+import { signatureOf } from '../lib/signature.ts'
 import { keep, realmsTold, toldOf } from '../service/drift-told.ts'
 import { send, type Webhook } from '../service/outbox.ts'
 import { type RealmRow, type Service, SYSTEM } from '../service/service.ts'
@@ -89,6 +89,6 @@ function messageOf(
   }
   const leftOut = events.length - fitting.length
   const body = JSON.stringify({ realm: realm.name, number, at, events: fitting, ...(leftOut && { leftOut }) })
-  const signature = secret && `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
+  const signature = secret && signatureOf(body, secret)
   return { kind: 'webhook', url, event: 'drift', body, ...(signature && { signature }) }
 }

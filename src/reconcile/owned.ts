@@ -1,8 +1,7 @@
 // What sources own, against what they state now: only what differs is read.
-import { type FlatFields, missing, resolve } from '../kinds/compare.ts'
+import { type FlatFields, keysOf, missing, resolve } from '../kinds/compare.ts'
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
-import type { Key } from '../kinds/kind.ts'
 import { address } from '../kinds/tree.ts'
 import { type Context, type InventoryRow, inventoryOf, ownedOf } from '../service/context.ts'
 import type { DesiredObject, DesiredRealm } from './desired.ts'
@@ -105,14 +104,10 @@ export function ownedTogether(rows: readonly InventoryRow[], parts: readonly Sta
 function unitedFields(one: Owned, other: Owned): FlatFields {
   const fields: Record<string, Json> = { ...one.fields }
   for (const [path, value] of Object.entries(other.fields)) {
-    const more = resolve(kinds[one.kind], path).field.relation ? missing(keysIn(one.fields[path]), keysIn(value)) : []
-    fields[path] = more.length ? ([...keysIn(value), ...more] as unknown as Json) : value
+    const more = resolve(kinds[one.kind], path).field.relation ? missing(keysOf(one.fields[path]), keysOf(value)) : []
+    fields[path] = more.length ? ([...keysOf(value), ...more] as unknown as Json) : value
   }
   return fields
-}
-
-function keysIn(value: Json | undefined): Key[] {
-  return (value ?? []) as unknown as Key[]
 }
 
 /** What of the rows that were read is stated as it was applied after all, by address: it only stands elsewhere. */

@@ -1,5 +1,5 @@
 // What several sources state of one realm, taken together: one desired realm, one plan, one transaction.
-import { resolve } from '../kinds/compare.ts'
+import { keysOf, resolve } from '../kinds/compare.ts'
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key } from '../kinds/kind.ts'
@@ -90,10 +90,10 @@ function both(one: DesiredObject, other: DesiredObject, problems: Problem[]): De
 
 /** Of a relation each source states elements. */
 function united(one: StatedValue, other: StatedValue): StatedValue {
-  const known = new Set(keysIn(one.value).map((key) => JSON.stringify(key)))
-  const more = keysIn(other.value).filter((key) => !known.has(JSON.stringify(key)))
+  const known = new Set(keysOf(one.value).map((key) => JSON.stringify(key)))
+  const more = keysOf(other.value).filter((key) => !known.has(JSON.stringify(key)))
   if (!more.length) return one
-  const value = [...keysIn(one.value), ...more] as unknown as Json
+  const value = [...keysOf(one.value), ...more] as unknown as Json
   return { value, origin: new PlaceOfBoth(one.origin, other.origin, new Set(more.map((key) => JSON.stringify(key)))) }
 }
 
@@ -125,8 +125,4 @@ class PlaceOfBoth implements Place {
   line(number: number): string {
     return this.#one.line(number)
   }
-}
-
-function keysIn(value: Json): Key[] {
-  return (value ?? []) as unknown as Key[]
 }

@@ -1,6 +1,5 @@
 // What objects were at a revision: what is live, with the values before that the journal keeps put back, newest first. Pure.
-import { differences, type FlatFields, isSecret, missing, resolve } from '../kinds/compare.ts'
-import type { Json } from '../kinds/fields.ts'
+import { differences, type FlatFields, isSecret, keysOf, missing, resolve } from '../kinds/compare.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key, KindName } from '../kinds/kind.ts'
 import type { Action, Change } from './action.ts'
@@ -114,8 +113,4 @@ export function withoutSecrets(action: Action): { action: Action; kept: string[]
   const isKept = ({ path }: Change) => isSecret(kind, path)
   const changes = action.changes.filter((one) => !isKept(one) && !resolve(kind, one.path).field.computed)
   return { action: { ...action, changes }, kept: action.changes.filter(isKept).map(({ path }) => path) }
-}
-
-function keysOf(value: Json): Key[] {
-  return (value ?? []) as unknown as Key[]
 }

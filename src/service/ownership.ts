@@ -1,8 +1,8 @@
 // What sources state, and who else changes it by REST: told, or refused, as the source settles it. Pure, but for the question who may.
-import { type FlatFields, isWholeMap, missing, resolve, same } from '../kinds/compare.ts'
+import { type FlatFields, isWholeMap, keysOf, missing, resolve, same } from '../kinds/compare.ts'
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
-import type { Key, Kind, KindName } from '../kinds/kind.ts'
+import type { Kind, KindName } from '../kinds/kind.ts'
 import { describe } from '../kinds/tree.ts'
 import type { OwnedRow } from '../store/inventory.ts'
 import type { JournalEntry } from '../store/journal.ts'
@@ -87,8 +87,4 @@ function overwrittenAt({ source, kind, key, file, line, lines, settings }: Owned
     at: `${file}:${line + (path === undefined ? 0 : (lines?.[path] ?? 0))}`,
     refused: (settings as SourceSettings).ownership === 'refuse',
   }
-}
-
-function keysOf(value: Json): Key[] {
-  return (value ?? []) as unknown as Key[]
 }
