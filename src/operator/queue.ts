@@ -1,10 +1,10 @@
-// Whose turn it is: each realm by itself, one run after the other, again when it failed, and now and then.
+// Whose turn it is: each realm by itself, one turn after the other, again when it failed, and now and then.
 import { backOff } from '../lib/back-off.ts'
 import { limited } from '../lib/limited.ts'
 
-/** How soon a realm is looked at again by itself, in milliseconds; `failed`: that it is tried again because of that. */
+/** How soon a realm is looked at again by itself, in milliseconds, if at all; `failed`: that it is tried again because of that. */
 export interface Next {
-  readonly wait: number
+  readonly wait?: number
   readonly failed: boolean
 }
 
@@ -38,10 +38,12 @@ export function queue(look: (realm: string, failures: number) => Promise<Next>):
   const run = async (realm: string, own: Turn) => {
     do {
       own.again = false
-      const { wait, failed } = await turn(async () => (closed ? { wait: 0, failed: false } : look(realm, own.failures)))
+      const { wait, failed } = await turn(
+        async (): Promise<Next> => (closed ? { failed: false } : look(realm, own.failures)),
+      )
       own.failures = failed ? own.failures + 1 : 0
       clearTimeout(own.timer)
-      if (!closed) own.timer = setTimeout(() => add(realm), wait).unref()
+      if (!closed && wait !== undefined) own.timer = setTimeout(() => add(realm), wait).unref()
     } while (own.again && !closed)
     own.running = undefined
   }

@@ -41,8 +41,8 @@ export function writer(cluster: Cluster, put: (resource: Resource) => void): Wri
     try {
       put(await turn(() => cluster.ask<Resource>('PATCH', path, body, type)))
     } catch (error) {
-      // It is gone: there is nothing to say of it.
-      if (!(error instanceof ClusterError && error.status === 404)) throw error
+      // It is gone, or another one by now: the watch brings that, and then it is looked at anew.
+      if (!(error instanceof ClusterError && [404, 409].includes(error.status))) throw error
     }
   }
   const isOurs = ({ apiVersion, kind }: Resource) => apiVersion === API_VERSION && plurals.has(kind)

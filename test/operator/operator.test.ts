@@ -226,6 +226,21 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     expect((await listPlans(service, SYSTEM)).filter(({ realms }) => realms[0]?.name === realm)).toEqual([])
   })
 
+  test('what somebody else writes into a status or takes away of finalizers is put right', async () => {
+    const space = await newSpace(kubernetes)
+    const acme = resource('Realm', 'acme', { realm: newName() })
+    await space.apply(acme)
+    const { status, metadata } = await space.stands(acme, 'True')
+    const path = `/apis/regent.dev/v1alpha1/namespaces/${space.namespace}/realms/acme`
+    const merge = { 'content-type': 'application/merge-patch+json' }
+    await kubernetes.ask('PATCH', `${path}/status`, { status: { drift: 5, realm: 'other' } }, merge)
+    await until(async () => (await space.get(acme)).status.realm === status.realm)
+    expect((await space.get(acme)).status).toEqual(status)
+    await space.strip(acme)
+    await until(async () => (await space.get(acme)).metadata.finalizers !== undefined)
+    expect((await space.get(acme)).metadata.finalizers).toEqual(metadata.finalizers)
+  })
+
   test('drift is shown where it is stated, and the resource stays ready', async () => {
     const space = await newSpace(kubernetes)
     const realm = newName()

@@ -1,0 +1,29 @@
+// Drift of all realms, as it is now: what statuses tell of it, and what wants to be put back at once.
+import type { Drift } from '../reconcile/drift.ts'
+import { driftWatch } from '../reconcile/drift-watch.ts'
+import type { Service } from '../service/service.ts'
+
+/** Drift that keeps itself up to date. */
+export interface Drifts {
+  of(realm: string): Drift[]
+  stop(): void
+}
+
+/** `changed`: there is more or less drift in the realm; `heals`: some of what is new is to be put back at once. */
+export async function followDrift(service: Service, changed: (realm: string, heals: boolean) => void): Promise<Drifts> {
+  const all = new Map<string, Drift>()
+  const keyOf = ({ realm, source, kind, key, path = '' }: Drift) => JSON.stringify([realm, source, kind, key, path])
+  const watching = await driftWatch(service).subscribe(({ events }) => {
+    for (const { event, drift } of events) {
+      if (event === 'drift') all.set(keyOf(drift), drift)
+      else all.delete(keyOf(drift))
+    }
+    for (const [realm, own] of Map.groupBy(events, ({ drift }) => drift.realm))
+      changed(
+        realm,
+        own.some(({ event, drift }) => event === 'drift' && drift.policy === 'selfHeal'),
+      )
+  })
+  for (const drift of [...watching.now.values()].flat()) all.set(keyOf(drift), drift)
+  return { of: (realm) => [...all.values()].filter((drift) => drift.realm === realm), stop: watching.stop }
+}

@@ -1,0 +1,71 @@
+// Says in the cluster how resources stand, lets go of those whose objects are gone, and tells what has happened to them.
+import type { Drift } from '../reconcile/drift.ts'
+import { type Standing, statusOf, statusOfOther } from './conditions.ts'
+import type { Desired, Member, RealmOf } from './desired.ts'
+import { eventsBetween } from './events.ts'
+import type { LivePicture } from './picture.ts'
+import type { Resource, Status } from './resource.ts'
+import type { Writer } from './write.ts'
+
+/** How a realm stood, and what it was made of then: what was found out is said of that, and of nothing newer. */
+export interface Stood {
+  readonly realm: RealmOf
+  readonly standing: Standing
+}
+
+/** Says how resources stand. What is said already is not written again. Throws what the API server refuses, after all were told. */
+export interface Teller {
+  realm(stood: Stood, drifts: readonly Drift[]): Promise<void>
+  /** Resources that belong to no realm. */
+  others(members: Desired['others']): Promise<void>
+  /** Whether this version of the resource was compared with what is to be said of it; others than ours need not be. */
+  knows(resource: Resource): boolean
+}
+
+/** Tells of what is in the picture. */
+export function teller(picture: LivePicture, write: Writer, clock: () => Date): Teller {
+  const compared = new WeakSet<Resource>()
+
+  /** What is written is compared with what is there by now, but speaks of the generation that was looked at. */
+  const say = async ({ resource }: Member, statusFor: (current: Resource) => Status) => {
+    const latest = picture.latest(resource)
+    if (!latest) return
+    const { generation } = resource.metadata
+    const current = { ...latest, metadata: { ...latest.metadata, ...(generation !== undefined && { generation }) } }
+    const status = statusFor(current)
+    await write.say(current, status)
+    for (const event of eventsBetween(current, status)) await write.tell(current, event)
+    compared.add(latest)
+  }
+  const release = async ({ resource }: Member) => {
+    const latest = picture.latest(resource)
+    if (!latest) return
+    await write.release(latest)
+    compared.add(latest)
+  }
+  const each = async <T>(members: readonly T[], tell: (member: T) => Promise<void>) => {
+    const told = await Promise.allSettled(members.map(tell))
+    const refused = told.find((one) => one.status === 'rejected')
+    if (refused) throw refused.reason
+  }
+
+  return {
+    realm({ realm, standing }, drifts) {
+      const isDone = ({ file }: Member) =>
+        'result' in standing && standing.result.how === 'applied' && !standing.result.faults.has(file)
+      return each(realm.members, (member) =>
+        member.leaves && isDone(member)
+          ? release(member)
+          : say(member, (resource) => statusOf({ ...member, resource }, realm, standing, drifts, clock())),
+      )
+    },
+    others: (members) =>
+      each(members, (member) =>
+        // There is nothing that it could leave behind.
+        member.leaves
+          ? release(member)
+          : say(member, (resource) => statusOfOther({ ...member, resource }, member.fault, clock())),
+      ),
+    knows: (resource) => compared.has(resource) || picture.latest(resource) === undefined,
+  }
+}
