@@ -24,9 +24,12 @@ export interface GitSource {
   readonly called: string
   /** The commit that was fetched last, good or not. */
   readonly attempted: string | undefined
-  /** The commit that the server has now. Throws RemoteError. */
-  head(): Promise<string>
-  /** What is stated there now. Throws RemoteError, DocumentError, or SourceError for what is not signed, or states nothing. */
+  /** Fetches the commit that the server has now, and names it. Throws RemoteError. */
+  fetch(): Promise<string>
+  /**
+   * What is stated in the commit that was fetched and not read yet, or else in the one that the server has now. Throws
+   * RemoteError, DocumentError, or SourceError for what is not signed, or states nothing.
+   */
   read(): Promise<SourceState & SourceText>
   /** Removes the repository. */
   close(): Promise<void>
@@ -45,28 +48,40 @@ export async function openGitSource(address: GitAddress, options: GitSourceOptio
   const failed = (reason: string) => new SourceError(`${called}: ${reason}`)
   const parse = parsing()
   let attempted: string | undefined
-  // The server was asked for it, and it was not fetched since.
-  let found: { readonly name: string; readonly commit: string } | undefined
+  // It was fetched, and not read since.
+  let fetched: string | undefined
+  // What the server calls it: to ask and then to fetch takes two connections, and those of ssh are slow.
+  let known: string | undefined
+
+  const names = !ref ? ['HEAD'] : ref.startsWith('refs/') ? [ref] : [`refs/heads/${ref}`, `refs/tags/${ref}`]
+  const isCommit = ref !== undefined && /^([\da-f]{40}|[\da-f]{64})$/.test(ref)
 
   /** A branch goes before a tag of the same name. */
   const find = async () => {
-    if (ref && /^([\da-f]{40}|[\da-f]{64})$/.test(ref)) return { name: ref, commit: ref }
-    const names = !ref ? ['HEAD'] : ref.startsWith('refs/') ? [ref] : [`refs/heads/${ref}`, `refs/tags/${ref}`]
-    const asked = ['ls-remote', '--quiet', '--', url, ...names, ...names.map((name) => `${name}^{}`)]
-    const listed = await git(asked, remote('git cannot ask its server'))
-    const commits = new Map(listed.split('\n').map((line) => line.split('\t').reverse() as [string, string]))
-    const name = names.find((one) => commits.has(one))
-    if (name) return { name, commit: commits.get(`${name}^{}`) ?? commits.get(name)! }
+    const listed = await git(['ls-remote', '--quiet', '--', url, ...names], remote('git cannot ask its server'))
+    const there = new Set(listed.split('\n').map((line) => line.split('\t')[1]))
+    const name = names.find((one) => there.has(one))
+    if (name) return name
     const missing = ref ? `there is no branch or tag ${ref} (a commit is named in full)` : 'it holds no commit'
     throw new RemoteError(`${url}: ${missing}`)
   }
 
   const fetch = async (): Promise<string> => {
-    const { name } = found ?? (await find())
-    found = undefined
+    if (isCommit && ref === attempted) return ref
+    const name = isCommit ? ref : (known ?? (await find()))
     const how = ['--quiet', '--depth=1', '--no-tags', '--force', '--no-recurse-submodules', '--no-write-fetch-head']
-    await git(['fetch', ...how, '--', url, `${name}:${FETCHED}`], remote('git cannot fetch'))
-    return (await git(['rev-parse', '--verify', '--quiet', `${FETCHED}^{commit}`], failed)).trim()
+    try {
+      await git(['fetch', ...how, '--', url, `${name}:${FETCHED}`], remote('git cannot fetch'))
+    } catch (error) {
+      if (!known || !/couldn't find remote ref/.test((error as Error).message)) throw error
+      known = undefined
+      return fetch()
+    }
+    // What comes first may come into being beside another one.
+    if (name === names[0]) known = name
+    const commit = (await git(['rev-parse', '--verify', '--quiet', `${FETCHED}^{commit}`], failed)).trim()
+    fetched = commit === attempted ? undefined : commit
+    return commit
   }
 
   /** Signatures of other kinds than SSH are not looked up in whatever keyring there is. */
@@ -108,12 +123,10 @@ export async function openGitSource(address: GitAddress, options: GitSourceOptio
     get attempted() {
       return attempted
     },
-    async head() {
-      found = await find()
-      return found.commit
-    },
+    fetch,
     async read() {
-      attempted = await fetch()
+      attempted = fetched ?? (await fetch())
+      fetched = undefined
       if (options.signers) await verify(attempted, options.signers)
       return readCommit(attempted)
     },

@@ -14,7 +14,7 @@ export function pollGitSource(source: GitSource, every: number, told: GitWatcher
   return again(every, async () => {
     if (told.unfinished()) return every
     try {
-      if ((await source.head()) !== source.attempted) await told.changed()
+      if ((await source.fetch()) !== source.attempted) await told.changed()
     } catch (error) {
       told.failed(error)
     }
