@@ -26,10 +26,11 @@ export class ClusterError extends Error {
 /** Milliseconds in which an answer, or the next event, must come: an API server sends bookmarks every minute. */
 const SILENCE = 90_000
 
-/** The cluster that `KUBECONFIG` names, or the one that this runs in. Throws where there is none. */
-export function openCluster(): Cluster {
+/** The cluster that the file names; without one, that of `KUBECONFIG`, or the one that this runs in. Throws where there is none. */
+export function openCluster(file?: string): Cluster {
   const config = new KubeConfig()
-  config.loadFromDefault()
+  if (file === undefined) config.loadFromDefault()
+  else config.loadFromFile(file)
   const cluster = config.getCurrentCluster()
   if (!cluster)
     throw new Error('there is no cluster: name a configuration in KUBECONFIG, or run the server in a cluster')

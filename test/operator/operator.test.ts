@@ -1,13 +1,22 @@
 // The operator at a real API server: what is applied there becomes live, says how it stands, and goes when it is deleted.
 import { globSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Cluster, openCluster } from '../../src/operator/cluster.ts'
+import type { Cluster } from '../../src/operator/cluster.ts'
 import { listPlans } from '../../src/service/plans.ts'
 import { type Service, SYSTEM } from '../../src/service/service.ts'
 import { listSources, sourcesOf } from '../../src/service/sources.ts'
 import { change, liveObject } from '../support/changes.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes, resourcesIn } from '../support/kubernetes.ts'
-import { allGone, type Found, newSpace, type Operated, operate, resource, until } from '../support/operated.ts'
+import {
+  allGone,
+  type Found,
+  newSpace,
+  type Operated,
+  operate,
+  operatorsCluster,
+  resource,
+  until,
+} from '../support/operated.ts'
 import { ANN } from '../support/reconcile.ts'
 import { newName, testService } from '../support/service.ts'
 
@@ -196,7 +205,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await operated.stop()
     const [unchanged, applied] = [service.applies.unchanged, await service.read(SYSTEM, realm, sourcesOf)]
     const asked = new Map<string, number>()
-    const cluster = openCluster()
+    const cluster = operatorsCluster()
     const count = (verb: string) => asked.set(verb, (asked.get(verb) ?? 0) + 1)
     const counting: Cluster = {
       ...cluster,

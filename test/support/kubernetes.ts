@@ -28,25 +28,30 @@ export interface Answer {
   readonly body: any
 }
 
-/** The API server, asked as whoever KUBECONFIG names. */
-export interface Kubernetes {
+/** What the API server is asked. */
+export interface Connection {
+  /** The configuration by which it is asked. */
+  readonly config: KubeConfig
   ask(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
   /** `kubectl apply --server-side`. `options`: further parameters, such as `dryRun=All`. */
   apply(resource: Resource, options?: string): Promise<Answer>
   /** Where resources of that version and kind are. */
   pathOf(resource: Pick<Resource, 'apiVersion' | 'kind'>, namespace?: string): Promise<string>
+}
+
+/** The API server with the definitions of Regent's resources. */
+export interface Kubernetes extends Connection {
   /** A namespace of the tests' own. */
   newNamespace(labels?: Record<string, string>): Promise<string>
   /** Removes these namespaces, with all that is in them. */
   leave(): Promise<void>
 }
 
-/** Opens it, with the definitions of `crds/` as they are now. */
-export async function openKubernetes(): Promise<Kubernetes> {
+/** The API server, asked as whoever KUBECONFIG names. */
+export function connect(): Connection {
   const config = new KubeConfig()
   config.loadFromDefault()
   const { server } = config.getCurrentCluster()!
-  const namespaces: string[] = []
 
   async function ask(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
     const options: RequestOptions = { method, headers: { 'content-type': 'application/json', ...headers } }
@@ -72,11 +77,17 @@ export async function openKubernetes(): Promise<Kubernetes> {
     return ask('PATCH', path, resource, { 'content-type': 'application/apply-patch+yaml' })
   }
 
+  return { config, ask, apply, pathOf }
+}
+
+/** Opens it, with the definitions of `crds/` as they are now. */
+export async function openKubernetes(): Promise<Kubernetes> {
+  const connection = connect()
+  const { ask, apply } = connection
+  const namespaces: string[] = []
   await install(ask, apply)
   return {
-    ask,
-    apply,
-    pathOf,
+    ...connection,
     async newNamespace(labels = {}) {
       const name = `regent-test-${randomBytes(6).toString('hex')}`
       namespaces.push(name)

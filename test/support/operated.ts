@@ -1,6 +1,6 @@
 // A service whose operator follows a real API server, and what tests ask of that.
-import { vi } from 'vitest'
-import { openCluster } from '../../src/operator/cluster.ts'
+import { inject, vi } from 'vitest'
+import { type Cluster, openCluster } from '../../src/operator/cluster.ts'
 import { OPERATE, type OperatorOptions, operator } from '../../src/operator/operator.ts'
 import { seekLease } from '../../src/service/leases.ts'
 import type { Service } from '../../src/service/service.ts'
@@ -23,12 +23,15 @@ export interface Operated {
   stop(): Promise<void>
 }
 
+/** The API server, as the chart lets the operator ask it; without Helm, as whoever KUBECONFIG names. */
+export const operatorsCluster = (): Cluster => openCluster(inject('operatorConfig'))
+
 /** Starts the operator of the service. */
 export function operate(service: Service, options: Partial<OperatorOptions> = {}): Operated {
   const failures: unknown[] = []
   const failed = (error: unknown) => failures.push(error)
   const counts = (namespace: string) => spaces.has(namespace)
-  const given = { cluster: openCluster(), limitOf: () => undefined, counts, say: () => {}, failed, ...options }
+  const given = { cluster: operatorsCluster(), limitOf: () => undefined, counts, say: () => {}, failed, ...options }
   const seeker = seekLease(service, OPERATE, 15, operator(service, given))
   return { failures, stop: () => seeker.close() }
 }

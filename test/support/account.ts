@@ -1,0 +1,86 @@
+// The account that the chart gives the operator, with the rights that the chart gives it, at the API server of the tests.
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { loadAll } from 'js-yaml'
+import { helm } from './helm.ts'
+import { connect, type Resource } from './kubernetes.ts'
+
+/** An account of a release of the chart. */
+export interface Account {
+  /** File with the configuration by which it asks. */
+  readonly config: string
+  /** Leaves nothing of it. */
+  remove(): Promise<void>
+}
+
+/** A rule of a ClusterRole. */
+export interface Rule {
+  readonly apiGroups: readonly string[]
+  readonly resources: readonly string[]
+  readonly verbs: readonly string[]
+}
+
+/** What the chart gives the operator: the account, its rights, and that it has them. */
+export function renderedAccount(release: string, namespace: string): Resource[] {
+  const needed = ['hostname=https://id.example.org', 'database.secret=db', 'key.secret=key']
+  const parts = ['service-account', 'cluster-role'].flatMap((one) => ['--show-only', `templates/${one}.yaml`])
+  const values = needed.flatMap((one) => ['--set', one])
+  return loadAll(
+    helm(
+      'template',
+      release,
+      'charts/regent',
+      '--namespace',
+      namespace,
+      '--kube-version',
+      '1.36.0',
+      ...parts,
+      ...values,
+    ),
+  ) as Resource[]
+}
+
+/** Makes it, and waits until it may what it may. */
+export async function newAccount(): Promise<Account> {
+  const { config, ask, apply, pathOf } = connect()
+  const name = `regent-test-${randomBytes(6).toString('hex')}`
+  const resources = renderedAccount(name, name)
+  await ask('POST', '/api/v1/namespaces', { metadata: { name } })
+  for (const one of resources) {
+    const { status, body } = await apply(one)
+    if (status > 201) throw new Error(`${one.kind}: ${body.message}`)
+  }
+  const account = `/api/v1/namespaces/${name}/serviceaccounts/${name}`
+  // As long as the longest campaign.
+  const lasting = { expirationSeconds: 12 * 60 * 60 }
+  const { token } = (await ask('POST', `${account}/token`, { spec: lasting })).body.status
+  const may = async () => {
+    const resourceAttributes = { verb: 'list', resource: 'secrets' }
+    const asked = { spec: { user: `system:serviceaccount:${name}:${name}`, resourceAttributes } }
+    return (await ask('POST', '/apis/authorization.k8s.io/v1/subjectaccessreviews', asked)).body.status.allowed
+  }
+  while (!(await may())) await new Promise((resolve) => setTimeout(resolve, 20))
+
+  const folder = await mkdtemp(join(tmpdir(), 'regent-account-'))
+  const file = join(folder, 'config.json')
+  const { server, caFile, caData } = config.getCurrentCluster()!
+  const trust = caData ? { 'certificate-authority-data': caData } : { 'certificate-authority': caFile }
+  const text = {
+    clusters: [{ name, cluster: { server, ...trust } }],
+    users: [{ name, user: { token } }],
+    contexts: [{ name, context: { cluster: name, user: name } }],
+    'current-context': name,
+  }
+  await writeFile(file, JSON.stringify(text), { mode: 0o600 })
+  return {
+    config: file,
+    async remove() {
+      for (const one of resources.filter(({ metadata }) => !metadata.namespace))
+        await ask('DELETE', `${await pathOf(one)}/${one.metadata.name}`)
+      await ask('DELETE', `/api/v1/namespaces/${name}`)
+      await rm(folder, { recursive: true })
+    },
+  }
+}
