@@ -22,6 +22,18 @@ export interface HeldRole {
   readonly client: string | null
 }
 
+/** From the roles in `held` to what they contain, `c.part`; of the realm role `stop` not its parts. */
+const partsOfHeld = (realm: number, stop: string | undefined) => sql`
+  from held h
+  join role t on t.realm = ${realm} and t.id = h.id and not (t.client is null and t.name is not distinct from ${stop ?? null}::text)
+  join role_composite c on c.realm = ${realm} and c.role = h.id`
+
+/** The roles in `held`, as HeldRole has them. */
+const namesOfHeld = (realm: number) => sql`
+  t.id, t.name, o.client_id as client
+  from held h join role t on t.realm = ${realm} and t.id = h.id
+  left join client o on o.realm = ${realm} and o.id = t.client`
+
 /** The roles that they have in effect, each once; of the realm role `stop` not its parts. One statement. */
 export async function selectEffectiveRoles(
   tx: Transaction,
@@ -71,13 +83,9 @@ export async function selectEffectiveRoles(
         union
         select r.default_role from realm r where r.number = ${realm} and ${newcomers})
       union
-      select c.part from held h
-      join role t on t.realm = ${realm} and t.id = h.id and not (t.client is null and t.name is not distinct from ${stop ?? null}::text)
-      join role_composite c on c.realm = ${realm} and c.role = h.id
+      select c.part ${partsOfHeld(realm, stop)}
     )
-    select t.id, t.name, o.client_id as client
-    from held h join role t on t.realm = ${realm} and t.id = h.id
-    left join client o on o.realm = ${realm} and o.id = t.client`.execute(tx)
+    select ${namesOfHeld(realm)}`.execute(tx)
   return rows
 }
 
@@ -95,17 +103,12 @@ export async function selectContainedRoles(
   stop: string | undefined,
 ): Promise<ContainedRole[]> {
   const { rows } = await sql<ContainedRole>`
-    with recursive contained as (
+    with recursive held as (
       select r.id as root, r.id from role r where r.realm = ${realm} and r.id = any(${roles})
       union
-      select c.root, p.part
-      from contained c
-      join role t on t.realm = ${realm} and t.id = c.id and not (t.client is null and t.name is not distinct from ${stop ?? null}::text)
-      join role_composite p on p.realm = ${realm} and p.role = c.id
+      select h.root, c.part ${partsOfHeld(realm, stop)}
     )
-    select c.root, c.id, t.name, o.client_id as client
-    from contained c join role t on t.realm = ${realm} and t.id = c.id
-    left join client o on o.realm = ${realm} and o.id = t.client`.execute(tx)
+    select h.root, ${namesOfHeld(realm)}`.execute(tx)
   return rows
 }
 
@@ -134,14 +137,9 @@ export async function selectAccountRoles(
         union
         select j.root, m.role from joined j join group_role m on m.realm = ${realm} and m.realm_group = j.id)
       union
-      select h.root, c.part
-      from held h
-      join role t on t.realm = ${realm} and t.id = h.id and not (t.client is null and t.name is not distinct from ${stop ?? null}::text)
-      join role_composite c on c.realm = ${realm} and c.role = h.id
+      select h.root, c.part ${partsOfHeld(realm, stop)}
     )
-    select h.root, h.id, t.name, o.client_id as client
-    from held h join role t on t.realm = ${realm} and t.id = h.id
-    left join client o on o.realm = ${realm} and o.id = t.client`.execute(tx)
+    select h.root, ${namesOfHeld(realm)}`.execute(tx)
   return rows
 }
 
@@ -165,12 +163,8 @@ export async function selectRolesOfAnybody(
         union
         select m.role from joined j join group_role m on m.realm = ${realm} and m.realm_group = j.id)
       union
-      select c.part from held h
-      join role t on t.realm = ${realm} and t.id = h.id and not (t.client is null and t.name is not distinct from ${stop ?? null}::text)
-      join role_composite c on c.realm = ${realm} and c.role = h.id
+      select c.part ${partsOfHeld(realm, stop)}
     )
-    select t.id, t.name, o.client_id as client
-    from held h join role t on t.realm = ${realm} and t.id = h.id
-    left join client o on o.realm = ${realm} and o.id = t.client`.execute(tx)
+    select ${namesOfHeld(realm)}`.execute(tx)
   return rows
 }
