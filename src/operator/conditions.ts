@@ -2,6 +2,7 @@
 
 import { describe } from '../kinds/tree.ts'
 import type { Drift } from '../reconcile/drift.ts'
+import type { Waits } from './dependencies.ts'
 import type { Fault, Member, RealmOf } from './desired.ts'
 import { APPROVED, type Condition, REQUESTED_AT, type Run, type Status } from './resource.ts'
 import type { Result } from './run.ts'
@@ -11,28 +12,30 @@ import { revisionOf } from './states.ts'
 export type Standing = { readonly at: Date } & (
   | { readonly result: Result }
   | { readonly failure: string }
-  | { readonly waits: { readonly reason: string; readonly message: string } }
+  | { readonly waits: Waits }
 )
 
 type Said = Pick<Condition, 'status' | 'reason' | 'message'> & { readonly also?: 'Reconciling' | 'Stalled' }
 
-/** The status of a resource of the realm; `prior`: what it was. */
+/** The status of a resource of the realm, as it was looked at; `prior`: what is said of it by now. */
 export function statusOf(
   member: Member,
+  prior: Status,
   realm: RealmOf,
   standing: Standing,
   drifts: readonly Drift[],
   now: Date,
 ): Status {
-  const { resource, stated, file } = member
-  const prior = resource.status ?? {}
+  const { stated, file } = member
   const said = saidOf(member, realm, standing)
   const isHolder = file === realm.holder?.file
   const own = drifts.filter((drift) => drift.file === file)
   const revision = stated && revisionOf(isHolder ? realm.members.filter((one) => one.stated) : [member])
   const isApplied = said.status === 'True' && revision !== undefined
   return {
-    ...common(member, realm.name, said, own, now),
+    ...common(member, prior, realm.name, said, own, now),
+    // What waits has handled no request yet.
+    ...keep('lastHandledReconcileAt', 'waits' in standing ? prior.lastHandledReconcileAt : requestOf(member)),
     ...keep('lastAppliedRevision', isApplied ? revision : prior.lastAppliedRevision),
     ...keep('lastAttemptedRevision', revision ?? prior.lastAttemptedRevision),
     drift: new Set(own.map(({ kind, key }) => `${kind} ${key.join()}`)).size,
@@ -41,27 +44,31 @@ export function statusOf(
 }
 
 /** The status of a resource that belongs to no realm. */
-export function statusOfOther(member: Member, fault: Fault, now: Date): Status {
-  const { lastAppliedRevision, lastAttemptedRevision } = member.resource.status ?? {}
+export function statusOfOther(member: Member, prior: Status, fault: Fault, now: Date): Status {
+  const { lastAppliedRevision, lastAttemptedRevision } = prior
   return {
-    ...common(member, undefined, saidOfFault(fault), [], now),
+    ...common(member, prior, undefined, saidOfFault(fault), [], now),
+    ...keep('lastHandledReconcileAt', requestOf(member)),
     ...keep('lastAppliedRevision', lastAppliedRevision),
     ...keep('lastAttemptedRevision', lastAttemptedRevision),
   }
 }
 
+const requestOf = ({ resource }: Member) => resource.metadata.annotations?.[REQUESTED_AT]
+
 function common(
   { resource }: Member,
+  prior: Status,
   realm: string | undefined,
   said: Said,
   drifts: readonly Drift[],
   now: Date,
 ): Status {
-  const { generation, annotations } = resource.metadata
+  const { generation } = resource.metadata
   const at = moment(now)
   const condition = (type: Condition['type'], one: Omit<Said, 'also'>): Condition => {
     const { status, reason, message } = one
-    const before = resource.status?.conditions?.find((other) => other.type === type)
+    const before = prior.conditions?.find((other) => other.type === type)
     const lastTransitionTime = before?.status === status ? before.lastTransitionTime : at
     return { type, status, reason, message, lastTransitionTime, ...keep('observedGeneration', generation) }
   }
@@ -77,7 +84,6 @@ function common(
         : []),
     ],
     ...keep('realm', realm),
-    ...keep('lastHandledReconcileAt', annotations?.[REQUESTED_AT]),
   }
 }
 
@@ -85,11 +91,14 @@ const keep = <K extends string, V>(name: K, value: V | undefined) =>
   (value === undefined ? {} : { [name]: value }) as { [name in K]?: V }
 
 function saidOf(member: Member, realm: RealmOf, standing: Standing): Said {
-  if ('failure' in standing) {
-    const what = member.leaves ? 'its object goes when this is over: ' : ''
+  const what = member.leaves ? 'its object goes when this is over: ' : ''
+  if ('failure' in standing)
     return { status: 'False', reason: 'Failed', message: what + standing.failure, also: 'Reconciling' }
+  if ('waits' in standing) {
+    const { reason, message, how } = standing.waits
+    const also = how === 'meant' ? {} : { also: how ? ('Stalled' as const) : ('Reconciling' as const) }
+    return { status: 'False', reason, message: what + message, ...also }
   }
-  if ('waits' in standing) return { status: 'False', ...standing.waits, also: 'Reconciling' }
   const { how, faults, plan, guarded } = standing.result
   const fault = faults.get(member.file)
   if (fault) return saidOfFault(fault)

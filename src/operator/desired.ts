@@ -123,7 +123,9 @@ function memberOf(resource: Resource): Member {
   const { metadata, spec = {} } = resource
   const member = { resource, file: nameOf(resource), namespace: metadata.namespace! }
   if (!metadata.deletionTimestamp) return member
-  const stays = spec.deletionPolicy === 'Orphan' || isDisabled(resource, PRUNE)
+  const isLeftAlone = [PRUNE, RECONCILE].some((annotation) => isDisabled(resource, annotation))
+  // Only a realm says what it prunes.
+  const stays = spec.deletionPolicy === 'Orphan' || spec.prune === 'none' || isLeftAlone
   return { ...member, leaves: stays ? 'released' : 'deleted' }
 }
 

@@ -1,13 +1,14 @@
 // What tells whether a realm is to be looked at again: everything that a run of it depends on, and nothing else. Pure.
 import { createHash } from 'node:crypto'
+import type { Waits } from './dependencies.ts'
 import type { Member, RealmOf } from './desired.ts'
 import { APPROVED, REQUESTED_AT } from './resource.ts'
 
-/** The same text as long as nothing is asked for that was not asked for before. `ready`: of the resources that it depends on. */
+/** The same text as long as nothing is asked for that was not asked for before. */
 export function fingerprint(
   realm: RealmOf,
   astray: ReadonlyMap<string, readonly string[]>,
-  ready: readonly boolean[],
+  waits: Waits | undefined,
 ): string {
   const spaces = [...realm.ceilings.keys()].sort()
   const hash = createHash('sha256').update(
@@ -16,7 +17,7 @@ export function fingerprint(
       spaces.map((namespace) => astray.get(namespace) ?? []),
       realm.settings,
       realm.holder?.resource.spec?.allowedNamespaces,
-      ready,
+      waits,
     ]),
   )
   for (const member of realm.members) hash.update(JSON.stringify(askedOf(member)))

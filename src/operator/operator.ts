@@ -7,15 +7,15 @@ import type { Ceiling } from '../service/power.ts'
 import type { Service } from '../service/service.ts'
 import type { Cluster } from './cluster.ts'
 import type { Standing } from './conditions.ts'
+import { waitsFor } from './dependencies.ts'
 import { type Desired, desired, type RealmOf } from './desired.ts'
 import { type Drifts, followDrift } from './drifts.ts'
 import { fingerprint } from './fingerprint.ts'
 import { type Known, readKnown } from './known.ts'
 import { watchCluster } from './picture.ts'
 import { type Next, queue, waitAfter } from './queue.ts'
-import { isReady } from './resource.ts'
 import { type Stood, teller } from './telling.ts'
-import { dependenciesOf, turnOf } from './turn.ts'
+import { turnOf } from './turn.ts'
 import { writer } from './write.ts'
 
 /** Which of several servers applies resources: whoever has this lease. */
@@ -76,8 +76,7 @@ function operate(service: Service, options: OperatorOptions, lease: Lease): Tenu
     astray = new Map([...strays].map(([namespace, members]) => [namespace, members.map(({ file }) => file)]))
     for (const name of new Set([...now.realms.keys(), ...known.realms()])) {
       const realm = realmOf(name)
-      const dependencies = dependenciesOf(realm, now.realms).map((one) => typeof one !== 'string' && isReady(one))
-      const print = fingerprint(realm, astray, dependencies)
+      const print = fingerprint(realm, astray, waitsFor(realm, now.realms))
       if (seen.get(name) !== print) {
         seen.set(name, print)
         runs.add(name)
@@ -99,7 +98,7 @@ function operate(service: Service, options: OperatorOptions, lease: Lease): Tenu
     try {
       const isHolder = realm.holder !== undefined && known.holderOf(name) === realm.holder.namespace
       const options = { lease, limitOf, isHolder, before: known.namespacesIn(name), astray }
-      const turned = await turnOf(service, realm, dependenciesOf(realm, now.realms), options)
+      const turned = await turnOf(service, realm, waitsFor(realm, now.realms), options)
       stand(turned)
       if ('result' in turned) {
         known.put(realm, turned.result)

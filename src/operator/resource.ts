@@ -82,9 +82,3 @@ export function nameOf({ kind, metadata: { namespace, name } }: Pick<Resource, '
 export function isDisabled({ metadata: { annotations } }: Resource, annotation: string): boolean {
   return annotations?.[annotation] === 'disabled'
 }
-
-/** Whether the resource, as it is now, is live. */
-export function isReady({ status, metadata }: Resource): boolean {
-  const ready = status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') === true
-  return ready && status?.observedGeneration === metadata.generation
-}

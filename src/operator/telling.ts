@@ -26,15 +26,13 @@ export interface Teller {
 export function teller(picture: LivePicture, write: Writer, clock: () => Date): Teller {
   const compared = new WeakSet<Resource>()
 
-  /** What is written is compared with what is there by now, but speaks of the generation that was looked at. */
-  const say = async ({ resource }: Member, statusFor: (current: Resource) => Status) => {
+  /** What is written is compared with what is there by now, but speaks of the generation, and of the request, that was looked at. */
+  const say = async ({ resource }: Member, statusFor: (prior: Status) => Status) => {
     const latest = picture.latest(resource)
     if (!latest) return
-    const { generation } = resource.metadata
-    const current = { ...latest, metadata: { ...latest.metadata, ...(generation !== undefined && { generation }) } }
-    const status = statusFor(current)
-    await write.say(current, status)
-    for (const event of eventsBetween(current, status)) await write.tell(current, event)
+    const status = statusFor(latest.status ?? {})
+    await write.say(latest, status)
+    for (const event of eventsBetween(latest, status)) await write.tell(latest, event)
     compared.add(latest)
   }
   const release = async ({ resource }: Member) => {
@@ -56,15 +54,13 @@ export function teller(picture: LivePicture, write: Writer, clock: () => Date): 
       return each(realm.members, (member) =>
         member.leaves && isDone(member)
           ? release(member)
-          : say(member, (resource) => statusOf({ ...member, resource }, realm, standing, drifts, clock())),
+          : say(member, (prior) => statusOf(member, prior, realm, standing, drifts, clock())),
       )
     },
     others: (members) =>
       each(members, (member) =>
         // There is nothing that it could leave behind.
-        member.leaves
-          ? release(member)
-          : say(member, (resource) => statusOfOther({ ...member, resource }, member.fault, clock())),
+        member.leaves ? release(member) : say(member, (prior) => statusOfOther(member, prior, member.fault, clock())),
       ),
     knows: (resource) => compared.has(resource) || picture.latest(resource) === undefined,
   }

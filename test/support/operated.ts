@@ -13,8 +13,8 @@ const timeout = 15_000
 // biome-ignore lint/suspicious/noExplicitAny: statuses of any kind
 export type Found = any
 
-/** Namespaces of the tests: others are somebody else's. */
-const spaces = new Set<string>()
+/** Namespaces of the tests, others are somebody else's; and where in them something was applied. */
+const spaces = new Map<string, Set<string>>()
 
 /** A running operator. */
 export interface Operated {
@@ -54,7 +54,8 @@ export interface Space {
 /** A new namespace. */
 export async function newSpace(kubernetes: Kubernetes, labels: Record<string, string> = {}): Promise<Space> {
   const namespace = await kubernetes.newNamespace(labels)
-  spaces.add(namespace)
+  const applied = new Set<string>()
+  spaces.set(namespace, applied)
   const pathOf = async ({ kind, metadata }: Pick<Resource, 'kind' | 'metadata'>) => {
     const apiVersion = kind === 'Secret' ? 'v1' : 'regent.dev/v1alpha1'
     return `${await kubernetes.pathOf({ apiVersion, kind }, namespace)}/${metadata.name}`
@@ -67,6 +68,7 @@ export async function newSpace(kubernetes: Kubernetes, labels: Record<string, st
       const one = resource as Resource
       const { status, body } = await kubernetes.apply({ ...one, metadata: { ...one.metadata, namespace } })
       if (status > 201) throw new Error(body.message)
+      applied.add(await kubernetes.pathOf(one, namespace))
     },
     async delete(...resources) {
       for (const one of resources) await kubernetes.ask('DELETE', await pathOf(one))
@@ -75,7 +77,7 @@ export async function newSpace(kubernetes: Kubernetes, labels: Record<string, st
       let last: Found
       const stands = async () => {
         last = await get(resource)
-        const ready = last.status?.conditions?.find(({ type }: Found) => type === 'Ready')
+        const ready = conditionOf(last, 'Ready')
         const isNow = last.status?.observedGeneration === last.metadata?.generation
         return isNow && ready?.status === status && (reason === undefined || ready.reason === reason)
       }
@@ -94,12 +96,17 @@ export async function newSpace(kubernetes: Kubernetes, labels: Record<string, st
   }
 }
 
-/** Waits until the namespaces are gone that were left: nothing holds them, as long as the operator runs. */
+/** Deletes what was applied, and waits until it is gone: nothing holds it, as long as the operator runs. */
 export async function allGone(kubernetes: Kubernetes): Promise<void> {
-  const isGone = async (namespace: string) =>
-    (await kubernetes.ask('GET', `/api/v1/namespaces/${namespace}`)).status === 404
-  for (const namespace of spaces) await vi.waitUntil(() => isGone(namespace), { timeout: 50_000, interval: 200 })
+  const paths = [...spaces.values()].flatMap((own) => [...own])
+  for (const path of paths) await kubernetes.ask('DELETE', path)
+  const isEmpty = async (path: string) => (await kubernetes.ask('GET', `${path}?limit=1`)).body.items?.length === 0
+  for (const path of paths) await vi.waitUntil(() => isEmpty(path), { timeout: 50_000, interval: 200 })
 }
+
+/** A condition of a resource, where it has that. */
+export const conditionOf = ({ status }: Found, type: string): Found =>
+  status?.conditions?.find((one: Found) => one.type === type)
 
 /** Waits until it is so. */
 export const until = (what: () => Promise<boolean>): Promise<unknown> => vi.waitUntil(what, { timeout })
