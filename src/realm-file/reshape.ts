@@ -11,6 +11,7 @@ import { clientPolicies } from './forms/client-policies.ts'
 import { clientTemplates } from './forms/client-templates.ts'
 import { components } from './forms/components.ts'
 import { earlier } from './forms/earlier.ts'
+import type { Form } from './forms/form.ts'
 import { groups } from './forms/groups.ts'
 import { identityProviders } from './forms/identity-providers.ts'
 import { localization } from './forms/localization.ts'
@@ -19,26 +20,6 @@ import { scopeMappings } from './forms/scope-mappings.ts'
 import { userFederation } from './forms/user-federation.ts'
 import { userProfile } from './forms/user-profile.ts'
 import { pointerOf } from './problem.ts'
-
-/** One form, both ways. Reading leaves alone what it does not understand: whoever checks the realm says what is wrong. */
-export interface Form {
-  readonly read: (realm: Representation, notes: Notes) => Representation
-  readonly write: (realm: Representation) => Representation
-  /** Fields of kinds as documents write them in this form, where that is more than their description says. */
-  readonly shapes?: (schemaOf: (kind: KindName) => z.ZodType) => Shapes
-}
-
-/** Schemas of fields, by kind and name. */
-export type Shapes = Readonly<Partial<Record<KindName, Readonly<Record<string, z.ZodType>>>>>
-
-/** What reading a form takes note of. Paths are those of the realm before, but for `to` and `named`. */
-export interface Notes {
-  readonly report: Report
-  /** What stands at `to` now, in the realm that is read, stood at `from`. */
-  readonly moved: (to: Path, from: Path) => void
-  /** The object at the path is only named: stating it does not make it. */
-  readonly named: (path: Path) => void
-}
 
 /** The forms in the order in which they are read; they are written the other way round. */
 const forms: readonly Form[] = [

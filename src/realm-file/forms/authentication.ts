@@ -2,7 +2,7 @@
 import type { Json } from '../../kinds/fields.ts'
 import type { Representation } from '../../kinds/kind.ts'
 import { isObject } from '../form.ts'
-import type { Form, Notes } from '../reshape.ts'
+import type { Form, Notes } from './form.ts'
 
 /** Optional steps and names of actions in small letters read as what they mean today; steps written with whether they are flows. */
 export const authentication: Form = {

@@ -7,10 +7,10 @@ import type { Key, Representation } from '../../kinds/kind.ts'
 import { relationValue } from '../../kinds/relations.ts'
 import type { Path } from '../../lib/position.ts'
 import { isObject } from '../form.ts'
-import type { Form, Notes } from '../reshape.ts'
 import { found } from '../words.ts'
 import { settingsLists, settingsOf } from './authorization-settings.ts'
 import { authorizationShape } from './authorization-shape.ts'
+import type { Form, Notes } from './form.ts'
 import { withUmaRoles } from './uma-roles.ts'
 
 const { fields } = kinds.authorizationPolicy

@@ -3,7 +3,7 @@ import { builtInObjects } from '../../kinds/built-in/index.ts'
 import type { Json } from '../../kinds/fields.ts'
 import type { Representation } from '../../kinds/kind.ts'
 import { isObject } from '../form.ts'
-import type { Form, Notes } from '../reshape.ts'
+import type { Form, Notes } from './form.ts'
 
 /** Templates read as client scopes, and the template of a client as one of its client scopes. */
 export const clientTemplates: Form = {

@@ -6,8 +6,8 @@ import type { Json } from '../../kinds/fields.ts'
 import type { Representation } from '../../kinds/kind.ts'
 import type { Path } from '../../lib/position.ts'
 import { isObject } from '../form.ts'
-import type { Form, Notes } from '../reshape.ts'
 import { found } from '../words.ts'
+import type { Form, Notes } from './form.ts'
 
 /** Components by type as a list with paths, and back. */
 export const components: Form = {

@@ -5,8 +5,8 @@ import type { Representation } from '../../kinds/kind.ts'
 import { RENAMED_FROM } from '../../kinds/tree.ts'
 import type { Path } from '../../lib/position.ts'
 import { isObject } from '../form.ts'
-import type { Form, Notes } from '../reshape.ts'
 import { found } from '../words.ts'
+import type { Form, Notes } from './form.ts'
 
 /** Roles that everybody has read as what the default role contains, and roles of applications as those of clients. */
 export const earlier: Form = {

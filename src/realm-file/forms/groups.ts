@@ -4,8 +4,8 @@ import { nameOf, parentPath, step } from '../../kinds/group.ts'
 import type { Representation } from '../../kinds/kind.ts'
 import type { Path } from '../../lib/position.ts'
 import { isObject } from '../form.ts'
-import type { Form } from '../reshape.ts'
 import { found } from '../words.ts'
+import type { Form } from './form.ts'
 
 /** Nested groups as a list with paths, and back. */
 export const groups: Form = {

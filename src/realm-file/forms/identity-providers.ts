@@ -1,7 +1,7 @@
 // Identity providers: whether one is offered at log-in was one of its settings.
 import { withoutEarlierSettings } from '../../kinds/identity-provider.ts'
 import { isObject } from '../form.ts'
-import type { Form } from '../reshape.ts'
+import type { Form } from './form.ts'
 
 /** The earlier setting as the field that took its place. */
 export const identityProviders: Form = {

@@ -4,8 +4,8 @@ import type { Json } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/kind.ts'
 import { isObject } from '../form.ts'
-import type { Form } from '../reshape.ts'
 import { found } from '../words.ts'
+import type { Form } from './form.ts'
 
 /** The names of the map: the second one is keycloak-config-cli's. */
 const FIELDS = ['localizationTexts', 'messageBundles'] as const

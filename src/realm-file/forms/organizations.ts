@@ -4,8 +4,8 @@ import type { Json } from '../../kinds/fields.ts'
 import type { Representation } from '../../kinds/kind.ts'
 import type { Path } from '../../lib/position.ts'
 import { isObject } from '../form.ts'
-import type { Form, Notes } from '../reshape.ts'
 import { found } from '../words.ts'
+import type { Form, Notes } from './form.ts'
 
 /** What an organization lists, the list of the realm where each of these stands, and its natural key. */
 const PEOPLE = { field: 'members', list: 'users', key: 'username', folded: true } as const

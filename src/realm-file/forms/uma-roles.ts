@@ -3,7 +3,7 @@ import type { Json } from '../../kinds/fields.ts'
 import type { Representation } from '../../kinds/kind.ts'
 import { UMA_PROTECTION } from '../../service/resource-servers.ts'
 import { isObject } from '../form.ts'
-import type { Notes } from '../reshape.ts'
+import type { Notes } from './form.ts'
 
 /** The realm with the role of each client that decides permissions. */
 export function withUmaRoles(realm: Representation, { moved }: Pick<Notes, 'moved'>): Representation {

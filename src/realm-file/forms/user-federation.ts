@@ -5,8 +5,8 @@ import type { Json } from '../../kinds/fields.ts'
 import type { Representation } from '../../kinds/kind.ts'
 import type { Path } from '../../lib/position.ts'
 import { isObject } from '../form.ts'
-import type { Form, Notes } from '../reshape.ts'
 import { found } from '../words.ts'
+import type { Form, Notes } from './form.ts'
 
 /** User stores and their mappers as components. */
 export const userFederation: Form = {

@@ -4,8 +4,8 @@ import { PROFILE_SETTING, profileText } from '../../kinds/component-settings.ts'
 import { USER_PROFILE } from '../../kinds/component-types.ts'
 import type { Json } from '../../kinds/fields.ts'
 import { isObject } from '../form.ts'
-import type { Form } from '../reshape.ts'
 import { found } from '../words.ts'
+import type { Form } from './form.ts'
 
 /** A user profile as the component that holds it. */
 export const userProfile: Form = {
