@@ -1,8 +1,9 @@
 // One of several servers: it follows the sources while it has the lease, and waits for it otherwise.
+import { follow } from '../reconcile/following/follow.ts'
+import { type Healing, startHealing } from '../reconcile/following/heal.ts'
 import type { Candidate } from '../service/leases.ts'
 import type { Service } from '../service/service.ts'
-import { follow } from './follow.ts'
-import { type Healing, startHealing } from './heal.ts'
+import { terminal } from './follow-told.ts'
 import { paint } from './paint.ts'
 import type { Watched } from './watched.ts'
 
@@ -13,7 +14,7 @@ export function replica(service: Service, sources: readonly Watched[], failed: C
     begin(lease) {
       if (waiting) console.log('This server applies the sources now.\n')
       waiting = false
-      const follower = follow(service, sources, lease)
+      const follower = follow(service, sources, lease, terminal)
       const tell = (line: string) => console.error(`${line}\n`)
       let healing: Healing | undefined
       let ended = false

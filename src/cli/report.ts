@@ -4,7 +4,6 @@ import type { Position } from '../lib/position.ts'
 import { renderPosition } from '../realm-file/problem.ts'
 import type { Moved } from '../reconcile/moved.ts'
 import { renderMoved } from '../reconcile/waiting.ts'
-import type { Wrong } from '../service/source-states.ts'
 
 /** An answer of the API that is none of success. */
 export class ApiError extends Error {
@@ -25,17 +24,6 @@ export class ApiError extends Error {
     this.problems = said.problems ?? []
     this.moved = said.moved ?? []
   }
-}
-
-/** Problems of one attempt that are kept with their places. */
-const PLACES = 20
-
-/** The first things that are wrong, with the place of each; undefined where no document is. */
-export function placesIn(error: unknown): readonly Wrong[] | undefined {
-  const { problems } = error as { problems?: ApiError['problems'] }
-  return problems
-    ?.slice(0, PLACES)
-    .map(({ position: { file, line, column }, message }) => ({ file, line, column, message }))
 }
 
 /** What to tell about an error: its problems with their places, or its message. */

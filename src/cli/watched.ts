@@ -1,12 +1,11 @@
 // The sources of the server: files and folders, which are watched, and repositories, whose servers are asked.
-import type { Again } from '../lib/again.ts'
+import type { Follower } from '../reconcile/following/follow.ts'
+import type { Followed } from '../reconcile/following/followed.ts'
+import { openRepository } from '../reconcile/following/repository.ts'
 import { allowedBy } from '../reconcile/sources/allowed.ts'
 import { parsing, readFileSource } from '../reconcile/sources/file.ts'
-import { openGitSource } from '../reconcile/sources/git.ts'
 import { type GitAddress, sameRepository } from '../reconcile/sources/git-address.ts'
-import { pollGitSource } from '../reconcile/sources/poll.ts'
 import { watchFileSource } from '../reconcile/sources/watch.ts'
-import type { Followed, Follower } from './follow.ts'
 import type { Named } from './named.ts'
 import { report } from './report.ts'
 
@@ -57,39 +56,24 @@ function files(path: string, named: Named): Watched {
 
 async function repository(address: GitAddress, named: Named, hooks: boolean, signal: AbortSignal): Promise<Watched> {
   const { signers, timeout, interval } = named
-  const source = await openGitSource(address, { ...howToRead(named), signers, timeout, signal })
-  let polling: Again | undefined
-  const watched: Watched = {
+  const own = await openRepository(address, {
     ...whichOne(named),
-    called: source.called,
-    get watching() {
-      return polling !== undefined
+    ...howToRead(named),
+    ...{ signers, timeout, interval, signal },
+    settled: (state) => settled(state, named),
+  })
+  const when = hooks ? 'at once by a webhook, or else ' : ''
+  return Object.assign(own, {
+    watch: async (follower: Follower) => {
+      own.poll(follower)
+      return `Watching ${own.called}. Push a commit there, and it is applied ${when}within ${interval} s.`
     },
-    get attempted() {
-      return source.attempted
+    pushed(urls: readonly string[]) {
+      const isOwn = !urls.length || urls.some((url) => sameRepository(url, address.url))
+      if (isOwn) own.now()
+      return isOwn
     },
-    read: async () => settled(await source.read(), named),
-    async watch(follower) {
-      const unfinished = () => follower.unfinished(watched)
-      const changed = () => follower.changed(watched)
-      const failed = (error: unknown) => follower.failed(watched, error)
-      const asking = pollGitSource(source, interval * 1000, { changed, failed, unfinished })
-      polling = { ...asking, now: () => (unfinished() ? void changed() : asking.now()) }
-      const when = hooks ? 'at once by a webhook, or else ' : ''
-      return `Watching ${source.called}. Push a commit there, and it is applied ${when}within ${interval} s.`
-    },
-    pushed(urls) {
-      const own = !urls.length || urls.some((url) => sameRepository(url, address.url))
-      if (own) polling?.now()
-      return own
-    },
-    async unwatch() {
-      await polling?.close()
-      polling = undefined
-    },
-    close: () => source.close(),
-  }
-  return watched
+  })
 }
 
 const whichOne = ({ name, dependsOn, suspend, retryInterval }: Named) => ({ name, dependsOn, suspend, retryInterval })

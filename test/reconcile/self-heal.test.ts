@@ -1,9 +1,9 @@
 // What a source says is to heal is put back at once, by the server that follows it; who fights with it is named.
 import { afterAll, expect, test } from 'vitest'
-import { follow } from '../../src/cli/follow.ts'
-import { startHealing } from '../../src/cli/heal.ts'
 import type { DriftEvent } from '../../src/reconcile/drift-events.ts'
 import { driftWatch } from '../../src/reconcile/drift-watch.ts'
+import { follow } from '../../src/reconcile/following/follow.ts'
+import { startHealing } from '../../src/reconcile/following/heal.ts'
 import { type Lease, RECONCILE, seekLease } from '../../src/service/leases.ts'
 import { openService, SYSTEM } from '../../src/service/service.ts'
 import type { SourceSettings } from '../../src/service/source-settings.ts'
@@ -43,7 +43,7 @@ async function followed(settings: SourceSettings) {
     return state
   }
   const one = { name: realm, called: realm, attempted: undefined, retryInterval: 60, read }
-  const follower = follow(following, [one], await lease.promise)
+  const follower = follow(following, [one], await lease.promise, { words: String })
   await follower.begin()
   const lines = inbox<string>()
   const events = inbox<DriftEvent>()

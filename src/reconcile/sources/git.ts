@@ -2,7 +2,8 @@
 import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { SourceState } from '../wanted.ts'
-import { makeClone } from './clones.ts'
+import { type Brought, writeBrought } from './brought.ts'
+import { type Clone, makeClone } from './clones.ts'
 import { type FileSourceOptions, parsing, readFileSource, SourceError } from './file.ts'
 import { type GitAddress, nameOf, shownAddress } from './git-address.ts'
 import { gitIn, RemoteError } from './git-command.ts'
@@ -16,6 +17,8 @@ export interface GitSourceOptions extends Pick<FileSourceOptions, 'name' | 'unkn
   readonly timeout?: number | undefined
   /** Ends what runs. */
   readonly signal?: AbortSignal | undefined
+  /** Absent: git may log in with all that whoever runs the server has set up. */
+  readonly brings?: Brought | undefined
 }
 
 /** A source with a repository of its own, which holds what was fetched last. */
@@ -40,9 +43,21 @@ const FETCHED = 'refs/source'
 
 /** Opens a source: nobody is asked yet. Throws SourceError where there is no git. */
 export async function openGitSource(address: GitAddress, options: GitSourceOptions): Promise<GitSource> {
+  const clone = await makeClone()
+  try {
+    return await openIn(clone, address, options)
+  } catch (error) {
+    await clone.remove()
+    throw error
+  }
+}
+
+async function openIn({ folder, remove }: Clone, address: GitAddress, options: GitSourceOptions): Promise<GitSource> {
   const { url, ref, path } = address
-  const { folder, remove } = await makeClone()
-  const git = gitIn(join(folder, 'repository'), address, options.signal, options.timeout)
+  const { signal, timeout, brings } = options
+  const apart = brings && (await writeBrought(folder, brings))
+  const signers = apart?.signers ?? options.signers
+  const git = gitIn(join(folder, 'repository'), address, { signal, timeout, apart })
   const called = shownAddress(address)
   const remote = (what: string) => (reason: string) => new RemoteError(`${url}: ${what}: ${reason}`)
   const failed = (reason: string) => new SourceError(`${called}: ${reason}`)
@@ -86,11 +101,12 @@ export async function openGitSource(address: GitAddress, options: GitSourceOptio
 
   /** Signatures of other kinds than SSH are not looked up in whatever keyring there is. */
   const verify = async (commit: string, signers: string) => {
+    const whose = apart?.signers ? 'any of its signers' : `anybody whom ${signers} names`
     const keys = { 'gpg.ssh.allowedSignersFile': resolve(signers), 'gpg.minTrustLevel': 'fully' }
     const others = { 'gpg.program': 'false', 'gpg.openpgp.program': 'false', 'gpg.x509.program': 'false' }
     const settings = Object.entries({ ...keys, ...others }).flatMap(([name, value]) => ['-c', `${name}=${value}`])
     await git([...settings, 'verify-commit', commit], (reason) =>
-      failed(`the commit ${commit} is not signed by anybody whom ${signers} names (${reason})`),
+      failed(`the commit ${commit} is not signed by ${whose} (${reason})`),
     )
   }
 
@@ -112,12 +128,7 @@ export async function openGitSource(address: GitAddress, options: GitSourceOptio
     }
   }
 
-  try {
-    await git(['init', '--quiet', '--bare', '--template='], failed)
-  } catch (error) {
-    await remove()
-    throw error
-  }
+  await git(['init', '--quiet', '--bare', '--template='], failed)
   return {
     called,
     get attempted() {
@@ -127,7 +138,7 @@ export async function openGitSource(address: GitAddress, options: GitSourceOptio
     async read() {
       attempted = fetched ?? (await fetch())
       fetched = undefined
-      if (options.signers) await verify(attempted, options.signers)
+      if (signers) await verify(attempted, signers)
       return readCommit(attempted)
     },
     close: remove,

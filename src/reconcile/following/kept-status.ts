@@ -1,9 +1,17 @@
 // What is kept of the sources that a server follows: how they are doing, for everybody who asks, and what is wanted of them.
-import type { Outcome } from '../reconcile/run.ts'
-import type { Lease } from '../service/leases.ts'
-import type { Service } from '../service/service.ts'
-import { type Ended, keepStatus, type SourceState, sourceStates, statusAfter } from '../service/source-states.ts'
-import type { Followed } from './follow.ts'
+
+import type { Lease } from '../../service/leases.ts'
+import type { Service } from '../../service/service.ts'
+import {
+  type Ended,
+  keepStatus,
+  type SourceState,
+  type SourceStatus,
+  sourceStates,
+  statusAfter,
+} from '../../service/source-states.ts'
+import type { Outcome } from '../run.ts'
+import type { Followed } from './followed.ts'
 
 /** The states of sources, as they are kept. What says nothing new is not written. */
 export interface Kept {
@@ -11,6 +19,8 @@ export interface Kept {
   load(): Promise<void>
   /** It is not to be read. */
   rests(source: Followed): boolean
+  /** How the source of that name is doing; undefined where nothing is known of it. */
+  statusOf(name: string): SourceStatus | undefined
   /** What it depends on and that was never applied. */
   waitsFor(source: Followed): string[]
   /** An attempt ended without success; where it is tried again by itself, after `wait` milliseconds. */
@@ -22,8 +32,8 @@ export interface Kept {
 /** How an attempt ended, but for when and what was attempted. */
 type How = Omit<Ended, 'at' | 'revision' | 'nextTryAt'>
 
-/** Keeps the states of these sources while the lease is this process's. */
-export function keeping(service: Service, lease: Lease, sources: readonly Followed[]): Kept {
+/** Keeps the states of these sources, as they are then, while the lease is this process's. */
+export function keeping(service: Service, lease: Lease, sources: ReadonlySet<Followed>): Kept {
   const known = new Map<string, SourceState>()
   let last: Promise<void> = Promise.resolve()
   const keep = (name: string, revision: string | undefined, { wait, ...how }: How & { readonly wait?: number }) => {
@@ -41,11 +51,12 @@ export function keeping(service: Service, lease: Lease, sources: readonly Follow
       await last
       const found = await sourceStates(
         service,
-        sources.map(({ name }) => name),
+        [...sources].map(({ name }) => name),
       )
       for (const one of found) known.set(one.name, one)
     },
     rests: ({ name, suspend }) => suspend === true || Boolean(known.get(name)?.suspended),
+    statusOf: (name) => known.get(name)?.status,
     waitsFor: ({ dependsOn = [] }) => dependsOn.filter((name) => !known.get(name)?.status.applied),
     note: ({ name, attempted }, how) => keep(name, attempted, how),
     applied(name, revision, { realms }) {
@@ -64,7 +75,7 @@ export function keeping(service: Service, lease: Lease, sources: readonly Follow
 }
 
 /** The sources, each after those that it depends on. */
-export function inDependencyOrder(sources: readonly Followed[]): Followed[] {
+export function inDependencyOrder(sources: ReadonlySet<Followed>): Followed[] {
   const ordered = new Set<Followed>()
   const add = (source: Followed) => {
     for (const other of sources) if (source.dependsOn?.includes(other.name)) add(other)

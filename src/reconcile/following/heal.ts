@@ -1,9 +1,9 @@
 // Puts back at once what a source says is to heal; more slowly where somebody changes it again and again.
-import { describe } from '../kinds/tree.ts'
-import type { Drift } from '../reconcile/drift.ts'
-import { driftWatch } from '../reconcile/drift-watch.ts'
-import { by } from '../reconcile/words.ts'
-import type { Service } from '../service/service.ts'
+import { describe } from '../../kinds/tree.ts'
+import type { Service } from '../../service/service.ts'
+import type { Drift } from '../drift.ts'
+import { driftWatch } from '../drift-watch.ts'
+import { by } from '../words.ts'
 import type { Follower } from './follow.ts'
 
 /** What is done about drift until it is closed. */

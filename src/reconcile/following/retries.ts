@@ -1,6 +1,6 @@
 // Sources that failed for a reason that may pass: each is tried again by itself, less and less often.
-import { backOff } from '../lib/back-off.ts'
-import type { Followed } from './follow.ts'
+import { backOff } from '../../lib/back-off.ts'
+import type { Followed } from './followed.ts'
 
 /** Milliseconds after which a source is tried again at the latest, where nothing else is settled for it. */
 const LONGEST = 15 * 60 * 1000

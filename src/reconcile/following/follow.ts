@@ -1,47 +1,24 @@
-// What watched sources do to the store, told on the terminal.
-import { chunks } from '../lib/chunks.ts'
-import { DocumentError } from '../realm-file/problem.ts'
-import { ActionError } from '../reconcile/apply.ts'
-import type { Drift } from '../reconcile/drift.ts'
-import { outcomeLines } from '../reconcile/render.ts'
-import { applySources, type Outcome } from '../reconcile/run.ts'
-import { SourceError } from '../reconcile/sources/file.ts'
-import { RemoteError } from '../reconcile/sources/git-command.ts'
-import { sharing } from '../reconcile/sources/sharing.ts'
-import type { SourceState } from '../reconcile/wanted.ts'
-import { driftPolicy } from '../service/drift-policy.ts'
-import { ServiceError } from '../service/errors.ts'
-import type { Lease } from '../service/leases.ts'
-import type { Service } from '../service/service.ts'
+// What sources that are followed do to the store. What is wrong is told, and the last good state stays.
+import { driftPolicy } from '../../service/drift-policy.ts'
+import type { Lease } from '../../service/leases.ts'
+import type { Service } from '../../service/service.ts'
+import type { Drift } from '../drift.ts'
+import { applySources, type Outcome } from '../run.ts'
+import { sharing } from '../sources/sharing.ts'
+import type { SourceState } from '../wanted.ts'
+import { isFenced, isRefusal, placesIn } from './failures.ts'
+import type { Audience, Followed } from './followed.ts'
 import { inDependencyOrder, keeping } from './kept-status.ts'
-import { paint } from './paint.ts'
-import { placesIn, report } from './report.ts'
 import { retries } from './retries.ts'
-
-/** Lines that are written at a time. */
-const LINES = 1_000
-
-/** A source that is watched. */
-export interface Followed {
-  readonly name: string
-  /** What it is called on the terminal. */
-  readonly called: string
-  /** The commit that was read last, good or not. */
-  readonly attempted: string | undefined
-  /** It is applied once each of these has been applied. */
-  readonly dependsOn?: readonly string[]
-  /** Its settings say that it is not to be read. */
-  readonly suspend?: boolean
-  /** Seconds after which it is tried again for the first time. */
-  readonly retryInterval: number
-  /** What it states now. */
-  read(): Promise<SourceState>
-}
 
 /** Applies sources. Those that state the same realms go together; runs follow each other. */
 export interface Follower {
   /** Applies all of them, once each was read. */
   begin(): Promise<void>
+  /** Follows one more, which is applied now. */
+  add(source: Followed): Promise<void>
+  /** Follows it no more; resolves when nothing of it runs. */
+  remove(source: Followed): Promise<void>
   /** Applies one as it is now, with the others as they were when they were read last. */
   changed(source: Followed): Promise<void>
   /** Tells that it cannot be asked whether it has changed; not again while the reason is the same. */
@@ -58,8 +35,14 @@ export interface Follower {
   end(): Promise<void>
 }
 
-/** Follows the sources while the lease is this process's. What is wrong is told, and the last good state stays. */
-export function follow(service: Service, sources: readonly Followed[], lease: Lease): Follower {
+/** Follows the sources while the lease is this process's. */
+export function follow(
+  service: Service,
+  initial: Iterable<Followed>,
+  lease: Lease,
+  { words, happened = () => {}, stands = () => {} }: Audience,
+): Follower {
+  const sources = new Set(initial)
   const states = new Map<Followed, SourceState>()
   const passing = retries((source) => void changed(source))
   /** What was refused, or waits for others: tried again when another one was applied. */
@@ -75,26 +58,34 @@ export function follow(service: Service, sources: readonly Followed[], lease: Le
   }
   /** What is alone is read when it changes, and may be long; but what heals is wanted at once, as it was when it was good. */
   const isKept = ({ settings }: SourceState) =>
-    sources.length > 1 || settings?.drift?.some(({ policy }) => policy === 'selfHeal') === true
+    sources.size > 1 || settings?.drift?.some(({ policy }) => policy === 'selfHeal') === true
+  const stand = (source: Followed, outcome?: Outcome) =>
+    stands(source, { status: kept.statusOf(source.name) ?? {}, rests: kept.rests(source), ...(outcome && { outcome }) })
   const failed = (source: Followed, error: unknown) => {
-    if (ended) return
-    const reason = report(error)
+    // Somebody else has the lease, and says how it stands.
+    if (ended || !sources.has(source) || isFenced(error)) return
+    const reason = words(error)
     const problems = placesIn(error)
     if (isRefusal(error)) {
       passing.delete(source)
       kept.note(source, { ending: 'Refused', message: reason, problems })
+      stand(source)
       if (refusedOnes.get(source) === reason) return
       refusedOnes.set(source, reason)
-      refused(source, error)
+      happened({ what: 'refused', source, reason })
       return
     }
     const { wait, isNew } = passing.add(source, reason)
     kept.note(source, { ending: 'Retrying', message: reason, problems, wait })
-    if (!isNew) return
-    console.error(`${paint('red', `${source.called} cannot be applied now; what was live stays:`)}\n${reason}\n`)
+    stand(source)
+    if (isNew) happened({ what: 'failed', source, reason })
   }
   const read = async (source: Followed): Promise<SourceState | undefined> => {
-    if (ended || kept.rests(source)) return undefined
+    if (ended || !sources.has(source)) return undefined
+    if (kept.rests(source)) {
+      stand(source)
+      return undefined
+    }
     try {
       return await source.read()
     } catch (error) {
@@ -114,17 +105,19 @@ export function follow(service: Service, sources: readonly Followed[], lease: Le
     if (missing.length) {
       const reason = `it is applied after ${missing.join(', ')}`
       kept.note(source, { ending: 'WaitsForSources', message: reason })
-      if (refusedOnes.get(source) !== reason) console.log(`${source.called}: ${reason}.\n`)
+      stand(source)
+      if (refusedOnes.get(source) !== reason) happened({ what: 'waits', source, reason })
       refusedOnes.set(source, reason)
       return false
     }
     try {
       const actor = { kind: 'source', source: together[0]!.name } as const
       const outcome = await applySources(service, { actor, lease }, together)
-      if (!isKnown(outcome)) tell(outcome)
+      if (!isKnown(outcome)) happened({ what: 'applied', outcome })
       for (const { name, revision } of together) kept.applied(name, revision, outcome)
+      for (const one of sources) if (together.some(({ name }) => name === one.name)) stand(one, outcome)
       refusedOnes.delete(source)
-      if (passing.delete(source)) console.log(`${source.called} can be applied again.\n`)
+      if (passing.delete(source)) happened({ what: 'recovered', source })
       return true
     } catch (error) {
       failed(source, error)
@@ -136,15 +129,27 @@ export function follow(service: Service, sources: readonly Followed[], lease: Le
     if (!state) return false
     const others = [...states].flatMap(([other, one]) => (other === source ? [] : [one]))
     const good = await run(source, sharing(state, states.get(source), others))
-    if (!good) return false
+    if (!good || !sources.has(source)) return false
     if (isKept(state)) states.set(source, state)
     else states.delete(source)
     return true
   }
-  const changed = (source: Followed) =>
+  const attemptWithOthers = async (source: Followed) => {
+    if (!(await attempt(source))) return
+    for (const other of [...refusedOnes.keys()]) if (other !== source) await attempt(other)
+  }
+  const changed = (source: Followed) => queued(() => attemptWithOthers(source))
+  const woken = (name: string) =>
     queued(async () => {
-      if (!(await attempt(source))) return
-      for (const other of [...refusedOnes.keys()]) if (other !== source) await attempt(other)
+      await kept.load()
+      const source = [...sources].find((one) => one.name === name)
+      if (!source) return
+      if (kept.rests(source)) {
+        // Nor does it take part in runs of others, as it was read last.
+        states.delete(source)
+        stand(source)
+        happened({ what: 'rests', source })
+      } else await attemptWithOthers(source)
     })
   return {
     begin: () =>
@@ -163,6 +168,18 @@ export function follow(service: Service, sources: readonly Followed[], lease: Le
         }
         for (const [source, state] of states) if (!isKept(state)) states.delete(source)
       }),
+    add(source) {
+      sources.add(source)
+      return woken(source.name)
+    },
+    remove(source) {
+      sources.delete(source)
+      return queued(async () => {
+        states.delete(source)
+        refusedOnes.delete(source)
+        passing.delete(source)
+      })
+    },
     changed,
     failed,
     unfinished: (source) => passing.has(source),
@@ -179,39 +196,11 @@ export function follow(service: Service, sources: readonly Followed[], lease: Le
       })
       return good
     },
-    woken: (name) =>
-      queued(async () => {
-        await kept.load()
-        const source = sources.find((one) => one.name === name)
-        if (!source) return
-        if (kept.rests(source)) {
-          // Nor does it take part in runs of others, as it was read last.
-          states.delete(source)
-          console.log(`${source.called} is suspended: it is not read, and what was applied stays.\n`)
-        } else await attempt(source)
-      }),
+    woken,
     end() {
       ended = true
       passing.close()
       return last
     },
   }
-}
-
-/** Whether it is due to what the source states: nothing but another statement helps. */
-function isRefusal(error: unknown): boolean {
-  if (error instanceof SourceError) return !(error instanceof RemoteError)
-  return error instanceof DocumentError || error instanceof ServiceError || error instanceof ActionError
-}
-
-function tell(outcome: Outcome): void {
-  const read = outcome.sources.map(({ name, revision }) => `${name} at ${revision}`).join(', ')
-  console.log(`${paint('dim', new Date().toLocaleTimeString())} ${read}`)
-  for (const lines of chunks(outcomeLines(outcome, 'applied', paint), LINES)) console.log(lines.join('\n'))
-  console.log()
-}
-
-function refused({ called, attempted }: Followed, error: unknown): void {
-  const what = attempted ? `${called} at ${attempted}` : called
-  console.error(`${paint('red', `${what} was not applied; what was live stays:`)}\n${report(error)}\n`)
 }
