@@ -15,6 +15,14 @@ export type Standing = { readonly at: Date } & (
   | { readonly waits: Waits }
 )
 
+/** How a realm stands after two runs, the first of which nobody was told of: what that one did is not lost by one that had nothing to do. */
+export function together(untold: Standing, now: Standing): Standing {
+  if (!('result' in untold && 'result' in now)) return now
+  const [{ result: first }, { result: second }] = [untold, now]
+  if (first.how !== 'applied' || second.how !== 'applied' || !acts(first) || acts(second)) return now
+  return { at: untold.at, result: { ...second, plan: first.plan } }
+}
+
 type Said = Pick<Condition, 'status' | 'reason' | 'message'> & { readonly also?: 'Reconciling' | 'Stalled' }
 
 /** The status of a resource of the realm, as it was looked at; `prior`: what is said of it by now. */
@@ -145,6 +153,8 @@ function driftTold(drifts: readonly Drift[]): string {
 /** As Kubernetes writes times. */
 const moment = (at: Date): string => at.toISOString().replace(/\.\d+Z$/, 'Z')
 
+const acts = ({ plan }: Result) => plan.create + plan.update + plan.delete > 0
+
 const RUNS = 5
 
 /** What a realm remembers of its runs; one that had nothing to do leaves nothing. */
@@ -168,8 +178,7 @@ function ofRuns(prior: Status, standing: Standing, revision: string | undefined,
     return { ...before, ...(failed.length && { history: failed }) }
   }
   const { result } = standing
-  const acts = result.plan.create + result.plan.update + result.plan.delete > 0
-  if (!acts && !result.guarded) {
+  if (!acts(result) && !result.guarded) {
     const first = plan ? {} : { plan: result.plan }
     const own = said.status === 'False' ? remembered(line('Failed', said.message)) : history
     return { ...before, ...first, inventory: { objects: result.objects }, ...(own.length && { history: own }) }

@@ -6,7 +6,7 @@ import type { Candidate, Lease, Tenure } from '../service/leases.ts'
 import type { Ceiling } from '../service/power.ts'
 import type { Service } from '../service/service.ts'
 import type { Cluster } from './cluster.ts'
-import type { Standing } from './conditions.ts'
+import { type Standing, together } from './conditions.ts'
 import { waitsFor } from './dependencies.ts'
 import { type Desired, desired, type RealmOf } from './desired.ts'
 import { type Drifts, followDrift } from './drifts.ts'
@@ -54,6 +54,7 @@ function operate(service: Service, options: OperatorOptions, lease: Lease): Tenu
   const { signal } = ending
   const seen = new Map<string, string>()
   const stood = new Map<string, Stood>()
+  const told = new WeakSet<Stood>()
   let now: Desired = { realms: new Map(), others: [] }
   let astray = new Map<string, string[]>()
   let gathering: NodeJS.Timeout | undefined
@@ -92,7 +93,9 @@ function operate(service: Service, options: OperatorOptions, lease: Lease): Tenu
     const realm = realmOf(name)
     const { interval, retryInterval } = (realm.holder?.resource.spec ?? {}) as Record<string, string | undefined>
     const stand = (standing: Omit<Standing, 'at'>) => {
-      stood.set(name, { realm, standing: { at: service.clock(), ...standing } as Standing })
+      const last = stood.get(name)
+      const now = { at: service.clock(), ...standing } as Standing
+      stood.set(name, { realm, standing: last && !told.has(last) ? together(last.standing, now) : now })
       tellings.add(name)
     }
     try {
@@ -133,7 +136,9 @@ function operate(service: Service, options: OperatorOptions, lease: Lease): Tenu
   const tellings = queue(
     retried(async (name) => {
       const last = stood.get(name)
-      if (last) await tell.realm(last, begun!.drifts.of(name))
+      if (!last) return
+      await tell.realm(last, begun!.drifts.of(name))
+      told.add(last)
     }),
   )
   const strayTellings = queue(retried(() => tell.others(now.others)))

@@ -3,9 +3,10 @@ import { kinds } from '../kinds/index.ts'
 import { API_GROUP, API_VERSION } from '../realm-file/resource-kinds.ts'
 import type { Cluster } from './cluster.ts'
 import type { Picture } from './desired.ts'
+import { watchImports } from './imports.ts'
 import { namesOf } from './names.ts'
 import { type Resource, SECRET_LABEL } from './resource.ts'
-import { type Kept, type Told, watchKind } from './watch.ts'
+import { type Told, watchKind } from './watch.ts'
 
 /** A picture that keeps itself up to date. */
 export interface LivePicture {
@@ -18,9 +19,6 @@ export interface LivePicture {
   put(resource: Resource): void
 }
 
-/** Imports of Keycloak's operator, in the versions that it has. */
-const IMPORTS = ['v2alpha1', 'v2beta1'].map((version) => `/apis/k8s.keycloak.org/${version}/keycloakrealmimports`)
-
 /** Watches the cluster until it is told to end. */
 export function watchCluster(cluster: Cluster, told: Told, signal: AbortSignal): LivePicture {
   const watch = (path: string, fields = '') => watchKind(cluster, path, fields, told, signal)
@@ -30,15 +28,14 @@ export function watchCluster(cluster: Cluster, told: Told, signal: AbortSignal):
       return [name, watch(`/apis/${API_VERSION}/${plural}`)] as const
     }),
   )
-  const imports = IMPORTS.map((path) => watch(path))
+  const imports = watchImports(cluster, told, signal)
   const namespaces = watch('/api/v1/namespaces')
   const secrets = watch('/api/v1/secrets', `labelSelector=${encodeURIComponent(`${SECRET_LABEL}=true`)}`)
-  const stating: readonly Kept[] = [...own.values(), ...imports]
+  const stating = [...own.values(), imports]
   return {
     seen: Promise.all([...stating, namespaces, secrets].map(({ seen }) => seen)),
     now: () => ({
-      // One import is there in each version.
-      resources: [...new Map(stating.flatMap(({ resources }) => [...resources.values()].map(byId))).values()],
+      resources: stating.flatMap(({ resources }) => [...resources.values()]),
       labels: (namespace) => namespaces.resources.get(`/${namespace}`)?.metadata.labels ?? {},
       secrets(namespace, name, key) {
         const text = secrets.resources.get(`${namespace}/${name}`)?.data?.[key]
@@ -46,7 +43,8 @@ export function watchCluster(cluster: Cluster, told: Told, signal: AbortSignal):
       },
     }),
     latest({ kind, metadata: { namespace, name, uid } }) {
-      const found = own.get(kind)?.resources.get(`${namespace}/${name}`)
+      const { resources } = own.get(kind) ?? imports
+      const found = resources.get(`${namespace}/${name}`)
       return found?.metadata.uid === uid ? found : undefined
     },
     put(resource) {
@@ -54,5 +52,3 @@ export function watchCluster(cluster: Cluster, told: Told, signal: AbortSignal):
     },
   }
 }
-
-const byId = (resource: Resource): [string, Resource] => [resource.metadata.uid, resource]

@@ -6,7 +6,7 @@ import type { Resource } from './resource.ts'
 /** What is kept of one kind, by namespace and name. */
 export interface Kept {
   readonly resources: ReadonlyMap<string, Resource>
-  /** Resolves when everything that there is was seen once. */
+  /** Resolves when everything that there is was seen once, or nobody looks any more. */
   readonly seen: Promise<void>
   /** Keeps what the API server answered to a write, so that nobody works with what was there before. */
   put(resource: Resource): void
@@ -114,7 +114,7 @@ export function watchKind(cluster: Cluster, path: string, fields: string, told: 
       }
     }
   }
-  void run()
+  void run().finally(allSeen)
   const put = (now: Resource) => {
     const before = resources.get(keyOf(now))
     // The watch may have been faster: with what came later, or that it is gone.

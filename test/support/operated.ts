@@ -56,8 +56,8 @@ export async function newSpace(kubernetes: Kubernetes, labels: Record<string, st
   const namespace = await kubernetes.newNamespace(labels)
   const applied = new Set<string>()
   spaces.set(namespace, applied)
-  const pathOf = async ({ kind, metadata }: Pick<Resource, 'kind' | 'metadata'>) => {
-    const apiVersion = kind === 'Secret' ? 'v1' : 'regent.dev/v1alpha1'
+  const pathOf = async ({ kind, metadata, ...one }: Pick<Resource, 'kind' | 'metadata'> & Partial<Resource>) => {
+    const { apiVersion = kind === 'Secret' ? 'v1' : 'regent.dev/v1alpha1' } = one
     return `${await kubernetes.pathOf({ apiVersion, kind }, namespace)}/${metadata.name}`
   }
   const get: Space['get'] = async (resource) => (await kubernetes.ask('GET', await pathOf(resource))).body
