@@ -1,9 +1,9 @@
 // What is told of a resource when it stands otherwise than before. Pure.
-import type { Condition, Resource, Status } from './resource.ts'
+import type { Condition, Status } from './resource.ts'
 import type { Told } from './write.ts'
 
 /** The events that lead from what was said of a resource to what is said now. */
-export function eventsBetween({ kind, status: before = {} }: Resource, now: Status): Told[] {
+export function eventsBetween(before: Status, now: Status): Told[] {
   const changed = (type: Condition['type']): Condition | undefined => {
     const [one, other] = [before, now].map(({ conditions = [] }) => conditions.find((each) => each.type === type))
     return other && (one?.reason !== other.reason || one.message !== other.message) ? other : undefined
@@ -13,7 +13,7 @@ export function eventsBetween({ kind, status: before = {} }: Resource, now: Stat
   if (ready?.status === 'False') told.push({ type: 'Warning', reason: ready.reason, message: ready.message })
   if (drifted) told.push({ type: 'Warning', reason: 'Drifted', message: drifted.message })
   const [last] = now.history ?? []
-  if (kind === 'Realm' && last?.outcome === 'Applied' && last.time !== before.history?.[0]?.time) {
+  if (last?.outcome === 'Applied' && last.time !== before.history?.[0]?.time) {
     const { create, update, delete: gone } = now.plan!
     const message = `created ${create}, configured ${update} and deleted ${gone} objects of the realm`
     told.push({ type: 'Normal', reason: 'Applied', message })

@@ -19,9 +19,9 @@ export function watchImports(cluster: Cluster, told: Told, signal: AbortSignal):
   let served: Served | undefined
   const follow = (definition: Resource | undefined) => {
     const versions = versionsOf(definition)
-    if (served && versions.includes(served.version)) return
+    const version = served && versions.includes(served.version) ? served.version : versions[0]
+    if (version === served?.version) return
     served?.ending.abort()
-    const [version] = versions
     served = version === undefined ? undefined : watched(version)
     told.changed(undefined, undefined)
   }

@@ -1,5 +1,6 @@
 // Resources of Kubernetes, as far as the operator looks at them.
 import type { Representation } from '../kinds/kind.ts'
+import { API_VERSION } from '../realm-file/resource-kinds.ts'
 
 /** A resource as its API server gives it. */
 export interface Resource {
@@ -77,6 +78,9 @@ export const SECRET_LABEL = 'regent.dev/secret'
 export function nameOf({ kind, metadata: { namespace, name } }: Pick<Resource, 'kind' | 'metadata'>): string {
   return `${kind} ${namespace}/${name}`
 }
+
+/** Whether its status and its finalizers are ours: those of imports belong to Keycloak's operator. */
+export const isOurs = ({ apiVersion }: Resource): boolean => apiVersion === API_VERSION
 
 /** Whether an annotation says `disabled`. */
 export function isDisabled({ metadata: { annotations } }: Resource, annotation: string): boolean {

@@ -4,7 +4,7 @@ import { type Standing, statusOf, statusOfOther } from './conditions.ts'
 import type { Desired, Member, RealmOf } from './desired.ts'
 import { eventsBetween } from './events.ts'
 import type { LivePicture } from './picture.ts'
-import type { Resource, Status } from './resource.ts'
+import { isOurs, type Resource, type Status } from './resource.ts'
 import type { Writer } from './write.ts'
 
 /** How a realm stood, and what it was made of then: what was found out is said of that, and of nothing newer. */
@@ -25,14 +25,19 @@ export interface Teller {
 /** Tells of what is in the picture. */
 export function teller(picture: LivePicture, write: Writer, clock: () => Date): Teller {
   const compared = new WeakSet<Resource>()
+  /** By uid, of resources whose status is not ours: events alone tell how they stand, again in each process. */
+  const unwritten = new Map<string, Status>()
 
   /** What is written is compared with what is there by now, but speaks of the generation, and of the request, that was looked at. */
   const say = async ({ resource }: Member, statusFor: (prior: Status) => Status) => {
     const latest = picture.latest(resource)
     if (!latest) return
-    const status = statusFor(latest.status ?? {})
-    await write.say(latest, status)
-    for (const event of eventsBetween(latest, status)) await write.tell(latest, event)
+    const { uid } = latest.metadata
+    const prior = (isOurs(latest) ? latest.status : unwritten.get(uid)) ?? {}
+    const status = statusFor(prior)
+    if (isOurs(latest)) await write.say(latest, status)
+    else unwritten.set(uid, status)
+    for (const event of eventsBetween(prior, status)) await write.tell(latest, event)
     compared.add(latest)
   }
   const release = async ({ resource }: Member) => {

@@ -109,7 +109,8 @@ export function watchKind(cluster: Cluster, path: string, fields: string, told: 
         if (status === 410) version = undefined
         else if (status === 404) allSeen()
         else told.failed(error)
-        const longest = status === 404 ? LONGEST : Math.min(LONGEST, FIRST * 2 ** failures++)
+        // What was defined just now is served a moment later.
+        const longest = Math.min(LONGEST, FIRST * 2 ** failures++)
         await after(longest * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined)
       }
     }

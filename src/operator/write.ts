@@ -15,7 +15,7 @@ const APPLY = 'application/apply-patch+yaml'
 const MERGE = 'application/merge-patch+json'
 const plurals = new Map(Object.values(kinds).map((kind) => [namesOf(kind).kind, namesOf(kind).plural]))
 
-/** Writes about resources of Regent's own kinds; of others there is nothing to write. */
+/** Writes about resources of Regent's own kinds; of others it can only tell. */
 export interface Writer {
   /** Says how the resource stands, by server-side apply, and that it is kept until its object is gone. */
   say(resource: Resource, status: Status): Promise<void>
@@ -45,13 +45,11 @@ export function writer(cluster: Cluster, put: (resource: Resource) => void): Wri
       if (!(error instanceof ClusterError && [404, 409].includes(error.status))) throw error
     }
   }
-  const isOurs = ({ apiVersion, kind }: Resource) => apiVersion === API_VERSION && plurals.has(kind)
   const setFinalizers = (resource: Resource, finalizers: readonly string[]) =>
     patch(pathOf(resource), { metadata: { resourceVersion: resource.metadata.resourceVersion, finalizers } }, MERGE)
 
   return {
     async say(resource, status) {
-      if (!isOurs(resource)) return
       const { apiVersion, kind, metadata } = resource
       const { namespace, name, finalizers = [], deletionTimestamp } = metadata
       if (!deletionTimestamp && !finalizers.includes(FINALIZER))
@@ -62,7 +60,7 @@ export function writer(cluster: Cluster, put: (resource: Resource) => void): Wri
     },
     async release(resource) {
       const { finalizers = [] } = resource.metadata
-      if (!isOurs(resource) || !finalizers.includes(FINALIZER)) return
+      if (!finalizers.includes(FINALIZER)) return
       await setFinalizers(
         resource,
         finalizers.filter((one) => one !== FINALIZER),

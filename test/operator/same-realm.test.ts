@@ -8,8 +8,9 @@ import { exportRealm } from '../../src/realm-file/render.ts'
 import { resourceNames } from '../../src/realm-file/resource-kinds.ts'
 import { type Service, SYSTEM } from '../../src/service/service.ts'
 import { realmFiles } from '../support/imports.ts'
+import { installImports, removeImports } from '../support/keycloak-imports.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes } from '../support/kubernetes.ts'
-import { allGone, newSpace, type Operated, operate, resource } from '../support/operated.ts'
+import { allGone, newSpace, type Operated, operate, resource, type Space, until } from '../support/operated.ts'
 import { planText, source } from '../support/reconcile.ts'
 import { documentOf, world } from '../support/samples.ts'
 import { separate } from '../support/separate.ts'
@@ -29,36 +30,94 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     operated = operate(service)
   }, 60_000)
   afterAll(async () => {
+    console.log(operated?.failures)
     await kubernetes?.leave()
     if (kubernetes) await allGone(kubernetes)
     await operated?.stop()
+    if (kubernetes) await removeImports(kubernetes)
   }, 60_000)
 
+  const importOf = (version: string, realm: Representation, placeholders = {}) => ({
+    apiVersion: `k8s.keycloak.org/${version}`,
+    kind: 'KeycloakRealmImport',
+    metadata: { name: String(realm.realm) },
+    spec: { keycloakCRName: 'keycloak', placeholders, realm },
+  })
+  /** What was told of an import. */
+  const eventsOf = async ({ namespace }: Space, name: string): Promise<[reason: string, note: string][]> => {
+    const { body } = await kubernetes.ask('GET', `/apis/events.k8s.io/v1/namespaces/${namespace}/events`)
+    const events = body.items as { reason: string; note: string; regarding: { kind: string; name: string } }[]
+    const own = events.filter(({ regarding }) => regarding.kind === 'KeycloakRealmImport' && regarding.name === name)
+    return own.map(({ reason, note }) => [reason, note])
+  }
   /** All of it, but for what is made anew for each realm. */
   const exported = async (realm: string) => {
     const all = await service.read(SYSTEM, realm, (context) => exportRealm(context, { full: true }))
-    return JSON.parse(JSON.stringify(all).replaceAll(realm, '{realm}'))
+    const text = JSON.stringify(all).replaceAll(realm, '{realm}')
+    return JSON.parse(text, (field, value) => (field === 'createdTimestamp' ? typeof value : value))
   }
 
-  test.skipIf(!existsSync(moped))('a realm, and the same as separate resources', async () => {
-    const whole = documentIn(moped).value as Representation
-    const [one, other] = [newName(), newName()]
+  test.skipIf(!existsSync(moped))('a realm, the same as separate resources, and as an import', async () => {
     const space = await newSpace(kubernetes)
+    const whole = documentIn(moped).value as Representation
+    const [one, two, three] = [newName(), newName(), newName()]
     const { realm: _, ...spec } = whole
-    const realm = resource('Realm', 'whole', { ...spec, realm: one })
-    const parts = separate(valueDocument('moped', { ...whole, realm: other }), 'parts')
-    for (const each of [realm, ...parts]) await space.apply(each)
-    for (const each of [realm, ...parts]) await space.stands(each, 'True')
-    expect(await exported(other)).toEqual(await exported(one))
+    const stated = [
+      resource('Realm', 'whole', { ...spec, realm: one }),
+      ...separate(valueDocument('moped', { ...whole, realm: two }), 'parts'),
+    ]
+    await installImports(kubernetes)
+    await Promise.all([...stated, importOf('v2beta1', { ...whole, realm: three })].map((each) => space.apply(each)))
+    for (const each of stated) await space.stands(each, 'True')
+    await until(async () => (await eventsOf(space, three)).some(([reason]) => reason === 'Applied'))
+    const expected = await exported(one)
+    expect(await exported(two)).toEqual(expected)
+    expect(await exported(three)).toEqual(expected)
   })
+
+  test.each(['v2alpha1', 'v2beta1'])(
+    'an import of %s is followed as soon as the cluster knows such, and takes Secrets for its placeholders',
+    async (version) => {
+      const space = await newSpace(kubernetes)
+      const realm = newName()
+      // Where the cluster has a definition of its own, that stays.
+      await removeImports(kubernetes)
+      await installImports(kubernetes)
+      const password = { secret: { name: 'mail', key: 'password' } }
+      const smtpServer = { host: 'mail.example.org', from: 'a@example.org', password: '${PASSWORD}' }
+      const stated = (more: object) =>
+        importOf(version, { realm, smtpServer, displayName: '${displayName}', ...more }, { PASSWORD: password })
+      await space.apply(stated({}))
+      const told = async () => Object.fromEntries(await eventsOf(space, realm))
+      await until(async () => 'SecretNotFound' in (await told()))
+      expect((await told()).SecretNotFound).toContain('no Secret mail with the key password')
+      const metadata = { name: 'mail', labels: { 'regent.dev/secret': 'true' } }
+      await space.apply({ apiVersion: 'v1', kind: 'Secret', metadata, data: { password: btoa('a-password') } })
+      await until(async () => 'Applied' in (await told()))
+      const live = async () =>
+        (await service.read(SYSTEM, realm, (context) => exportRealm(context, { secrets: true }))) as Representation
+      expect(await live()).toMatchObject({
+        displayName: '${displayName}',
+        smtpServer: { password: 'a-password' },
+      })
+      await space.apply(stated({ displayName: 'Another' }))
+      await until(async () => (await live()).displayName === 'Another')
+      await space.apply(stated({ displayNme: 'Wrong' }))
+      await until(async () => 'Invalid' in (await told()))
+      expect((await told()).Invalid).toContain('displayNme')
+      expect((await space.get(stated({}))).status).toBeUndefined()
+    },
+  )
 
   test('what every kind holds is live as a resource of its own', async () => {
     const realm = newName()
     const whole = documentOf(realm, world()) as Representation
     const parts = separate(valueDocument('world', whole), 'world')
-    expect(new Set(parts.map(({ kind }) => kind))).toEqual(new Set(Object.values(kinds).map((kind) => resourceNames(kind)[0])))
+    expect(new Set(parts.map(({ kind }) => kind))).toEqual(
+      new Set(Object.values(kinds).map((kind) => resourceNames(kind)[0])),
+    )
     const space = await newSpace(kubernetes)
-    for (const each of parts) await space.apply(each)
+    await Promise.all(parts.map((each) => space.apply(each)))
     for (const each of parts) await space.stands(each, 'True')
     expect(await planText(service, source([whole], 'world.json'))).toContain('Nothing to do.')
   })
