@@ -1,4 +1,5 @@
 // What is told of a resource when it stands otherwise than before. Pure.
+import { isDeepStrictEqual } from 'node:util'
 import type { Condition, Status } from './resource.ts'
 import type { Told } from './write.ts'
 
@@ -13,7 +14,7 @@ export function eventsBetween(before: Status, now: Status): Told[] {
   if (ready?.status === 'False') told.push({ type: 'Warning', reason: ready.reason, message: ready.message })
   if (drifted) told.push({ type: 'Warning', reason: 'Drifted', message: drifted.message })
   const [last] = now.history ?? []
-  if (last?.outcome === 'Applied' && last.time !== before.history?.[0]?.time) {
+  if (last?.outcome === 'Applied' && !isDeepStrictEqual(last, before.history?.[0])) {
     const { create, update, delete: gone } = now.plan!
     const message = `created ${create}, configured ${update} and deleted ${gone} objects of the realm`
     told.push({ type: 'Normal', reason: 'Applied', message })

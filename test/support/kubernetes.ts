@@ -60,7 +60,10 @@ export function connect(): Connection {
     const sent = request(new URL(path, server), options, resolve).on('error', reject)
     sent.end(body === undefined ? undefined : JSON.stringify(body))
     const answer = await promise
-    return { status: answer.statusCode!, body: JSON.parse(Buffer.concat(await answer.toArray()).toString()) }
+    const text = Buffer.concat(await answer.toArray()).toString()
+    // Of a group that it does not know the server speaks in plain words.
+    const isJson = answer.headers['content-type']?.startsWith('application/json')
+    return { status: answer.statusCode!, body: isJson ? JSON.parse(text) : text }
   }
 
   async function pathOf({ apiVersion, kind }: Pick<Resource, 'apiVersion' | 'kind'>, namespace?: string) {
