@@ -49,6 +49,7 @@ const forms: Readonly<Record<ErrorCode, (message: string, error: ServiceError) =
   owned: (errorMessage) => ({ status: 409, body: { errorMessage } }),
   lock_out: (errorMessage) => ({ status: 400, body: { errorMessage } }),
   fenced: (errorMessage) => ({ status: 409, body: { errorMessage } }),
+  overdue: (errorMessage) => ({ status: 503, body: { errorMessage } }),
 }
 
 /** The answer to an error. `id` leads from an internal error to its entry in the log. */

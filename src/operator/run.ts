@@ -1,5 +1,6 @@
 // One run for one realm: what counts is applied, and what is wrong is found, set aside, and told.
 
+import type { Deadline } from '../lib/deadline.ts'
 import { DocumentError, type Problem } from '../realm-file/problem.ts'
 import type { Guarded } from '../reconcile/action.ts'
 import { ActionError } from '../reconcile/apply.ts'
@@ -36,6 +37,8 @@ export interface RunOptions extends Pick<Beside, 'before' | 'astray'> {
   readonly isHolder: boolean
   /** What a source may touch, as the server's settings limit it. */
   readonly limitOf: (source: string) => Ceiling | undefined
+  /** What is not done by then is not done at all. */
+  readonly deadline?: Deadline | undefined
 }
 
 /** Applies the realm, or plans it. Throws what is nobody's fault, such as that the store does not answer. */
@@ -49,7 +52,7 @@ export async function runRealm(service: Service, realm: RealmOf, options: RunOpt
   const isPlan = realm.holder?.resource.spec?.mode === 'plan' && !realm.holder.leaves
   for (;;) {
     const states = taken ? [] : statesOf(limited, { ...options, faults })
-    const caller = callerOf(states, options.lease)
+    const caller = callerOf(states, options)
     try {
       const outcome = await (isPlan
         ? planSources(service, caller, states, only)
@@ -65,8 +68,8 @@ export async function runRealm(service: Service, realm: RealmOf, options: RunOpt
   }
 }
 
-function callerOf(states: readonly SourceState[], lease: Lease): Caller {
-  return { actor: { kind: 'source', source: states.map(({ name }) => name).join(', ') }, lease }
+function callerOf(states: readonly SourceState[], { lease, deadline }: RunOptions): Caller {
+  return { actor: { kind: 'source', source: states.map(({ name }) => name).join(', ') }, lease, deadline }
 }
 
 /** Within what the server's settings say of each namespace. */
@@ -95,11 +98,11 @@ async function takenFrom(service: Service, { name, holder }: RealmOf, options: R
 async function letGo(
   service: Service,
   realm: RealmOf,
-  { before, lease }: RunOptions,
+  { before, lease, deadline }: RunOptions,
   faults: Result['faults'],
 ): Promise<Result> {
   const [there] = await service.find([realm.name])
-  const caller = { ...SYSTEM, lease }
+  const caller = { ...SYSTEM, lease, deadline }
   if (there && before.size)
     await service.write(caller, realm.name, async (context) => {
       for (const namespace of before) await forget(context, sourceOf(namespace))

@@ -1,4 +1,7 @@
 // One turn of a realm: what it waits for, its run, and the approval that it has.
+import { type Deadline, deadlineIn } from '../lib/deadline.ts'
+import { secondsOf } from '../realm-file/duration.ts'
+import { failure } from '../service/errors.ts'
 import { approve } from '../service/plans.ts'
 import type { Service } from '../service/service.ts'
 import { approverOf } from './approver.ts'
@@ -15,13 +18,22 @@ export async function turnOf(
   service: Service,
   realm: RealmOf,
   waits: Waits | undefined,
-  options: RunOptions,
+  others: Omit<RunOptions, 'deadline'>,
 ): Promise<Turned> {
   if (waits) return { waits }
   const { holder } = realm
+  const options = { ...others, deadline: deadlineOf(realm) }
   const result = await runRealm(service, realm, options)
   const { guarded } = result
   if (!guarded || !holder || holder.resource.metadata.annotations?.[APPROVED] !== guarded.plan) return { result }
   await approve(service, { actor: approverOf(holder.resource) }, guarded.plan, false)
   return { result: await runRealm(service, realm, options) }
+}
+
+/** By when a run that begins now must have ended; a realm that says nothing of it may take its time. */
+function deadlineOf({ holder }: RealmOf): Deadline | undefined {
+  const timeout = holder?.resource.spec?.timeout
+  if (typeof timeout !== 'string') return undefined
+  const message = `the run has taken longer than spec.timeout of ${holder!.file}, ${timeout}, and was broken off: nothing of it is kept`
+  return deadlineIn(secondsOf(timeout) * 1000, failure('overdue', message))
 }

@@ -10,7 +10,7 @@ import { address, describe } from '../kinds/tree.ts'
 import { chunks } from '../lib/chunks.ts'
 import type { Problem } from '../realm-file/problem.ts'
 import type { WriteContext } from '../service/context.ts'
-import { failure, ServiceError } from '../service/errors.ts'
+import { failure, isOfAll, ServiceError } from '../service/errors.ts'
 import { writers } from '../service/index.ts'
 import { type LiveObject, versionsOf } from '../service/live.ts'
 import { CHUNK, type NewObject, type Update } from '../service/objects.ts'
@@ -71,7 +71,7 @@ export async function apply(
       try {
         await work([action])
       } catch (error) {
-        throw new ActionError(action, error)
+        throw isOfAll(error) ? error : new ActionError(action, error)
       }
     }
   }

@@ -4,6 +4,7 @@ import { kinds } from '../kinds/index.ts'
 import type { Representation } from '../kinds/kind.ts'
 import { address } from '../kinds/tree.ts'
 import { prepareCredentials, shaped } from '../service/credentials.ts'
+import { isOfAll } from '../service/errors.ts'
 import { type PasswordPolicy, parsePolicy } from '../service/password-policy.ts'
 import { passwordMaker } from '../service/password-rules.ts'
 import type { hashPassword } from '../service/passwords.ts'
@@ -40,7 +41,7 @@ export async function withCredentials(
     const email = objects.get(id)?.fields.get('email')?.value as string | undefined
     const make = passwordMaker(policy, service.blacklists, { username: action.key[0]!, email }, { hash })
     const credentials = prepareCredentials(statedOf(id), make).catch((error: unknown) => {
-      throw new ActionError(action, error)
+      throw isOfAll(error) ? error : new ActionError(action, error)
     })
     return [id, await credentials]
   }

@@ -5,7 +5,7 @@ import { byPlace, DocumentError } from '../realm-file/problem.ts'
 import { noteChanges, type ObjectChange } from '../service/admin-events.ts'
 import { demand } from '../service/administrators.ts'
 import { flush, type JournalEntry, type WriteContext } from '../service/context.ts'
-import { failure, ServiceError } from '../service/errors.ts'
+import { failure, isOfAll, ServiceError } from '../service/errors.ts'
 import { demandAdministrator } from '../service/last-administrator.ts'
 import { hashPassword } from '../service/passwords.ts'
 import { take } from '../service/plans.ts'
@@ -120,7 +120,8 @@ export async function commit(
   permit?: Permit,
 ): Promise<RealmOutcome> {
   const { desired, input, plan: made } = whole
-  const statement = await withCredentials(service, desired, made, hashPassword)
+  const hash: typeof hashPassword = (password, wanted) => hashPassword(password, wanted, caller.deadline)
+  const statement = await withCredentials(service, desired, made, hash)
   const approved = permit?.approved && { approved: permit.approved }
   return execute(service, caller, whole, statement, async (context, applied, effects) => {
     const outcome = { ...outcomeOf(context, made, effects), ...approved }
@@ -196,7 +197,7 @@ async function execute(
   try {
     return await attempt(false)
   } catch (error) {
-    if (error instanceof ServiceError && ['changed', 'lock_out', 'fenced'].includes(error.code)) throw error
+    if (isOfAll(error)) throw error
     // The set-based execution does not know which of its rows failed: done again one by one, the failure has a name.
     await attempt(true).catch((again: unknown) => {
       const refused = made.creates && again instanceof ServiceError && again.code !== 'forbidden'

@@ -34,6 +34,8 @@ export type ErrorCode =
   | 'owned'
   /** Another process has taken over what this one did. */
   | 'fenced'
+  /** It has taken longer than its caller lets it. */
+  | 'overdue'
 
 interface ErrorOptions {
   readonly detail?: string
@@ -79,6 +81,11 @@ export class ServiceError extends Error {
 /** Makes an error: `throw failure('not_found', 'Could not find client')`. */
 export const failure = (code: ErrorCode, message: string, options?: ErrorOptions): ServiceError =>
   new ServiceError(code, message, options)
+
+/** Whether a failure is that of a whole change, whatever single thing was being done. */
+export function isOfAll(error: unknown): boolean {
+  return error instanceof ServiceError && ['changed', 'lock_out', 'fenced', 'overdue'].includes(error.code)
+}
 
 /** What an event tells of a refusal: Keycloak's word for it, and the words of the answer where the event has them too. */
 export interface RefusalEvent {

@@ -6,6 +6,7 @@ import { availableParallelism } from 'node:os'
 import { promisify } from 'node:util'
 import { hashRaw } from '@node-rs/argon2'
 import type { Representation } from '../kinds/kind.ts'
+import { type Deadline, demandTime } from '../lib/deadline.ts'
 import { limited } from '../lib/limited.ts'
 
 /** How a realm wants its passwords hashed. */
@@ -50,11 +51,15 @@ interface HashData {
   readonly additionalParameters?: Readonly<Record<string, readonly string[]>>
 }
 
-/** The hash of a password, as a credential is kept. */
-export async function hashPassword(password: string, wanted: Hashing = USUAL): Promise<Representation> {
+/** The hash of a password, as a credential is kept. Throws what the deadline says where it has passed before the hashing begins. */
+export async function hashPassword(
+  password: string,
+  wanted: Hashing = USUAL,
+  deadline?: Deadline,
+): Promise<Representation> {
   const data = hashDataOf(wanted)
   const salt = randomBytes(16)
-  const hash = await derive(password, salt, data, lengthOf(wanted))
+  const hash = await derive(password, salt, data, lengthOf(wanted), deadline)
   return {
     type: 'password',
     secretData: JSON.stringify({
@@ -109,13 +114,19 @@ function lengthOf({ algorithm }: Hashing): number {
   return algorithm === 'argon2' ? ARGON2.hashLength : PBKDF2_LENGTH
 }
 
-function derive(password: string, salt: Buffer, data: HashData, length: number): Promise<Buffer> {
-  const { algorithm, hashIterations, additionalParameters = {} } = data
+function derive(
+  password: string,
+  salt: Buffer,
+  { algorithm, hashIterations, additionalParameters = {} }: HashData,
+  length: number,
+  deadline?: Deadline,
+): Promise<Buffer> {
   const digest = PBKDF2[algorithm]
-  if (digest !== undefined) return hashing(() => derivePbkdf2(password, salt, hashIterations, length, digest))
   const parameter = (name: keyof typeof ARGON2) => additionalParameters[name]?.[0] ?? String(ARGON2[name])
-  return hashing(() =>
-    hashRaw(password, {
+  return hashing(async () => {
+    demandTime(deadline)
+    if (digest !== undefined) return derivePbkdf2(password, salt, hashIterations, length, digest)
+    return hashRaw(password, {
       algorithm: ARGON2_TYPES[parameter('type')]!,
       version: ARGON2_VERSIONS[parameter('version')]!,
       salt,
@@ -123,6 +134,6 @@ function derive(password: string, salt: Buffer, data: HashData, length: number):
       memoryCost: Number(parameter('memory')),
       parallelism: Number(parameter('parallelism')),
       outputLen: length,
-    }),
-  )
+    })
+  })
 }

@@ -1,6 +1,7 @@
 // The service: opens the store, and gives every caller a context on one realm inside one transaction.
 import { MASTER } from '../kinds/built-in/index.ts'
 import type { Representation } from '../kinds/kind.ts'
+import type { Deadline } from '../lib/deadline.ts'
 import {
   openStore,
   type StatementListener,
@@ -49,6 +50,8 @@ export interface Caller {
   readonly overwritten?: Overwritten[]
   /** What is written is kept only while this is the caller's. Absent: they need none, as a person does. */
   readonly lease?: Lease
+  /** By when a snapshot or a change must have ended: later, nothing of it is kept. */
+  readonly deadline?: Deadline | undefined
 }
 
 /** An open service. */
@@ -173,15 +176,18 @@ export async function openService({
   /** One transaction, after whose commit leaves what it has put into the outbox. The lease is looked at last of all. */
   const committed = async <T>(
     work: (tx: Transaction, outbox: Context['outbox']) => Promise<T>,
-    lease?: Lease,
+    { lease, deadline }: Pick<Caller, 'lease' | 'deadline'> = {},
   ): Promise<T> => {
     const outbox = { filled: false }
-    const result = await store.transaction(async (tx) => {
-      if (lease) await boundSilence(tx, lease.seconds)
-      const done = await work(tx, outbox)
-      if (lease) await demandLease(tx, lease)
-      return done
-    })
+    const result = await store.transaction(
+      async (tx) => {
+        if (lease) await boundSilence(tx, lease.seconds)
+        const done = await work(tx, outbox)
+        if (lease) await demandLease(tx, lease)
+        return done
+      },
+      { deadline },
+    )
     if (outbox.filled) service.outbox?.wake()
     return result
   }
@@ -212,7 +218,7 @@ export async function openService({
           const realm = await findRealm(tx, name)
           return work(realm && (await contextFor(tx, caller, realm)))
         },
-        { snapshot: true },
+        { snapshot: true, deadline: caller.deadline },
       ),
     async write(caller, name, work, { master } = {}) {
       const attempt = (caller: Caller) =>
@@ -220,7 +226,7 @@ export async function openService({
           const locked = await lockRealms(tx, master ? [name, MASTER] : [name])
           const realm = found(locked.find((one) => one.name === name))
           return finish(await writable(await contextFor(tx, caller, realm, outbox)), work)
-        }, caller.lease)
+        }, caller)
       try {
         return await attempt(caller)
       } catch (error) {
@@ -267,7 +273,7 @@ export async function openService({
         // The first realm of a store is master itself, which nobody but Regent makes.
         const context = await contextFor(tx, caller, master ?? rowOf({ number: 0, id: '', name: '' }, {}), outbox)
         return finish(await createRealm(context, realm.representation, realm), work)
-      }, caller.lease),
+      }, caller),
     async demand(caller, permission, realms) {
       const power = await store.read((tx) => powerFor(tx, caller))
       for (const name of realms) demandIn(power, name, permission)

@@ -4,9 +4,11 @@ import { mkdir } from 'node:fs/promises'
 import { PGlite } from '@electric-sql/pglite'
 import { type CompiledQuery, Kysely, PGliteDialect, PostgresDialect } from 'kysely'
 import pg from 'pg'
+import type { Deadline } from '../lib/deadline.ts'
 import { emptyImage } from './image.ts'
 import { lockFolder } from './lock.ts'
 import { LAST_MIGRATION, migrate } from './migrate.ts'
+import { inTime } from './time.ts'
 import { embeddedWakeUps, postgresWakeUps, type WakeUps } from './wake.ts'
 
 /** The tables are named in SQL texts; Kysely is the seam between the engines, the transactions and the parameters. */
@@ -40,6 +42,8 @@ export interface Store {
 /** How a transaction runs: `snapshot` reads one state throughout and writes nothing. */
 export interface TransactionOptions {
   readonly snapshot?: boolean
+  /** What is not done by then is rolled back. */
+  readonly deadline?: Deadline | undefined
 }
 
 /** Thrown by the work to end its transaction without keeping anything; `transaction` then returns `value`. */
@@ -153,15 +157,16 @@ function kysely(dialect: PostgresDialect | PGliteDialect, onStatement?: Statemen
 async function transact<T>(
   db: Kysely<Tables>,
   work: (tx: Transaction) => Promise<T>,
-  options: TransactionOptions = {},
+  { snapshot, deadline }: TransactionOptions = {},
 ): Promise<T> {
+  const timed = deadline ? inTime(work, deadline) : work
   for (let attempt = 1; ; attempt++) {
     try {
       // PGlite's driver ignores both, and needs neither: it has one connection, whose transactions follow each other.
-      const transaction = options.snapshot
+      const transaction = snapshot
         ? db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only')
         : db.transaction()
-      return await outside(() => transaction.execute(work))
+      return await outside(() => transaction.execute(timed))
     } catch (error) {
       if (error instanceof Rollback) return error.value as T
       if (attempt === ATTEMPTS || !RETRIED.has((error as { code?: string }).code ?? '')) throw error

@@ -1,0 +1,46 @@
+// A run that must have ended by a moment: wherever that passes, nothing is kept, and no document is to blame.
+import { expect, test } from 'vitest'
+import type { Deadline } from '../../src/lib/deadline.ts'
+import { applySources } from '../../src/reconcile/run.ts'
+import { failure } from '../../src/service/errors.ts'
+import { SYSTEM } from '../../src/service/service.ts'
+import { liveObject } from '../support/changes.ts'
+import { applyAs, source } from '../support/reconcile.ts'
+import { allRows } from '../support/rows.ts'
+import { newName, testService } from '../support/service.ts'
+
+const { service } = await testService()
+
+/** A moment that passes after so many looks at it. */
+function passingAfter(looks: number): Deadline {
+  let seen = 0
+  return { left: () => (seen++ < looks ? 60_000 : 0), overdue: failure('overdue', 'it has taken too long') }
+}
+
+test('a run is broken off at each step at which its time may be over, and is whole when it is not', async () => {
+  const realm = newName()
+  await applyAs(service, source([{ realm, clients: [{ clientId: 'gone' }] }], realm))
+  const before = await allRows(service, realm)
+  const wanted = source(
+    [
+      {
+        realm,
+        displayName: 'In time',
+        clients: [{ clientId: 'shop' }],
+        users: [{ username: 'ann', credentials: [{ type: 'password', value: 'a-password' }] }],
+      },
+    ],
+    realm,
+  )
+  let looks = 0
+  for (let overdue = true; overdue; looks++) {
+    const deadline = passingAfter(looks)
+    const error = await applySources(service, { ...SYSTEM, deadline }, [wanted]).catch((one: unknown) => one)
+    overdue = error === deadline.overdue
+    // What one leaves, the next ones leave too: not each has to be looked at.
+    if (overdue && looks % 6 === 5) expect(await allRows(service, realm)).toEqual(before)
+    if (!overdue) expect(error).toMatchObject({ realms: [{ plan: { realm } }] })
+  }
+  expect(looks).toBeGreaterThan(20)
+  expect((await liveObject(service, SYSTEM, realm, 'client', 'shop')).key).toEqual(['shop'])
+})
