@@ -64,7 +64,7 @@ export const settings = {
     placeholder: 'file',
     schema: text,
     description:
-      'File with the certificate for HTTPS in PEM, and those that vouch for it; read anew every hour. Without it a proxy has to care for HTTPS.',
+      'File with the certificate for HTTPS in PEM, and those that vouch for it; read anew every minute. Without it a proxy has to care for HTTPS.',
   }),
   httpsCertificateKeyFile: setting('https-certificate-key-file', {
     placeholder: 'file',
@@ -196,6 +196,30 @@ export const settings = {
     schema: list,
     description: 'Namespaces whose resources count, separated with commas. Without it, all of them.',
   }),
+  admissionPort: setting('admission-port', {
+    placeholder: 'number',
+    schema: port,
+    default: 9443,
+    description:
+      'Port on which the API server of Kubernetes asks whether it may take a resource, where there is a certificate for it.',
+  }),
+  admissionCertificateFile: setting('admission-certificate-file', {
+    placeholder: 'file',
+    schema: text,
+    description:
+      'File with the certificate with which the API server is answered, in PEM, and those that vouch for it; read anew every minute. Without it it is not answered.',
+  }),
+  admissionCertificateKeyFile: setting('admission-certificate-key-file', {
+    placeholder: 'file',
+    schema: text,
+    description: 'File with the private key of that certificate in PEM.',
+  }),
+  admissionClientCaFile: setting('admission-client-ca-file', {
+    placeholder: 'file',
+    schema: text,
+    description:
+      'File with the certificates that vouch for that of the API server, in PEM, which it must show then. Without it whoever reaches the port is answered.',
+  }),
   driftWebhook: setting('drift-webhook', {
     placeholder: 'URL',
     schema: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }),
@@ -281,6 +305,12 @@ export function readSettings(flags: Record<string, unknown>, env: Record<string,
   }
   if (values.httpsCertificateFile !== undefined) demand('httpsCertificateKeyFile', 'goes with the certificate')
   if (values.httpsCertificateKeyFile !== undefined) demand('httpsCertificateFile', 'goes with the key of a certificate')
+  if (values.admissionCertificateFile !== undefined) demand('admissionCertificateKeyFile', 'goes with the certificate')
+  if (values.admissionCertificateKeyFile !== undefined)
+    demand('admissionCertificateFile', 'goes with the key of a certificate')
+  if (values.admissionCertificateFile !== undefined && values.operator === false)
+    problems.set('operator', 'goes with the certificate for admission')
+  if (values.admissionClientCaFile !== undefined) demand('admissionCertificateFile', 'goes with those who ask by it')
   if (values.proxyTrustedAddresses !== undefined) demand('proxyHeaders', 'goes with the addresses of proxies')
   if (values.driftWebhookSecretFile !== undefined) demand('driftWebhook', 'goes with the secret')
   if (values.production === true) {

@@ -4,17 +4,16 @@ import { readSettings, type Settings } from '../config.ts'
 import { listen } from '../http/listen.ts'
 import { createServer } from '../http/server.ts'
 import { deliverers } from '../oidc/deliver.ts'
-import { openCluster } from '../operator/cluster.ts'
-import { OPERATE, operator } from '../operator/operator.ts'
 import { startDriftNotices } from '../reconcile/drift-notices.ts'
 import { bootstrap, hasAdministrator } from '../service/bootstrap.ts'
-import { type Candidate, RECONCILE, type Seeker, seekLease } from '../service/leases.ts'
+import { RECONCILE, type Seeker, seekLease } from '../service/leases.ts'
 import { startOutbox } from '../service/outbox.ts'
 import { openService, type Service } from '../service/service.ts'
 import { wakeSources } from '../service/source-states.ts'
 import { sweep } from '../service/sweeper.ts'
 import { readKey } from './key.ts'
 import { namedSources } from './named.ts'
+import { type Operating, startOperator } from './operating.ts'
 import { replica } from './replica.ts'
 import { report } from './report.ts'
 import { openSource, type Watched } from './watched.ts'
@@ -67,7 +66,7 @@ async function run(service: Service, settings: Settings, started: number): Promi
   const delivering = setInterval(outbox.wake, DELIVER_EVERY)
   const sweeping = setInterval(() => sweep(service, new Date()).catch(logged), SWEEP_EVERY)
   let following: Seeker | undefined
-  let operating: Seeker | undefined
+  let operating: Operating | undefined
   try {
     const addresses = await listen(app, { host: settings.host, port: settings.port, https: httpsOf(settings) })
     await service.announce(addresses.own)
@@ -78,8 +77,7 @@ async function run(service: Service, settings: Settings, started: number): Promi
     for (const one of named) sources.push(await openSource(one, hooks, ending.signal))
     if (sources.length)
       following = seekLease(service, RECONCILE, settings.sourceLease, replica(service, sources, logged))
-    if (settings.operator)
-      operating = seekLease(service, OPERATE, settings.sourceLease, operatorOf(service, settings, logged))
+    if (settings.operator) operating = await startOperator(service, settings, logged)
     await stopped
   } finally {
     clearInterval(sweeping)
@@ -102,18 +100,6 @@ async function secretIn(file: string): Promise<string> {
   const secret = (await readFile(file, 'utf8')).trim()
   if (!secret) throw new Error(`${file} is empty: make a secret with "openssl rand -hex 32"`)
   return secret
-}
-
-function operatorOf(service: Service, settings: Settings, failed: Candidate['failed']): Candidate {
-  const { sourceLimits = [], operatorNamespaces: namespaces } = settings
-  const limits = new Map(sourceLimits.map(({ source, ...ceiling }) => [source, ceiling]))
-  return operator(service, {
-    cluster: openCluster(),
-    limitOf: (source) => limits.get(source) ?? limits.get('*'),
-    counts: (namespace) => !namespaces || namespaces.includes(namespace),
-    say: (line) => console.log(`${line}\n`),
-    failed,
-  })
 }
 
 async function driftWebhookOf({ driftWebhook: url, driftWebhookSecretFile: file }: Settings) {

@@ -100,6 +100,12 @@ export function desired(picture: Picture): Desired {
   }
 }
 
+/** By namespace, the resources that belong to no realm. */
+export function astrayIn({ others }: Desired): Map<string, string[]> {
+  const strays = Map.groupBy(others, ({ namespace }) => namespace)
+  return new Map([...strays].map(([namespace, members]) => [namespace, members.map(({ file }) => file)]))
+}
+
 /** A resource that states a realm itself. */
 export const isRealm = ({ kind }: Resource): boolean => kind === REALM || kind === 'KeycloakRealmImport'
 
@@ -150,7 +156,8 @@ export function faultOf(file: string, problems: readonly Problem[]): Fault {
   return { reason: 'Invalid', message: problems.map((one) => told(file, one)).join('; ') }
 }
 
-function told(file: string, { position, message }: Problem): string {
+/** What is said of a place in a resource, with the path of its field. */
+export function told(file: string, { position, message }: Pick<Problem, 'position' | 'message'>): string {
   const path = position.file
     .slice(file.length)
     .replaceAll(/\/(\d+)/g, '[$1]')

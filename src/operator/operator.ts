@@ -8,7 +8,7 @@ import type { Service } from '../service/service.ts'
 import type { Cluster } from './cluster.ts'
 import { type Standing, together } from './conditions.ts'
 import { waitsFor } from './dependencies.ts'
-import { type Desired, desired, type RealmOf } from './desired.ts'
+import { astrayIn, type Desired, desired, type RealmOf } from './desired.ts'
 import { type Drifts, followDrift } from './drifts.ts'
 import { fingerprint } from './fingerprint.ts'
 import { type Known, readKnown } from './known.ts'
@@ -73,8 +73,7 @@ function operate(service: Service, options: OperatorOptions, lease: Lease): Tenu
     const there = picture.now()
     const resources = there.resources.filter(({ metadata }) => counts(metadata.namespace!))
     now = desired({ ...there, resources, holderOf: known.holderOf })
-    const strays = Map.groupBy(now.others, ({ namespace }) => namespace)
-    astray = new Map([...strays].map(([namespace, members]) => [namespace, members.map(({ file }) => file)]))
+    astray = astrayIn(now)
     for (const name of new Set([...now.realms.keys(), ...known.realms()])) {
       const realm = realmOf(name)
       const print = fingerprint(realm, astray, waitsFor(realm, now.realms))

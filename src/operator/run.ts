@@ -30,9 +30,8 @@ export interface Result {
   readonly namespaces: ReadonlySet<string>
 }
 
-/** What a run is made with. */
-export interface RunOptions extends Pick<Beside, 'before' | 'astray'> {
-  readonly lease: Lease
+/** What a run is tried with. */
+export interface TrialOptions extends Pick<Beside, 'before' | 'astray'> {
   /** The namespace of the resource that states the realm has stated it before. */
   readonly isHolder: boolean
   /** What a source may touch, as the server's settings limit it. */
@@ -41,23 +40,52 @@ export interface RunOptions extends Pick<Beside, 'before' | 'astray'> {
   readonly deadline?: Deadline | undefined
 }
 
+/** What a run is made with. */
+export interface RunOptions extends TrialOptions {
+  readonly lease: Lease
+}
+
 /** Applies the realm, or plans it. Throws what is nobody's fault, such as that the store does not answer. */
 export async function runRealm(service: Service, realm: RealmOf, options: RunOptions): Promise<Result> {
-  const faults = new Map(realm.members.flatMap(({ file, fault }) => (fault ? [[file, fault] as const] : [])))
+  if (realm.holder?.leaves === 'released') return letGo(service, realm, options)
+  const isPlan = realm.holder?.resource.spec?.mode === 'plan' && !realm.holder.leaves
+  const only = new Set([realm.name])
+  const { outcome, faults } = await settingAside(service, realm, options, (states) => {
+    const caller = { ...callerOf(states, options), lease: options.lease }
+    return isPlan ? planSources(service, caller, states, only) : applySources(service, caller, states, { only })
+  })
+  return resultOf(service, realm, outcome, faults, isPlan)
+}
+
+/** A run, and what could not count in it, by what it is called. */
+export interface Made {
+  readonly outcome: Outcome
+  readonly faults: ReadonlyMap<string, Fault>
+}
+
+/** What a run of the realm would do and set aside. Nothing is kept. Throws what is nobody's fault. */
+export function tryRealm(service: Service, realm: RealmOf, options: TrialOptions): Promise<Made> {
+  const only = new Set([realm.name])
+  return settingAside(service, realm, options, (states) =>
+    planSources(service, callerOf(states, options), states, only),
+  )
+}
+
+/** Makes a run, and makes it again without what was found to be wrong, until nothing is. */
+async function settingAside(
+  service: Service,
+  realm: RealmOf,
+  options: TrialOptions,
+  run: (states: readonly SourceState[]) => Promise<Outcome>,
+): Promise<Made> {
+  const faults = ownFaults(realm)
   const limited = withLimits(realm, options.limitOf)
   const taken = await takenFrom(service, limited, options)
   if (taken) for (const { file, leaves } of realm.members) if (!leaves) faults.set(file, taken)
-  if (limited.holder?.leaves === 'released') return letGo(service, limited, options, faults)
-  const only = new Set([realm.name])
-  const isPlan = realm.holder?.resource.spec?.mode === 'plan' && !realm.holder.leaves
   for (;;) {
     const states = taken ? [] : statesOf(limited, { ...options, faults })
-    const caller = callerOf(states, options)
     try {
-      const outcome = await (isPlan
-        ? planSources(service, caller, states, only)
-        : applySources(service, caller, states, { only }))
-      return await resultOf(service, realm, outcome, faults, isPlan)
+      return { outcome: await run(states), faults }
     } catch (error) {
       const found = faultsIn(error).filter(([file]) => !faults.has(file))
       if (!found.length) throw error
@@ -68,12 +96,16 @@ export async function runRealm(service: Service, realm: RealmOf, options: RunOpt
   }
 }
 
-function callerOf(states: readonly SourceState[], { lease, deadline }: RunOptions): Caller {
-  return { actor: { kind: 'source', source: states.map(({ name }) => name).join(', ') }, lease, deadline }
+/** What could not even be read. */
+const ownFaults = ({ members }: RealmOf) =>
+  new Map(members.flatMap(({ file, fault }) => (fault ? [[file, fault] as const] : [])))
+
+function callerOf(states: readonly SourceState[], { deadline }: TrialOptions): Caller {
+  return { actor: { kind: 'source', source: states.map(({ name }) => name).join(', ') }, deadline }
 }
 
 /** Within what the server's settings say of each namespace. */
-function withLimits(realm: RealmOf, limitOf: RunOptions['limitOf']): RealmOf {
+function withLimits(realm: RealmOf, limitOf: TrialOptions['limitOf']): RealmOf {
   const ceilings = [...realm.ceilings].map(([namespace, own]): [string, Ceiling] => {
     const limit = limitOf(sourceOf(namespace))
     const both = (one: Ceiling['realms'], other: Ceiling['realms']) =>
@@ -85,7 +117,11 @@ function withLimits(realm: RealmOf, limitOf: RunOptions['limitOf']): RealmOf {
 }
 
 /** A realm that is there, and that this namespace has not made: whoever runs the server says whose it is. */
-async function takenFrom(service: Service, { name, holder }: RealmOf, options: RunOptions): Promise<Fault | undefined> {
+async function takenFrom(
+  service: Service,
+  { name, holder }: RealmOf,
+  options: TrialOptions,
+): Promise<Fault | undefined> {
   if (!holder || holder.leaves || options.isHolder) return undefined
   const source = sourceOf(holder.namespace)
   if (options.limitOf(source)?.realms?.includes(name)) return undefined
@@ -95,19 +131,14 @@ async function takenFrom(service: Service, { name, holder }: RealmOf, options: R
 }
 
 /** The realm stays, with all that stands in it, and nobody's. */
-async function letGo(
-  service: Service,
-  realm: RealmOf,
-  { before, lease, deadline }: RunOptions,
-  faults: Result['faults'],
-): Promise<Result> {
+async function letGo(service: Service, realm: RealmOf, { before, lease, deadline }: RunOptions): Promise<Result> {
   const [there] = await service.find([realm.name])
   const caller = { ...SYSTEM, lease, deadline }
   if (there && before.size)
     await service.write(caller, realm.name, async (context) => {
       for (const namespace of before) await forget(context, sourceOf(namespace))
     })
-  return { how: 'applied', faults, revision: '', plan: NOTHING, objects: 0, namespaces: new Set() }
+  return { how: 'applied', faults: ownFaults(realm), revision: '', plan: NOTHING, objects: 0, namespaces: new Set() }
 }
 
 const NOTHING = { create: 0, update: 0, delete: 0 }

@@ -26,6 +26,8 @@ export interface Answer {
   readonly status: number
   // biome-ignore lint/suspicious/noExplicitAny: JSON of any kind
   readonly body: any
+  /** What it warned of. */
+  readonly warnings: readonly string[]
 }
 
 /** What the API server is asked. */
@@ -63,7 +65,8 @@ export function connect(): Connection {
     const text = Buffer.concat(await answer.toArray()).toString()
     // Of a group that it does not know the server speaks in plain words.
     const isJson = answer.headers['content-type']?.startsWith('application/json')
-    return { status: answer.statusCode!, body: isJson ? JSON.parse(text) : text }
+    const warnings = (answer.headersDistinct.warning ?? []).map((one) => JSON.parse(one.slice(one.indexOf('"'))))
+    return { status: answer.statusCode!, body: isJson ? JSON.parse(text) : text, warnings }
   }
 
   async function pathOf({ apiVersion, kind }: Pick<Resource, 'apiVersion' | 'kind'>, namespace?: string) {

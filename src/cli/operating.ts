@@ -1,0 +1,51 @@
+// The operator of the server: it applies resources of Kubernetes, and reviews those that are about to be taken.
+import type { Settings } from '../config.ts'
+import { serveAdmission } from '../operator/admission-server.ts'
+import { openCluster } from '../operator/cluster.ts'
+import { OPERATE, type OperatorOptions, operator } from '../operator/operator.ts'
+import { reviewer } from '../operator/review.ts'
+import { seekLease } from '../service/leases.ts'
+import type { Service } from '../service/service.ts'
+
+/** A running operator. */
+export interface Operating {
+  close(): Promise<void>
+}
+
+/** Starts it. Of several servers one applies resources; all of them review, where there is a certificate for that. */
+export async function startOperator(
+  service: Service,
+  settings: Settings,
+  failed: (error: unknown) => void,
+): Promise<Operating> {
+  const { sourceLimits = [], operatorNamespaces: namespaces, sourceLease, host, admissionPort: port } = settings
+  const limits = new Map(sourceLimits.map(({ source, ...ceiling }) => [source, ceiling]))
+  const options: OperatorOptions = {
+    cluster: openCluster(),
+    limitOf: (source) => limits.get(source) ?? limits.get('*'),
+    counts: (namespace) => !namespaces || namespaces.includes(namespace),
+    say: (line) => console.log(`${line}\n`),
+    failed,
+  }
+  const { admissionCertificateFile, admissionCertificateKeyFile, admissionClientCaFile: clientCaFile } = settings
+  const ending = new AbortController()
+  const admission =
+    admissionCertificateFile && admissionCertificateKeyFile
+      ? await serveAdmission(
+          reviewer(service, options, ending.signal),
+          { host, port, certificateFile: admissionCertificateFile, keyFile: admissionCertificateKeyFile, clientCaFile },
+          failed,
+        ).catch((error: unknown) => {
+          ending.abort()
+          throw error
+        })
+      : undefined
+  const seeker = seekLease(service, OPERATE, sourceLease, operator(service, options))
+  return {
+    async close() {
+      await admission?.close()
+      ending.abort()
+      await seeker.close()
+    },
+  }
+}

@@ -1,0 +1,126 @@
+// Where an API server asks whether it may take a resource: a port of its own, which only API servers are meant to reach.
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type CertificateFiles, createSecureServer } from '../http/secure-server.ts'
+import { type Deadline, deadlineIn } from '../lib/deadline.ts'
+import { limited } from '../lib/limited.ts'
+import { orAborted } from '../lib/or-aborted.ts'
+import { type Asked, answered, askedIn } from './admission-review.ts'
+import type { Reviewer } from './review.ts'
+
+/** Where to listen, and with which certificate. */
+export interface AdmissionListening extends CertificateFiles {
+  readonly host: string
+  readonly port: number
+}
+
+/** A server that answers. */
+export interface AdmissionServer {
+  readonly port: number
+  close(): Promise<void>
+}
+
+/** The address that is posted to. */
+export const ADMISSION_PATH = '/admission'
+
+/** Twice the largest resource that API servers take, with the old one beside it: bytes. */
+const LARGEST = 8 * 1024 * 1024
+/** Reviews at a time: each plans a realm. Of more than so many that wait, the API server is told at once. */
+const [AT_ONCE, WAITING] = [2, 64]
+const CONNECTIONS = 256
+/** Seconds that are waited for an answer: unless the API server says so, and at most. */
+const [USUAL, LONGEST] = [10, 30]
+/** Milliseconds that an answer needs to arrive. */
+const MARGIN = 250
+
+/** What is answered without a review. */
+class Refusal extends Error {
+  readonly status: number
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+/** Listens until it is closed. What fails is told, and the API server decides as its configuration says. */
+export async function serveAdmission(
+  { review }: Reviewer,
+  { host, port, ...files }: AdmissionListening,
+  failed: (error: unknown) => void,
+): Promise<AdmissionServer> {
+  const turn = limited(AT_ONCE)
+  let pending = 0
+
+  const verdictOn = async ({ uid, change }: Asked, signal: AbortSignal, deadline: Deadline) => {
+    if (!change) return answered(uid, { warnings: [] })
+    if (pending >= WAITING) throw new Refusal(503, 'too many resources are being reviewed')
+    pending++
+    const reviewed = turn(async () => {
+      signal.throwIfAborted()
+      return review(change, signal, deadline)
+    }).finally(() => pending--)
+    return answered(uid, await orAborted(reviewed, signal))
+  }
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const [path, query] = (request.url ?? '').split('?')
+    const overdue = new Error('a resource was not reviewed in the time that the API server waits')
+    const deadline = deadlineIn(secondsIn(new URLSearchParams(query)) * 1000 - MARGIN, overdue)
+    const gone = new AbortController()
+    response.on('close', () => gone.abort(new Refusal(499, 'nobody waits for the answer any more')))
+    const late = setTimeout(() => gone.abort(overdue), deadline.left())
+    const send = (status: number, body: string, type = 'text/plain') => {
+      if (response.destroyed) return
+      response.shouldKeepAlive = server.listening && request.complete
+      response.writeHead(status, { 'content-type': type }).end(body)
+    }
+    try {
+      if (request.method !== 'POST' || path !== ADMISSION_PATH) throw new Refusal(404, 'there is nothing here')
+      const asked = askedIn(await bodyOf(request))
+      if (!asked) throw new Refusal(400, 'the body must be an AdmissionReview of admission.k8s.io/v1')
+      const verdict = await verdictOn(asked, gone.signal, deadline)
+      send(200, JSON.stringify(verdict), 'application/json')
+    } catch (error) {
+      if (error instanceof Refusal) return send(error.status, error.message)
+      failed(error)
+      // What went wrong is told to whoever runs the server.
+      send(500, 'the review failed')
+    } finally {
+      clearTimeout(late)
+    }
+  }
+
+  const server = await createSecureServer(files, (request, response) => void answer(request, response), failed)
+  server.maxConnections = CONNECTIONS
+  server.listen(port, host)
+  await once(server, 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      server.close()
+      server.closeIdleConnections()
+      await once(server, 'close')
+    },
+  }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    length += chunk.length
+    if (length > LARGEST) throw new Refusal(413, 'the body is larger than that of any resource')
+    chunks.push(chunk)
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString())
+  } catch {
+    throw new Refusal(400, 'the body is no JSON')
+  }
+}
+
+/** API servers say how long they wait, such as `10s`. */
+function secondsIn(query: URLSearchParams): number {
+  const [, seconds] = /^(\d+)s$/.exec(query.get('timeout') ?? '') ?? []
+  return Math.min(Math.max(Number(seconds ?? USUAL), 1), LONGEST)
+}

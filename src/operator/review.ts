@@ -1,0 +1,109 @@
+// Admission: what a resource would do, found out before it is taken. The run itself is planned and rolled back.
+import { isDeepStrictEqual } from 'node:util'
+import type { Deadline } from '../lib/deadline.ts'
+import { orAborted } from '../lib/or-aborted.ts'
+import { ServiceError } from '../service/errors.ts'
+import type { Service } from '../service/service.ts'
+import { adviceOn } from './advice.ts'
+import { astrayIn, desired, type Fault, type Member, type Picture } from './desired.ts'
+import { readKnown } from './known.ts'
+import type { OperatorOptions } from './operator.ts'
+import { watchCluster } from './picture.ts'
+import { isDisabled, nameOf, RECONCILE, type Resource } from './resource.ts'
+import { tryRealm } from './run.ts'
+
+/** What is about to be written. */
+export interface Change {
+  readonly resource: Resource
+  /** What is there now; absent: nothing. */
+  readonly before?: Resource | undefined
+}
+
+/** What is said of it. */
+export interface Verdict {
+  /** Why it is refused, with the path of its field. */
+  readonly refused?: string
+  /** What whoever writes it should know. */
+  readonly warnings: readonly string[]
+}
+
+/** Who says it, with a picture of the cluster that is kept until the signal comes. */
+export interface Reviewer {
+  /** Writes nothing. Throws where it cannot be told, and when the signal or the deadline comes. */
+  review(change: Change, signal: AbortSignal, deadline: Deadline): Promise<Verdict>
+}
+
+const NOTHING: Verdict = { warnings: [] }
+
+/** What may still come: the resource waits for it, and says so in its status. */
+const AWAITED: readonly string[] = ['RealmNotFound', 'SecretNotFound']
+
+/** Reviews what is written, in every server: also in those that do not apply resources. */
+export function reviewer(
+  service: Service,
+  { cluster, limitOf, counts, failed }: Omit<OperatorOptions, 'say'>,
+  signal: AbortSignal,
+): Reviewer {
+  const look = (until: AbortSignal) => watchCluster(cluster, { changed: () => {}, failed }, until)
+  const kept = look(signal)
+
+  const readAnew = async (until: AbortSignal) => {
+    const ending = new AbortController()
+    const fresh = look(AbortSignal.any([ending.signal, until]))
+    try {
+      await orAborted(fresh.seen, until)
+      return fresh.now()
+    } finally {
+      ending.abort()
+    }
+  }
+
+  const verdictOn = async (
+    resource: Resource,
+    there: Omit<Picture, 'holderOf'>,
+    deadline: Deadline,
+  ): Promise<Verdict> => {
+    const { holderOf, namespacesIn } = await readKnown(service, counts)
+    const others = there.resources.filter((one) => counts(one.metadata.namespace!) && nameOf(one) !== nameOf(resource))
+    const now = desired({ ...there, resources: [...others, resource], holderOf })
+    const isIt = (one: Member) => one.resource === resource
+    const stray = now.others.find(isIt)
+    if (stray) return verdictOf(stray.fault)
+    const realm = [...now.realms.values()].find(({ members }) => members.some(isIt))!
+    const { name, holder, members } = realm
+    if (holder?.leaves) return NOTHING
+    const isHolder = holder !== undefined && holderOf(name) === holder.namespace
+    const options = { limitOf, isHolder, before: namespacesIn(name), astray: astrayIn(now), deadline }
+    try {
+      const made = await tryRealm(service, realm, options)
+      const own = members.find(isIt)!
+      const fault = made.faults.get(own.file)
+      return fault ? verdictOf(fault) : { warnings: adviceOn(own, made, [...members, ...now.others]) }
+    } catch (error) {
+      // Of no resource in particular: the realm as a whole says so in its status.
+      if (!(error instanceof ServiceError)) throw error
+      return { warnings: [`the realm ${name} cannot be applied now: ${error.message}`] }
+    }
+  }
+
+  return {
+    async review({ resource, before }, until, deadline) {
+      if (resource.metadata.deletionTimestamp || !counts(resource.metadata.namespace!)) return NOTHING
+      if (before && saysTheSame(resource, before)) return NOTHING
+      await orAborted(kept.seen, until)
+      const verdict = await verdictOn(resource, kept.now(), deadline)
+      // What it refers to may have been written just now, and not have been seen: nobody is refused for that.
+      return verdict.refused === undefined ? verdict : verdictOn(resource, await readAnew(until), deadline)
+    },
+  }
+}
+
+function verdictOf({ reason, message, meant }: Fault): Verdict {
+  if (meant) return NOTHING
+  return AWAITED.includes(reason) ? { warnings: [message] } : { refused: message, warnings: [] }
+}
+
+/** Whether only what states nothing is another: finalizers, or the approval of a plan. */
+function saysTheSame(one: Resource, other: Resource): boolean {
+  return isDeepStrictEqual(one.spec, other.spec) && isDisabled(one, RECONCILE) === isDisabled(other, RECONCILE)
+}
