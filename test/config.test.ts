@@ -34,6 +34,7 @@ test('nothing given is development mode on the embedded store', () => {
     adminUser: 'admin',
     adminPassword: 'admin',
     operator: false,
+    admissionPort: 9443,
     production: false,
     logLevel: 'warn',
   })
