@@ -2,6 +2,8 @@
 import { parseDocuments } from '../src/realm-file/document.ts'
 import type { SourceState } from '../src/reconcile/wanted.ts'
 
+const CONFIGS = 2
+
 /** A source of its own that states a realm with so many clients; `note` is one field of the first of them. */
 export function sourceOf(realm: string, clients: number, note = 'first', people = 0): SourceState {
   const file = `${realm}.json`
@@ -30,9 +32,15 @@ export function realmOf(realm: string, clients: number, note = 'first', people =
       alias: `flow-${at}`,
       providerId: 'basic-flow',
       topLevel: true,
-      authenticationExecutions: [{ authenticator: 'auth-cookie', requirement: 'ALTERNATIVE' }],
+      authenticationExecutions: [
+        {
+          authenticator: 'identity-provider-redirector',
+          requirement: 'ALTERNATIVE',
+          ...(at < CONFIGS && { authenticatorConfig: `config-${at}` }),
+        },
+      ],
     })),
-    authenticatorConfig: numbered(2).map((at) => ({
+    authenticatorConfig: numbered(CONFIGS).map((at) => ({
       alias: `config-${at}`,
       config: { 'default.provider': `idp-${at}` },
     })),

@@ -2,10 +2,13 @@
 // npm run bench -- --people 100000: only how much memory an apply of so many people takes, on PostgreSQL.
 // npm run bench -- --pushes 100: only what lies between a webhook and the commit of what was pushed, over HTTP and ssh.
 // npm run bench -- --crowd 100000: only what reads cost in a realm with so many people, on PostgreSQL.
+// npm run bench -- --reference URL --config-cli JAR [--java PATH]: only the same realms through keycloak-config-cli into the
+// reference server, and through `regent apply` into Regent.
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { startPostgres } from '../test/support/postgres.ts'
 import { creation, peopled, reading, realmsPerSecond, sized } from './cases.ts'
+import { besideConfigCli } from './config-cli.ts'
 import { crowdReads } from './crowd-reads.ts'
 import { lists } from './lists.ts'
 import { type Bench, type Case, inexact, measure, openBench, quantile, type Result } from './measure.ts'
@@ -109,12 +112,18 @@ const { values: options } = parseArgs({
     people: { type: 'string' },
     crowd: { type: 'string' },
     pushes: { type: 'string' },
+    reference: { type: 'string' },
+    'config-cli': { type: 'string' },
+    java: { type: 'string', default: 'java' },
   },
 })
 if (!['pglite', 'postgres'].includes(options.engine)) throw new Error('--engine is pglite or postgres')
+const { reference, 'config-cli': jar, java } = options
+if (!reference !== !jar) throw new Error('--reference and --config-cli belong together')
 const postgres = options.engine === 'postgres' || options.people || options.crowd ? await startPostgres() : undefined
 try {
   if (options.pushes) process.exitCode = (await pushes(Number(options.pushes))) ? 0 : 1
+  else if (reference && jar) await besideConfigCli({ reference, jar, java })
   else if (options.people) await memory(postgres!.url, Number(options.people))
   else if (options.crowd) await large(postgres!.url, Number(options.crowd))
   else await all(postgres?.url)

@@ -1,13 +1,13 @@
 // From a webhook to the commit of what was pushed, over HTTP and ssh, beside a bare fetch of the same commits.
-import { execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { createHmac } from 'node:crypto'
-import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gitServer, hasGit, hasSshd, repositoryIn, sshServer } from '../test/support/git.ts'
 import { quantile } from './measure.ts'
+import { serve } from './serve.ts'
 
 const SECRET = 'secret-of-the-webhook'
 /** What Regent may take longer than git alone, in milliseconds at the 95th percentile. */
@@ -43,7 +43,8 @@ async function measured(protocol: 'http' | 'ssh', count: number): Promise<{ comm
   const push = (name: string) => repository.push({ 'acme.yaml': `realm: acme\ndisplayName: ${name}\n` })
   await push('Push 0')
   await writeFile(join(folder, 'secret'), SECRET)
-  const server = await serve(folder, remote)
+  const flags = ['--source-interval', '3600', '--source-webhook-secret-file', 'secret']
+  const server = await serve(folder, flags, { ...remote.env, REGENT_SOURCE: remote.url }, 'Watching')
   const env = { ...process.env, ...remote.env, GIT_CONFIG_GLOBAL: '/dev/null' }
   const git = (...args: string[]) => promisify(execFile)('git', ['-C', folder, '--git-dir=bare.git', ...args], { env })
   await git('init', '--quiet', '--bare', 'bare.git')
@@ -75,36 +76,6 @@ async function remoteOf(protocol: 'http' | 'ssh', folder: string, path: string):
   const ssh = await sshServer(folder)
   await ssh.know()
   return { url: `ssh://${ssh.host}${path}`, env: { GIT_SSH_COMMAND: ssh.command }, close: ssh.close }
-}
-
-async function serve(folder: string, { url, env }: Remote) {
-  const command = join(import.meta.dirname, '..', 'bin', 'regent.js')
-  const flags = ['--port', '0', '--source-interval', '3600', '--source-webhook-secret-file', 'secret']
-  const child = spawn(process.execPath, [command, 'serve', ...flags], {
-    cwd: folder,
-    env: { ...process.env, ...env, REGENT_SOURCE: url, NO_COLOR: '1' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  let output = ''
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-    output += chunk
-  })
-  const over = once(child, 'exit')
-  const said = async (text: string) => {
-    while (!output.includes(text)) {
-      if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}`)
-      await Promise.race([once(child.stdout, 'data'), over])
-    }
-  }
-  await said('Watching')
-  return {
-    url: /ready at (\S+)/.exec(output)![1]!,
-    said,
-    async stop() {
-      child.kill('SIGINT')
-      await over
-    },
-  }
 }
 
 /** As GitHub tells of a push. */
