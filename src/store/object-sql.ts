@@ -87,7 +87,7 @@ export function conditions(kind: KindName, table: Table, realm: number, filter: 
   return sql.join(all, sql` and `)
 }
 
-/** Objects by natural key; of those with a parent, also namesakes under the other parents, which costs a few rows at most. */
+/** Objects by natural key: each name stands beside the one of its parent, since another parent may have a namesake. */
 function keyConditions(table: Table, realm: number, keys: readonly Key[]): RawBuilder<unknown>[] {
   const top = keys.filter((key) => key.length === 1).map((key) => key[0]!)
   const own = Object.values(table.parents).map((column) => sql` and t.${sql.ref(column)} is null`)
@@ -96,8 +96,10 @@ function keyConditions(table: Table, realm: number, keys: readonly Key[]): RawBu
     const under = keys.filter((key) => key.length === 3 && key[0] === parent)
     if (!under.length) continue
     const of = tables[parent as KindName]
-    conditions.push(sql`(t.${sql.ref(table.key)} = any(${[...new Set(under.map((key) => key[2]))]}) and t.${sql.ref(column)} in (
-      select p.id from ${sql.table(of.name)} p where p.realm = ${realm} and p.${sql.ref(of.key)} = any(${[...new Set(under.map((key) => key[1]))]})))`)
+    const [parents, names] = [under.map((key) => key[1]), under.map((key) => key[2])]
+    conditions.push(sql`(t.${sql.ref(table.key)} = any(${names}) and (t.${sql.ref(column)}, t.${sql.ref(table.key)}) in (
+      select p.id, k.name from unnest(${parents}::text[], ${names}::text[]) as k(parent, name)
+      join ${sql.table(of.name)} p on p.realm = ${realm} and p.${sql.ref(of.key)} = k.parent))`)
   }
   return conditions
 }

@@ -62,6 +62,29 @@ test('a client role lists what it contains of another client', async () => {
   expect(names(await call('GET', `${shop}/roles/seller/composites/clients/${idOf(shop)}`))).toEqual([])
 })
 
+test('a role contains, and a user has, no namesakes of what they have', async () => {
+  const path = await realm()
+  const made: Record<string, { id: string }[]> = {}
+  for (const clientId of ['shop', 'store']) {
+    const client = await make(`${path}/clients`, { clientId })
+    made[clientId] = [await makeRole(client, 'keeper'), await makeRole(client, 'seller')]
+  }
+  const [keeper, seller] = [made.shop![0]!, made.store![1]!]
+  const ann = await make(`${path}/users`, { username: 'ann' })
+  await makeRole(path, 'boss')
+  await call('POST', `${path}/roles/boss/composites`, { body: [keeper, seller] })
+  for (const { id, containerId } of [keeper, seller] as { id: string; containerId: string }[])
+    await call('POST', `${ann}/role-mappings/clients/${containerId}`, { body: [{ id }] })
+  const ids = ({ body }: { body: { id: string }[] }) => body.map(({ id }) => id).sort()
+  expect(ids(await call('GET', `${path}/roles/boss/composites`))).toEqual([keeper.id, seller.id].sort())
+  const { clientMappings } = (await call('GET', `${ann}/role-mappings`)).body
+  expect(clientMappings).toMatchObject({
+    shop: { mappings: [{ id: keeper.id }] },
+    store: { mappings: [{ id: seller.id }] },
+  })
+  expect(clientMappings.shop.mappings.length + clientMappings.store.mappings.length).toBe(2)
+})
+
 test('roles in effect cost as many statements however deep they are', async () => {
   const path = await realm()
   const { statements } = await testService()
