@@ -87,3 +87,36 @@ test('client scopes are assigned once, as default or as optional', async () => {
   await call('DELETE', `${client}/default-client-scopes/${scope}`)
   expect(await names('optional')).not.toContain('orders')
 })
+
+test('a new client gets of the client scopes that it states those of its protocol, each once', async () => {
+  const path = `${await realm()}/clients`
+  const scopesOf = async (client: string) => {
+    const { defaultClientScopes, optionalClientScopes } = (await call('GET', client)).body
+    return [defaultClientScopes, optionalClientScopes]
+  }
+  const lists = { defaultClientScopes: ['role_list', 'email', 'no such'], optionalClientScopes: ['email', 'phone'] }
+  expect(await scopesOf(await make(path, { clientId: 'app', ...lists }))).toEqual([['email'], ['phone']])
+  expect(await scopesOf(await make(path, { clientId: 'saml', protocol: 'saml', ...lists }))).toEqual([
+    ['role_list'],
+    [],
+  ])
+})
+
+test('the client scope of service accounts goes with the account, and comes back with an update that states it', async () => {
+  const path = await realm()
+  const client = await make(`${path}/clients`, {
+    clientId: 'app',
+    defaultClientScopes: [],
+    serviceAccountsEnabled: true,
+  })
+  const scopes = async () => (await call('GET', `${client}/default-client-scopes`)).body
+  const [scope] = await scopes()
+  expect(scope.name).toBe('service_account')
+  await call('DELETE', `${client}/default-client-scopes/${scope.id}`)
+  await call('PUT', client, { body: { name: 'App' } })
+  expect(await scopes()).toEqual([])
+  await call('PUT', client, { body: { serviceAccountsEnabled: true } })
+  expect(await scopes()).toEqual([scope])
+  await call('PUT', client, { body: { serviceAccountsEnabled: false } })
+  expect(await scopes()).toEqual([])
+})

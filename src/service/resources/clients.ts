@@ -21,6 +21,7 @@ import { attributesOf, pageOf } from './lists.ts'
 import { nestedMapper, replaceMappers } from './nested-mappers.ts'
 import { plainResource } from './plain-resource.ts'
 import { byId, type Query, type Resource } from './resource.ts'
+import { accountScope, withOwnScopes } from './stated-scopes.ts'
 
 /** What is said of a client that does not exist. */
 export const CLIENT_NOT_FOUND = 'Could not find client'
@@ -62,7 +63,7 @@ export const clients: Resource = {
   },
   async create(context, place, body) {
     const stated = withProtocolDefaults(withSecret(context, withoutSettings(body)))
-    const id = await plain.create(context, place, stated)
+    const id = await plain.create(context, place, await withOwnScopes(context, withoutNulls(stated)))
     await followRotation(context, [await find(context, { id })])
     return id
   },
@@ -72,7 +73,8 @@ export const clients: Resource = {
     refuseAdministration(context, live)
     if (live.key[0] === ADMIN_PERMISSIONS) throw failure('invalid_input', 'Not supported for this client.')
     const set = update(live, await named(context, 'client', withoutSettings(body)))
-    await followRotation(context, await writers.client.update(context, [{ live, set }]))
+    const scopes = await accountScope(context, live, body)
+    await followRotation(context, await writers.client.update(context, [{ live, set, ...scopes }]))
     const { protocolMappers } = body
     if (Array.isArray(protocolMappers)) await replaceMappers(context, live, protocolMappers as Representation[])
   },
