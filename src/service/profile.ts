@@ -35,10 +35,18 @@ const LOCALE: ProfileAttribute = {
   multivalued: false,
 }
 
+/** Keycloak: everybody has a name, or an address where that is the name, whatever the profile says. */
+function named(attribute: ProfileAttribute, namedByMail: boolean): ProfileAttribute {
+  const { required, ...others } = attribute
+  if (attribute.name === (namedByMail ? 'email' : 'username')) return { ...attribute, required: {} }
+  return attribute.name === 'username' ? others : attribute
+}
+
 /** What is known of the people of the realm, with what its settings add to the profile. One statement. */
 export async function profileOfPeople(context: Context): Promise<UserProfile> {
+  const { internationalized, namedByMail } = context.realm
   const profile = await profileOf(context)
-  const own = profile.attributes ?? []
-  if (!context.realm.internationalized || own.some(({ name }) => name === LOCALE.name)) return profile
-  return { ...profile, attributes: [LOCALE, ...own] }
+  const own = (profile.attributes ?? []).map((one) => named(one, namedByMail))
+  const locale = internationalized && !own.some(({ name }) => name === LOCALE.name)
+  return { ...profile, attributes: locale ? [LOCALE, ...own] : own }
 }

@@ -98,7 +98,7 @@ function metadataOf(attribute: ProfileAttribute, readOnly: boolean): Representat
   return {
     name,
     displayName: displayName ?? (isUsual(name) ? USUAL_NAMES[name]! : name),
-    required: name === 'username' || isNeeded(attribute, 'admin'),
+    required: isNeeded(attribute, 'admin'),
     readOnly,
     ...(annotations && { annotations }),
     validators: { ...Object.fromEntries(validators), ...(!multivalued && { multivalued: { max: '1' } }) },

@@ -23,6 +23,8 @@ export interface RealmRow {
   readonly passwordPolicy: string
   /** Whether its people choose among languages. */
   readonly internationalized: boolean
+  /** Whether the mail address of its people is their name. */
+  readonly namedByMail: boolean
 }
 
 const columns = sql`number, id, name, coalesce((body ->> 'enabled')::boolean, false) as enabled,
@@ -33,7 +35,8 @@ const columns = sql`number, id, name, coalesce((body ->> 'enabled')::boolean, fa
   coalesce(body -> 'eventsListeners', '[]') as "eventsListeners",
   coalesce((select max(j.number) from journal j where j.realm = realm.number), 0) as revision,
   coalesce(body ->> 'passwordPolicy', '') as "passwordPolicy",
-  coalesce((body ->> 'internationalizationEnabled')::boolean, false) as internationalized`
+  coalesce((body ->> 'internationalizationEnabled')::boolean, false) as internationalized,
+  coalesce((body ->> 'registrationEmailAsUsername')::boolean, false) as "namedByMail"`
 
 /** The row of a realm with these settings, before it is kept. */
 export function rowOf(at: Pick<RealmRow, 'number' | 'id' | 'name'>, settings: Representation): RealmRow {
@@ -48,6 +51,7 @@ export function rowOf(at: Pick<RealmRow, 'number' | 'id' | 'name'>, settings: Re
     eventsListeners: (settings.eventsListeners ?? []) as string[],
     passwordPolicy: String(settings.passwordPolicy ?? ''),
     internationalized: settings.internationalizationEnabled === true,
+    namedByMail: settings.registrationEmailAsUsername === true,
   }
 }
 

@@ -143,7 +143,6 @@ export async function insertDefaultGroups(tx: Transaction, realm: number, users:
 
 /** What a realm's settings say of its people. */
 export interface NameRules {
-  readonly nameIsMail: boolean
   readonly nameMayChange: boolean
   /** The usual language; null: English. */
   readonly language: string | null
@@ -154,8 +153,7 @@ export interface NameRules {
 /** What a realm's settings say of the names and the language of its people. One statement. */
 export async function findNameRules(tx: Transaction, realm: number): Promise<NameRules> {
   const { rows } = await sql<NameRules>`
-    select coalesce((r.body ->> 'registrationEmailAsUsername')::boolean, false) as "nameIsMail",
-      coalesce((r.body ->> 'editUsernameAllowed')::boolean, false) as "nameMayChange",
+    select coalesce((r.body ->> 'editUsernameAllowed')::boolean, false) as "nameMayChange",
       case when (r.body ->> 'internationalizationEnabled')::boolean then r.body ->> 'defaultLocale' end as language,
       exists (select from identity_provider p where p.realm = r.number) as providers
     from realm r where r.number = ${realm}`.execute(tx)

@@ -99,6 +99,35 @@ test('where addresses are names, the name follows the address', async () => {
   })
 })
 
+test('who had a name before addresses became names shows by the address, and is found by the name', async () => {
+  const path = await realm()
+  const ann = await make(`${path}/users`, { username: 'ann', email: 'ann@example.org' })
+  const bob = await make(`${path}/users`, { username: 'bob' })
+  const group = await make(`${path}/groups`, { name: 'staff' })
+  await call('PUT', `${ann}/groups/${group.split('/').at(-1)}`)
+  const described = async () =>
+    (await call('GET', `${ann}?userProfileMetadata=true`)).body.userProfileMetadata.attributes.flatMap(
+      ({ name, required, readOnly }: Record<string, unknown>) =>
+        name === 'username' || name === 'email' ? [[name, required, readOnly]] : [],
+    )
+  await call('PUT', path, { body: { registrationEmailAsUsername: true } })
+  expect((await call('GET', ann)).body.username).toBe('ann@example.org')
+  expect(names(await call('GET', `${path}/users`))).toEqual(['ann@example.org', 'bob'])
+  expect(names(await call('GET', `${path}/users?username=ann&exact=true`))).toEqual(['ann@example.org'])
+  expect(names(await call('GET', `${group}/members`))).toEqual(['ann@example.org'])
+  expect(await described()).toEqual([
+    ['username', false, true],
+    ['email', true, false],
+  ])
+  expect((await call('PUT', bob, { body: { username: 'rob' } })).body.field).toBe('username')
+  expect((await call('PUT', ann, { body: { attributes: {} } })).body).toMatchObject({
+    field: 'email',
+    errorMessage: 'error-user-attribute-required',
+  })
+  await call('PUT', path, { body: { registrationEmailAsUsername: false } })
+  expect(names(await call('GET', `${path}/users`))).toEqual(['ann', 'bob'])
+})
+
 test('names are found in any case and alphabet, and wildcards of the database stand for themselves', async () => {
   const path = await realm()
   await make(`${path}/users`, { username: 'ann_x', firstName: 'Ännchen', lastName: 'Straße' })

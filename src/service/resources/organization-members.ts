@@ -11,6 +11,7 @@ import type { LiveObject } from '../live.ts'
 import { pageOf } from './lists.ts'
 import { demandOrganizations, getOrganization, PAGE, show, showOrganizations } from './organizations.ts'
 import { getObject, type Query } from './resource.ts'
+import { shownName } from './user-view.ts'
 
 const VIEW = 'view-organizations'
 const MANAGE = 'manage-organizations'
@@ -26,7 +27,7 @@ export async function listMembers(context: Context, id: string, query: Query): P
   const found = ids.length ? await writers.user.list(context, { ids }) : []
   return query.briefRepresentation === false
     ? showInFull(context, organization, found)
-    : found.map((user) => briefly(organization, user))
+    : found.map((user) => briefly(context, organization, user))
 }
 
 /** How many members an organization has. */
@@ -124,8 +125,9 @@ function tell(context: WriteContext, organization: LiveObject, { representation 
   })
 }
 
-function briefly(organization: LiveObject, user: LiveObject): Representation {
-  const { username, firstName, lastName, email, ...rest } = user.representation
+function briefly({ realm }: Context, organization: LiveObject, user: LiveObject): Representation {
+  const { firstName, lastName, email, ...rest } = user.representation
+  const username = shownName(realm, user.key[0]!, (email ?? null) as string | null)
   const { emailVerified, enabled, createdTimestamp, federationLink } = rest
   const shown = { username, firstName, lastName, email, emailVerified, enabled, createdTimestamp, federationLink }
   return {
@@ -136,18 +138,18 @@ function briefly(organization: LiveObject, user: LiveObject): Representation {
 }
 
 async function showInFull(
-  { tx, realm }: Context,
+  context: Context,
   organization: LiveObject,
   users: readonly LiveObject[],
 ): Promise<Representation[]> {
   if (!users.length) return []
   const ids = users.map(({ id }) => id)
-  const credentials = await selectCredentials(tx, realm.number, ids)
+  const credentials = await selectCredentials(context.tx, context.realm.number, ids)
   const withCodes = new Set(credentials.filter(({ type }) => type === 'otp').map(({ user }) => user))
   return users.map((user) => {
     const { attributes, requiredActions = [], notBefore = 0 } = user.representation
     return {
-      ...briefly(organization, user),
+      ...briefly(context, organization, user),
       ...(attributes && { attributes }),
       totp: withCodes.has(user.id),
       disableableCredentialTypes: [],

@@ -7,7 +7,6 @@ import { USER_PROFILE } from '../../kinds/component-types.ts'
 import type { Json } from '../../kinds/fields.ts'
 import type { Representation } from '../../kinds/kind.ts'
 import { type profileSchema, type UserProfile, wholeProfile } from '../../kinds/user-profile.ts'
-import { findNameRules } from '../../store/users.ts'
 import { describeEvent, describeNothing } from '../admin-events.ts'
 import { demand } from '../administrators.ts'
 import type { Context, WriteContext } from '../context.ts'
@@ -55,10 +54,7 @@ export async function replaceProfile(
 export async function getProfileMetadata(context: Context): Promise<Representation> {
   demand(context, 'view-profile')
   const profile = await profileOfPeople(context)
-  const { nameIsMail } = await findNameRules(context.tx, context.realm.number)
-  const { attributes, groups } = profileMetadata(profile, nameIsMail ? ['username'] : [])
-  const shown = attributes.map((one) => (nameIsMail && one.name === 'username' ? { ...one, required: false } : one))
-  return { attributes: shown, groups }
+  return profileMetadata(profile, context.realm.namedByMail ? ['username'] : [])
 }
 
 async function scopesOf(context: Context): Promise<ReadonlySet<string>> {

@@ -26,19 +26,24 @@ export async function showUsers(
   const found = await searchUsers(context.tx, context.realm.number, seen, page)
   const profile = await profileOfPeople(context)
   return found.map((one) => {
-    const shown = show(one, profile, view.brief)
+    const shown = show(context, one, profile, view.brief)
     return view.access ? { ...shown, access: { manage: may(context, 'manage-users') } } : shown
   })
 }
 
 /** A user alone, without the accounts elsewhere; undefined where there is none. One statement. */
 export async function showUser(
-  { tx, realm }: Context,
+  context: Context,
   id: string,
   profile: UserProfile,
 ): Promise<Representation | undefined> {
-  const [found] = await searchUsers(tx, realm.number, { ids: [id], visible: 'all' })
-  return found && show(found, profile)
+  const [found] = await searchUsers(context.tx, context.realm.number, { ids: [id], visible: 'all' })
+  return found && show(context, found, profile)
+}
+
+/** Keycloak: where addresses are names, people show by theirs, also those who have another name still, and are found by that. */
+export function shownName({ namedByMail }: Context['realm'], username: string, email: string | null): string {
+  return namedByMail && email !== null ? email : username
 }
 
 /** What the caller may do with a user. */
@@ -50,12 +55,14 @@ export function accessOf(context: Context): Representation {
 
 /** What shows of a user in any list. Keycloak: what the profile lets administrators see; of accounts of clients, everything. */
 function show(
+  { realm }: Context,
   { id, username, email, body, ofClient, totp }: FoundUser,
   profile: UserProfile,
   brief = false,
 ): Representation {
   const rules = ofClient ? openProfile : profile
-  const user: Representation = { ...body, username, ...(email !== null && { email }) }
+  const name = ofClient ? username : shownName(realm, username, email)
+  const user: Representation = { ...body, username: name, ...(email !== null && { email }) }
   const of = (...names: readonly string[]) =>
     Object.fromEntries(names.flatMap((name) => (user[name] === undefined ? [] : [[name, user[name]]])))
   const seen = (name: string) => isSeen(rules, name)

@@ -63,11 +63,10 @@ export const users: Resource = {
   get: (context, place) => getUser(context, place, false),
   async create(context, _place, body) {
     demand(context, MANAGE)
-    const { nameIsMail, language } = await findNameRules(context.tx, context.realm.number)
+    const { language } = await findNameRules(context.tx, context.realm.number)
     const values = valuesIn(body)
-    const username = nameIsMail ? (values.email ?? null) : (values.username ?? null)
-    if (username === null && (values.username ?? null) === null) throw failure('invalid', 'User name is missing')
-    if (username === null) throw problem('email', 'error-user-attribute-required')
+    const username = (context.realm.namedByMail ? values.email : null) ?? values.username ?? null
+    if (username === null) throw failure('invalid', 'User name is missing')
     const profile = await profileOfPeople(context)
     const nothing = Object.fromEntries((profile.attributes ?? []).map(({ name }) => [name, null]))
     const names = { ...changeable(profile, values), username }
@@ -91,16 +90,18 @@ export const users: Resource = {
     demand(context, MANAGE)
     const rules = await findNameRules(context.tx, context.realm.number)
     const ofClient = isAccountOfClient(live)
+    const namedByMail = context.realm.namedByMail && !ofClient
     const profile = ofClient ? openProfile : await profileOfPeople(context)
     const values = changeable(profile, { ...clearedBy(body), ...valuesIn(body) })
-    const mail = values.email === undefined ? live.representation.email : values.email
-    if (rules.nameIsMail && !ofClient && mail !== undefined) values.username = mail
-    if (values.username === null) throw failure('invalid', 'User name is missing')
+    const mail = (values.email === undefined ? live.representation.email : values.email) ?? null
+    if (namedByMail && mail !== null) values.username = mail
+    const missing = namedByMail && mail === null ? valuesIn(body).email : values.username
+    if (missing === null) throw failure('invalid', 'User name is missing')
     const has = (live.representation.attributes ?? {}) as Representation
     const attributes = body.attributes == null ? has : attributesAfter(profile, has, attributesIn(body))
     const gone = Object.fromEntries(Object.keys(has).map((name) => [name, null]))
     const changed = changedIn(live, { ...gone, ...attributes, ...values })
-    const mayRename = !ofClient && (rules.nameIsMail || rules.nameMayChange)
+    const mayRename = !ofClient && ((namedByMail && mail !== null) || rules.nameMayChange)
     const fixed = changed.username && !mayRename ? [problem('username', 'error-user-attribute-read-only')] : []
     const closed = readOnlyProblems(profile, changedIn(live, { ...attributesIn(body), ...valuesIn(body) }))
     refuseAll([...fixed, ...closed, ...problemsOf(profile, changed, 'admin', rules.language ?? undefined)])
@@ -139,8 +140,8 @@ export async function getUser(context: Context, { id }: Place, withProfile: bool
   const profile = await profileOfPeople(context)
   const shown = (await showUser(context, id, profile)) ?? nobody(context)
   demand(context, VIEW)
-  const { nameMayChange, nameIsMail, providers } = await findNameRules(context.tx, context.realm.number)
-  const readOnly = nameMayChange && !nameIsMail ? [] : ['username']
+  const { nameMayChange, providers } = await findNameRules(context.tx, context.realm.number)
+  const readOnly = nameMayChange && !context.realm.namedByMail ? [] : ['username']
   return {
     ...shown,
     ...(providers && { federatedIdentities: (await federatedIdentitiesOf(context, [{ id }])).get(id) ?? [] }),
