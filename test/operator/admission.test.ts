@@ -11,6 +11,8 @@ import { type AdmissionServer, serveAdmission } from '../../src/operator/admissi
 import { reviewer } from '../../src/operator/review.ts'
 import { type Service, SYSTEM } from '../../src/service/service.ts'
 import { sourcesOf } from '../../src/service/sources.ts'
+import { least, rendered } from '../support/chart.ts'
+import { hasHelm, withHelm } from '../support/helm.ts'
 import {
   type Answer,
   connect,
@@ -35,7 +37,9 @@ import { newName, testService } from '../support/service.ts'
 const isNear = hasKubernetes && isLoopback(new URL(connect().config.getCurrentCluster()!.server).hostname)
 const HOOKS = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations'
 
-describe.skipIf(!isNear)(isNear || !hasKubernetes ? onKubernetes : 'skipped: Kubernetes is elsewhere', () => {
+const skipped = [hasKubernetes && !isNear && 'skipped: Kubernetes is elsewhere', !hasHelm && withHelm].find(Boolean)
+
+describe.skipIf(!isNear || !hasHelm)(skipped || onKubernetes, () => {
   const label = newName('regent-test')
   const failures: unknown[] = []
   const ending = new AbortController()
@@ -71,28 +75,11 @@ describe.skipIf(!isNear)(isNear || !hasKubernetes ? onKubernetes : 'skipped: Kub
     const options = { cluster: operatorsCluster(), limitOf: () => undefined, counts: () => true, failed }
     const listening = { host: '127.0.0.1', port: 0, certificateFile, keyFile }
     server = await serveAdmission(reviewer(service, options, ending.signal), listening, failed)
-    await kubernetes.ask('POST', HOOKS, {
-      metadata: { name: label },
-      webhooks: [
-        {
-          name: 'realms.regent.dev',
-          admissionReviewVersions: ['v1'],
-          sideEffects: 'None',
-          failurePolicy: 'Ignore',
-          clientConfig: { url: `https://127.0.0.1:${server.port}/admission`, caBundle: ca.toString('base64') },
-          namespaceSelector: { matchLabels: { [label]: 'yes' } },
-          rules: [
-            {
-              apiGroups: ['regent.dev'],
-              apiVersions: ['v1alpha1'],
-              operations: ['CREATE', 'UPDATE'],
-              resources: ['*'],
-              scope: 'Namespaced',
-            },
-          ],
-        },
-      ],
-    })
+    const values = [...least, 'admission.enabled=true', `admission.namespaceSelector.matchLabels.${label}=yes`]
+    const configuration = rendered(values, { release: label, templates: ['admission'] })[1]!
+    const [hook] = configuration.webhooks as object[]
+    const clientConfig = { url: `https://127.0.0.1:${server.port}/admission`, caBundle: ca.toString('base64') }
+    await kubernetes.ask('POST', HOOKS, { ...configuration, webhooks: [{ ...hook, clientConfig }] })
     // API servers learn of webhooks after a while.
     const probe = await reviewed()
     const slip = resource('Realm', 'probe', {

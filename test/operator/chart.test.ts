@@ -1,13 +1,12 @@
 // The chart: a real API server takes what it renders, and finds nothing in its pods that a restricted namespace forbids.
 import { readFileSync } from 'node:fs'
-import { load, loadAll } from 'js-yaml'
+import { load } from 'js-yaml'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { version } from '../../src/lib/version.ts'
+import { CHART, least, rendered, set } from '../support/chart.ts'
 import { hasHelm, helm, withHelm } from '../support/helm.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes, type Resource } from '../support/kubernetes.ts'
 
-const CHART = 'charts/regent'
-const least = ['hostname=https://id.example.org', 'database.secret=db', 'key.secret=key']
 const all = [
   ...least,
   'admin.secret=admin',
@@ -17,6 +16,12 @@ const all = [
   'networkPolicy.from[0].namespaceSelector.matchLabels.web=yes',
   'networkPolicy.egress[0].ports[0].port=5432',
   'crds.install=false',
+  'admission.enabled=true',
+  'admission.secret=admission',
+  'admission.clientCa.secret=api-server',
+  'admission.namespaceSelector.matchLabels.realms=yes',
+  'admission.objectSelector.matchLabels.review=yes',
+  'admission.from[0].ipBlock.cidr=10.0.0.1/32',
 ]
 
 test('the chart has the version of the server', () => {
@@ -24,11 +29,6 @@ test('the chart has the version of the server', () => {
 })
 
 describe.skipIf(!hasHelm)(withHelm, () => {
-  const set = (values: readonly string[]) => values.flatMap((one) => ['--set', one])
-  const rendered = (values: readonly string[], namespace = 'identity') =>
-    loadAll(
-      helm('template', 'regent', CHART, '--namespace', namespace, '--kube-version', '1.36.0', ...set(values)),
-    ).filter(Boolean) as Resource[]
   // biome-ignore lint/suspicious/noExplicitAny: of any kind
   const partOf = (resources: readonly Resource[], kind: string): any => resources.find((one) => one.kind === kind)
 
@@ -55,6 +55,31 @@ describe.skipIf(!hasHelm)(withHelm, () => {
     expect(partOf(without, 'Deployment').spec.template.spec.automountServiceAccountToken).toBe(false)
   })
 
+  test('an API server asks about every kind that states something, if that is wanted, with a certificate that is made or given', () => {
+    const admission = ['admission.enabled=true']
+    const made = rendered([...least, ...admission])
+    expect(rendered(least).some(({ kind }) => kind === 'ValidatingWebhookConfiguration')).toBe(false)
+    const [asks] = partOf(made, 'ValidatingWebhookConfiguration').webhooks
+    const states = ({ spec }: Resource) => (spec as { names: { kind: string } }).names.kind !== 'RealmSource'
+    const plurals = made.filter(({ kind }) => kind === 'CustomResourceDefinition').filter(states)
+    expect(asks.rules[0].resources).toEqual(
+      plurals.map(({ spec }) => (spec as { names: { plural: string } }).names.plural),
+    )
+    const { name, namespace } = asks.clientConfig.service
+    const service = made.find(({ kind, metadata }) => kind === 'Service' && metadata.name === name)
+    expect(service).toMatchObject({ metadata: { namespace }, spec: { ports: [{ targetPort: 'admission' }] } })
+    const certificate = partOf(made, 'Certificate')
+    expect(certificate.spec.dnsNames).toEqual([`${name}.${namespace}.svc`])
+    const { volumes } = partOf(made, 'Deployment').spec.template.spec
+    const secrets = volumes.map(({ secret }: { secret?: { secretName: string } }) => secret?.secretName)
+    expect(secrets).toContain(certificate.spec.secretName)
+    const given = rendered([...least, ...admission, 'admission.secret=own', 'admission.caBundle=Cg=='])
+    expect(partOf(given, 'Certificate')).toBeUndefined()
+    expect(partOf(given, 'ValidatingWebhookConfiguration').webhooks[0].clientConfig.caBundle).toBe('Cg==')
+    expect(() => rendered([...least, ...admission, 'admission.secret=own'])).toThrow(/admission.caBundle must be/)
+    expect(() => rendered([...least, ...admission, 'operator.enabled=false'])).toThrow(/goes with operator.enabled/)
+  })
+
   test('definitions stay when the chart goes', () => {
     const definitions = rendered(least).filter(({ kind }) => kind === 'CustomResourceDefinition')
     for (const { metadata } of definitions)
@@ -62,8 +87,9 @@ describe.skipIf(!hasHelm)(withHelm, () => {
   })
 
   test('Prometheus is told where to ask, if that is wanted', () => {
-    expect(partOf(rendered(all), 'ServiceMonitor')).toBeUndefined()
-    expect(partOf(rendered([...all, 'serviceMonitor.enabled=true']), 'ServiceMonitor').spec.endpoints).toEqual([
+    const https = [...least, 'tls.secret=tls']
+    expect(partOf(rendered(https), 'ServiceMonitor')).toBeUndefined()
+    expect(partOf(rendered([...https, 'serviceMonitor.enabled=true']), 'ServiceMonitor').spec.endpoints).toEqual([
       { port: 'https', path: '/metrics', interval: '30s', scheme: 'https' },
     ])
   })
@@ -81,7 +107,10 @@ describe.skipIf(!hasHelm)(withHelm, () => {
       ['what must be given', least],
       ['all that can be given', all],
     ])('the server takes it with %s', async (_, values) => {
-      const resources = rendered(values, namespace)
+      const { caData } = kubernetes.config.getCurrentCluster()!
+      const resources = rendered([...values, ...(values === all ? [`admission.caBundle=${caData}`] : [])], {
+        namespace,
+      })
       for (const one of resources)
         expect(await kubernetes.apply(one, 'dryRun=All')).toMatchObject({ status: expect.toBeOneOf([200, 201]) })
       const { spec } = partOf(resources, 'Deployment').spec.template

@@ -3,9 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { loadAll } from 'js-yaml'
-import { helm } from './helm.ts'
-import { connect, type Resource } from './kubernetes.ts'
+import { least, rendered } from './chart.ts'
+import { connect } from './kubernetes.ts'
 
 /** An account of a release of the chart. */
 export interface Account {
@@ -15,38 +14,12 @@ export interface Account {
   remove(): Promise<void>
 }
 
-/** A rule of a ClusterRole. */
-export interface Rule {
-  readonly apiGroups: readonly string[]
-  readonly resources: readonly string[]
-  readonly verbs: readonly string[]
-}
-
-/** What the chart gives the operator: the account, its rights, and that it has them. */
-export function renderedAccount(release: string, namespace: string): Resource[] {
-  const needed = ['hostname=https://id.example.org', 'database.secret=db', 'key.secret=key']
-  const parts = ['service-account', 'cluster-role'].flatMap((one) => ['--show-only', `templates/${one}.yaml`])
-  const values = needed.flatMap((one) => ['--set', one])
-  return loadAll(
-    helm(
-      'template',
-      release,
-      'charts/regent',
-      '--namespace',
-      namespace,
-      '--kube-version',
-      '1.36.0',
-      ...parts,
-      ...values,
-    ),
-  ) as Resource[]
-}
-
 /** Makes it, and waits until it may what it may. */
 export async function newAccount(): Promise<Account> {
   const { config, ask, apply, pathOf } = connect()
   const name = `regent-test-${randomBytes(6).toString('hex')}`
-  const resources = renderedAccount(name, name)
+  const templates = ['service-account', 'cluster-role']
+  const resources = rendered(least, { release: name, namespace: name, templates })
   await ask('POST', '/api/v1/namespaces', { metadata: { name } })
   for (const one of resources) {
     const { status, body } = await apply(one)

@@ -32,3 +32,18 @@ httpGet:
   port: {{ include "regent.port" $root }}
   scheme: {{ include "regent.port" $root | upper }}
 {{- end }}
+
+{{- /* What Regent's resources are called in addresses: as a list. */}}
+{{- define "regent.resources" -}}
+{{- range $file, $_ := .Files.Glob "files/crds/*.yaml" }}
+- {{ ($.Files.Get $file | fromYaml).spec.names.plural }}
+{{- end }}
+{{- end }}
+
+{{- /* Whether the API server asks before it takes a resource: yes, or nothing. */}}
+{{- define "regent.admission" -}}
+{{- if .Values.admission.enabled -}}
+{{- if not .Values.operator.enabled }}{{ fail "admission.enabled goes with operator.enabled" }}{{ end -}}
+yes
+{{- end }}
+{{- end }}
