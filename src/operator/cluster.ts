@@ -2,6 +2,7 @@
 import { type IncomingMessage, request as plainRequest } from 'node:http'
 import { Agent, type RequestOptions, request } from 'node:https'
 import { createInterface } from 'node:readline'
+import { setTimeout as after } from 'node:timers/promises'
 import { KubeConfig } from '@kubernetes/client-node'
 
 /** An API server, asked as whoever the configuration names. */
@@ -10,7 +11,7 @@ export interface Cluster {
   readonly server: string
   /** Asks for JSON. Throws ClusterError where the answer is a refusal. `type`: of the body. */
   ask<T>(method: string, path: string, body?: unknown, type?: string): Promise<T>
-  /** Gives each line of an answer until the server ends it. Throws ClusterError, or what the connection broke by. */
+  /** Gives each line of an answer until the server ends it, the last one perhaps in part. Throws ClusterError, or what the connection broke by. */
   lines(path: string, line: (value: string) => void, signal: AbortSignal): Promise<void>
 }
 
@@ -25,6 +26,8 @@ export class ClusterError extends Error {
 
 /** Milliseconds in which an answer, or the next event, must come: an API server sends bookmarks every minute. */
 const SILENCE = 90_000
+/** So many times an API server that is asked too much is asked, and each wait that it asks for is at most so many seconds. */
+const [PATIENCE, LONGEST] = [4, 10]
 
 /** The cluster that the file names; without one, that of `KUBECONFIG`, or the one that this runs in. Throws where there is none. */
 export function openCluster(file?: string): Cluster {
@@ -48,23 +51,37 @@ export function openCluster(file?: string): Cluster {
     return { sent, promise }
   }
   const textOf = async (answer: IncomingMessage) => Buffer.concat(await answer.toArray()).toString()
+  /** What the API server grants. One that has no time now says when it will have. */
+  const granted = async (
+    method: string,
+    path: string,
+    { body, type, signal }: { body?: unknown; type?: string; signal?: AbortSignal },
+  ): Promise<IncomingMessage> => {
+    const headers = { accept: 'application/json', ...(type && { 'content-type': type }) }
+    for (let times = 1; ; times++) {
+      const { sent, promise } = await send(method, path, headers, signal)
+      sent.end(body === undefined ? undefined : JSON.stringify(body))
+      const answer = await promise
+      if (answer.statusCode! < 400) return answer
+      const text = await textOf(answer)
+      const seconds = Number(answer.headers['retry-after'])
+      if (Number.isNaN(seconds) || times === PATIENCE) throw refusal(answer, text)
+      await after(Math.min(seconds, LONGEST) * 1000 * (1 + Math.random() / 5), undefined, { signal })
+    }
+  }
 
   return {
     server,
     async ask<T>(method: string, path: string, body?: unknown, type = 'application/json') {
-      const { sent, promise } = await send(method, path, { accept: 'application/json', 'content-type': type })
-      sent.end(body === undefined ? undefined : JSON.stringify(body))
-      const answer = await promise
-      const text = await textOf(answer)
-      if (answer.statusCode! >= 400) throw refusal(answer, text)
-      return JSON.parse(text) as T
+      return JSON.parse(await textOf(await granted(method, path, { body, type }))) as T
     },
     async lines(path, line, signal) {
-      const { sent, promise } = await send('GET', path, { accept: 'application/json' }, signal)
-      sent.end()
-      const answer = await promise
-      if (answer.statusCode! >= 400) throw refusal(answer, await textOf(answer))
-      for await (const one of createInterface({ input: answer })) line(one)
+      const answer = await granted('GET', path, { signal })
+      try {
+        for await (const one of createInterface({ input: answer })) line(one)
+      } finally {
+        answer.destroy()
+      }
     },
   }
 }

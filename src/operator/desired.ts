@@ -95,7 +95,9 @@ export function desired(picture: Picture): Desired {
     realm.members.push(withDocument(member, found.name, picture.secrets))
   }
   return {
-    realms: new Map([...realms].map(([name, realm]) => [name, { name, ...realm, settings: settingsOf(realm.holder) }])),
+    realms: new Map(
+      [...realms].map(([name, realm]) => [name, { name, ...inSameOrder(realm), settings: settingsOf(realm.holder) }]),
+    ),
     others,
   }
 }
@@ -104,6 +106,11 @@ export function desired(picture: Picture): Desired {
 export function astrayIn({ others }: Desired): Map<string, string[]> {
   const strays = Map.groupBy(others, ({ namespace }) => namespace)
   return new Map([...strays].map(([namespace, members]) => [namespace, members.map(({ file }) => file)]))
+}
+
+/** Who was there first decides nothing here: resources that come back in another order state the same. */
+function inSameOrder<T extends { readonly members: readonly Member[] }>(realm: T): T {
+  return { ...realm, members: realm.members.toSorted((a, b) => (a.file < b.file ? -1 : 1)) }
 }
 
 /** A resource that states a realm itself. */

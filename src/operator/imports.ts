@@ -23,18 +23,18 @@ export function watchImports(cluster: Cluster, told: Told, signal: AbortSignal):
     if (version === served?.version) return
     served?.ending.abort()
     served = version === undefined ? undefined : watched(version)
-    told.changed(undefined, undefined)
+    told.changed()
   }
   const watched = (version: string): Served => {
     const ending = new AbortController()
     const path = `/apis/k8s.keycloak.org/${version}/keycloakrealmimports`
     return { version, kept: watchKind(cluster, path, '', told, AbortSignal.any([signal, ending.signal])), ending }
   }
-  const definitions = watchKind(
+  const definitions: Kept = watchKind(
     cluster,
     '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
     `fieldSelector=${encodeURIComponent(`metadata.name=${DEFINITION}`)}`,
-    { changed: (_before, now) => follow(now), failed: told.failed },
+    { ...told, changed: () => follow([...definitions.resources.values()][0]) },
     signal,
   )
   return {

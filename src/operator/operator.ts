@@ -2,7 +2,7 @@
 import { setTimeout as after } from 'node:timers/promises'
 import { secondsOf } from '../realm-file/duration.ts'
 import { ServiceError } from '../service/errors.ts'
-import type { Candidate, Lease, Tenure } from '../service/leases.ts'
+import { type Candidate, confirmLease, type Lease, type Tenure } from '../service/leases.ts'
 import type { Ceiling } from '../service/power.ts'
 import type { Service } from '../service/service.ts'
 import type { Cluster } from './cluster.ts'
@@ -16,7 +16,7 @@ import { watchCluster } from './picture.ts'
 import { type Next, queue, waitAfter } from './queue.ts'
 import { type Stood, teller } from './telling.ts'
 import { turnOf } from './turn.ts'
-import { writer } from './write.ts'
+import { isOvertaken, writer } from './write.ts'
 
 /** Which of several servers applies resources: whoever has this lease. */
 export const OPERATE = 'operate'
@@ -52,6 +52,7 @@ function operate(service: Service, options: OperatorOptions, lease: Lease): Tenu
   const { cluster, limitOf, counts, say, failed } = options
   const ending = new AbortController()
   const { signal } = ending
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>()
   const seen = new Map<string, string>()
   const stood = new Map<string, Stood>()
   const told = new WeakSet<Stood>()
@@ -100,7 +101,9 @@ function operate(service: Service, options: OperatorOptions, lease: Lease): Tenu
     try {
       const isHolder = realm.holder !== undefined && known.holderOf(name) === realm.holder.namespace
       const options = { lease, limitOf, isHolder, before: known.namespacesIn(name), astray }
+      await tell.hold(realm)
       const turned = await turnOf(service, realm, waitsFor(realm, now.realms), options)
+      await confirmLease(service, lease)
       stand(turned)
       if ('result' in turned) {
         known.put(realm, turned.result)
@@ -127,7 +130,7 @@ function operate(service: Service, options: OperatorOptions, lease: Lease): Tenu
         await task(realm)
         return { failed: false }
       } catch (error) {
-        failed(error)
+        if (!isOvertaken(error)) failed(error)
         return { wait: waitAfter(failures), failed: true }
       }
     }
@@ -144,7 +147,7 @@ function operate(service: Service, options: OperatorOptions, lease: Lease): Tenu
 
   const begin = async () => {
     const known = await readKnown(service, counts)
-    await picture.seen
+    await Promise.race([picture.seen, ended])
     if (signal.aborted) return
     const changed = (realm: string, heals: boolean) => (heals ? runs : tellings).add(realm)
     begun = { known, drifts: await followDrift(service, changed) }
@@ -161,6 +164,7 @@ function operate(service: Service, options: OperatorOptions, lease: Lease): Tenu
   return {
     async end() {
       ending.abort()
+      end()
       clearTimeout(gathering)
       await beginning
       begun?.drifts.stop()

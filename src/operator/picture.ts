@@ -21,11 +21,16 @@ export interface LivePicture {
 
 /** Watches the cluster until it is told to end. */
 export function watchCluster(cluster: Cluster, told: Told, signal: AbortSignal): LivePicture {
-  const watch = (path: string, fields = '') => watchKind(cluster, path, fields, told, signal)
+  const watch = (path: string, fields = '', absent?: () => void) =>
+    watchKind(cluster, path, fields, { ...told, absent }, signal)
   const own = new Map(
     Object.values(kinds).map((kind) => {
       const { kind: name, plural } = namesOf(kind)
-      return [name, watch(`/apis/${API_VERSION}/${plural}`)] as const
+      const absent = () =>
+        told.failed(
+          new Error(`${cluster.server} knows no ${name}: kubectl apply --server-side -f crds/ brings its definition`),
+        )
+      return [name, watch(`/apis/${API_VERSION}/${plural}`, '', absent)] as const
     }),
   )
   const imports = watchImports(cluster, told, signal)

@@ -27,8 +27,8 @@ function stateOf(realm: RealmOf, namespace: string, own: readonly Member[], besi
   // With the realm all goes that stands in it, and it goes as a guard lets it where nobody deleted it.
   const ends = !holder || holder.leaves !== undefined
   const counting = ends ? [] : own.filter(({ stated, file }) => stated && !beside.faults.has(file))
-  const unstated: Required<Unstated> = ends
-    ? { kept: [], released: [], deleted: holder ? [holder.file] : [] }
+  const unstated: UnstatedHere = ends
+    ? { kept: [], released: [], deleted: holder ? [holder.file] : [], ...(!holder && { there: [] }) }
     : unstatedBy(own, counting, beside.astray.get(namespace) ?? [], beside.faults)
   const { kept, released, deleted } = unstated
   // Who is not read keeps what there is.
@@ -45,18 +45,22 @@ function stateOf(realm: RealmOf, namespace: string, own: readonly Member[], besi
   }
 }
 
+/** A resource that was not seen to be deleted has vanished: finalizers see to that. */
+type UnstatedHere = Unstated & Required<Pick<Unstated, 'kept' | 'released' | 'deleted'>>
+
 function unstatedBy(
   own: readonly Member[],
   counting: readonly Member[],
   astray: readonly string[],
   faults: Beside['faults'],
-): Required<Unstated> {
+): UnstatedHere {
   const counts = new Set(counting)
   const files = (which: (member: Member) => boolean) => own.filter(which).map(({ file }) => file)
   return {
     kept: [...files((one) => (one.leaves ? faults.has(one.file) : !counts.has(one))), ...astray].sort(),
     released: files((one) => one.leaves === 'released' && !faults.has(one.file)),
     deleted: files((one) => one.leaves === 'deleted' && !faults.has(one.file)),
+    there: counting.map(({ file }) => file),
   }
 }
 

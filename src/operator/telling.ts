@@ -15,6 +15,8 @@ export interface Stood {
 
 /** Says how resources stand. What is said already is not written again. Throws what the API server refuses, after all were told. */
 export interface Teller {
+  /** Keeps what the realm states from vanishing without a word. What cannot be kept so now, is when it is told how it stands. */
+  hold(realm: RealmOf): Promise<void>
   realm(stood: Stood, drifts: readonly Drift[]): Promise<void>
   /** Resources that belong to no realm. */
   others(members: Desired['others']): Promise<void>
@@ -53,6 +55,10 @@ export function teller(picture: LivePicture, write: Writer, clock: () => Date): 
   }
 
   return {
+    async hold({ members }) {
+      const stating = members.flatMap(({ resource, stated }) => (stated ? (picture.latest(resource) ?? []) : []))
+      await Promise.allSettled(stating.filter(isOurs).map(write.hold))
+    },
     realm({ realm, standing }, drifts) {
       const isDone = ({ file }: Member) =>
         'result' in standing && standing.result.how === 'applied' && !standing.result.faults.has(file)

@@ -15,9 +15,11 @@ const APPLY = 'application/apply-patch+yaml'
 const MERGE = 'application/merge-patch+json'
 const plurals = new Map(Object.values(kinds).map((kind) => [namesOf(kind).kind, namesOf(kind).plural]))
 
-/** Writes about resources of Regent's own kinds; of others it can only tell. */
+/** Writes about resources of Regent's own kinds; of others it can only tell. Throws ClusterError: see isOvertaken. */
 export interface Writer {
-  /** Says how the resource stands, by server-side apply, and that it is kept until its object is gone. */
+  /** Keeps the resource until its object is gone. */
+  hold(resource: Resource): Promise<void>
+  /** Says how the resource stands, by server-side apply, and holds it. */
   say(resource: Resource, status: Status): Promise<void>
   /** Lets the resource go. */
   release(resource: Resource): Promise<void>
@@ -32,6 +34,11 @@ export interface Told {
   readonly message: string
 }
 
+/** Somebody else was faster with the resource: the same is to be said of it as it is by then. */
+export function isOvertaken(error: unknown): boolean {
+  return error instanceof ClusterError && error.status === 409
+}
+
 /** `put`: keeps what the API server answers. */
 export function writer(cluster: Cluster, put: (resource: Resource) => void): Writer {
   const turn = limited(AT_ONCE)
@@ -41,21 +48,27 @@ export function writer(cluster: Cluster, put: (resource: Resource) => void): Wri
     try {
       put(await turn(() => cluster.ask<Resource>('PATCH', path, body, type)))
     } catch (error) {
-      // It is gone, or another one by now: the watch brings that, and then it is looked at anew.
-      if (!(error instanceof ClusterError && [404, 409].includes(error.status))) throw error
+      // It is gone: there is nothing to say of it.
+      if (!(error instanceof ClusterError && error.status === 404)) throw error
     }
   }
   const setFinalizers = (resource: Resource, finalizers: readonly string[]) =>
     patch(pathOf(resource), { metadata: { resourceVersion: resource.metadata.resourceVersion, finalizers } }, MERGE)
 
+  const hold = async (resource: Resource) => {
+    const { finalizers = [], deletionTimestamp } = resource.metadata
+    if (!deletionTimestamp && !finalizers.includes(FINALIZER)) await setFinalizers(resource, [...finalizers, FINALIZER])
+  }
+
   return {
+    hold,
     async say(resource, status) {
-      const { apiVersion, kind, metadata } = resource
-      const { namespace, name, finalizers = [], deletionTimestamp } = metadata
-      if (!deletionTimestamp && !finalizers.includes(FINALIZER))
-        await setFinalizers(resource, [...finalizers, FINALIZER])
+      await hold(resource)
       if (isDeepStrictEqual(resource.status, status)) return
-      const body = { apiVersion, kind, metadata: { namespace, name }, status }
+      const { apiVersion, kind, metadata } = resource
+      const { namespace, name, uid } = metadata
+      // Where another one has its name by now, the API server refuses it.
+      const body = { apiVersion, kind, metadata: { namespace, name, uid }, status }
       await patch(`${pathOf(resource)}/status?fieldManager=regent&force=true`, body, APPLY)
     },
     async release(resource) {

@@ -9,7 +9,7 @@ import type { FormerRealm, RealmSize } from '../service/guarded.ts'
 import type { SourceSettings } from '../service/source-settings.ts'
 import type { Guard, RealmPlan } from './action.ts'
 import { bind } from './binding.ts'
-import type { LiveState, PlanInput, Stated } from './plan-input.ts'
+import type { LiveState, Owned, PlanInput, Stated } from './plan-input.ts'
 
 /** What a plan does not say, as far as its guards ask for it. */
 export interface GuardFacts {
@@ -56,10 +56,15 @@ export function deletionsOf(plan: RealmPlan, input: Pick<PlanInput, 'owned'>): n
   return count > FEW && !endsRealm(plan) ? count : 0
 }
 
-function slips({ actions }: RealmPlan, { owned }: Pick<PlanInput, 'owned'>): number {
-  const meant = new Set(owned.flatMap(({ kind, object, meant }) => (meant ? `${kind} ${object}` : [])))
-  return actions.filter(({ operation, kind, id }) => operation === 'delete' && !meant.has(`${kind} ${id}`)).length
+function slips(plan: RealmPlan, { owned }: Pick<PlanInput, 'owned'>): number {
+  const meant = new Set(owned.flatMap((one) => (one.meant ? idOf(one) : [])))
+  return deleted(plan).filter((id) => !meant.has(id)).length
 }
+
+const idOf = ({ kind, object }: Pick<Owned, 'kind' | 'object'>) => `${kind} ${object}`
+
+const deleted = ({ actions }: RealmPlan): string[] =>
+  actions.flatMap(({ operation, kind, id }) => (operation === 'delete' ? idOf({ kind, object: id! }) : []))
 
 /** People who are there, and whom no source owned so far: each as they are stated, and live. */
 export function adopted(input: PlanInput): { stated: Stated; live: LiveState }[] {
@@ -100,6 +105,12 @@ function deletions(
   settings: readonly SourceSettings[],
   { owned = 0 }: GuardFacts,
 ): Guard[] {
+  const vanished = new Set(input.owned.flatMap((one) => (one.vanished ? idOf(one) : [])))
+  const lost = deleted(plan).filter((id) => vanished.has(id)).length
+  if (lost) {
+    const message = `deletes ${counted(lost, 'object')}, though nobody deleted what stated ${lost === 1 ? 'it' : 'them'}: that has vanished`
+    return [{ guard: 'deletions', message, about: [] }]
+  }
   const count = slips(plan, input)
   const most = Math.min(...settings.map(({ guards }) => guards?.deletions ?? DELETIONS))
   const share = Math.min(...settings.map(({ guards }) => guards?.share ?? SHARE))

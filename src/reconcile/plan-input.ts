@@ -37,6 +37,8 @@ export interface Owned {
   readonly stays?: true
   /** Somebody has deleted just this from what states it. */
   readonly meant?: true
+  /** What stated it is not there any more, and nobody has deleted that. */
+  readonly vanished?: true
 }
 
 /** Where a stated object stands, or something in it. */

@@ -1,8 +1,9 @@
 // What becomes of what a source stated before and does not state now, where the source knows why it does not.
 import type { InventoryRow } from '../service/context.ts'
+import { STATED_NO_MORE } from './kept.ts'
 import type { Owned } from './plan-input.ts'
 
-/** By the files that stated it. Of files that stand in none of these lists it goes, as guards let it. */
+/** By the files that stated it. Of files that stand in none of the first three lists it goes, as guards let it. */
 export interface Unstated {
   /** It stays, and is the source's: what is stated there now cannot be applied. */
   readonly kept?: readonly string[]
@@ -10,7 +11,12 @@ export interface Unstated {
   readonly released?: readonly string[]
   /** It goes, and no guard asks: somebody has deleted just that. */
   readonly deleted?: readonly string[]
+  /** Of a source that would know who deleted it: all other files that there are. What one stated that is not there waits for an approval. */
+  readonly there?: readonly string[]
 }
+
+/** What becomes of a row of the inventory that is stated no more, where its source knows that. */
+export type Fate = 'kept' | 'released' | 'deleted' | 'vanished'
 
 /** A source of the run, with what it does not state now. */
 interface Leaving {
@@ -18,28 +24,42 @@ interface Leaving {
   readonly unstated?: Unstated | undefined
 }
 
-/** Which of the lists names what a row of the inventory was stated by. */
+/** What becomes of a row of the inventory by what its source says of the file that stated it. */
 export function fates(
   parts: readonly Leaving[],
-): (row: Pick<InventoryRow, 'source' | 'file'>) => keyof Unstated | undefined {
+): (row: Pick<InventoryRow, 'source' | 'file' | 'stated'>) => Fate | undefined {
   const lists = ['kept', 'released', 'deleted'] as const
   const known = new Map(
     parts.flatMap(({ source, unstated = {} }) =>
       lists.flatMap((fate) => (unstated[fate] ?? []).map((file) => [JSON.stringify([source, file]), fate] as const)),
     ),
   )
-  return ({ source, file }) => (known.size ? known.get(JSON.stringify([source, file])) : undefined)
+  const complete = new Map(
+    parts.flatMap(({ source, unstated }) => (unstated?.there ? [[source, new Set(unstated.there)] as const] : [])),
+  )
+  if (!known.size && !complete.size) return () => undefined
+  return ({ source, file, stated }) => {
+    const fate = known.get(JSON.stringify([source, file]))
+    if (fate || complete.get(source)?.has(file) !== false) return fate
+    // What was let be when it went may go by now.
+    return stated === STATED_NO_MORE ? undefined : 'vanished'
+  }
 }
 
-/** The owned objects, less those that are let go of, and with those known that are meant to go. */
+/** The owned objects, less those that are let go of, and with those known that are meant to go, or vanished. */
 export function withFates(
   rows: readonly InventoryRow[],
   fate: ReturnType<typeof fates>,
   together: (rows: readonly InventoryRow[]) => Owned[],
 ): Owned[] {
-  const meant = new Set(rows.flatMap((row) => (fate(row) === 'deleted' ? `${row.kind} ${row.object}` : [])))
+  const idOf = ({ kind, object }: Pick<Owned, 'kind' | 'object'>) => `${kind} ${object}`
+  const [meant, vanished] = (['deleted', 'vanished'] as const).map(
+    (wanted) => new Set(rows.flatMap((row) => (fate(row) === wanted ? idOf(row) : []))),
+  )
   const owned = together(rows.filter((row) => fate(row) !== 'released'))
-  return meant.size
-    ? owned.map((one) => (meant.has(`${one.kind} ${one.object}`) ? { ...one, meant: true as const } : one))
-    : owned
+  if (!meant!.size && !vanished!.size) return owned
+  return owned.map((one) => {
+    if (meant!.has(idOf(one))) return { ...one, meant: true }
+    return vanished!.has(idOf(one)) ? { ...one, vanished: true } : one
+  })
 }

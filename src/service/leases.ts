@@ -82,6 +82,11 @@ export function seekLease(service: Service, name: string, seconds: number, candi
   }
 }
 
+/** Throws `fenced` where somebody else has taken the lease: what was found out until now need not be so any more. One statement. */
+export function confirmLease(service: Service, lease: Lease): Promise<void> {
+  return service.look((tx) => demandLease(tx, lease))
+}
+
 /** Throws `fenced` where somebody else has taken the lease; nobody does before the transaction ends otherwise. One statement. */
 export async function demandLease(tx: Parameters<typeof shareLease>[0], lease: Lease): Promise<void> {
   if (await shareLease(tx, lease)) return

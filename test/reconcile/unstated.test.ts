@@ -74,6 +74,20 @@ test('what somebody deleted goes without being asked for, and what only vanished
   expect(await isThere('a')).toBe(false)
 })
 
+test('of a source that would know who deleted it, whatever vanished waits, however little, but for what was let be before', async () => {
+  await apply(state())
+  const there = files.slice(2)
+  const left = { ...state({ released: [files[1]!] }), unstated: { there: [files[0]!, ...there] } }
+  const { guarded } = (await apply(left)).realms[0]!
+  expect(guarded?.guards).toMatchObject([
+    { guard: 'deletions', message: expect.stringMatching(/^deletes 2 objects, though/) },
+  ])
+  expect(await isThere('a')).toBe(true)
+  expect(actions(await apply({ ...state(), unstated: { there: files } }))).toEqual([])
+  await apply({ ...left, settings: { prune: 'none' } })
+  expect(actions(await apply({ ...left, settings: {} }))).toContain('delete a')
+})
+
 test('a realm that somebody deleted goes with all that stands in it, and one that vanished waits', async () => {
   await apply(state())
   const nothing = { ...state(), documents: [], unstated: {} }

@@ -1,0 +1,62 @@
+// The operator behind a network that fails: each fault by itself does no more than take time.
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
+import { openCluster } from '../../src/operator/cluster.ts'
+import { type Service, SYSTEM } from '../../src/service/service.ts'
+import { liveObject } from '../support/changes.ts'
+import { FAULTS, type Fault, type FaultProxy, only, openFaultProxy } from '../support/fault-proxy.ts'
+import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes } from '../support/kubernetes.ts'
+import { allGone, newSpace, type Operated, operate, resource } from '../support/operated.ts'
+import { newName, testService } from '../support/service.ts'
+
+/** What a person may be told of; the others pass without a word. */
+const told: readonly Fault[] = ['halved', 'ended', 'lost', 'broken', 'refused']
+
+describe.skipIf(!hasKubernetes)(onKubernetes, () => {
+  let service: Service
+  let kubernetes: Kubernetes
+  let proxy: FaultProxy
+  let operated: Operated
+  beforeAll(async () => {
+    ;({ service } = await testService())
+    kubernetes = await openKubernetes()
+  }, 60_000)
+  afterEach(async () => {
+    await operated.stop()
+    await proxy.close()
+  })
+  afterAll(async () => {
+    if (!kubernetes) return
+    operated = operate(service)
+    await kubernetes.leave()
+    await allGone(kubernetes)
+    await operated.stop()
+  }, 60_000)
+
+  // The silent one takes as long as a watch may be silent: a campaign has the time.
+  const faults = (Object.keys(FAULTS) as Fault[]).filter((fault) => fault !== 'silent')
+
+  test.for(faults)('%s: everything becomes live, once, and lets go', async (fault) => {
+    const space = await newSpace(kubernetes)
+    const realm = newName()
+    proxy = await openFaultProxy(inject('operatorConfig'))
+    proxy.inject(only(fault, 5))
+    operated = operate(service, { cluster: openCluster(proxy.config) })
+    const applied = service.applies.changed
+    const acme = resource('Realm', 'acme', { realm })
+    const shop = (name: string) => resource('RealmClient', 'shop', { realmRef: { name: 'acme' }, name })
+    for (const one of [acme, shop('One'), shop('Two')]) {
+      await space.apply(one)
+      await space.stands(one, 'True')
+    }
+    const { representation } = await liveObject(service, SYSTEM, realm, 'client', 'shop')
+    expect(representation).toMatchObject({ name: 'Two' })
+    for (const one of [shop(''), acme]) {
+      await space.delete(one)
+      await space.gone(one)
+    }
+    expect(await service.find([realm])).toEqual([])
+    expect(service.applies.changed - applied).toBe(5)
+    expect([...proxy.injected]).toEqual([[fault, 5]])
+    if (!told.includes(fault)) expect(operated.failures).toEqual([])
+  })
+})
