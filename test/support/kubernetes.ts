@@ -49,10 +49,11 @@ export interface Kubernetes extends Connection {
   leave(): Promise<void>
 }
 
-/** The API server, asked as whoever KUBECONFIG names. */
-export function connect(): Connection {
+/** The API server, asked as whoever the file names; without one, as whoever KUBECONFIG names. */
+export function connect(file?: string): Connection {
   const config = new KubeConfig()
-  config.loadFromDefault()
+  if (file === undefined) config.loadFromDefault()
+  else config.loadFromFile(file)
   const { server } = config.getCurrentCluster()!
 
   async function ask(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
@@ -87,8 +88,8 @@ export function connect(): Connection {
 }
 
 /** Opens it, with the definitions of `crds/` as they are now. */
-export async function openKubernetes(): Promise<Kubernetes> {
-  const connection = connect()
+export async function openKubernetes(file?: string): Promise<Kubernetes> {
+  const connection = connect(file)
   const { ask, apply } = connection
   const namespaces: string[] = []
   await install(ask, apply)

@@ -96,7 +96,8 @@ function serverUser(): { uid: number; gid: number } | undefined {
   }
 }
 
-async function freePort(): Promise<number> {
+/** A port of the loopback interface that nobody listens at. */
+export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1')
   await once(probe, 'listening')
   const { port } = probe.address() as { port: number }
