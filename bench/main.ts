@@ -4,12 +4,14 @@
 // npm run bench -- --crowd 100000: only what reads cost in a realm with so many people, on PostgreSQL.
 // npm run bench -- --reference URL --config-cli JAR [--java PATH]: only the same realms through keycloak-config-cli into the
 // reference server, and through `regent apply` into Regent.
+// npm run bench -- --kubernetes 1000: only the operator with so many resources, at the API server that KUBECONFIG names.
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { startPostgres } from '../test/support/postgres.ts'
 import { creation, peopled, reading, realmsPerSecond, sized } from './cases.ts'
 import { besideConfigCli } from './config-cli.ts'
 import { crowdReads } from './crowd-reads.ts'
+import { kubernetes } from './kubernetes.ts'
 import { lists } from './lists.ts'
 import { type Bench, type Case, inexact, measure, openBench, quantile, type Result } from './measure.ts'
 import { peopleMemory } from './memory.ts'
@@ -115,6 +117,7 @@ const { values: options } = parseArgs({
     reference: { type: 'string' },
     'config-cli': { type: 'string' },
     java: { type: 'string', default: 'java' },
+    kubernetes: { type: 'string' },
   },
 })
 if (!['pglite', 'postgres'].includes(options.engine)) throw new Error('--engine is pglite or postgres')
@@ -124,6 +127,7 @@ const postgres = options.engine === 'postgres' || options.people || options.crow
 try {
   if (options.pushes) process.exitCode = (await pushes(Number(options.pushes))) ? 0 : 1
   else if (reference && jar) await besideConfigCli({ reference, jar, java })
+  else if (options.kubernetes) process.exitCode = (await kubernetes(Number(options.kubernetes))) ? 0 : 1
   else if (options.people) await memory(postgres!.url, Number(options.people))
   else if (options.crowd) await large(postgres!.url, Number(options.crowd))
   else await all(postgres?.url)

@@ -2,12 +2,17 @@
 import { sql } from 'kysely'
 import type { Transaction } from './database.ts'
 
-/** Keeps a value, unless there is one already; gives the one that is kept then. One statement. */
+/** Keeps a value, unless there is one already, when nothing is written; gives the one that is kept then. One statement. */
 export async function keepSetting(tx: Transaction, name: string, value: string): Promise<string> {
   const { rows } = await sql<{ value: string }>`
-    insert into store_setting (name, value) values (${name}, ${value})
-    on conflict (name) do update set value = store_setting.value
-    returning value`.execute(tx)
+    with kept as (
+      select value from store_setting where name = ${name}
+    ), made as (
+      insert into store_setting (name, value) select ${name}, ${value} where not exists (select from kept)
+      on conflict (name) do update set value = store_setting.value
+      returning value
+    )
+    select value from kept union all select value from made`.execute(tx)
   return rows[0]!.value
 }
 
