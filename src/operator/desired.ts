@@ -63,7 +63,7 @@ export function desired(picture: Picture): Desired {
   const realms = new Map<string, { holder: Member; members: Member[]; ceilings: Map<string, Ceiling> }>()
   const others: Desired['others'][number][] = []
   const byAddress = new Map<string, Resource>()
-  const inOrder = picture.resources.toSorted(byAge(picture))
+  const inOrder = byAge(picture)
   for (const resource of inOrder.filter(isRealm)) {
     const name = realmNameOf(resource)
     const known = realms.get(name)
@@ -123,13 +123,14 @@ export function realmNameOf({ kind, metadata, spec = {} }: Resource): string {
 }
 
 /** Whose the realm is comes first, then who was there first. */
-function byAge({ holderOf }: Picture): (a: Resource, b: Resource) => number {
+function byAge({ resources, holderOf }: Picture): Resource[] {
   const placed = (resource: Resource) => {
     const { creationTimestamp, namespace, name } = resource.metadata
     const isHolder = isRealm(resource) && holderOf(realmNameOf(resource)) === namespace
     return [isHolder ? 0 : 1, creationTimestamp, namespace, name].join()
   }
-  return (a, b) => (placed(a) < placed(b) ? -1 : 1)
+  const places = resources.map((resource) => [placed(resource), resource] as const)
+  return places.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, resource]) => resource)
 }
 
 function memberOf(resource: Resource): Member {

@@ -20,17 +20,26 @@ export type Secrets = (namespace: string, name: string, key: string) => string |
 /** A resource names a Secret that is not there, or may not be read. */
 export class SecretMissing extends Error {}
 
-const made = new WeakMap<Resource, { readonly key: string; readonly stated: Stated }>()
+/** What was made of a resource; `plain`: it names no Secrets, so that the realm alone decides what it says. */
+interface Made {
+  readonly realm: string
+  readonly plain: boolean
+  readonly key: string
+  readonly stated: Stated
+}
+
+const made = new WeakMap<Resource, Made>()
 
 /**
  * What the resource states in the realm; the same object as long as it says the same. Throws DocumentError where it is no
  * resource that Regent reads, and SecretMissing.
  */
 export function statedBy(resource: Resource, realm: string, secrets: Secrets): Stated {
+  const known = made.get(resource)
+  if (known?.plain && known.realm === realm) return known.stated
   const texts = new Map<string, string>()
   const spec = filled(resource, secrets, texts)
   const key = JSON.stringify([realm, ...texts])
-  const known = made.get(resource)
   if (known?.key === key) return known.stated
   const { apiVersion, kind, metadata } = resource
   const { realmRef: _, ...rest } = spec
@@ -44,7 +53,7 @@ export function statedBy(resource: Resource, realm: string, secrets: Secrets): S
   const document = varied(valueDocument(nameOf(resource), value), value, texts.keys())
   const [opened] = openEnvelopes([document]).documents
   const stated = { document: opened!, value }
-  made.set(resource, { key, stated })
+  made.set(resource, { realm, plain: !texts.size, key, stated })
   return stated
 }
 

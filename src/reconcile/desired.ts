@@ -64,7 +64,7 @@ export function desiredRealms(
   const realms = new Map<string, Merged>()
   // One document after the other: what is kept of each is much less than what it takes to read it.
   for (const document of documents) {
-    for (const part of collect(problems, () => parseRealm(document, unknownFields))) {
+    for (const part of collect(problems, () => statedIn(document, unknownFields))) {
       const realm = realms.get(part.name) ?? new Merged(part.name, vault, problems, make)
       realms.set(part.name, realm)
       realm.add(part)
@@ -72,6 +72,16 @@ export function desiredRealms(
   }
   if (problems.length) throw new DocumentError(byPlace(problems, documents))
   return [...realms.values()].sort((a, b) => inOrder(a.name, b.name))
+}
+
+const read = new WeakMap<Document, StatedRealm>()
+
+/** Resources of one object stay the same documents from run to run: what they say is kept with them, which is little. */
+function statedIn(document: Document, unknownFields: UnknownFields): StatedRealm {
+  if (!document.states || unknownFields !== 'error') return parseRealm(document, unknownFields)
+  const stated = read.get(document) ?? parseRealm(document)
+  read.set(document, stated)
+  return stated
 }
 
 /** The order of realms: by name, master last. */

@@ -1,5 +1,6 @@
 // The turn of one realm: observed, planned, and what is done with the plan; anew where somebody was faster.
 import { MASTER } from '../kinds/built-in/index.ts'
+import { once } from '../lib/once.ts'
 import { ServiceError } from '../service/errors.ts'
 import { underCeilings } from '../service/power.ts'
 import type { Caller, Service } from '../service/service.ts'
@@ -57,9 +58,14 @@ export async function takeTurn(
       ceiling,
     })
     try {
+      const done = await step({ made: { ...seen.made, guards, ceiling }, parts, held, replan })
+      // Not everybody who applies wants to know.
+      const findings = once(() => lint(desired.name, [...desired.objects.values()]))
       return {
-        ...(await step({ made: { ...seen.made, guards, ceiling }, parts, held, replan })),
-        findings: lint(desired.name, [...desired.objects.values()]),
+        ...done,
+        get findings() {
+          return findings()
+        },
       }
     } catch (error) {
       if (!isOvertaken(error) || attempt === ATTEMPTS) throw error
