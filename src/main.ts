@@ -1,5 +1,5 @@
 // argv → command. Each command's module is loaded when it runs, so that help and the small commands start fast.
-import { Command, Option } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import { report } from './cli/report.ts'
 import { withSettings } from './cli/settings-flags.ts'
 import { settings } from './config.ts'
@@ -43,6 +43,11 @@ program
   .argument('[file]', 'file to write', 'my-realm.yaml')
   .description('write a realm file to start from')
   .action(async (file) => (await import('./cli/init.ts')).init(file))
+
+function wholeNumber(text: string): number {
+  if (!/^[1-9]\d*$/.test(text)) throw new InvalidArgumentError('It must be a number from 1 on.')
+  return Number(text)
+}
 
 const output = (...more: string[]) =>
   new Option('--output <format>', 'form of the output').choices(['text', 'json', ...more]).default('text')
@@ -144,7 +149,7 @@ onStore('why', 'tell which documents state something, and who set it when')
 
 onStore('history', 'list the last revisions of a realm')
   .argument('<realm>')
-  .option('--max <number>', 'how many (default: 50)')
+  .option('--max <number>', 'how many', wholeNumber, 50)
   .addOption(output('markdown'))
   .action(async (realm, flags) => (await import('./cli/history.ts')).history(realm, flags))
 

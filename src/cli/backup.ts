@@ -4,12 +4,12 @@ import { rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { type BackupHeader, BrokenBackup, readBackup } from '../service/backup.ts'
-import { connect, type StoreFlags, storeOf } from './connect.ts'
+import { connect, type StoreFlags, serverOf, storeOf } from './connect.ts'
 import type { StoreKey } from './key.ts'
 
 /** `regent backup`: what is written is read again before it takes the place of an earlier file. */
 export async function backup(file: string, flags: StoreFlags): Promise<void> {
-  if (!(flags.server ?? process.env.REGENT_SERVER)) demandStore(storeOf(flags))
+  if (!serverOf(flags)) demandStore(storeOf(flags))
   const draft = `${file}.${randomUUID()}`
   try {
     const header = await write(draft, flags)
@@ -43,6 +43,8 @@ export async function naming<T>(file: string, work: () => Promise<T>): Promise<T
   try {
     return await work()
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' && (error as NodeJS.ErrnoException).path === file)
+      throw new Error(`there is no file ${file}`, { cause: error })
     if (!(error instanceof BrokenBackup)) throw error
     throw new Error(`${file} cannot be restored: ${error.message}`, { cause: error })
   }

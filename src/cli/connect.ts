@@ -35,7 +35,7 @@ export interface Connection {
 
 /** Connects to the store that flags and environment name. A folder in use leads to the server that holds it. */
 export async function connect(flags: StoreFlags): Promise<Connection> {
-  const server = flags.server ?? process.env.REGENT_SERVER
+  const server = serverOf(flags)
   if (server) return remote(server, await login(server, flags))
   const { FolderInUse } = await import('../service/service.ts')
   try {
@@ -45,6 +45,14 @@ export async function connect(flags: StoreFlags): Promise<Connection> {
     demandLoopback(error.url, error.message)
     return remote(error.url, await login(error.url, orAdmin(flags)))
   }
+}
+
+/** The server that flags or the environment name. Throws where that is no address. */
+export function serverOf(flags: StoreFlags): string | undefined {
+  const server = flags.server ?? process.env.REGENT_SERVER
+  if (server && !/^https?:$/.test(URL.parse(server)?.protocol ?? ''))
+    throw new Error(`${server} is no address of a server: name it in full, such as http://127.0.0.1:8080`)
+  return server?.replace(/\/+$/, '')
 }
 
 /** The server that holds the folder which flags and environment name. Throws where that is another machine. */
@@ -94,7 +102,10 @@ export async function login(server: string, flags: StoreFlags): Promise<string> 
     )
   }
   const body = new URLSearchParams({ grant_type: 'password', client_id: 'admin-cli', username, password })
-  const answer = await call(`${server}/realms/master/protocol/openid-connect/token`, { method: 'POST', body })
+  const url = `${server}/realms/master/protocol/openid-connect/token`
+  const answer = await call(url, { method: 'POST', body }).catch((error: Error) => {
+    throw error instanceof ApiError ? new Error(`${username} cannot log in at ${server}: ${error.message}`) : error
+  })
   return (answer as { access_token: string }).access_token
 }
 

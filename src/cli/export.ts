@@ -14,7 +14,7 @@ interface ExportFlags extends StoreFlags {
 export async function exportCommand(realm: string, flags: ExportFlags): Promise<void> {
   const document = await read(realm, flags)
   if (flags.dir === undefined) process.stdout.write(renderDocument(document, flags.output))
-  else await writeFolder(flags.dir, document, flags.output)
+  else await writeFolder(flags.dir, document, flags)
 }
 
 async function read(realm: string, flags: ExportFlags): Promise<Representation> {

@@ -3,7 +3,7 @@ import type { Action } from '../reconcile/action.ts'
 import type { RealmOutcome } from '../reconcile/execute.ts'
 import { markdownActions } from '../reconcile/markdown.ts'
 import { renderActions } from '../reconcile/render.ts'
-import { moment } from '../reconcile/words.ts'
+import { moment, shortened } from '../reconcile/words.ts'
 import type { Revision } from '../service/history.ts'
 import { request, type StoreFlags } from './connect.ts'
 import { paint } from './paint.ts'
@@ -12,11 +12,19 @@ import { type Format, print, printOutcome, printTable } from './print.ts'
 type Flags = StoreFlags & { readonly output: Format }
 
 /** `regent history`: the last revisions of a realm, newest first. */
-export async function history(realm: string, flags: Flags & { max?: string }): Promise<void> {
-  const query = flags.max === undefined ? '' : `?max=${encodeURIComponent(flags.max)}`
-  const found = (await request(flags, 'GET', `/regent/v1/history/${encodeURIComponent(realm)}${query}`)) as Revision[]
-  const head = ['Revision', 'When', 'Who', 'What']
-  printTable(flags.output, found, { head, rows: found.map(rowOf), none: 'Nothing has changed so far.' })
+export async function history(realm: string, flags: Flags & { max: number }): Promise<void> {
+  const found = (await request(
+    flags,
+    'GET',
+    `/regent/v1/history/${encodeURIComponent(realm)}?max=${flags.max}`,
+  )) as Revision[]
+  printTable(flags.output, found, {
+    head: ['Revision', 'When', 'Who', 'What'],
+    rows: found.map(rowOf),
+    none: 'Nothing has changed so far.',
+    foot: `Numbers count changes of objects: a revision has that of its last one.
+What has changed since: "regent diff ${realm} r${found[0]?.number}".`,
+  })
 }
 
 /** `regent diff`: what leads from one revision to another. */
@@ -52,7 +60,7 @@ function numberOf(revision: string): number {
 
 function rowOf({ number, at, actor, sources, created, updated, deleted }: Revision): string[] {
   const who = [actor.user ?? actor.source ?? actor.kind, actor.client && `by ${actor.client}`].filter(Boolean).join(' ')
-  const applied = sources?.map(({ name, revision }) => `${name} at ${revision}`).join(', ')
+  const applied = sources?.map(({ name, revision }) => `${name} at ${shortened(revision)}`).join(', ')
   const counts = Object.entries({ created, configured: updated, deleted }).filter(([, count]) => count)
   const what = counts.map(([outcome, count]) => `${count} ${outcome}`).join(', ')
   return [`r${number}`, moment(String(at)), who, applied ? `${what}\n${applied}` : what]

@@ -1,6 +1,7 @@
 // Moving in: a realm of another server as files, and applied.
-import { readdir, stat, writeFile } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { MASTER } from '../kinds/built-in/index.ts'
+import type { Representation } from '../kinds/kind.ts'
 import { describe } from '../kinds/tree.ts'
 import { type MoveOptions, movedIn } from '../realm-file/moved-in.ts'
 import { parseRealm } from '../realm-file/parse.ts'
@@ -14,7 +15,7 @@ import { readRealm } from '../reconcile/sources/server/realm.ts'
 import type { SourceState } from '../reconcile/wanted.ts'
 import { connect, type StoreFlags } from './connect.ts'
 import { paint } from './paint.ts'
-import { renderDocument, writeFolder } from './realm-files.ts'
+import { renderDocument, writeFolder, writeRealmFile } from './realm-files.ts'
 import { readSource, wire } from './source.ts'
 
 interface ImportFlags extends StoreFlags, MoveOptions {
@@ -40,6 +41,7 @@ export async function importCommand(url: string, flags: ImportFlags): Promise<vo
       `${MASTER} holds the administrators of every realm, who would administer this server too: give --allow-master if that is meant`,
     )
   }
+  if (flags.file !== undefined && flags.dir !== undefined) throw new Error('give --file or --dir, and not both')
   const target = flags.file ?? flags.dir ?? realm
   await refuseOccupied(target)
   const from = url.replace(/\/+$/, '')
@@ -48,14 +50,15 @@ export async function importCommand(url: string, flags: ImportFlags): Promise<vo
     progress.end,
   )
   const { document, notices } = movedIn(from, read, flags)
-  if (flags.file === undefined) await writeFolder(target, document, flags.output)
+  if (flags.file === undefined) await writeFolder(target, document, flags)
   else {
-    await writeFile(target, renderDocument(document, flags.output))
+    await writeRealmFile(target, renderDocument(document, flags.output), flags)
     console.log(`Wrote ${target}.`)
   }
   for (const notice of notices) console.log(`Not moved: ${notice}.`)
   const source = await readSource(target, { name: `${from} ${realm}` })
-  const people = Array.isArray(document.users) ? document.users.length : 0
+  const users = (document.users ?? []) as readonly Representation[]
+  const people = users.filter(({ serviceAccountClientId }) => serviceAccountClientId === undefined).length
   console.log(openEnds(source, people, flags))
   if (flags.apply) await applyOnce(source, realm, flags)
 }

@@ -1,5 +1,5 @@
 // Realms as files: one document, or a folder with a file for each object.
-import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { mkdir, open, readdir, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { dump } from 'js-yaml'
 import type { Representation } from '../kinds/kind.ts'
@@ -14,8 +14,23 @@ export function renderDocument(document: Representation, form: string): string {
   return form === 'json' ? `${JSON.stringify(document, null, 2)}\n` : dump(document, { lineWidth: 120, noRefs: true })
 }
 
+/** What may hold secrets is for its owner only, also where it lay there before. */
+export async function writeRealmFile(file: string, text: string, { secrets = false } = {}): Promise<void> {
+  const opened = await open(file, 'w', secrets ? 0o600 : undefined)
+  try {
+    if (secrets) await opened.chmod(0o600)
+    await opened.writeFile(text)
+  } finally {
+    await opened.close()
+  }
+}
+
 /** Writes the files that together say what the document says. Removes nothing: what lies there besides may be somebody's own. */
-export async function writeFolder(folder: string, document: Representation, form: string): Promise<void> {
+export async function writeFolder(
+  folder: string,
+  document: Representation,
+  { output: form, secrets }: { readonly output: string; readonly secrets?: boolean | undefined },
+): Promise<void> {
   const schema = resolve(folder, SCHEMA)
   const files = folderOf(document).map((one) => ({ ...one, file: resolve(folder, `${one.path}.${form}`) }))
   await mkdir(folder, { recursive: true })
@@ -23,9 +38,9 @@ export async function writeFolder(folder: string, document: Representation, form
   for (const { file, document: own } of files) {
     await mkdir(dirname(file), { recursive: true })
     const header = form === 'json' ? '' : `# yaml-language-server: $schema=${relative(dirname(file), schema)}\n`
-    await writeFile(file, header + renderDocument(own, form))
+    await writeRealmFile(file, header + renderDocument(own, form), { secrets })
   }
-  console.log(`Wrote ${files.length} files to ${folder}.`)
+  console.log(`Wrote ${files.length} file${files.length === 1 ? '' : 's'} to ${folder}.`)
   const written = new Set(files.map(({ file }) => file))
   const others = (await readdir(folder, { recursive: true }))
     .filter((name) => /\.(ya?ml|json)$/.test(name) && !name.split(/[\\/]/).some((part) => part.startsWith('.')))

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { MAKE_KEY } from '../config.ts'
 import { openService } from '../service/service.ts'
+import { demandStore } from './backup.ts'
 import { type StoreFlags, storeOf } from './connect.ts'
 import { keyIn, readKey } from './key.ts'
 
@@ -8,6 +9,7 @@ import { keyIn, readKey } from './key.ts'
 export async function replaceKey(flags: StoreFlags & { newKeyFile: string }): Promise<void> {
   const { newKeyFile } = flags
   const at = storeOf(flags)
+  demandStore(at)
   const [key, next] = [await readKey(at), await keyIn(newKeyFile, `and nothing was changed: ${MAKE_KEY}`)]
   const service = await openService({ location: at.database ? { url: at.database } : { folder: at.data }, key })
   try {

@@ -4,12 +4,15 @@ import { restore } from '../service/restore.ts'
 import { FolderInUse } from '../service/service.ts'
 import { contentOf, naming } from './backup.ts'
 import { type StoreFlags, storeOf } from './connect.ts'
-import { storeKeyIn } from './key.ts'
+import { keyIn } from './key.ts'
 
 /** `regent restore`: into a store that holds nothing, with the key of the one that was backed up. */
 export async function restoreCommand(file: string, flags: StoreFlags): Promise<void> {
   const { database, data, keyFile = join(data, 'key') } = storeOf(flags)
-  const key = await storeKeyIn(keyFile)
+  const key = await keyIn(
+    keyFile,
+    'and a back-up opens only with the key of its store: name its file with --key-file (REGENT_KEY_FILE)',
+  )
   const location = database ? { url: database } : { folder: data }
   const header = await naming(file, () => alone(() => restore({ location, key }, () => createReadStream(file))))
   console.log(`Restored ${contentOf(header)}, as of ${header.at}, into ${database ? placeOf(database) : data}.`)

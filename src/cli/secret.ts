@@ -1,12 +1,17 @@
+import { moment } from '../reconcile/words.ts'
 import type { NamedSecret } from '../service/generated-secrets.ts'
 import { request, type StoreFlags } from './connect.ts'
+import { type Format, printTable } from './print.ts'
 
 /** `regent secret list`: the secrets that were made in a realm. */
-export async function list(realm: string, flags: StoreFlags & { output: string }): Promise<void> {
+export async function list(realm: string, flags: StoreFlags & { output: Format }): Promise<void> {
   const found = (await request(flags, 'GET', `/regent/v1/secrets/${encodeURIComponent(realm)}`)) as NamedSecret[]
-  if (flags.output === 'json') console.log(JSON.stringify(found, null, 2))
-  else if (!found.length) console.log(`No document names a secret of ${realm} as $(generated:NAME).`)
-  else for (const { name, source, madeAt } of found) console.log(`${name}  of ${source}, made ${madeAt}`)
+  printTable(flags.output, found, {
+    head: ['Secret', 'Source', 'Made'],
+    rows: found.map(({ name, source, madeAt }) => [name, source, moment(String(madeAt))]),
+    none: `No document names a secret of ${realm} as $(generated:NAME).`,
+    foot: `Print one with "regent secret get ${realm} <source> <name>".`,
+  })
 }
 
 /** `regent secret get`: a secret, for a pipe. */

@@ -1,5 +1,7 @@
 // How sources are doing, and what is wanted of them: `regent source show|suspend|resume|force|rename`.
-import type { SourceState } from '../service/source-states.ts'
+import { moment, shortened } from '../reconcile/words.ts'
+import type { Attempt, SourceState } from '../service/source-states.ts'
+import type { Held, SourceOfRealm } from '../service/sources.ts'
 import { request, type StoreFlags } from './connect.ts'
 
 /** How sources are doing, by name. */
@@ -11,26 +13,29 @@ export async function states(flags: StoreFlags): Promise<SourceState[]> {
 export async function show(source: string, flags: StoreFlags & { output: string }): Promise<void> {
   const found = (await states(flags)).find(({ name }) => name === source)
   if (!found) throw new Error(`there is no source ${source}: "regent source list" shows those that there are`)
-  console.log(flags.output === 'json' ? JSON.stringify(found, null, 2) : render(found))
+  if (flags.output === 'json') return console.log(JSON.stringify(found, null, 2))
+  const all = (await request(flags, 'GET', '/regent/v1/sources')) as SourceOfRealm[]
+  const own = all.filter((one) => one.source === source)
+  console.log(render(found, own))
 }
 
 /** `regent source suspend`: it is not read until it is resumed. */
 export async function suspend(source: string, flags: StoreFlags): Promise<void> {
   await ask(flags, 'suspend', { source })
-  console.log(`${source} is not read until "regent source resume ${source}"; what was applied stays.`)
+  console.log(`${source} is not read by any server until "regent source resume ${source}".\nWhat was applied stays.`)
 }
 
 /** `regent source resume` without a realm: it goes on everywhere. */
 export async function resumeAll(source: string, flags: StoreFlags): Promise<void> {
   await ask(flags, 'resume', { source })
-  console.log(`${source} goes on: the server that follows it reads it now.`)
+  console.log(`${source} goes on: a server that follows it reads it now.`)
 }
 
 /** `regent source force`: it is read and applied now. */
 export async function force(source: string, flags: StoreFlags): Promise<void> {
   await ask(flags, 'force', { source })
   console.log(
-    `The server that follows ${source} reads and applies it now; "regent source show ${source}" tells how it went.`,
+    `${source} is read and applied now by the server that follows it.\nHow it went: "regent source show ${source}".`,
   )
 }
 
@@ -47,26 +52,32 @@ export function inAWord({ suspended, status: { ready } }: SourceState): string {
   return ready.status === 'True' ? 'ready' : ready.reason
 }
 
+/** Since when a rollback holds it. */
+export function since({ by, revision }: Held): string {
+  return `since ${by} went back to r${revision}`
+}
+
 async function ask(flags: StoreFlags, what: string, query: Record<string, string>): Promise<void> {
   await request(flags, 'POST', `/regent/v1/source-states/${what}?${new URLSearchParams(query)}`)
 }
 
-function render({ name, realms, suspended, status }: SourceState): string {
+function render({ name, realms, suspended, status }: SourceState, own: readonly SourceOfRealm[]): string {
   const { applied, attempts = [], ready, reconciling, stalled, nextTryAt } = status
+  const line = (what: string, says: string) => `  ${what.padEnd(13)}${says}`
+  const at = (one: Attempt) => `${shortened(one.revision ?? 'not read')}  ${moment(one.at)}`
   const conditions = Object.entries({ Ready: ready, Reconciling: reconciling, Stalled: stalled })
   return [
     name,
-    `  Realms:     ${realms.join(', ') || 'none'}`,
-    ...(suspended ? [`  Suspended:  by ${suspended.by} at ${suspended.at}`] : []),
-    ...(applied ? [`  Applied:    ${applied.revision} at ${applied.at}`] : []),
+    line('Realms', realms.join(', ') || 'none'),
+    ...own.flatMap(({ realm, held }) => (held ? [line('Held', `in ${realm} ${since(held)}`)] : [])),
+    ...(suspended ? [line('Suspended', `by ${suspended.by} at ${moment(suspended.at)}`)] : []),
+    ...(applied ? [line('Applied', at(applied))] : []),
     ...conditions.flatMap(([type, one]) =>
-      one ? [`  ${`${type}:`.padEnd(12)}${one.status} since ${one.since} (${one.reason})`] : [],
+      one ? [line(type, `${one.status} since ${moment(one.since)} (${one.reason})`)] : [],
     ),
-    ...(nextTryAt ? [`  Next try:   ${nextTryAt}`] : []),
-    ...(ready?.message ? ready.message.split('\n').map((line) => `    ${line}`) : []),
-    ...(attempts.length ? ['  Last attempts:'] : ['  No server has followed it so far.']),
-    ...attempts.map(
-      ({ at, revision, message }) => `    ${at}  ${revision ?? 'not read'}  ${message?.split('\n')[0] ?? 'applied'}`,
-    ),
+    ...(ready?.message ? ready.message.split('\n').map((message) => `    ${message}`) : []),
+    ...(nextTryAt ? [line('Next try', moment(nextTryAt))] : []),
+    ...(attempts.length ? ['  Last attempts'] : ['  No server has followed it so far.']),
+    ...attempts.map((one) => `    ${at(one)}  ${one.message === undefined ? 'applied' : 'not applied'}`),
   ].join('\n')
 }

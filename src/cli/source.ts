@@ -1,16 +1,17 @@
-import Table from 'cli-table3'
 import type { UnknownFields } from '../realm-file/parse.ts'
 import { type FileSourceOptions, readFileSource } from '../reconcile/sources/file.ts'
 import { openGitSource } from '../reconcile/sources/git.ts'
 import { gitAddress, shownAddress } from '../reconcile/sources/git-address.ts'
 import type { SourceText } from '../reconcile/sources/text.ts'
 import type { SourceState } from '../reconcile/wanted.ts'
+import { shortened } from '../reconcile/words.ts'
 import type { SourceState as Doing } from '../service/source-states.ts'
 import type { SourceOfRealm } from '../service/sources.ts'
 import { request, type StoreFlags } from './connect.ts'
+import { type Format, printTable } from './print.ts'
 import { settingsOf } from './settings.ts'
 import type { SettingsFlags } from './settings-flags.ts'
-import { inAWord, states } from './source-states.ts'
+import { inAWord, since, states } from './source-states.ts'
 
 /** The flags that say how a source is read. */
 export interface SourceFlags extends SettingsFlags {
@@ -53,12 +54,16 @@ export function approvals({ allowLockOut }: SourceFlags): Record<string, string>
   return allowLockOut ? { 'regent-allow-lock-out': 'true' } : {}
 }
 
-/** `regent source list`: which sources have applied to which realms. */
-export async function list(flags: StoreFlags & { output: string }): Promise<void> {
+/** `regent source list`: which sources have applied to which realms, and those that are followed and have applied nothing. */
+export async function list(flags: StoreFlags & { output: Format }): Promise<void> {
   const found = (await request(flags, 'GET', '/regent/v1/sources')) as SourceOfRealm[]
-  if (flags.output === 'json') return console.log(JSON.stringify(found, null, 2))
-  const doing = await states(flags)
-  console.log(found.length + doing.length ? render(found, doing) : 'No source has been applied so far.')
+  const doing = flags.output === 'json' ? [] : await states(flags)
+  printTable(flags.output, found, {
+    head: ['Source', 'Realm', 'Revision', 'Objects', 'Changed', 'State'],
+    rows: rowsOf(found, doing),
+    none: 'No source has been applied so far.',
+    foot: 'Changed: objects that somebody changed since. More of one: "regent source show <source>".',
+  })
 }
 
 /** `regent source forget`: what the source owns in a realm stays, and nobody states it any more. */
@@ -74,20 +79,15 @@ export async function resume(source: string, realm: string, flags: StoreFlags): 
   console.log(`${source} is applied to the realm ${realm} again, from its next apply on.`)
 }
 
-function render(found: readonly SourceOfRealm[], doing: readonly Doing[]): string {
+function rowsOf(found: readonly SourceOfRealm[], doing: readonly Doing[]): string[][] {
   const words = new Map(doing.map((one) => [one.name, inAWord(one)]))
-  const head = ['Source', 'Realm', 'Revision', 'Objects', 'Changed', 'State']
-  const table = new Table({ head, style: { head: [], border: [] }, wordWrap: true })
-  for (const { source, realm, revision, objects, changed, held } of found)
-    table.push([
-      source,
-      realm,
-      revision,
-      objects,
-      changed,
-      held ? `held since ${held.by} went back to r${held.revision}` : (words.get(source) ?? ''),
-    ])
-  for (const one of doing.filter(({ realms, status }) => !realms.length && status.ready))
-    table.push([one.name, '', one.status.attempted?.revision ?? '', '', '', inAWord(one)])
-  return table.toString()
+  const applied = found.map(({ source, realm, revision, objects, changed, held }) => {
+    const state = held ? `held ${since(held)}` : (words.get(source) ?? '')
+    return [source, realm, shortened(revision), String(objects), String(changed), state]
+  })
+  const others = doing.flatMap((one) => {
+    const { name, realms, status } = one
+    return realms.length ? [] : [[name, '', shortened(status.attempted?.revision ?? ''), '', '', inAWord(one)]]
+  })
+  return [...applied, ...others]
 }

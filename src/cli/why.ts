@@ -1,6 +1,7 @@
 import { describe } from '../kinds/tree.ts'
 import { by, text } from '../reconcile/render.ts'
 import type { Reason, Reasons } from '../reconcile/why.ts'
+import { shortened } from '../reconcile/words.ts'
 import { request, type StoreFlags } from './connect.ts'
 import { paint } from './paint.ts'
 
@@ -13,13 +14,14 @@ export async function why(realm: string, path: string, flags: StoreFlags & { out
 
 function render({ kind, key, by: maker, fields }: Reasons): string {
   const made = maker ? `, made by ${by(maker)}` : ''
-  return [`${paint('bold', describe(kind, key))}${made}`, ...fields.flatMap(reason)].join('\n')
+  const said = fields.length ? fields.flatMap(reason) : ['  no document states anything of it']
+  return [`${paint('bold', describe(kind, key))}${made}`, ...said].join('\n')
 }
 
 function reason({ path, value, stated, by: who, ...rest }: Reason): string[] {
   const shown = 'value' in { value, ...rest } && value !== undefined ? text(value) : '(secret)'
   const places = stated.map(
-    ({ source, revision, file, line }) => `      stated at ${file}:${line} (${source}, ${revision})`,
+    ({ source, revision, file, line }) => `      stated at ${file}:${line} (${source}, ${shortened(revision)})`,
   )
   return [
     `  ${path}: ${shown}`,

@@ -104,6 +104,10 @@ export const guard = z
       ),
     message: z.string().describe('In words for people.'),
     about: z.array(z.string()).describe('What it is about: the name of a realm, or ids of people.'),
+    revision: z
+      .number()
+      .optional()
+      .describe('Revision of the realm that it deletes: an approval is void once the realm has changed.'),
     credentials: z
       .string()
       .optional()

@@ -23,8 +23,9 @@ import { rootsOf, type Source } from './events.ts'
 import { maxAliases, maxDepth, maxLength, maxMergedKeys, megabyte } from './limits.ts'
 import { packed } from './packed-events.ts'
 import { placeIn } from './places.ts'
-import { DocumentError, pointerOf } from './problem.ts'
+import { at, DocumentError, pointerOf } from './problem.ts'
 import { explained } from './syntax-problems.ts'
+import { tellsDefault } from './template.ts'
 
 /** One document of a file, or one element of a document that is a list. */
 export interface Document {
@@ -151,9 +152,10 @@ export function restated(read: Document, value: Json, pathOf: (path: Path) => Pa
   }
 }
 
-/** A document that says the value, in which variables made the texts at these JSON pointers. */
+/** A document that says the value, in which variables made the texts at these JSON pointers; a default stands in the document. */
 export function varied(read: Document, value: Json, pointers: Iterable<string>): Document {
-  const texts = new Set(pointers)
+  const written = read.value
+  const texts = new Set([...pointers].filter((pointer) => !tellsDefault(at(written, pointer))))
   return Object.assign(restated(read, value), { varies: (path: Path) => texts.has(pointerOf(path)) })
 }
 

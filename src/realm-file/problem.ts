@@ -1,4 +1,5 @@
 // What is wrong in documents, and where: for every refusal of a file.
+import type { Json } from '../kinds/fields.ts'
 import type { Path, Position } from '../lib/position.ts'
 
 /** One thing that is wrong in a document. */
@@ -59,4 +60,13 @@ export function renderPosition({ file, line, column }: Position): string {
 /** The path as a JSON pointer (RFC 6901): `/clients/0/secret`; the document itself is the empty text. */
 export function pointerOf(path: Path): string {
   return path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+}
+
+/** What stands at a JSON pointer; null: nothing. */
+export function at(value: Json, pointer: string): Json {
+  const steps = pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+  return steps.reduce<Json>((node, step) => (node as { [key: string]: Json } | null)?.[step] ?? null, value)
 }

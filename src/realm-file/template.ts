@@ -1,5 +1,7 @@
 // Texts that hold variables, in pieces: how variables are written.
 
+import type { Json } from '../kinds/fields.ts'
+
 /** Why one variable has no value; becomes a Problem of the text that holds it. */
 export class VariableError extends Error {}
 
@@ -61,4 +63,24 @@ export function parseTemplate(text: string): Template {
   }
 
   return read(0, false)
+}
+
+/** Whether a text says by itself what its variables may come to: by a default that is more than other variables. */
+export function tellsDefault(text: Json): boolean {
+  if (typeof text !== 'string' || !text.includes(':-')) return false
+  try {
+    return hasDefault(parseTemplate(text))
+  } catch (error) {
+    // What came in the place of a variable may look like anything.
+    if (error instanceof VariableError) return false
+    throw error
+  }
+}
+
+function hasDefault(template: Template): boolean {
+  return template.some(
+    (part) =>
+      typeof part !== 'string' &&
+      (part.fallback?.some((one) => typeof one === 'string') || hasDefault([...part.name, ...(part.fallback ?? [])])),
+  )
 }

@@ -96,6 +96,8 @@ export interface Guard {
   readonly message: string
   /** What it is about: the name of a realm, or ids of people. */
   readonly about: readonly string[]
+  /** Revision of the realm that it deletes: of another one it would be another plan. */
+  readonly revision?: number
   /** Digest of what is stated that adopted people log in with: an approval may give it to them. Absent: nothing is. */
   readonly credentials?: string
 }

@@ -4,12 +4,13 @@ import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key, KindName, Representation } from '../kinds/kind.ts'
 import { relationValue } from '../kinds/relations.ts'
-import { address } from '../kinds/tree.ts'
+import { address, describe } from '../kinds/tree.ts'
 import type { WrittenObject } from '../realm-file/minimal.ts'
 import { escapeVariables, mapTexts } from '../realm-file/substitute.ts'
 import { documentOf } from '../realm-file/written.ts'
 import { demand } from '../service/administrators.ts'
 import { type Context, type InventoryRow, inventoryOf } from '../service/context.ts'
+import { failure } from '../service/errors.ts'
 import type { Attribution } from './action.ts'
 import { type Drift, driftOf } from './drift.ts'
 import { type Scope, scopeOf } from './scope.ts'
@@ -40,7 +41,7 @@ export interface Adoption {
 /**
  * What to commit so that what is live is stated: what nobody states, as a document, and the places that state something else.
  * `paths`: only what stands there or below, of an object also fields that nobody states; people only where a path or `people`
- * names them. Throws invalid. A few statements per kind.
+ * names them. Throws invalid, not_found. A few statements per kind.
  */
 export async function adopt(
   context: Context,
@@ -55,7 +56,10 @@ export async function adopt(
     ({ kind, key, path }) =>
       scope.holds(kind, key) && (path === undefined || scope.fields(kind, key)?.(path) !== false),
   )
-  const edits = drift.map((one) => editOf(one, rows))
+  const known = new Set([...found.live.keys(), ...drift.map(({ kind, key }) => address(kind, key))])
+  const unknown = scope.objects.find(({ kind, key }) => !known.has(address(kind, key)))
+  if (unknown) throw failure('not_found', `${describe(unknown.kind, unknown.key)} is not there`)
+  const edits = drift.map(editOf)
   return objects.length ? { document: documentIn(context.realm.name, objects, found), edits } : { edits }
 }
 
@@ -107,18 +111,11 @@ function documentIn(realm: string, objects: readonly WrittenObject[], { written 
   return mapTexts(documentOf(inOrder), [], escapeVariables) as Representation
 }
 
-function editOf(
-  { source, file, line, kind, key, path, applied, live, by }: Drift,
-  rows: readonly InventoryRow[],
-): Edit {
-  const row = rows.find(
-    (one) => one.source === source && one.kind === kind && address(kind, one.key) === address(kind, key),
-  )
-  const offset = path === undefined ? 0 : (row?.lines?.[path] ?? 0)
+function editOf({ source, file, line, kind, key, path, applied, live, by }: Drift): Edit {
   return {
     source,
     file,
-    line: line + offset,
+    line,
     kind,
     key,
     ...(path !== undefined && { path }),

@@ -30,6 +30,7 @@ export interface Drift {
   readonly by?: Attribution
   /** What becomes of it: the next apply puts it back, it stays, or it is put back at once. */
   readonly policy: Exclude<DriftPolicy, 'adopt'>
+  /** Where the field is stated, or the object. */
   readonly file: string
   readonly line: number
 }
@@ -93,8 +94,9 @@ function compare(
     const now = valueAt(kinds[kind], live, path)
     if (!differs(row, path, applied, now)) return []
     const by = changedBy(kind, row.object, path)
+    const at = line + (row.lines?.[path] ?? 0)
     const values = isSecret(kinds[kind], path) ? {} : { applied, live: now }
-    return [{ ...base, path, ...values, ...(by && { by }) }]
+    return [{ ...base, line: at, path, ...values, ...(by && { by }) }]
   })
 }
 

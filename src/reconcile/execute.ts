@@ -6,6 +6,7 @@ import { noteChanges, type ObjectChange } from '../service/admin-events.ts'
 import { demand } from '../service/administrators.ts'
 import { flush, type JournalEntry, type WriteContext } from '../service/context.ts'
 import { failure, isOfAll, ServiceError } from '../service/errors.ts'
+import { ownedByOthers } from '../service/guarded.ts'
 import { demandAdministrator } from '../service/last-administrator.ts'
 import { hashPassword } from '../service/passwords.ts'
 import { take } from '../service/plans.ts'
@@ -154,9 +155,15 @@ export async function commit(
   })
 }
 
+/** Another source may have come to a realm since its end was planned. */
+async function refuseShared(context: WriteContext, sources: readonly string[]): Promise<void> {
+  if (await ownedByOthers(context, sources))
+    throw failure('changed', `another source states something of the realm ${context.realm.name} by now`)
+}
+
 /** What waits for an approval, and was not found when it was planned, waits now. */
 function refuseOthers(known: readonly Guard[], now: readonly Guard[]): void {
-  const isKnown = (one: Guard) => known.some(({ guard }) => guard === one.guard)
+  const isKnown = (one: Guard) => known.some(({ guard, revision }) => guard === one.guard && revision === one.revision)
   const more = now.find((one) => !isKnown(one))
   if (more) throw failure('changed', `this ${more.message}, which waits for an approval`)
 }
@@ -170,12 +177,13 @@ export function outcomeOf(context: WriteContext, plan: RealmPlan, effects: reado
 async function execute(
   service: Service,
   caller: Caller,
-  { desired, plan: made, ceiling = everything }: Planned,
+  { desired, input, plan: made, ceiling = everything }: Planned,
   statement: Statement,
   finish: (context: WriteContext, applied: Applied, effects: readonly PlanEffect[]) => Promise<RealmOutcome>,
 ): Promise<RealmOutcome> {
   const work = (stepwise: boolean) => async (context: WriteContext) => {
     demand(context, 'administer-realm')
+    if (endsRealm(made)) await refuseShared(context, [...input.marked.keys()])
     const effects = await effectsOfPlan(context, made)
     const applied = await apply(
       { ...context, ofSources: true, power: within(context.power, ceiling) },
@@ -248,6 +256,7 @@ export function changesOf(made: RealmPlan, applied: Applied): ObjectChange[] {
 /** Journal entries about objects that no action of the plan is about: by what they are called, or by their ids. */
 function consequences(made: RealmPlan, entries: readonly JournalEntry[]): JournalEntry[] {
   const foreseen = new Set(made.actions.map(({ kind, key }) => address(kind, key)))
+  if (made.creates) foreseen.add(address('realm', [made.realm]))
   const known = new Set(made.actions.flatMap(({ kind, id }) => (id === undefined ? [] : [`${kind} ${id}`])))
   return entries.filter(
     ({ kind, key, object }) => !foreseen.has(address(kind as never, key)) && !known.has(`${kind} ${object}`),

@@ -1,5 +1,5 @@
 // The guards of a plan, with what they ask of the store.
-import type { Context } from '../service/context.ts'
+import type { Context, WriteContext } from '../service/context.ts'
 import { formerRealm, makersOf, ownedBy, sizeOf } from '../service/guarded.ts'
 import type { Service } from '../service/service.ts'
 import type { Guard, RealmPlan } from './action.ts'
@@ -24,10 +24,15 @@ export async function guardsOf(
     {
       former: plan.creates ? await formerRealm(where, plan.realm) : undefined,
       ...(context && {
-        size: endsRealm(plan) ? await sizeOf(context) : undefined,
+        size: endsRealm(plan) ? { ...(await sizeOf(context)), revision: revisionBefore(context) } : undefined,
         owned: deletionsOf(plan, input) ? await ownedBy(context, sources) : undefined,
         makers: people.length ? await makersOf(context, people) : undefined,
       }),
     },
   )
+}
+
+/** The revision of the realm before what this transaction does: under the lock of the realm it is exact. */
+function revisionBefore(context: Context | WriteContext): number {
+  return 'version' in context ? context.version - 1 : context.realm.revision
 }

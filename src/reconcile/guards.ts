@@ -14,7 +14,7 @@ import type { LiveState, Owned, PlanInput, Stated } from './plan-input.ts'
 /** What a plan does not say, as far as its guards ask for it. */
 export interface GuardFacts {
   /** Of a realm that is deleted: what goes with it. */
-  readonly size?: RealmSize | undefined
+  readonly size?: (RealmSize & { readonly revision: number }) | undefined
   /** Of a realm that is made: the one that had its name. */
   readonly former?: FormerRealm | undefined
   /** How many objects the sources own, where some are deleted. */
@@ -87,7 +87,7 @@ function deletesRealm({ realm }: RealmPlan, { owned }: PlanInput, { size }: Guar
   const { people = 0, clients = 0, sessions = 0 } = size ?? {}
   const goes = [counted(people, 'person', 'people'), counted(clients, 'client'), counted(sessions, 'session')]
   const message = `deletes the realm ${realm} with ${goes[0]}, ${goes[1]} and ${goes[2]}`
-  return [{ guard: 'deletesRealm', message, about: [realm] }]
+  return [{ guard: 'deletesRealm', message, about: [realm], ...(size && { revision: size.revision }) }]
 }
 
 function makesRealmAgain({ creates, realm }: RealmPlan, { former }: GuardFacts): Guard[] {

@@ -89,7 +89,7 @@ async function demandRevisions(context: Context, numbers: readonly number[]): Pr
   const { name } = context.realm
   throw failure(
     'invalid',
-    `realm ${name} has no revision r${unknown}: "regent history ${name}" lists those that it has`,
+    `r${unknown} is no revision of the realm ${name}: "regent history ${name}" lists those that there are`,
   )
 }
 

@@ -1,8 +1,10 @@
 // Plans that are kept: what their sources stated is sealed with them, so that they can be carried out by their id.
-import { approvalOf, keepPlan, type PlanOfRealm, type WholePlan } from '../service/plans.ts'
+import { describe } from '../kinds/tree.ts'
+import { approvalOf, keepPlan, type PlanOfRealm, takeBack, type WholePlan } from '../service/plans.ts'
 import type { Caller, Service } from '../service/service.ts'
-import type { Guarded } from './action.ts'
-import type { Permit, Planned, RealmOutcome } from './execute.ts'
+import type { Guarded, Note } from './action.ts'
+import { type Permit, type Planned, type RealmOutcome, trial } from './execute.ts'
+import { deletionsMoved } from './moved.ts'
 import { digestOfPlan, digestOfRealm } from './plan-digest.ts'
 import { type SourceText, unpackSource } from './sources/text.ts'
 import type { SourceState } from './wanted.ts'
@@ -20,7 +22,7 @@ export interface Saved {
 interface Shown {
   readonly sources: readonly { readonly name: string; readonly revision: string }[]
   readonly realms: readonly RealmOutcome[]
-  readonly notes: readonly unknown[]
+  readonly notes: readonly Note[]
 }
 
 /** Keeps what was planned, for whoever applies it by its id. `runs`: its sources would have applied it. */
@@ -66,12 +68,34 @@ export async function keepWaiting(
 /** A permit by an approval, with the people who get the credentials that are stated. */
 export type ApprovedPermit = Required<Permit> & { readonly people: ReadonlySet<string> | undefined }
 
-/** The approval of a plan; `waits`, where it needs one and has none; undefined, where it needs none. One statement, or none. */
-export async function approvedAs(service: Service, made: Planned): Promise<ApprovedPermit | 'waits' | undefined> {
+/** It needs an approval, and has none, or none any more: why. */
+export interface Waits {
+  readonly waits: readonly Note[]
+}
+
+/**
+ * The approval of a plan; undefined, where it needs none. What was approved is void once what the plan deletes is not what it was.
+ * `exactly`: the approval of that kept plan only. No statement, or one and a trial.
+ */
+export async function approvedAs(
+  service: Service,
+  caller: Caller,
+  made: Planned,
+  exactly?: string,
+): Promise<ApprovedPermit | Waits | undefined> {
   if (!made.guards.length) return undefined
-  const found = await approvalOf(service, made.plan.realm, digestOfRealm(made))
-  if (!found) return 'waits'
-  const { plan, by, at, withCredentials } = found
+  const { realm } = made.plan
+  const found = await approvalOf(service, realm, digestOfRealm(made), exactly)
+  if (!found) return { waits: [] }
+  const { plan, by, at, withCredentials, shown } = found
+  const then = (shown as Shown).realms.find((one) => one.plan.realm === realm)!
+  const { consequences } = await trial(service, caller, made)
+  const moved = deletionsMoved(realm, { ...then.plan, ...then }, { ...made.plan, consequences })
+  if (moved.length) {
+    await takeBack(service, plan)
+    const names = moved.map(({ kind, key }) => describe(kind, key)).join(', ')
+    return { waits: [{ message: `what ${by} has approved is void: what is deleted has changed since (${names})` }] }
+  }
   const people = made.guards.flatMap(({ guard, about }) => (guard === 'adoption' ? about : []))
   return {
     plan,

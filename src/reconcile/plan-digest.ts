@@ -11,7 +11,9 @@ export interface Doing {
 /** A digest of what a plan does in one realm. */
 export function digestOfRealm({ plan, guards = [] }: Doing): string {
   const actions = plan.actions.map((action) => JSON.stringify(normalized(action))).sort()
-  const about = guards.map(({ guard, about, credentials }) => JSON.stringify([guard, credentials, ...about])).sort()
+  const about = guards
+    .map(({ guard, about, credentials, revision }) => JSON.stringify([guard, credentials, revision, ...about]))
+    .sort()
   return digest([plan.realm, plan.creates, actions, about])
 }
 

@@ -73,12 +73,13 @@ export async function applySources(
       await exactly?.demand(made)
       // What they state counts again once it says what somebody went back to.
       if (held && made.plan.actions.length) return { ...(await trial(service, caller, made)), held }
-      const approved = await approvedAs(service, made)
+      const found = await approvedAs(service, caller, made, exactly?.plan)
+      const [waits, approved] = found && 'waits' in found ? [found.waits] : [undefined, found]
       // What a realm needs that waits, waits with it.
-      if (approved === 'waits' || (made.waits && last)) {
+      if (waits || (made.waits && last)) {
         const tried = await trial(service, caller, made)
-        last = approved === 'waits' ? await keepWaiting(service, caller, sources, tried) : { ...last!, guards: [] }
-        return { ...tried, guarded: last }
+        last = waits ? await keepWaiting(service, caller, sources, tried) : { ...last!, guards: [] }
+        return { ...tried, plan: { ...tried.plan, notes: [...tried.plan.notes, ...(waits ?? [])] }, guarded: last }
       }
       const permit = approved ?? exactly
       const actor = {

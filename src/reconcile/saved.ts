@@ -95,7 +95,7 @@ async function demandSame(
 ): Promise<void> {
   const shown = (plan.shown as { readonly realms: readonly RealmOutcome[] }).realms
   const digests = new Map(plan.realms.map(({ name, digest }) => [name, digest]))
-  const found: Moved[] = []
+  const all: Moved[] = []
   let same = true
   for (const one of now) {
     const realm = typeof one === 'string' ? one : one.made.plan.realm
@@ -105,15 +105,19 @@ async function demandSame(
     const after = { actions: made.plan.actions, consequences: before.consequences }
     const tried = typeof one === 'string' ? undefined : one.outcome
     const isOther = digestOfRealm(made) !== digests.get(realm)
-    const moved = [
+    const found = [
       ...(isOther ? movedBetween(realm, before.actions, after.actions) : []),
       ...deletionsMoved(realm, before, tried ? { ...after, consequences: tried.consequences } : after),
     ]
+    // What a plan takes along with a realm it does not name.
+    const moved = isOther && !found.length ? [insideOf(realm)] : found
     same &&= !isOther && !moved.length
-    found.push(...(typeof one === 'string' ? moved : await attributed(service, caller, one.made, moved)))
+    all.push(...(typeof one === 'string' ? moved : await attributed(service, caller, one.made, moved)))
   }
-  if (!same) throw new PlanMoved(plan.id, found)
+  if (!same) throw new PlanMoved(plan.id, all)
 }
+
+const insideOf = (realm: string): Moved => ({ realm, kind: 'realm', key: [realm], object: 'changed' })
 
 /** Who changed it, from the journal. */
 async function attributed(

@@ -7,6 +7,8 @@ import { placeOf } from './why.ts'
 /** What somebody asks about: what stands at a path, or below it. */
 export interface Scope {
   readonly people: boolean
+  /** The objects that are asked for by themselves. */
+  readonly objects: readonly { readonly kind: KindName; readonly key: Key }[]
   holds(kind: KindName, key: Key): boolean
   /** Of an object that is asked for by itself: whether the field is. Absent for objects that are not. */
   fields(kind: KindName, key: Key): ((path: string) => boolean) | undefined
@@ -14,7 +16,7 @@ export interface Scope {
 
 /** What stands at the paths, or below; without any, all of the realm. Throws invalid. */
 export function scopeOf(realm: string, paths: readonly string[], people: boolean): Scope {
-  if (!paths.length) return { people, holds: () => true, fields: () => undefined }
+  if (!paths.length) return { people, objects: [], holds: () => true, fields: () => undefined }
   const places = paths.map((path) => {
     // A list alone means all that stands in it.
     const list = Object.entries(kinds.realm.children).find(([field]) => field === path)?.[1]
@@ -28,6 +30,7 @@ export function scopeOf(realm: string, paths: readonly string[], people: boolean
     return place.field === undefined && key.length > 1 && within(key[0] as KindName, key.slice(1, -1), place)
   }
   return {
+    objects: places.flatMap(({ kind, key }) => (key ? [{ kind, key }] : [])),
     people: people || places.some(({ kind }) => kinds[kind].people),
     holds: (kind, key) => places.some((place) => within(kind, key, place)),
     fields(kind, key) {

@@ -86,6 +86,11 @@ export function at({ file, line, column }: Position): string {
   return `${file}:${line}:${column}`
 }
 
+/** A revision of a source, of a commit what is enough to name it. */
+export function shortened(revision: string): string {
+  return /^[0-9a-f]{40,64}$/.test(revision) ? revision.slice(0, 12) : revision
+}
+
 /** A time, to the second. */
 export function moment(at: string): string {
   return at.replace(/\.\d+Z$/, 'Z')
@@ -95,7 +100,7 @@ export function moment(at: string): string {
 export function by({ who, revision, client, address, at: when }: Attribution): string {
   return [
     who,
-    revision && `(${revision})`,
+    revision && `(${shortened(revision)})`,
     client && `by ${client}`,
     address && `from ${address}`,
     `at ${moment(when)}`,

@@ -3,6 +3,7 @@ import {
   countContent,
   countOwned,
   type FormerRealm,
+  isOwnedByOthers,
   type RealmSize,
   selectFormerRealm,
   selectMakers,
@@ -20,6 +21,11 @@ export function sizeOf({ tx, realm }: Context): Promise<RealmSize> {
 /** How many objects sources own in the realm. One statement. */
 export function ownedBy({ tx, realm }: Context, sources: readonly string[]): Promise<number> {
   return countOwned(tx, realm.number, sources)
+}
+
+/** Whether other sources than these own anything in the realm. One statement. */
+export function ownedByOthers({ tx, realm }: Context, sources: readonly string[]): Promise<boolean> {
+  return isOwnedByOthers(tx, realm.number, sources)
 }
 
 /** Who made people, by their ids, as far as the journal knows. One statement. */

@@ -14,6 +14,7 @@ import {
   selectApproval,
   selectPlans,
   takePlan,
+  voidApproval,
 } from '../store/plans.ts'
 import type { Actor, WriteContext } from './context.ts'
 import { failure } from './errors.ts'
@@ -135,9 +136,19 @@ function approver({ kind, user, source }: Actor): string {
   })
 }
 
-/** The approval of exactly what a plan does in a realm, if there is one. One statement. */
-export function approvalOf(service: Service, realm: string, digest: string): Promise<Approval | undefined> {
-  return service.look((tx) => selectApproval(tx, realm, digest, service.clock()))
+/** The approval of exactly what a plan does in a realm, if there is one; `plan`: of that kept plan only. One statement. */
+export function approvalOf(
+  service: Service,
+  realm: string,
+  digest: string,
+  plan?: string,
+): Promise<Approval | undefined> {
+  return service.look((tx) => selectApproval(tx, realm, digest, service.clock(), plan))
+}
+
+/** Takes the approval of a plan back: what was approved is not what would be done. One statement. */
+export function takeBack(service: Service, plan: string): Promise<void> {
+  return service.look((tx) => voidApproval(tx, plan))
 }
 
 /** Notes in the transaction that does it that a plan is carried out in a realm. Throws changed where it may not be any more. Two statements. */

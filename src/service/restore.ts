@@ -11,7 +11,7 @@ import {
   settle,
   withoutForeignKeys,
 } from '../store/snapshot.ts'
-import { type BackupHeader, readBackup } from './backup.ts'
+import { type BackupHeader, BrokenBackup, readBackup } from './backup.ts'
 import { openVault } from './vault.ts'
 
 /**
@@ -43,6 +43,11 @@ async function fill(tx: Transaction, header: BackupHeader, open: () => Readable)
     const realms = rows.find(({ name }) => name === 'realm')!.rows
     throw new Error(`the store holds ${realms} realms: a back-up is restored only into one that holds nothing`)
   }
+  const unknown = header.tables.find(({ name }) => !tables.some((one) => one.name === name))
+  if (unknown)
+    throw new BrokenBackup(
+      `it names the table ${unknown.name}, which the store of Regent ${header.regent} does not have`,
+    )
   await deleteSettings(tx)
   await withoutForeignKeys(tx, async () => {
     await readBackup(open(), (name, texts) => insertTexts(tx, tables.find((one) => one.name === name)!, texts))

@@ -145,9 +145,13 @@ export async function resumeAll(service: Service, caller: Caller, source: string
   await service.look((tx) => suspendSource(tx, source, undefined))
 }
 
-/** Has a source read and applied now, by whoever follows it. Throws forbidden, not_found. */
+/** Has a source read and applied now, by whoever follows it. Throws forbidden, not_found; conflict where nobody would. */
 export async function force(service: Service, caller: Caller, source: string): Promise<void> {
-  await demandAll(service, caller, source)
+  const { suspended, status } = await demandAll(service, caller, source)
+  if (suspended)
+    throw failure('conflict', `${source} was suspended by ${suspended.by}: "regent source resume" lets it go on`)
+  if (!status.attempted)
+    throw failure('conflict', `no server follows the source ${source}: apply it by hand with "regent apply"`)
   await wakeSources(service, [source])
 }
 
@@ -173,10 +177,11 @@ export function countSourcesNotReady(service: Service): Promise<number> {
 }
 
 /** Whoever says what becomes of a source must be let into all realms that it has applied to. */
-async function demandAll(service: Service, caller: Caller, source: string): Promise<void> {
+async function demandAll(service: Service, caller: Caller, source: string): Promise<SourceState> {
   const [known] = await sourceStates(service, [source])
   await service.demand(caller, 'administer-realm', known?.realms.length ? known.realms : [MASTER])
   if (!known) throw unknown(source)
+  return known
 }
 
 const unknown = (source: string) =>

@@ -29,6 +29,16 @@ export async function countOwned(tx: Transaction, realm: number, sources: readon
   return rows[0]!.count
 }
 
+/** Whether other sources than these own anything in a realm; what they state no more counts for nothing. One statement. */
+export async function isOwnedByOthers(tx: Transaction, realm: number, sources: readonly string[]): Promise<boolean> {
+  const { rows } = await sql`
+    select from inventory i join source s on s.number = i.source
+    where i.realm = ${realm} and s.name <> all (${sources}::text[]) and i.stated is distinct from '' limit 1`.execute(
+    tx,
+  )
+  return rows.length > 0
+}
+
 /** Who made people, by their ids, as far as the journal knows. One statement. */
 export async function selectMakers(
   tx: Transaction,

@@ -8,6 +8,7 @@ export interface Revision {
   readonly number: number
   readonly at: Date
   readonly actor: Actor
+  /** Objects, each counted once: what was made and then changed was made. */
   readonly created: number
   readonly updated: number
   readonly deleted: number
@@ -25,16 +26,21 @@ export async function selectRevisions(tx: Transaction, realm: number, below: num
         select h.sources from history h where h.realm = ${realm} and h.version = r.number order by h.number limit 1
       ) as sources
     from (
-      select max(e.number) as number, e.at, e.actor,
-        count(*) filter (where e.operation = 'create')::integer as created,
-        count(*) filter (where e.operation = 'update')::integer as updated,
-        count(*) filter (where e.operation = 'delete')::integer as deleted
+      select max(o.number) as number, o.at, o.actor,
+        count(*) filter (where o.first = 'create' and o.last <> 'delete')::integer as created,
+        count(*) filter (where o.first <> 'create' and o.last <> 'delete')::integer as updated,
+        count(*) filter (where o.first <> 'create' and o.last = 'delete')::integer as deleted
       from (
-        select j.number, j.at, j.actor, j.operation from journal j
-        where j.realm = ${realm} and j.number < ${below}
-        order by j.number desc limit ${WINDOW}
-      ) e
-      group by e.at, e.actor
+        select max(e.number) as number, e.at, e.actor,
+          (array_agg(e.operation order by e.number))[1] as first, (array_agg(e.operation order by e.number desc))[1] as last
+        from (
+          select j.number, j.at, j.actor, j.operation, j.kind, j.object from journal j
+          where j.realm = ${realm} and j.number < ${below}
+          order by j.number desc limit ${WINDOW}
+        ) e
+        group by e.at, e.actor, e.kind, e.object
+      ) o
+      group by o.at, o.actor
       order by 1 desc limit ${max}
     ) r
     order by r.number desc`.execute(tx)

@@ -61,10 +61,11 @@ export async function insertPlan(tx: Transaction, plan: NewPlan, realms: readonl
       as x(name text, digest text, acts boolean, guards jsonb)`.execute(tx)
 }
 
-/** Keeps the plan of a run that wanted to apply the same already: what its sources state now counts. Gives it, if there is one. One statement. */
+/** Keeps the plan of a run that wanted to apply the same already: what is stated now counts, and who wants it. Gives it, if there is one. One statement. */
 export async function renewPlan(tx: Transaction, plan: NewPlan, now: Date): Promise<KeptPlan | undefined> {
   const { rows } = await sql<KeptPlan>`
-    update plan p set sources = ${JSON.stringify(plan.sources)}::jsonb, shown = ${plan.shown}::jsonb, kept = ${plan.kept}
+    update plan p set sources = ${JSON.stringify(plan.sources)}::jsonb, shown = ${plan.shown}::jsonb, kept = ${plan.kept},
+      made_by = ${JSON.stringify(plan.madeBy)}::jsonb
     where p.runs and p.digest = ${plan.digest} and p.expires > ${now}::timestamptz and p.kept is not null
     returning ${columns}`.execute(tx)
   return rows[0]
@@ -98,25 +99,36 @@ export async function approvePlan(
   return rows.length > 0
 }
 
+/** Takes an approval back: what was approved is not what would be done. One statement. */
+export async function voidApproval(tx: Transaction, id: string): Promise<void> {
+  await sql`update plan set approved_at = null, approved_by = null, with_credentials = false where id = ${id}`.execute(
+    tx,
+  )
+}
+
 /** An approval of what a plan does in a realm. */
 export interface Approval {
   readonly plan: string
   readonly by: string
   readonly at: Date
   readonly withCredentials: boolean
+  /** The plan as it was shown to whoever approved it. */
+  readonly shown: unknown
 }
 
-/** The approval of exactly that, if there is one. One statement. */
+/** The approval of exactly that, if there is one: of any plan that does it, or of this one only. One statement. */
 export async function selectApproval(
   tx: Transaction,
   name: string,
   digest: string,
   now: Date,
+  plan?: string,
 ): Promise<Approval | undefined> {
   const { rows } = await sql<Approval>`
-    select p.id as plan, p.approved_by as by, p.approved_at as at, p.with_credentials as "withCredentials"
+    select p.id as plan, p.approved_by as by, p.approved_at as at, p.with_credentials as "withCredentials", p.shown
     from plan_realm r join plan p on p.id = r.plan
     where r.name = ${name} and r.digest = ${digest} and r.applied_at is null
+      and p.id = coalesce(${plan ?? null}::text, p.id)
       and p.approved_at is not null and p.expires > ${now}::timestamptz
     order by p.approved_at, p.id limit 1`.execute(tx)
   return rows[0]

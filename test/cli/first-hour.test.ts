@@ -1,5 +1,5 @@
 // What a new user does, with the server running and without it.
-import { cp, readFile, writeFile } from 'node:fs/promises'
+import { cp, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Workplace, workplace } from '../support/cli.ts'
@@ -97,6 +97,9 @@ test('an export into a folder has a file for each object, and plans to nothing',
     /^# yaml-language-server: \$schema=..\/.realm.schema.json\nrealm: my-realm\nclients:\n {2}- clientId: my-app\n/,
   )
   expect(await at.run('plan', 'out')).toMatchObject({ code: 0, out: expect.stringContaining('Nothing to do.') })
+  // With secrets the same files are for their owner only.
+  await at.run('export', 'my-realm', '--dir', 'out', '--secrets')
+  expect((await stat(file('out/clients/my-app.yaml'))).mode & 0o777).toBe(0o600)
 })
 
 test('with the server: it applies its folder, follows edits, and commands find it by themselves', async () => {
@@ -155,7 +158,7 @@ test('a lost password of the administrator is set anew on the store', async () =
   server = await at.serve('--source', '')
   expect(await at.run('token', '--server', server.url, ...flags('admin'))).toMatchObject({
     code: 1,
-    err: 'Invalid user credentials\n',
+    err: `admin cannot log in at ${server.url}: Invalid user credentials\n`,
   })
   expect(await at.run('token', '--server', server.url, ...flags('another'))).toMatchObject({
     code: 0,
@@ -177,7 +180,10 @@ test('an administrator changes their password on the running server', async () =
     code: 0,
     out: 'admin of the master realm has a new password.\n',
   })
-  expect(await at.run('token', ...flags('admin'))).toMatchObject({ code: 1, err: 'Invalid user credentials\n' })
+  expect(await at.run('token', ...flags('admin'))).toMatchObject({
+    code: 1,
+    err: `admin cannot log in at ${server.url}: Invalid user credentials\n`,
+  })
   expect(await at.run('token', ...flags('another'))).toMatchObject({ code: 0 })
   expect(await server.stop()).toBe(0)
 })

@@ -60,6 +60,10 @@ test('a source waits for those it depends on; it is suspended, resumed, and call
   await state('team', 'realm: team\ndisplayName: Two\n')
   expect((await at.run('source', 'list')).out).toContain('suspended by')
   expect(server.output()).not.toContain('One → Two')
+  expect(await at.run('source', 'force', 'team')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('"regent source resume" lets it go on'),
+  })
   next = server.until('One → Two')
   await at.run('source', 'resume', 'team')
   await next

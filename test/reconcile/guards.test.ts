@@ -1,6 +1,7 @@
 // What waits for an approval: deleting a realm or making it again, many deletions, adopting people whom nobody made.
 import { beforeEach, expect, test } from 'vitest'
 import { applySources } from '../../src/reconcile/run.ts'
+import { approveSaved, savePlan } from '../../src/reconcile/saved.ts'
 import { credentialsOf } from '../../src/service/credentials.ts'
 import { writers } from '../../src/service/index.ts'
 import { type Caller, SYSTEM } from '../../src/service/service.ts'
@@ -42,6 +43,7 @@ test('a realm that is stated no more is deleted once a person approves that; the
       guard: 'deletesRealm',
       message: expect.stringMatching(`deletes the realm ${realm} with 2 people, \\d clients and 0 sessions`),
       about: [realm],
+      revision: expect.any(Number),
     },
   ])
   expect(await names()).toContain(realm)
@@ -204,6 +206,56 @@ test('what somebody changes between plan and approval is planned anew', async ()
   expect(body.outcome.realms[0].guarded.plan).not.toBe(guarded.plan)
   expect([...(await liveObjects(service, SYSTEM, realm, 'role')).keys()]).toContain('role-6')
   expect((await regent.show(guarded.plan)).status).toBe(404)
+})
+
+test('an approval is void once what is to be deleted has changed, or something below it', async () => {
+  const stated = { realm, clients: [{ clientId: 'shop' }], roles: roles(8) }
+  await regent.apply(stated)
+  const { guarded } = (await regent.apply({ realm, roles: roles(1) })).realms[0]
+  await change(service, ANN, realm, 'role', ['role-7'], { description: 'Theirs' })
+  const { id } = await liveObject(service, SYSTEM, realm, 'client', 'shop')
+  await server.call('POST', `/admin/realms/${realm}/clients/${id}/roles`, { body: { name: 'buyer' } })
+  const again = (await regent.approve(guarded.plan)).body.outcome.realms[0]
+  expect(again.plan.notes).toEqual([
+    {
+      message:
+        'what admin has approved is void: what is deleted has changed since (role role-7, role buyer of client shop)',
+    },
+  ])
+  expect((await regent.show(again.guarded.plan)).body).toMatchObject({ state: 'waits' })
+  expect([...(await liveObjects(service, SYSTEM, realm, 'role')).keys()]).toContain('role-7')
+  expect((await regent.approve(again.guarded.plan)).body.plan).toMatchObject({ state: 'applied' })
+})
+
+test('an approval of the end of a realm is void once anything in it has changed, but for people', async () => {
+  await regent.apply({ realm, displayName: 'One' }, { realm: `${realm}-else` })
+  const waiting = async () => (await regent.apply({ realm: `${realm}-else` })).realms[0].guarded.plan
+  const first = await waiting()
+  await make(service, ANN, realm, 'user', { username: 'bob' })
+  expect(await waiting()).toBe(first)
+  await make(service, ANN, realm, 'client', { clientId: 'shop' })
+  const { body } = await regent.approve(first)
+  expect(body.outcome.realms[0].guarded.plan).not.toBe(first)
+  expect(await names()).toContain(realm)
+})
+
+test('a realm does not end where another source has come to it since that was planned', async () => {
+  const of = (...all: string[]) =>
+    source(
+      all.map((one) => ({ realm: one })),
+      `source-of-${realm}`,
+    )
+  await applySources(service, SYSTEM, [of(realm, `${realm}-else`)])
+  const { saved } = await savePlan(service, SYSTEM, [of(`${realm}-else`)])
+  await approveSaved(service, SYSTEM, saved.id)
+  let others = 0
+  const demand = async () => {
+    if (others++ === 0) await applySources(service, SYSTEM, [source([{ realm }], `other-of-${realm}`)])
+  }
+  const limits = { only: new Set([realm]), exactly: { plan: saved.id, demand } }
+  await applySources(service, SYSTEM, [of(`${realm}-else`)], limits)
+  expect(others).toBe(2)
+  expect(await names()).toContain(realm)
 })
 
 test('a run that has nothing to do costs two statements at most while plans of its sources are there', async () => {

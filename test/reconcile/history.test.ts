@@ -31,6 +31,8 @@ test('each transaction that changes configuration is a revision, with who did it
   await change(service, ANN, realm, 'client', ['shop'], { name: 'Other' })
   const [changed, applied, made] = await revisions()
   expect(changed).toMatchObject({ actor: { user: 'ann' }, created: 0, updated: 1, deleted: 0, sources: null })
+  // Made and changed by one apply: everything is counted once.
+  expect(applied).toMatchObject({ created: 5, updated: 1, deleted: 0 })
   expect(applied).toMatchObject({ actor: { kind: 'source' }, sources: [{ name: realm, revision: expect.any(String) }] })
   expect(made).toMatchObject({ number: 1, created: 1 })
 })
@@ -50,7 +52,7 @@ test('what lies between two revisions is told object by object, in both directio
       '\n',
     ),
   )
-  await expect(between(before + 100)).rejects.toThrow(`realm ${realm} has no revision r${before + 100}`)
+  await expect(between(before + 100)).rejects.toThrow(`r${before + 100} is no revision of the realm ${realm}`)
 })
 
 describe('a rollback', () => {

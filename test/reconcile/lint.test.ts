@@ -43,6 +43,7 @@ const cases: Record<string, { finds: Representation[]; not: Representation[] }> 
   'plain-secret': {
     finds: [
       client({ secret: 'hunter2' }),
+      client({ secret: '$(env:NOBODY:-hunter2)' }),
       { smtpServer: { ...mail, password: 'hunter2' } },
       provider('oidc', { clientSecret: 'hunter2' }),
       store({ bindCredential: ['hunter2'] }),
@@ -53,6 +54,7 @@ const cases: Record<string, { finds: Representation[]; not: Representation[] }> 
     ],
     not: [
       client({ secret: '$(env:SECRET)' }),
+      client({ secret: '$(env:NOBODY:-$(env:SECRET))' }),
       client({ secret: '$(generated:shop)' }),
       client({ secret: '**********' }),
       { smtpServer: { ...mail, password: '${vault.mail}' } },

@@ -4,7 +4,7 @@ import { afterAll, beforeEach, expect, test } from 'vitest'
 import { applySources } from '../../src/reconcile/run.ts'
 import { applySaved, approveSaved, savePlan } from '../../src/reconcile/saved.ts'
 import { getPlan } from '../../src/service/plans.ts'
-import { SYSTEM } from '../../src/service/service.ts'
+import { type Caller, SYSTEM } from '../../src/service/service.ts'
 import { sweep } from '../../src/service/sweeper.ts'
 import { change, liveObject, remove } from '../support/changes.ts'
 import { plansOn } from '../support/plans.ts'
@@ -138,6 +138,31 @@ test('an approval counts for the next run of the same sources that makes the sam
   const { saved } = await regent.save({ realm })
   await regent.approve(saved.id)
   expect((await regent.apply({ realm })).realms[0].approved).toMatchObject({ plan: saved.id })
+})
+
+test('of two saved plans that do the same, the one is applied that was asked for', async () => {
+  const roles = { realm: Array.from({ length: 8 }, (_, at) => ({ name: `role-${at}` })) }
+  await regent.apply({ realm, roles })
+  const first = (await regent.save({ realm })).saved.id
+  const second = (await regent.save({ realm })).saved.id
+  await regent.approve(first)
+  await regent.approve(second)
+  expect((await regent.carryOut(second)).body.realms[0].approved).toMatchObject({ plan: second })
+  expect((await regent.show(first)).body.state).toBe('approved')
+  expect((await regent.show(second)).body.state).toBe('applied')
+})
+
+test('a plan that waits is of whoever wanted it last: what is stated then goes on as theirs', async () => {
+  const state = (count: number) => {
+    const roles = { realm: Array.from({ length: count }, (_, at) => ({ name: `role-${at}` })) }
+    return { ...source([{ realm, roles }], `source-of-${realm}`), settings: {} }
+  }
+  await applySources(service, SYSTEM, [state(8)])
+  const first = (await applySources(service, ANN, [state(1)])).realms[0]!.guarded!.plan
+  const watched: Caller = { actor: { kind: 'source', source: `source-of-${realm}` } }
+  const limited = { ...state(1), ceiling: { realms: [realm] } }
+  expect((await applySources(service, watched, [limited])).realms[0]!.guarded!.plan).toBe(first)
+  expect(await getPlan(service, SYSTEM, first)).toMatchObject({ madeBy: watched.actor })
 })
 
 test('only who administers the realm sees, applies, approves and rejects its plans; a source approves nothing', async () => {

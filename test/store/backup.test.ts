@@ -13,6 +13,7 @@ import { createServer } from '../../src/http/server.ts'
 import { BrokenBackup, backUp, readBackup } from '../../src/service/backup.ts'
 import { restore } from '../../src/service/restore.ts'
 import { openService, type Service, type StoreLocation, SYSTEM } from '../../src/service/service.ts'
+import { openVault } from '../../src/service/vault.ts'
 import { LAST_MIGRATION } from '../../src/store/migrate.ts'
 import { fillRealm } from '../support/addresses.ts'
 import { administeredRealm } from '../support/realm-with-boss.ts'
@@ -145,6 +146,14 @@ test('what is cut or damaged anywhere is refused, and leaves nothing behind', as
   for (const bytes of [...cut, ...damaged, ...changed])
     await expect(restore({ location, key }, () => Readable.from([bytes]))).rejects.toThrow(BrokenBackup)
   expect(existsSync(location.folder!)).toBe(false)
+})
+
+test('a table that nobody knows is said to be wrong with the file, and nothing is kept of it', async () => {
+  const known = { level: LAST_MIGRATION, key: openVault(key).keyId }
+  const bytes = written({ ...known, tables: [{ name: 'wishes', rows: 1 }] }, [{ wish: 'more' }])
+  const restoring = restore({ location: await tested(), key }, () => Readable.from([bytes]))
+  await expect(restoring).rejects.toThrow(BrokenBackup)
+  await expect(restoring).rejects.toThrow('it names the table wishes, which the store of Regent 0.0.1 does not have')
 })
 
 test('a store that holds something, another key, and what a later version has made are refused', async () => {

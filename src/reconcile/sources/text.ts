@@ -4,7 +4,7 @@ import type { Path } from '../../lib/position.ts'
 import { parseDocuments, varied } from '../../realm-file/document.ts'
 import { openEnvelopes } from '../../realm-file/envelopes.ts'
 import type { UnknownFields } from '../../realm-file/parse.ts'
-import { pointerOf } from '../../realm-file/problem.ts'
+import { at, pointerOf } from '../../realm-file/problem.ts'
 import type { SubstitutedDocument } from '../../realm-file/substitute.ts'
 import type { SourceSettings } from '../../service/source-settings.ts'
 import type { SourceState } from '../wanted.ts'
@@ -39,14 +39,6 @@ export function packValues(documents: readonly SubstitutedDocument[]): Record<st
   return documents.map(({ value, substituted }) =>
     Object.fromEntries([...substituted.keys()].map((pointer) => [pointer, String(at(value, pointer))])),
   )
-}
-
-function at(value: Json, pointer: string): Json {
-  const steps = pointer
-    .split('/')
-    .slice(1)
-    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
-  return steps.reduce<Json>((node, step) => (node as { [key: string]: Json })[step] ?? null, value)
 }
 
 function placed(value: Json, path: Path, values: Readonly<Record<string, string>>): Json {
