@@ -96,7 +96,7 @@ test('of an object that is asked for by itself, fields that nobody states are ad
     document: { realm, clients: [{ clientId: 'shop', description: 'New' }] },
     edits: [],
   })
-  expect(await get(`adopt/${realm}?path=clients/nobody`)).toEqual({ errorMessage: 'client nobody is not there' })
+  expect(await get(`adopt/${realm}?path=clients/nobody`)).toEqual({ error: 'client nobody is not there' })
   expect((await get(`adopt/${realm}?path=groups&path=users`)).document).toEqual({
     realm,
     groups: [{ name: 'staff' }],
