@@ -1,5 +1,6 @@
 // The loop: what there is in the cluster becomes live, realm by realm, and each resource says how it stands.
 import { setTimeout as after } from 'node:timers/promises'
+import { orAborted } from '../lib/or-aborted.ts'
 import { secondsOf } from '../realm-file/duration.ts'
 import { ServiceError } from '../service/errors.ts'
 import { type Candidate, confirmLease, type Lease, type Tenure } from '../service/leases.ts'
@@ -52,7 +53,6 @@ function operate(service: Service, options: OperatorOptions, lease: Lease): Tenu
   const { cluster, limitOf, counts, say, failed } = options
   const ending = new AbortController()
   const { signal } = ending
-  const { promise: ended, resolve: end } = Promise.withResolvers<void>()
   const seen = new Map<string, string>()
   const stood = new Map<string, Stood>()
   const told = new WeakSet<Stood>()
@@ -147,7 +147,7 @@ function operate(service: Service, options: OperatorOptions, lease: Lease): Tenu
 
   const begin = async () => {
     const known = await readKnown(service, counts)
-    await Promise.race([picture.seen, ended])
+    await orAborted(picture.seen, signal).catch(() => undefined)
     if (signal.aborted) return
     const changed = (realm: string, heals: boolean) => (heals ? runs : tellings).add(realm)
     begun = { known, drifts: await followDrift(service, changed) }
@@ -164,7 +164,6 @@ function operate(service: Service, options: OperatorOptions, lease: Lease): Tenu
   return {
     async end() {
       ending.abort()
-      end()
       clearTimeout(gathering)
       await beginning
       begun?.drifts.stop()

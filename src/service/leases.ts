@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import { type Again, again } from '../lib/again.ts'
-import { type Lease, releaseLease, renewLease, selectHolder, shareLease, takeLease } from '../store/leases.ts'
+import { hasLease, type Lease, releaseLease, renewLease, selectHolder, shareLease, takeLease } from '../store/leases.ts'
 import { failure } from './errors.ts'
 import type { Service } from './service.ts'
 
@@ -83,12 +83,13 @@ export function seekLease(service: Service, name: string, seconds: number, candi
 }
 
 /** Throws `fenced` where somebody else has taken the lease: what was found out until now need not be so any more. One statement. */
-export function confirmLease(service: Service, lease: Lease): Promise<void> {
-  return service.look((tx) => demandLease(tx, lease))
+export async function confirmLease(service: Service, lease: Lease): Promise<void> {
+  if (!(await service.look((tx) => hasLease(tx, lease)))) throw fenced()
 }
 
 /** Throws `fenced` where somebody else has taken the lease; nobody does before the transaction ends otherwise. One statement. */
 export async function demandLease(tx: Parameters<typeof shareLease>[0], lease: Lease): Promise<void> {
-  if (await shareLease(tx, lease)) return
-  throw failure('fenced', 'another server applies the sources now: nothing was changed here')
+  if (!(await shareLease(tx, lease))) throw fenced()
 }
+
+const fenced = () => failure('fenced', 'another server applies the sources now: nothing was changed here')

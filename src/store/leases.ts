@@ -60,6 +60,13 @@ export async function selectHolder(tx: Transaction, name: string): Promise<strin
   return rows[0]?.holder
 }
 
+/** Whether nobody else has taken the lease until now. One statement. */
+export async function hasLease(tx: Transaction, { name, holder, token }: Lease): Promise<boolean> {
+  const { rows } = await sql`
+    select from lease where name = ${name} and holder = ${holder} and token = ${token}`.execute(tx)
+  return rows.length > 0
+}
+
 /**
  * Whether nobody else has taken the lease; nobody takes it then before the transaction ends. One that is over is as good
  * as any while it is nobody else's. One statement.

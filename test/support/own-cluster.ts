@@ -1,7 +1,8 @@
 // A cluster of one test's own, which it may restart and empty: where REGENT_KUBE names a command that starts one with
 // `up [--keep]` and ends it with `down [--keep]` (its data stays), in the folder KUBE_DIR, at APISERVER_PORT and ETCD_PORT.
-import { execFile } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -38,6 +39,12 @@ export async function ownCluster(): Promise<OwnCluster> {
     const { stdout } = await promisify(execFile)(command!, args, { env })
     return stdout
   }
+  // However this process ends, it ends the cluster.
+  const keeper = spawn('sh', ['-c', 'cat; "$0" down; rm -rf "$KUBE_DIR"', command!], {
+    env,
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
   const config = /KUBECONFIG=(.+)/.exec(await run('up'))![1]!
   return {
     config,
@@ -45,8 +52,8 @@ export async function ownCluster(): Promise<OwnCluster> {
     start: async () => void (await run('up', '--keep')),
     startEmpty: async () => void (await run('up')),
     async leave() {
-      await run('down')
-      await rm(folder, { recursive: true })
+      keeper.stdin.end()
+      await once(keeper, 'exit')
     },
   }
 }
