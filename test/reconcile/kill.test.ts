@@ -15,6 +15,7 @@ import { readFileSource } from '../../src/reconcile/sources/file.ts'
 import { bootstrap } from '../../src/service/bootstrap.ts'
 import { openService, type Service, type StoreLocation, SYSTEM } from '../../src/service/service.ts'
 import { DONE, type Errand, NOW } from '../support/killed.ts'
+import { guards } from '../support/reconcile.ts'
 import { newDatabase } from '../support/service.ts'
 
 const STEPS = Number(process.env.REGENT_STEPS ?? 3)
@@ -57,6 +58,7 @@ async function state(realm: string, name: string) {
   await writeFile(file, JSON.stringify(document))
   return readFileSource(file, { name: SOURCE, called: SOURCE, env: {}, allowed: () => false }).then((read) => ({
     ...read,
+    settings: { guards },
     realm,
     file,
   }))
@@ -66,8 +68,15 @@ type State = Awaited<ReturnType<typeof state>>
 type Step = NonNullable<Errand['step']>
 
 /** Runs the child to its end, whatever that is. Gives the lines that it has told. */
-async function child({ file }: State, step?: Errand['step']): Promise<string[]> {
-  const errand: Errand = { location, key: key.toString('base64url'), file, source: SOURCE, ...(step && { step }) }
+async function child({ file, settings }: State, step?: Errand['step']): Promise<string[]> {
+  const errand: Errand = {
+    location,
+    key: key.toString('base64url'),
+    file,
+    source: SOURCE,
+    settings,
+    ...(step && { step }),
+  }
   const entry = join(import.meta.dirname, '..', 'support', 'killed.ts')
   const process_ = spawn(process.execPath, [entry, JSON.stringify(errand)], { stdio: ['ignore', 'pipe', 'pipe'] })
   const ended = once(process_, 'close')

@@ -4,6 +4,7 @@ import { writeSync } from 'node:fs'
 import { applySources } from '../../src/reconcile/run.ts'
 import { readFileSource } from '../../src/reconcile/sources/file.ts'
 import { openService, type StoreLocation } from '../../src/service/service.ts'
+import type { SourceSettings } from '../../src/service/source-settings.ts'
 
 /** What the child is told, as JSON. */
 export interface Errand {
@@ -11,6 +12,7 @@ export interface Errand {
   readonly key: string
   readonly file: string
   readonly source: string
+  readonly settings: SourceSettings
   /** When so many lines are out, it ends itself, or asks to be ended while it goes on. Absent: never. */
   readonly step?: { readonly lines: number; readonly how: 'after' | 'during' }
 }
@@ -22,7 +24,7 @@ export const DONE = 'answer'
 
 if (process.argv[1] === import.meta.filename) await run(JSON.parse(process.argv[2]!))
 
-async function run({ location, key, file, source, step }: Errand): Promise<void> {
+async function run({ location, key, file, source, settings, step }: Errand): Promise<void> {
   const told = new Map<string, number>()
   let lines = -1
   let begun = false
@@ -43,7 +45,7 @@ async function run({ location, key, file, source, step }: Errand): Promise<void>
   const state = await readFileSource(file, { name: source, called: source, env: {}, allowed: () => false })
   begun = true
   tell('beginning')
-  await applySources(service, { actor: { kind: 'source', source } }, [state])
+  await applySources(service, { actor: { kind: 'source', source } }, [{ ...state, settings }])
   tell(DONE)
   await service.close()
 }

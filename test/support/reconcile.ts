@@ -10,7 +10,7 @@ import type { SourceState } from '../../src/reconcile/wanted.ts'
 import { type Caller, type Service, SYSTEM } from '../../src/service/service.ts'
 
 /** No number of deletions waits for an approval: that is a matter of tests of its own. */
-const guards = { deletions: Number.MAX_SAFE_INTEGER, share: 1 }
+export const guards = { deletions: Number.MAX_SAFE_INTEGER, share: 1 }
 
 /** A source that states the documents: YAML texts, or values; without a name, one of its own for their realms. */
 export function source(stated: readonly (string | object)[], name?: string): SourceState & SourceText {
