@@ -113,7 +113,8 @@ function saidOf(member: Member, realm: RealmOf, standing: Standing): Said {
   if (realm.holder?.leaves && member.file !== realm.holder.file)
     return saidOfFault({ reason: 'RealmNotFound', message: `${realm.holder.file} was deleted` })
   if (guarded) {
-    const message = `the plan ${guarded.plan} waits for an approval, since it ${guarded.guards.map((one) => one.message).join('; ')}: kubectl annotate ${realm.holder?.resource.kind.toLowerCase() ?? 'realm'} ${realm.holder?.resource.metadata.name ?? realm.name} ${APPROVED}=${guarded.plan}`
+    const why = guarded.guards.map((one) => one.message).join('; ')
+    const message = `the plan ${guarded.plan} waits for an approval, since it ${why}: ${approving(realm, guarded.plan)}`
     return { status: 'False', reason: 'WaitsForApproval', message, also: 'Stalled' }
   }
   if (how === 'held')
@@ -132,6 +133,14 @@ function saidOf(member: Member, realm: RealmOf, standing: Standing): Said {
       also: 'Stalled',
     }
   return { status: 'True', reason: 'Applied', message: 'It is live as it is stated.' }
+}
+
+/** What a person types who approves the plan. */
+function approving({ holder }: RealmOf, plan: string): string {
+  if (!holder) return `regent approve ${plan}`
+  const { kind, metadata } = holder.resource
+  const resource = `${kind.toLowerCase()} ${metadata.name}`
+  return `kubectl annotate --overwrite -n ${metadata.namespace} ${resource} ${APPROVED}=${plan}`
 }
 
 function saidOfFault({ reason, message, meant }: Fault): Said {

@@ -138,7 +138,7 @@ function definition({ kind, plural, short }: ResourceNames, { description, spec,
                 kind: { description: 'What the resource holds.', type: 'string' },
                 metadata: { type: 'object' },
                 spec,
-                status: { ...status, description: 'What the operator says of the resource.' },
+                status: { ...status, description: 'What the operator says of the resource.', default: UNSEEN },
               },
             },
           },
@@ -147,6 +147,9 @@ function definition({ kind, plural, short }: ResourceNames, { description, spec,
     },
   }
 }
+
+/** By kstatus, a resource of which nothing is said yet would be taken for one that is as it should be. */
+const UNSEEN = { observedGeneration: -1 }
 
 const column = (name: string, jsonPath: string, type = 'string') => ({ name, type, jsonPath })
 const COLUMNS = [

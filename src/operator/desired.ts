@@ -165,15 +165,24 @@ export function faultOf(file: string, problems: readonly Problem[]): Fault {
 }
 
 /** What is said of a place in a resource, with the path of its field. */
-export function told(file: string, { position, message }: Pick<Problem, 'position' | 'message'>): string {
-  const path = position.file
-    .slice(file.length)
-    .replaceAll(/\/(\d+)/g, '[$1]')
-    .replaceAll('/', '.')
+export function told(
+  file: string,
+  { position, message, other }: Pick<Problem, 'position' | 'message' | 'other'>,
+): string {
+  const elsewhere = other ? message.replaceAll(other.file, placeOf(other.file)) : message
   // Resources have no lines.
-  const plain = message.replaceAll(':1:1', '')
-  return path && position.file.startsWith(file) ? `${path.slice(1)}: ${plain}` : plain
+  const plain = elsewhere.replaceAll(':1:1', '')
+  const path = position.file.startsWith(file) ? pathOf(position.file.slice(file.length + 1).split('/')) : ''
+  return path ? `${path}: ${plain}` : plain
 }
+
+/** A place in another resource: `spec.name of RealmClient namespace/name`. */
+function placeOf(place: string): string {
+  const [kind, name, ...path] = place.split('/')
+  return path.length ? `${pathOf(path)} of ${kind}/${name}` : place
+}
+
+const pathOf = (steps: readonly string[]) => steps.join('.').replaceAll(/\.(\d+)(?=\.|$)/g, '[$1]')
 
 function realmFor(
   { resource: { spec = {} }, namespace }: Member,

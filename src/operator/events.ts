@@ -16,7 +16,8 @@ export function eventsBetween(before: Status, now: Status): Told[] {
   const [last] = now.history ?? []
   if (last?.outcome === 'Applied' && !isDeepStrictEqual(last, before.history?.[0])) {
     const { create, update, delete: gone } = now.plan!
-    const message = `created ${create}, configured ${update} and deleted ${gone} objects of the realm`
+    const counts = [`created ${create}`, `configured ${update}`, `deleted ${gone}`].filter((one) => !one.endsWith(' 0'))
+    const message = `objects of the realm: ${counts.join(', ')}`
     told.push({ type: 'Normal', reason: 'Applied', message })
   }
   return told

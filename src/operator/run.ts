@@ -182,7 +182,7 @@ function faultsIn(error: unknown): [file: string, fault: Fault][] {
 }
 
 function mirrored({ position, message, other }: Problem): Problem {
-  return { position: other!, message: message.replace(other!.file, position.file) }
+  return { position: other!, message: message.replace(other!.file, position.file), other: position }
 }
 
 /** A place in a resource begins with what the resource is called: `RealmClient namespace/name`. */

@@ -151,7 +151,7 @@ describe.skipIf(!isNear || !hasHelm)(skipped || onKubernetes, () => {
     await space.apply(resource('Realm', 'acme', { realm: newName() }))
     await space.apply(shop('one', 'One'))
     expect(await tried(space, shop('other', 'Other'))).toMatchObject(
-      denied(`: spec.name: client shop: name is stated differently at RealmClient ${space.namespace}/one`),
+      denied(`: spec.name: client shop: name is stated differently at spec.name of RealmClient ${space.namespace}/one`),
     )
     expect(await tried(space, shop('one', 'Another'))).toMatchObject({ status: 200 })
     await space.stands(shop('one', ''), 'True')

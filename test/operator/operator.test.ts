@@ -109,7 +109,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     for (const each of [one!, other!]) {
       const { status } = await space.stands(each, 'False', 'Invalid')
       expect(status.conditions[0].message).toContain(
-        'spec.name: client shop: name is stated differently at RealmClient',
+        'spec.name: client shop: name is stated differently at spec.name of RealmClient',
       )
     }
     expect(await clientOf(realm, 'shop')).toMatchObject({ name: 'One' })
