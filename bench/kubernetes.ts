@@ -71,7 +71,7 @@ async function measured(api: Kubernetes, cluster: Cluster, admin: string, count:
     print('', `${asked(proxy).text}; ${await server.memory()}`)
     return isSoon && isBack && isFast
   } finally {
-    await resources.remove()
+    await resources.remove().catch((error: unknown) => console.error(error))
     await server.stop()
     ending.abort()
     await proxy.close()
