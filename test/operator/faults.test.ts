@@ -59,4 +59,20 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     expect([...proxy.injected]).toEqual([[fault, 5]])
     if (!told.includes(fault)) expect(operated.failures).toEqual([])
   })
+
+  test('a resource is held before what it states is live', async () => {
+    const space = await newSpace(kubernetes)
+    const realm = newName()
+    proxy = await openFaultProxy(inject('operatorConfig'))
+    let thereAtFirst: Promise<unknown[]> | undefined
+    proxy.inject((moment) => {
+      if (moment === 'write') thereAtFirst ??= service.find([realm])
+      return undefined
+    })
+    operated = operate(service, { cluster: openCluster(proxy.config) })
+    const acme = resource('Realm', 'acme', { realm })
+    await space.apply(acme)
+    await space.stands(acme, 'True')
+    expect(await thereAtFirst).toEqual([])
+  })
 })
