@@ -107,8 +107,8 @@ function saidOf(member: Member, realm: RealmOf, standing: Standing): Said {
     const also = how === 'meant' ? {} : { also: how ? ('Stalled' as const) : ('Reconciling' as const) }
     return { status: 'False', reason, message: what + message, ...also }
   }
-  const { how, faults, plan, guarded } = standing.result
-  const fault = faults.get(member.file)
+  const { how, faults, unwritten, plan, guarded } = standing.result
+  const fault = faults.get(member.file) ?? unwritten?.get(member.file)
   if (fault) return saidOfFault(fault)
   if (realm.holder?.leaves && member.file !== realm.holder.file)
     return saidOfFault({ reason: 'RealmNotFound', message: `${realm.holder.file} was deleted` })

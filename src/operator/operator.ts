@@ -1,11 +1,13 @@
 // The loop: what there is in the cluster becomes live, realm by realm, and each resource says how it stands.
 import { setTimeout as after } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import { orAborted } from '../lib/or-aborted.ts'
 import { secondsOf } from '../realm-file/duration.ts'
 import { ServiceError } from '../service/errors.ts'
 import { type Candidate, confirmLease, type Lease, type Tenure } from '../service/leases.ts'
 import type { Ceiling } from '../service/power.ts'
 import type { Service } from '../service/service.ts'
+import { clientSecrets } from './client-secrets.ts'
 import type { Cluster } from './cluster.ts'
 import { type Standing, together } from './conditions.ts'
 import { waitsFor } from './dependencies.ts'
@@ -15,6 +17,8 @@ import { fingerprint } from './fingerprint.ts'
 import { type Known, readKnown } from './known.ts'
 import { watchCluster } from './picture.ts'
 import { type Next, queue, waitAfter } from './queue.ts'
+import { type Result, withLimits } from './run.ts'
+import { secretKeeper } from './secret-keeper.ts'
 import { type Stood, teller } from './telling.ts'
 import { turnOf } from './turn.ts'
 import { isOvertaken, writer } from './write.ts'
@@ -65,6 +69,7 @@ function operate(service: Service, options: OperatorOptions, lease: Lease): Tenu
     if (begun && !signal.aborted) gathering ??= setTimeout(look, GATHER)
   }
   const picture = watchCluster(cluster, { changed: gather, failed }, signal)
+  const secrets = clientSecrets(service, picture, secretKeeper(cluster, picture), (realm) => secretTurns.add(realm))
   const tell = teller(picture, writer(cluster, picture.put), service.clock)
 
   /** What there is now, which realms are to be looked at because of that, and of which something else is said than there was. */
@@ -81,7 +86,10 @@ function operate(service: Service, options: OperatorOptions, lease: Lease): Tenu
       if (seen.get(name) !== print) {
         seen.set(name, print)
         runs.add(name)
-      } else if (!realm.members.every(({ resource }) => tell.knows(resource))) tellings.add(name)
+        continue
+      }
+      if (secrets.isMoved(realm)) secretTurns.add(name)
+      if (!realm.members.every(({ resource }) => tell.knows(resource))) tellings.add(name)
     }
     strayTellings.add('')
   }
@@ -98,19 +106,21 @@ function operate(service: Service, options: OperatorOptions, lease: Lease): Tenu
       stood.set(name, { realm, standing: last && !told.has(last) ? together(last.standing, now) : now })
       tellings.add(name)
     }
+    const retry = () => (retryInterval ? secondsOf(retryInterval) * 1000 : waitAfter(failures))
     try {
       const isHolder = realm.holder !== undefined && known.holderOf(name) === realm.holder.namespace
       const options = { lease, limitOf, isHolder, before: known.namespacesIn(name), astray }
       await tell.hold(realm)
       const turned = await turnOf(service, realm, waitsFor(realm, now.realms), options)
+      if ('result' in turned) known.put(realm, turned.result)
+      const standing = 'result' in turned ? { result: await withSecrets(realm, turned.result) } : turned
       await confirmLease(service, lease)
-      stand(turned)
-      if ('result' in turned) {
-        known.put(realm, turned.result)
-        if (turned.result.guarded && !realm.holder)
-          say(
-            `No resource states the realm ${name} any more; the plan ${turned.result.guarded.plan} waits for an approval.`,
-          )
+      stand(standing)
+      if ('result' in standing) {
+        const { guarded, unwritten } = standing.result
+        if (guarded && !realm.holder)
+          say(`No resource states the realm ${name} any more; the plan ${guarded.plan} waits for an approval.`)
+        if (unwritten?.size) return { wait: retry(), failed: true }
       }
       const spread = 0.9 + Math.random() / 5
       return { wait: (interval ? secondsOf(interval) : INTERVAL) * 1000 * spread, failed: false }
@@ -119,9 +129,13 @@ function operate(service: Service, options: OperatorOptions, lease: Lease): Tenu
       if (error instanceof ServiceError && error.code === 'fenced') return { failed: false }
       failed(error)
       stand({ failure: error instanceof Error ? error.message : String(error) })
-      return { wait: retryInterval ? secondsOf(retryInterval) * 1000 : waitAfter(failures), failed: true }
+      return { wait: retry(), failed: true }
     }
   }
+  const withSecrets = async (realm: RealmOf, result: Result): Promise<Result> => ({
+    ...result,
+    unwritten: await secrets.write(withLimits(realm, limitOf), result.faults),
+  })
   /** Does it again, later and later, as long as it fails. */
   const retried =
     (task: (realm: string) => Promise<void>) =>
@@ -141,6 +155,19 @@ function operate(service: Service, options: OperatorOptions, lease: Lease): Tenu
       if (!last) return
       await tell.realm(last, begun!.drifts.of(name))
       told.add(last)
+    }),
+  )
+  /** Only the secrets of clients: a run would put back what others have changed besides. */
+  const secretTurns = queue(
+    retried(async (name) => {
+      const last = stood.get(name)
+      if (!last || !('result' in last.standing)) return
+      const { at, result } = last.standing
+      const now = await withSecrets(last.realm, result)
+      if (isDeepStrictEqual(now, result)) return
+      // A run that came in between has looked at them itself.
+      if (stood.get(name) === last) stood.set(name, { ...last, standing: { at, result: now } })
+      tellings.add(name)
     }),
   )
   const strayTellings = queue(retried(() => tell.others(now.others)))
@@ -167,7 +194,8 @@ function operate(service: Service, options: OperatorOptions, lease: Lease): Tenu
       clearTimeout(gathering)
       await beginning
       begun?.drifts.stop()
-      await Promise.all([runs, tellings, strayTellings].map((one) => one.close()))
+      secrets.stop()
+      await Promise.all([runs, secretTurns, tellings, strayTellings].map((one) => one.close()))
     },
   }
 }

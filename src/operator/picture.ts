@@ -15,6 +15,8 @@ export interface LivePicture {
   now(): Omit<Picture, 'holderOf'>
   /** The resource as it is now; undefined where it is gone. */
   latest(resource: Resource): Resource | undefined
+  /** A Secret that may be read. */
+  secret(namespace: string, name: string): Resource | undefined
   /** Keeps what the API server answered to a write. */
   put(resource: Resource): void
 }
@@ -36,6 +38,7 @@ export function watchCluster(cluster: Cluster, told: Told, signal: AbortSignal):
   const imports = watchImports(cluster, told, signal)
   const namespaces = watch('/api/v1/namespaces')
   const secrets = watch('/api/v1/secrets', `labelSelector=${encodeURIComponent(`${SECRET_LABEL}=true`)}`)
+  const secret = (namespace: string, name: string) => secrets.resources.get(`${namespace}/${name}`)
   const stating = [...own.values(), imports]
   return {
     seen: Promise.all([...stating, namespaces, secrets].map(({ seen }) => seen)),
@@ -43,7 +46,7 @@ export function watchCluster(cluster: Cluster, told: Told, signal: AbortSignal):
       resources: stating.flatMap(({ resources }) => [...resources.values()]),
       labels: (namespace) => namespaces.resources.get(`/${namespace}`)?.metadata.labels ?? {},
       secrets(namespace, name, key) {
-        const text = secrets.resources.get(`${namespace}/${name}`)?.data?.[key]
+        const text = secret(namespace, name)?.data?.[key]
         return text === undefined ? undefined : Buffer.from(text, 'base64').toString()
       },
     }),
@@ -52,8 +55,10 @@ export function watchCluster(cluster: Cluster, told: Told, signal: AbortSignal):
       const found = resources.get(`${namespace}/${name}`)
       return found?.metadata.uid === uid ? found : undefined
     },
+    secret,
     put(resource) {
-      if (resource.apiVersion.startsWith(API_GROUP)) own.get(resource.kind)?.put(resource)
+      if (resource.kind === 'Secret') secrets.put(resource)
+      else if (resource.apiVersion.startsWith(API_GROUP)) own.get(resource.kind)?.put(resource)
     },
   }
 }

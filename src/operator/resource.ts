@@ -25,6 +25,7 @@ export interface Metadata {
   readonly finalizers?: readonly string[]
   readonly labels?: Readonly<Record<string, string>>
   readonly annotations?: Readonly<Record<string, string>>
+  readonly ownerReferences?: readonly { readonly uid: string }[]
   readonly managedFields?: readonly { readonly manager?: string; readonly fieldsV1?: Representation }[]
 }
 

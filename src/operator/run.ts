@@ -18,6 +18,8 @@ export interface Result {
   readonly how: 'applied' | 'planned' | 'waits' | 'held'
   /** Resources that could not count, by what they are called. */
   readonly faults: ReadonlyMap<string, Fault>
+  /** Resources that are live, and whose secrets could not be written where they ask for them. */
+  readonly unwritten?: ReadonlyMap<string, Fault>
   /** Of all that counted. */
   readonly revision: string
   /** What was done, or would be. */
@@ -61,6 +63,8 @@ export async function runRealm(service: Service, realm: RealmOf, options: RunOpt
 export interface Made {
   readonly outcome: Outcome
   readonly faults: ReadonlyMap<string, Fault>
+  /** Resources that are live, and whose secrets could not be written where they ask for them. */
+  readonly unwritten?: ReadonlyMap<string, Fault>
 }
 
 /** What a run of the realm would do and set aside. Nothing is kept. Throws what is nobody's fault. */
@@ -105,7 +109,7 @@ function callerOf(states: readonly SourceState[], { deadline }: TrialOptions): C
 }
 
 /** Within what the server's settings say of each namespace. */
-function withLimits(realm: RealmOf, limitOf: TrialOptions['limitOf']): RealmOf {
+export function withLimits(realm: RealmOf, limitOf: TrialOptions['limitOf']): RealmOf {
   const ceilings = [...realm.ceilings].map(([namespace, own]): [string, Ceiling] => {
     const limit = limitOf(sourceOf(namespace))
     const both = (one: Ceiling['realms'], other: Ceiling['realms']) =>

@@ -1,0 +1,85 @@
+// Secrets of Kubernetes that belong to a resource of Regent: made, and kept as they are to be. Others are never written.
+import { type Cluster, ClusterError } from './cluster.ts'
+import type { LivePicture } from './picture.ts'
+import { type Resource, SECRET_LABEL } from './resource.ts'
+
+/** A Secret as it is to be. */
+export interface Wanted {
+  /** The resource that it belongs to, and goes with. */
+  readonly owner: Resource
+  readonly namespace: string
+  readonly name: string
+  readonly key: string
+  readonly text: string
+}
+
+/** Keeps Secrets. */
+export interface Keeper {
+  /** Writes the Secret if it differs. Gives why it may not be written. Throws where that may pass by itself. */
+  keep(wanted: Wanted): Promise<string | undefined>
+}
+
+/** Asks for nothing but what `list`, `create` and `patch` allow. */
+export function secretKeeper(cluster: Cluster, picture: Pick<LivePicture, 'secret' | 'put'>): Keeper {
+  /** One that has been there for longer than the picture knows; undefined where it has not the label. */
+  const look = async ({ namespace, name }: Wanted): Promise<Resource | undefined> => {
+    const selectors = { labelSelector: `${SECRET_LABEL}=true`, fieldSelector: `metadata.name=${name}` }
+    const path = `/api/v1/namespaces/${namespace}/secrets?${new URLSearchParams(selectors)}`
+    return (await cluster.ask<{ items: Resource[] }>('GET', path)).items[0]
+  }
+  /** Whether there was none yet. */
+  const make = async (wanted: Wanted): Promise<boolean> => {
+    try {
+      await cluster.ask('POST', `/api/v1/namespaces/${wanted.namespace}/secrets`, secretOf(wanted))
+      return true
+    } catch (error) {
+      if (isAnswer(error, 409)) return false
+      throw error
+    }
+  }
+  const keep = async (wanted: Wanted): Promise<string | undefined> => {
+    const { owner, namespace, name, key, text } = wanted
+    const known = picture.secret(namespace, name)
+    if (!known && (await make(wanted))) return undefined
+    const there = known ?? (await look(wanted))
+    if (!there?.metadata.ownerReferences?.some(({ uid }) => uid === owner.metadata.uid))
+      return `there is a Secret ${name} that does not belong to this resource: name another one, or delete it`
+    const { data = {}, metadata } = there
+    const value = Buffer.from(text).toString('base64')
+    if (data[key] === value && Object.keys(data).length === 1) return undefined
+    const others = Object.fromEntries(Object.keys(data).map((other) => [other, null]))
+    // Only as it was seen: what somebody else does meanwhile is looked at first.
+    const change = { metadata: { resourceVersion: metadata.resourceVersion }, data: { ...others, [key]: value } }
+    const path = `/api/v1/namespaces/${namespace}/secrets/${name}`
+    picture.put(await cluster.ask<Resource>('PATCH', path, change, 'application/merge-patch+json'))
+    return undefined
+  }
+  return {
+    async keep(wanted) {
+      try {
+        return await keep(wanted)
+      } catch (error) {
+        if (isAnswer(error, 403, 422)) return (error as ClusterError).message
+        throw error
+      }
+    },
+  }
+}
+
+const isAnswer = (error: unknown, ...statuses: number[]): boolean =>
+  error instanceof ClusterError && statuses.includes(error.status)
+
+function secretOf({ owner: { apiVersion, kind, metadata }, namespace, name, key, text }: Wanted) {
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: {
+      name,
+      namespace,
+      labels: { [SECRET_LABEL]: 'true', 'app.kubernetes.io/managed-by': 'regent' },
+      ownerReferences: [{ apiVersion, kind, name: metadata.name, uid: metadata.uid, controller: true }],
+    },
+    type: 'Opaque',
+    data: { [key]: Buffer.from(text).toString('base64') },
+  }
+}
