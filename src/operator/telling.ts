@@ -62,8 +62,12 @@ export function teller(picture: LivePicture, write: Writer, clock: () => Date): 
     realm({ realm, standing }, drifts) {
       const isDone = ({ file }: Member) =>
         'result' in standing && standing.result.how === 'applied' && !standing.result.faults.has(file)
+      // What was never applied leaves nothing behind, and need not wait for what is not done now.
+      const isNothing = ({ resource }: Member) =>
+        resource.status?.lastAppliedRevision === undefined &&
+        ('waits' in standing || ('result' in standing && standing.result.how !== 'applied'))
       return each(realm.members, (member) =>
-        member.leaves && isDone(member)
+        member.leaves && (isDone(member) || isNothing(member))
           ? release(member)
           : say(member, (prior) => statusOf(member, prior, realm, standing, drifts, clock())),
       )

@@ -64,6 +64,7 @@ export function watchKind(cluster: Cluster, path: string, fields: string, told: 
 
   const list = async (): Promise<string> => {
     const all: Resource[] = []
+    const known = new Map(resources)
     for (let rest = ''; ; ) {
       const page = await cluster.ask<List>('GET', `${path}?limit=${PAGE}&${fields}${rest}`)
       all.push(...(page.items ?? []))
@@ -71,8 +72,12 @@ export function watchKind(cluster: Cluster, path: string, fields: string, told: 
       if (!more) {
         const there = new Set(all.map(keyOf))
         for (const key of [...resources.keys()]) if (!there.has(key)) remove(key)
-        // It may also be what was there earlier, where the cluster was restored.
-        for (const one of all) if (!isSame(one, resources.get(keyOf(one)))) keep(one)
+        for (const one of all) {
+          const now = resources.get(keyOf(one))
+          // It may also be what was there earlier, where the cluster was restored; but what was written meanwhile is later.
+          if (now !== known.get(keyOf(one))) advance(one)
+          else if (!isSame(one, now)) keep(one)
+        }
         told.changed()
         allSeen()
         return resourceVersion

@@ -50,6 +50,12 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await space.apply(shop({ name: 'Two' }))
     await space.delete(gone)
     await space.stands(shop(), 'False', 'Suspended')
+    // What was never applied leaves nothing behind.
+    const never = resource('RealmClient', 'never', { realmRef: { name: 'acme' } })
+    await space.apply(never)
+    await space.stands(never, 'False', 'Suspended')
+    await space.delete(never)
+    await space.gone(never)
     await until(async () => conditionOf(await space.get(gone), 'Ready')?.message.startsWith('its object goes when'))
     expect(await clientOf(realm, 'shop')).toMatchObject({ name: 'One' })
     expect(await clientOf(realm, 'gone')).toBeDefined()
