@@ -16,13 +16,13 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     ;({ service } = await testService())
     kubernetes = await openKubernetes()
     operated = operate(service)
-  }, 60_000)
+  })
   afterAll(async () => {
     await kubernetes?.leave()
     if (kubernetes) await allGone(kubernetes)
     expect(operated?.failures).toEqual([])
     await operated?.stop()
-  }, 60_000)
+  })
 
   const clientOf = async (realm: string, name: string) =>
     (await liveObject(service, SYSTEM, realm, 'client', name).catch(() => undefined))?.representation

@@ -25,12 +25,12 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     ;({ service } = await testService())
     kubernetes = await openKubernetes()
     operated = operate(service)
-  }, 60_000)
+  })
   afterAll(async () => {
     await kubernetes?.leave()
     if (kubernetes) await allGone(kubernetes)
     await operated?.stop()
-  }, 60_000)
+  })
 
   const secretOf = async (realm: string, client: string) => {
     const { representation } = await liveObject(service, SYSTEM, realm, 'client', client)

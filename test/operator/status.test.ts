@@ -60,13 +60,13 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     kubernetes = await openKubernetes()
     cluster = openCluster()
     operated = operate(service)
-  }, 60_000)
+  })
   afterAll(async () => {
     ending.abort()
     await kubernetes?.leave()
     if (kubernetes) await allGone(kubernetes)
     await operated?.stop()
-  }, 60_000)
+  })
 
   /** Keeps every version of the resources of a kind, and looks at each as it comes. */
   function recorded({ namespace }: Space, plural: string, look: (version: Found) => void = () => {}) {

@@ -24,7 +24,7 @@ describe.skipIf(!hasKubernetes || !inject('databaseUrl'))(onKubernetes, () => {
     service = await openService({ location: { url: relayed.href }, key: new Uint8Array(32) })
     await service.create(SYSTEM, { representation: { realm: 'master' } }, async () => {})
     operated = operate(service)
-  }, 60_000)
+  })
   afterAll(async () => {
     await kubernetes?.leave()
     if (kubernetes) await allGone(kubernetes)
@@ -32,7 +32,7 @@ describe.skipIf(!hasKubernetes || !inject('databaseUrl'))(onKubernetes, () => {
     await service?.close()
     await direct?.end()
     await relay?.close()
-  }, 60_000)
+  })
 
   const isThere = (realm: string, client: string) =>
     liveObject(service, SYSTEM, realm, 'client', client).then(

@@ -7,7 +7,7 @@ import type { Service } from '../../src/service/service.ts'
 import type { Kubernetes, Resource } from './kubernetes.ts'
 
 /** How long a test waits for what must come, in milliseconds. */
-const timeout = 15_000
+const timeout = 60_000
 
 /** A resource as the API server has it. */
 // biome-ignore lint/suspicious/noExplicitAny: statuses of any kind
@@ -101,7 +101,7 @@ export async function allGone(kubernetes: Kubernetes): Promise<void> {
   const paths = [...spaces.values()].flatMap((own) => [...own])
   for (const path of paths) await kubernetes.ask('DELETE', path)
   const isEmpty = async (path: string) => (await kubernetes.ask('GET', `${path}?limit=1`)).body.items?.length === 0
-  for (const path of paths) await vi.waitUntil(() => isEmpty(path), { timeout: 50_000, interval: 200 })
+  for (const path of paths) await vi.waitUntil(() => isEmpty(path), { timeout, interval: 200 })
 }
 
 /** A condition of a resource, where it has that. */
