@@ -19,9 +19,9 @@ export function workflowProblem({
   return (
     expressionProblem(on, workflowEvents) ??
     expressionProblem(condition, workflowConditions) ??
-    (after === null ? undefined : delayProblem('Schedule', String(after))) ??
     first(values, (value) => (value === 'true' ? undefined : expressionProblem(value, workflowEvents))) ??
-    stepsProblem((steps ?? []) as Representation[])
+    stepsProblem((steps ?? []) as Representation[]) ??
+    (after === null ? undefined : delayProblem('Schedule', String(after)))
   )
 }
 

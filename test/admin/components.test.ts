@@ -39,6 +39,26 @@ test('of two components of one name, the one that is meant is changed, deleted a
   expect(await partsOf(idOf(first))).toBe(7)
 })
 
+test.each([
+  ['people log in with it', 'cn', 'READ_ONLY', ['first name ← givenName', 'username ← cn']],
+  ['it is written', 'uid', 'WRITABLE', ['first name ← givenName', 'username ← uid', 'username-cn ← cn']],
+  ['it is only read', 'uid', 'READ_ONLY', ['full name ← cn', 'username ← uid']],
+])(
+  'a directory whose entries are called by the common name gets mappers of names: %s',
+  async (_, name, mode, expected) => {
+    const components = `${await realm()}/components`
+    const settings = { rdnLDAPAttribute: ['cn'], usernameLDAPAttribute: [name], editMode: [mode] }
+    const { body } = await call('GET', `${components}?parent=${idOf(await make(components, ldap('people', settings)))}`)
+    const from = (config: Record<string, string[]>) => config['ldap.attribute'] ?? config['ldap.full.name.attribute']
+    const shown = body.map(({ name, config }: { name: string; config: Record<string, string[]> }) => [
+      name,
+      from(config),
+    ])
+    const named = shown.filter(([name]: [string]) => /^(first|full) name$|^username/.test(name))
+    expect(named.map((one: string[]) => one.join(' ← ')).sort()).toEqual(expected)
+  },
+)
+
 test('secrets and what a provider keeps for itself do not show; a mask keeps the secret, a name in a vault is none', async () => {
   const components = `${await realm()}/components`
   const store = await make(components, ldap('people', { nonsense: ['x'] }))

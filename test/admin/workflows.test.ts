@@ -20,6 +20,11 @@ test.each([
   ],
   [{ name: 'w', steps: [{ uses: 'disable-user', after: '1w' }] }, "Step 'after' configuration is not valid: 1w"],
   [{ name: 'w', steps: [{ uses: 'disable-user', after: '-1d' }] }, "Step 'after' configuration cannot be negative."],
+  [
+    { name: 'w', schedule: { after: '5y' }, steps: [{ uses: 'disable-user', after: '1y' }] },
+    "Step 'after' configuration is not valid: 1y",
+  ],
+  [{ name: 'w', schedule: { after: '5y' }, steps }, "Schedule 'after' configuration is not valid: 5y"],
   [{ name: 'w', steps: [{ uses: 'restart' }, ...steps] }, 'Workflow restart step must be the last step.'],
   [
     { name: 'w', steps: [{ uses: 'disable-user' }, { uses: 'restart' }] },

@@ -31,9 +31,10 @@ export function ldapMappersOf(component: Representation): LdapMapper[] {
   const active = first(settings, 'vendor') === 'ad'
   const imported = first(settings, 'editMode') !== 'UNSYNCED'
   const writable = first(settings, 'editMode') === 'WRITABLE'
-  const username = first(settings, 'usernameLDAPAttribute') ?? 'uid'
-  const isCommonName = username.toLowerCase() === 'cn'
-  const account = active && first(settings, 'usernameLDAPAttribute')?.toLowerCase() === 'samaccountname'
+  const username = first(settings, 'usernameLDAPAttribute') ?? (active ? 'cn' : 'uid')
+  const [isCommonName, namesCommonly] = [username, first(settings, 'rdnLDAPAttribute') ?? username].map(
+    (name) => name.toLowerCase() === 'cn',
+  )
   const attribute = (name: string, property: string, ldap: string, facts: Facts = {}): LdapMapper => ({
     name,
     providerId: 'user-attribute-ldap-mapper',
@@ -47,9 +48,13 @@ export function ldapMappersOf(component: Representation): LdapMapper[] {
   })
   return [
     attribute('username', 'username', username, { mandatory: true }),
-    ...(account ? [attribute('username-cn', 'username', 'cn', { mandatory: true })] : []),
-    // The name that people log in with may be their full name already.
-    attribute('first name', 'firstName', isCommonName || active ? 'givenName' : 'cn', { mandatory: true, read: true }),
+    ...(namesCommonly && !isCommonName && writable
+      ? [attribute('username-cn', 'username', 'cn', { mandatory: true })]
+      : []),
+    // Where entries are called by the common name, that is the full name, unless people log in with it or it is written.
+    namesCommonly && !isCommonName && !writable
+      ? fullName
+      : attribute('first name', 'firstName', namesCommonly ? 'givenName' : 'cn', { mandatory: true, read: true }),
     attribute('last name', 'lastName', 'sn', { mandatory: true, read: true }),
     attribute('email', 'email', 'mail'),
     attribute('creation date', 'createTimestamp', active ? 'whenCreated' : 'createTimestamp', {
@@ -75,6 +80,12 @@ export function ldapMappersOf(component: Representation): LdapMapper[] {
         ]
       : []),
   ]
+}
+
+const fullName: LdapMapper = {
+  name: 'full name',
+  providerId: 'full-name-ldap-mapper',
+  config: { 'ldap.full.name.attribute': ['cn'], 'read.only': ['true'], 'write.only': ['false'] },
 }
 
 interface Facts {
