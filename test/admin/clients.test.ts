@@ -120,3 +120,17 @@ test('the client scope of service accounts goes with the account, and comes back
   await call('PUT', client, { body: { serviceAccountsEnabled: false } })
   expect(await scopes()).toEqual([])
 })
+
+test('a client that keeps a secret and has none gets one with any update, and cannot call itself one of the realm', async () => {
+  const path = `${await realm()}/clients`
+  const shown = async (address: string) => (await call('GET', address)).body
+  const broker = `${path}/${(await call('GET', `${path}?clientId=broker`)).body[0].id}`
+  expect(await shown(broker)).not.toHaveProperty('secret')
+  await call('PUT', broker, { body: { secret: '**********', attributes: { realm_client: 'false' } } })
+  expect(await shown(broker)).toMatchObject({
+    secret: expect.stringMatching(/^\w{32}$/),
+    attributes: { realm_client: 'true', 'client.secret.creation.time': expect.stringMatching(/^\d+$/) },
+  })
+  const app = await make(path, { clientId: 'app', attributes: { realm_client: 'true' } })
+  expect((await shown(app)).attributes.realm_client).toBe('false')
+})

@@ -2,6 +2,7 @@
 import { ADMIN_PERMISSIONS } from '../../kinds/admin-permissions.ts'
 import { adminClientOf, isBuiltIn, MASTER } from '../../kinds/built-in/index.ts'
 import { originsOf, withProtocolDefaults } from '../../kinds/client.ts'
+import { flatten } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/kind.ts'
 import { masked } from '../../kinds/masked.ts'
@@ -72,7 +73,7 @@ export const clients: Resource = {
     const live = await find(context, place)
     refuseAdministration(context, live)
     if (live.key[0] === ADMIN_PERMISSIONS) throw failure('invalid_input', 'Not supported for this client.')
-    const set = update(live, await named(context, 'client', withoutSettings(body)))
+    const set = update(context, live, await named(context, 'client', withoutSettings(body)))
     const scopes = await accountScope(context, live, body)
     await followRotation(context, await writers.client.update(context, [{ live, set, ...scopes }]))
     const { protocolMappers } = body
@@ -97,16 +98,25 @@ function withSecret(context: Context, body: Representation): Representation {
     : { ...body, ...freshSecret(context, body.attributes as Representation | null | undefined) }
 }
 
-/** Keycloak: an update leaves the settings of authorization alone, and those of a new client are imported into it. */
+/**
+ * Keycloak: an update leaves the settings of authorization alone, and those of a new client are imported into it; whether a
+ * client came with its realm is the server's to say.
+ */
 function withoutSettings({ authorizationSettings: _, ...body }: Representation): Representation {
-  return body
+  if ((body.attributes ?? null) === null) return body
+  const { realm_client: __, ...attributes } = body.attributes as Representation
+  return { ...body, attributes }
 }
 
-function update(live: LiveObject, body: Representation) {
+function update(context: Context, live: LiveObject, body: Representation) {
   const next = { ...live.representation, ...withoutNulls(body) }
   const { redirectUris, webOrigins, publicClient, bearerOnly } = next
+  const stated = replacement(live, body)
+  const lacksSecret = publicClient !== true && (stated.secret ?? live.representation.secret) === undefined
   const set = {
-    ...replacement(live, body),
+    ...stated,
+    // Keycloak: whenever a client that keeps a secret is written and has none, it gets one.
+    ...(lacksSecret && flatten(kinds.client, freshSecret(context, {}))),
     // Keycloak: a client that keeps no secret loses its authorization services without a word.
     ...((publicClient === true || bearerOnly === true) && { authorizationServicesEnabled: null }),
   }

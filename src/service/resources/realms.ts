@@ -112,7 +112,7 @@ function showDefaultRole({ realm, id, name, description, composite }: DefaultRol
 const show: Present = (vault, live) => {
   // Keycloak: these have operations of their own.
   const { defaultDefaultClientScopes: _, defaultOptionalClientScopes: __, ...shown } = present(vault, live)
-  if (isEmpty(shown.defaultGroups)) delete shown.defaultGroups
+  for (const name of ['defaultGroups', 'supportedLocales']) if (isEmpty(shown[name])) delete shown[name]
   const smtpServer = Object.entries((shown.smtpServer ?? {}) as Representation).map(([name, value]) => [
     name,
     isSecret(kinds.realm, `smtpServer.${name}`) ? MASK : value,
