@@ -4,8 +4,10 @@ import type { Representation } from '../kinds/kind.ts'
 import type { Path } from '../lib/position.ts'
 import { type Document, valueDocument, varied } from '../realm-file/document.ts'
 import { openEnvelopes } from '../realm-file/envelopes.ts'
-import { pointerOf } from '../realm-file/problem.ts'
+import { DocumentError, pointerOf } from '../realm-file/problem.ts'
+import { resourceKinds } from '../realm-file/resource-kinds.ts'
 import { nameOf, type Resource, SECRET_LABEL } from './resource.ts'
+import { mayNameSecret } from './secret-places.ts'
 
 /** A document of a resource, with what decides that it says something else. */
 export interface Stated {
@@ -58,7 +60,9 @@ export function statedBy(resource: Resource, realm: string, secrets: Secrets): S
 }
 
 /** The spec with the texts of Secrets in the place of what names them. `texts`: these, by JSON pointer. */
-function filled({ kind, spec = {}, metadata }: Resource, secrets: Secrets, texts: Map<string, string>): Representation {
+function filled(resource: Resource, secrets: Secrets, texts: Map<string, string>): Representation {
+  const { kind, spec = {}, metadata } = resource
+  const described = resourceKinds.get(kind)
   const textOf = (name: string, key: string) => {
     const text = secrets(metadata.namespace!, name, key)
     if (text !== undefined) return text
@@ -73,6 +77,7 @@ function filled({ kind, spec = {}, metadata }: Resource, secrets: Secrets, texts
     if (value === null || typeof value !== 'object') return value
     const { secretKeyRef, ...others } = value
     if (secretKeyRef !== undefined && !Object.keys(others).length) {
+      if (described && !mayNameSecret(described, path.slice(1))) throw misplaced(nameOf(resource), path)
       const { name, key } = secretKeyRef as { name: string; key: string }
       const text = textOf(name, key)
       texts.set(pointerOf(path), text)
@@ -89,6 +94,11 @@ function filled({ kind, spec = {}, metadata }: Resource, secrets: Secrets, texts
     return whole
   }
   return visit(spec, ['spec']) as Representation
+}
+
+function misplaced(file: string, path: Path): DocumentError {
+  const message = 'names a Secret, and is not secret: state the value'
+  return new DocumentError([{ position: { file: [file, ...path].join('/'), line: 1, column: 1 }, message }])
 }
 
 /** Keycloak: an import names the Secrets that stand for `${NAME}` in its realm. */

@@ -104,6 +104,11 @@ describe.skipIf(!isNear || !hasHelm)(skipped || onKubernetes, () => {
     expect(await tried(space, resource('Realm', 'acme', deep))).toMatchObject(
       denied(/denied the request: spec\.groups\[0\]\.subGroups\[0\]\.subGroups\[0\]\.nam: .*unknown field nam/),
     )
+    const secret = { secretKeyRef: { name: 'shop', key: 'secret' } }
+    const shown = { realm, groups: [{ name: 'a', subGroups: [{ name: 'b', subGroups: [{ name: secret }] }] }] }
+    expect(await tried(space, resource('Realm', 'acme', shown))).toMatchObject(
+      denied(/spec\.groups\[0\]\.subGroups\[0\]\.subGroups\[0\]\.name: names a Secret, and is not secret/),
+    )
     await space.apply(resource('Realm', 'acme', { realm }))
     await space.stands(resource('Realm', 'acme', {}), 'True')
     const before = await service.read(SYSTEM, realm, sourcesOf)

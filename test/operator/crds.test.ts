@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { kinds } from '../../src/kinds/index.ts'
 import type { KindName, Representation } from '../../src/kinds/kind.ts'
+import { mayNameSecret } from '../../src/operator/secret-places.ts'
 import { parseDocuments } from '../../src/realm-file/document.ts'
 import { API_VERSION, parentFields, resourceNames, SOURCE } from '../../src/realm-file/resource-kinds.ts'
 import {
@@ -39,6 +40,24 @@ test('every kind has a definition, in which every field is described', () => {
     ...(typeof schema.additionalProperties === 'object' ? poor(schema.additionalProperties, `${path}{}`) : []),
   ]
   for (const definition of definitions) expect(poor(schemaOf(definition), definition.metadata.name)).toEqual([])
+})
+
+test('a Secret is read where a definition lets it be named, and nowhere else', () => {
+  const named = (schema: Schema, path: (string | number)[]): (string | number)[][] => [
+    ...(schema.properties?.secretKeyRef ? [path] : []),
+    ...Object.entries(schema.properties ?? {}).flatMap(([field, one]) => named(one, [...path, field])),
+    ...(schema.items ? named(schema.items, [...path, 0]) : []),
+    ...(typeof schema.additionalProperties === 'object' ? named(schema.additionalProperties, [...path, 'key']) : []),
+  ]
+  const places = all.flatMap(([resource, name]) => {
+    const definition = definitions.find(({ spec }) => (spec as { names: { kind: string } }).names.kind === resource)!
+    const { spec } = schemaOf(definition).properties!
+    return named(spec!, []).map((path) => ({ name, path }))
+  })
+  expect(places.length).toBeGreaterThan(10)
+  for (const { name, path } of places) expect(mayNameSecret(kinds[name], path), `${name} ${path.join('.')}`).toBe(true)
+  expect(mayNameSecret(kinds.client, ['name'])).toBe(false)
+  expect(mayNameSecret(kinds.realm, ['users', 0, 'username'])).toBe(false)
 })
 
 test('a plain kubectl apply can keep what it applied in an annotation', () => {
