@@ -1,0 +1,88 @@
+// The rights that the chart gives the operator: all that it asks for, and nothing that it does not ask for.
+import { globSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Cluster } from '../../src/operator/cluster.ts'
+import { parentFields, resourceKinds } from '../../src/realm-file/resource-kinds.ts'
+import { rendered } from '../support/chart.ts'
+import { hasHelm, withHelm } from '../support/helm.ts'
+import { installImports } from '../support/keycloak-imports.ts'
+import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes, resourcesIn } from '../support/kubernetes.ts'
+import { allGone, newSpace, type Operated, operate, operatorsCluster, resource, until } from '../support/operated.ts'
+import { newName, testService } from '../support/service.ts'
+
+/** A rule of a ClusterRole. */
+interface Rule {
+  readonly apiGroups: readonly string[]
+  readonly resources: readonly string[]
+  readonly verbs: readonly string[]
+}
+
+describe.skipIf(!hasKubernetes || !hasHelm)(hasHelm ? onKubernetes : withHelm, () => {
+  let kubernetes: Kubernetes
+  let operated: Operated
+  const used = new Set<string>()
+  beforeAll(async () => {
+    kubernetes = await openKubernetes()
+    await installImports(kubernetes)
+    const { service } = await testService()
+    operated = operate(service, { cluster: recording(operatorsCluster(), used) })
+  })
+  afterAll(async () => {
+    await kubernetes?.leave()
+    if (kubernetes) await allGone(kubernetes)
+    await operated?.stop()
+  })
+
+  test('each right is used, and none is missing', async () => {
+    const space = await newSpace(kubernetes)
+    const realm = newName()
+    const kinds = globSync('crds/*.yaml')
+      .flatMap(resourcesIn)
+      .map(({ spec }) => (spec as { names: { kind: string } }).names.kind)
+      // What sources need is shown with them.
+      .filter((kind) => kind !== 'RealmSource')
+    for (const kind of kinds) {
+      const [parent] = parentFields(resourceKinds.get(kind)!)
+      await space.apply(resource(kind, 'x', { realm, ...(parent && { [parent[0]]: 'a' }) }))
+    }
+    const shop = (secret: string) => resource('RealmClient', 'shop', { realm, secret, writeSecretTo: { name: 'shop' } })
+    const written = async (secret: string) => {
+      await space.apply(shop(secret))
+      const kept = { kind: 'Secret', metadata: { name: 'shop' } }
+      await until(async () => (await space.get(kept)).data?.['client-secret'] === btoa(secret))
+    }
+    await written('first-secret')
+    await written('second-secret')
+    for (const kind of kinds) await until(async () => (await space.get(resource(kind, 'x', {}))).status !== undefined)
+
+    const { rules } = rendered().find(({ kind }) => kind === 'ClusterRole') as unknown as { rules: Rule[] }
+    const granted = rules.flatMap(({ apiGroups, resources, verbs }) =>
+      resources.flatMap((name) => verbs.map((verb) => `${verb} ${apiGroups[0]}/${name}`)),
+    )
+    const shown = (rights: Iterable<string>) => [...rights].filter((one) => !one.includes('/realmsources')).sort()
+    await until(async () => shown(granted).every((one) => used.has(one))).catch(() => {})
+    expect(shown(used)).toEqual(shown(granted))
+    expect(operated.failures).toEqual([])
+  })
+})
+
+/** Keeps the right that each request needs. */
+function recording(cluster: Cluster, used: Set<string>): Cluster {
+  const note = (verb: string, path: string) => {
+    const steps = path.split('?')[0]!.split('/').slice(1)
+    const [group, rest] = steps[0] === 'apis' ? [steps[1], steps.slice(3)] : ['', steps.slice(2)]
+    const [name, , part] = rest[0] === 'namespaces' && rest.length > 2 ? rest.slice(2) : rest
+    used.add(`${verb} ${group}/${part ? `${name}/${part}` : name}`)
+  }
+  return {
+    ...cluster,
+    ask: (method, path, body, type) => {
+      note({ GET: 'list', POST: 'create', PATCH: 'patch' }[method] ?? method, path)
+      return cluster.ask(method, path, body, type)
+    },
+    lines: (path, line, signal) => {
+      note('watch', path)
+      return cluster.lines(path, line, signal)
+    },
+  }
+}
