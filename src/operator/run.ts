@@ -63,8 +63,6 @@ export async function runRealm(service: Service, realm: RealmOf, options: RunOpt
 export interface Made {
   readonly outcome: Outcome
   readonly faults: ReadonlyMap<string, Fault>
-  /** Resources that are live, and whose secrets could not be written where they ask for them. */
-  readonly unwritten?: ReadonlyMap<string, Fault>
 }
 
 /** What a run of the realm would do and set aside. Nothing is kept. Throws what is nobody's fault. */
