@@ -34,8 +34,11 @@ function tell(event: Happened): void {
     case 'recovered':
       console.log(`${event.source.called} can be applied again.\n`)
       break
-    case 'rests':
-      console.log(`${event.source.called} is suspended: it is not read, and what was applied stays.\n`)
+    case 'rests': {
+      const { source, renamedTo } = event
+      const why = renamedTo ? `is called ${renamedTo} now, and is to be named so` : 'is suspended'
+      console.log(`${source.called} ${why}: it is not read, and what was applied stays.\n`)
+    }
   }
 }
 

@@ -42,11 +42,14 @@ export async function force(source: string, flags: StoreFlags): Promise<void> {
 /** `regent source rename`: what it owns stays its own. */
 export async function rename(source: string, to: string, flags: StoreFlags): Promise<void> {
   await ask(flags, 'rename', { source, to })
-  console.log(`${source} is called ${to} now. Call it so wherever it is applied (--name, --sources).`)
+  console.log(
+    `${source} is called ${to} now. Call it so wherever it is applied (--name, --sources):\nby its former name no server reads it.`,
+  )
 }
 
 /** How a source is doing, in a word. */
 export function inAWord({ suspended, status: { ready } }: SourceState): string {
+  if (suspended?.renamedTo) return `called ${suspended.renamedTo} now`
   if (suspended) return `suspended by ${suspended.by}`
   if (!ready) return ''
   return ready.status === 'True' ? 'ready' : ready.reason

@@ -1,7 +1,7 @@
 // What the operations about saved plans take and answer.
 import * as z from 'zod'
 import type { BodyForm } from './body.ts'
-import { attribution, guard, key, outcome } from './regent-schemas.ts'
+import { attribution, guard, key, outcome, sourceAtRevision } from './regent-schemas.ts'
 import { components } from './responses.ts'
 
 const at = z.iso.datetime()
@@ -12,14 +12,7 @@ const fields = {
     .enum(['waits', 'approved', 'ready', 'applied', 'expired'])
     .describe('Whether it waits for an approval, is approved, needs none, is applied, or its time is over.'),
   digest: z.string().describe('Of what it does.'),
-  sources: z
-    .array(
-      z.object({
-        name: z.string().describe('Name of the source.'),
-        revision: z.string().describe('Its revision.'),
-      }),
-    )
-    .describe('What it was made of.'),
+  sources: z.array(sourceAtRevision).describe('What it was made of.'),
   realms: z
     .array(
       z.object({

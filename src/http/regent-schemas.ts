@@ -217,17 +217,16 @@ export const realmOutcome = z.object({
   approved: approved.optional(),
 })
 
+/** A source, and which state of it is meant. */
+export const sourceAtRevision = z.object({
+  name: z.string().describe('Name of the source.'),
+  revision: z.string().describe('Its revision.'),
+})
+
 /** What a plan or an apply answers. */
 export const outcome = z
   .object({
-    sources: z
-      .array(
-        z.object({
-          name: z.string().describe('Name of the source.'),
-          revision: z.string().describe('Its revision.'),
-        }),
-      )
-      .describe('What was planned or applied.'),
+    sources: z.array(sourceAtRevision).describe('What was planned or applied.'),
     realms: z.array(realmOutcome).describe('Of each realm that they state.'),
     notes: z.array(note).describe('What a person should know about the sources.'),
     saved: z
@@ -273,15 +272,7 @@ export const historyAnswer = z.array(
       created: z.number().describe('How many objects it made.'),
       updated: z.number().describe('How many it changed.'),
       deleted: z.number().describe('How many it deleted.'),
-      sources: z
-        .array(
-          z.object({
-            name: z.string().describe('Name of the source.'),
-            revision: z.string().describe('Its revision.'),
-          }),
-        )
-        .nullable()
-        .describe('The sources that were applied; null where none was.'),
+      sources: z.array(sourceAtRevision).nullable().describe('The sources that were applied; null where none was.'),
     })
     .register(components, { id: 'RevisionRepresentation' }),
 )

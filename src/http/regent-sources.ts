@@ -31,7 +31,11 @@ const state = z
     name: z.string().describe('Name of the source.'),
     realms: z.array(z.string()).describe('The realms that it has applied to.'),
     suspended: z
-      .object({ by: z.string().describe('Who wanted it.'), at })
+      .object({
+        by: z.string().describe('Who wanted it.'),
+        at,
+        renamedTo: z.string().optional().describe('It is called so now, and is not read by its former name.'),
+      })
       .nullable()
       .describe('Since when it is not read; null: it is.'),
     status: z

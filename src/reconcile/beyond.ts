@@ -1,5 +1,6 @@
 // Elements of relations that nobody states, where what is stated is all. Pure.
 
+import { isAdminClient } from '../kinds/built-in/index.ts'
 import { SERVICE_ACCOUNT_SCOPE } from '../kinds/client-scope.ts'
 import { keysOf, missing } from '../kinds/compare.ts'
 import type { Key } from '../kinds/kind.ts'
@@ -19,11 +20,11 @@ export function beyond(
   const theirs = input.others
     .filter(({ kind, object }) => kind === live.kind && object === live.id)
     .flatMap(({ fields }) => keysOf(fields[path]))
-  return missing(current, [...stated, ...theirs]).filter((element) => !isKeptElement(live, path, element))
+  return missing(current, [...stated, ...theirs]).filter((element) => !isKeptElement(input, live, path, element))
 }
 
 /** Keycloak: who has an account of its own has the scope that goes with it, and whoever administers every realm does so by each. */
-function isKeptElement({ kind, key, fields }: LiveState, path: string, element: Key): boolean {
+function isKeptElement({ realm }: PlanInput, { kind, key, fields }: LiveState, path: string, element: Key): boolean {
   if (kind === 'client') return fields.serviceAccountsEnabled === true && element[0] === SERVICE_ACCOUNT_SCOPE
-  return kind === 'role' && path === 'composites' && key[0] === 'admin' && element[1]?.endsWith('-realm') === true
+  return kind === 'role' && path === 'composites' && key[0] === 'admin' && isAdminClient(realm, element[1] ?? '')
 }

@@ -1,6 +1,6 @@
 // What a source that prunes all deletes: live objects that are in none of its stated lists, and would have to be.
 import { ADMIN_PERMISSIONS } from '../kinds/admin-permissions.ts'
-import { MASTER } from '../kinds/built-in/index.ts'
+import { isAdminClient } from '../kinds/built-in/index.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key, KindName } from '../kinds/kind.ts'
 import { creationOrder } from '../kinds/order.ts'
@@ -64,14 +64,9 @@ async function keptByRegent(context: Context, withRoles: boolean): Promise<(kind
   return (kind, key) => {
     const client = kind === 'client' ? key[0]! : key[0] === 'client' ? key[1]! : undefined
     if (client !== undefined)
-      return client === ADMIN_PERMISSIONS || isAdminClient(context, client) || key.at(-1) === UMA_PROTECTION
+      return client === ADMIN_PERMISSIONS || isAdminClient(context.realm.name, client) || key.at(-1) === UMA_PROTECTION
     return kind === 'role' && key[0] === defaultRole
   }
-}
-
-/** Whether a client of master is the one through which a realm is administered. */
-function isAdminClient({ realm }: Context, client: string): boolean {
-  return realm.name === MASTER && client.endsWith('-realm')
 }
 
 function stateOf({ vault }: Context, { kind, key, id, version, representation }: LiveObject): LiveState {

@@ -149,7 +149,7 @@ export async function resumeAll(service: Service, caller: Caller, source: string
 export async function force(service: Service, caller: Caller, source: string): Promise<void> {
   const { suspended, status } = await demandAll(service, caller, source)
   if (suspended)
-    throw failure('conflict', `${source} was suspended by ${suspended.by}: "regent source resume" lets it go on`)
+    throw failure('conflict', `${source} is suspended by ${suspended.by}: "regent source resume" lets it go on`)
   if (!status.attempted)
     throw failure('conflict', `no server follows the source ${source}: apply it by hand with "regent apply"`)
   await wakeSources(service, [source])
@@ -167,7 +167,8 @@ export async function rename(service: Service, caller: Caller, source: string, n
     const [taken] = await selectSourceStates(tx, [name])
     if (taken?.realms.length)
       throw failure('conflict', `there is a source ${name} already: "regent source list" shows it`)
-    if (!(await renameSource(tx, source, name))) throw unknown(source)
+    const [by, at] = [caller.actor.user ?? caller.actor.kind, service.clock().toISOString()]
+    if (!(await renameSource(tx, source, { by, at, renamedTo: name }))) throw unknown(source)
   })
 }
 

@@ -8,6 +8,8 @@ import { waking } from './wake.ts'
 export interface Suspended {
   readonly by: string
   readonly at: string
+  /** It is called so now: whoever follows it by its former name is to name it so. */
+  readonly renamedTo?: string
 }
 
 /** What is kept of a source. */
@@ -56,13 +58,28 @@ export async function suspendSource(tx: Transaction, source: string, suspended: 
     select ${waking({ topic: 'source', name: source })} from changed`.execute(tx)
 }
 
-/** Calls a source otherwise, with all that it owns; one of that name that has applied nothing makes room. Gives whether it is known. Two statements. */
-export async function renameSource(tx: Transaction, source: string, name: string): Promise<boolean> {
+/**
+ * Calls a source otherwise, with all that it owns; one of that name that has applied nothing makes room. Where a server followed it,
+ * the former name is left as one that rests, so that it is not applied as a source of its own. Wakes who follows either. Gives
+ * whether it is known. Three statements.
+ */
+export async function renameSource(
+  tx: Transaction,
+  source: string,
+  { renamedTo: name, ...who }: Required<Suspended>,
+): Promise<boolean> {
   await sql`
     delete from source s where s.name = ${name} and not exists (
       select from realm r join source_realm sr on sr.realm = r.number where sr.source = s.number
     )`.execute(tx)
-  const { rows } = await sql`update source set name = ${name} where name = ${source} returning number`.execute(tx)
+  const { rows } = await sql<{ followed: boolean }>`
+    update source set name = ${name} where name = ${source} returning status <> '{}' as followed`.execute(tx)
+  const rests = rows[0]?.followed ? JSON.stringify({ ...who, renamedTo: name }) : null
+  await sql`
+    with resting as (
+      insert into source (name, suspended) select ${source}, ${rests}::jsonb where ${rests}::jsonb is not null returning name
+    )
+    select ${waking({ topic: 'source', name: source })}, ${waking({ topic: 'source', name })}`.execute(tx)
   return rows.length > 0
 }
 

@@ -72,9 +72,18 @@ test('a source waits for those it depends on; it is suspended, resumed, and call
     code: 1,
     err: expect.stringContaining('there is a source base already'),
   })
+  next = server.until('team.yaml is called crew now')
   await at.run('source', 'rename', 'team', 'crew')
+  await next
   expect(await shown('crew')).toMatchObject({ realms: ['team'], status: { ready: { status: 'True' } } })
   expect((await at.run('plan', 'team.yaml', '--name', 'crew')).out).toContain('Nothing to do.')
+  // By its former name it is read by nobody, until it is called so again.
+  await state('team', 'realm: team\ndisplayName: Three\n')
+  expect(await shown('team')).toMatchObject({ realms: [], suspended: { renamedTo: 'crew' } })
+  next = server.until('Two → Three')
+  await at.run('source', 'rename', 'crew', 'team')
+  await next
+  expect(await shown('team')).toMatchObject({ realms: ['team'], suspended: null })
 })
 
 test('a source that contradicts another one is tried again when that one was applied', async () => {

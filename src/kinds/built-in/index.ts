@@ -15,6 +15,10 @@ export const ANY_REALM = '{realm}'
 /** The client in master whose roles administer a realm. */
 export const adminClientOf = (realm: string): string => `${realm}-realm`
 
+/** Whether a client is one through which a realm is administered: those stand in master. */
+export const isAdminClient = (realm: string, client: string): boolean =>
+  realm === MASTER && client.endsWith(adminClientOf(''))
+
 const templates = { master: template(masterRealm), other: template(otherRealm) }
 const adminTemplate = JSON.stringify(
   splitTree({

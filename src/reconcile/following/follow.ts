@@ -148,7 +148,7 @@ export function follow(
         // Nor does it take part in runs of others, as it was read last.
         states.delete(source)
         stand(source)
-        happened({ what: 'rests', source })
+        happened({ what: 'rests', source, renamedTo: kept.renamed(source) })
       } else await attemptWithOthers(source)
     })
   return {

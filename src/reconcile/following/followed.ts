@@ -25,7 +25,9 @@ export type Happened =
   | { readonly what: 'applied'; readonly outcome: Outcome }
   /** `failed`: it is tried again by itself. */
   | { readonly what: 'refused' | 'failed' | 'waits'; readonly source: Followed; readonly reason: string }
-  | { readonly what: 'recovered' | 'rests'; readonly source: Followed }
+  | { readonly what: 'recovered'; readonly source: Followed }
+  /** `renamedTo`: it rests since it is called so. */
+  | { readonly what: 'rests'; readonly source: Followed; readonly renamedTo: string | undefined }
 
 /** How a source stands after it was looked at, whether that is new or not. */
 export interface Stands {

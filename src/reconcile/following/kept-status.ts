@@ -19,6 +19,8 @@ export interface Kept {
   load(): Promise<void>
   /** It is not to be read. */
   rests(source: Followed): boolean
+  /** What it is called now, where it rests since it was called otherwise. */
+  renamed(source: Followed): string | undefined
   /** How the source of that name is doing; undefined where nothing is known of it. */
   statusOf(name: string): SourceStatus | undefined
   /** What it depends on and that was never applied. */
@@ -56,6 +58,7 @@ export function keeping(service: Service, lease: Lease, sources: ReadonlySet<Fol
       for (const one of found) known.set(one.name, one)
     },
     rests: ({ name, suspend }) => suspend === true || Boolean(known.get(name)?.suspended),
+    renamed: ({ name }) => known.get(name)?.suspended?.renamedTo,
     statusOf: (name) => known.get(name)?.status,
     waitsFor: ({ dependsOn = [] }) => dependsOn.filter((name) => !known.get(name)?.status.applied),
     note: ({ name, attempted }, how) => keep(name, attempted, how),

@@ -2,6 +2,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Json } from '../../../kinds/fields.ts'
 import type { Representation } from '../../../kinds/kind.ts'
+import { backOff } from '../../../lib/back-off.ts'
 import { limited } from '../../../lib/limited.ts'
 import { type LogIn, logIn } from './log-in.ts'
 import { ServerError, unreachable } from './server-error.ts'
@@ -25,7 +26,8 @@ const AT_A_TIME = 8
 const PAGE = 100
 /** A request that fails for the moment is sent so many times. */
 const ATTEMPTS = 6
-/** Longest wait for a server that says how long it is busy; milliseconds. */
+/** Milliseconds until a server that is busy is asked again: at first, and at most, also where it says how long it is busy. */
+const FIRST_WAIT = 200
 const LONGEST_WAIT = 30_000
 /** What a server answers where it does not have something, or has it switched off. */
 const NOT_THERE: readonly (number | undefined)[] = [400, 404, 405, 501]
@@ -118,7 +120,7 @@ function isPassing(status = 0): boolean {
 
 function waitAfter(attempt: number, error: ServerError & { retryAfter?: string | null }): number {
   const asked = Number(error.retryAfter ?? Number.NaN) * 1000
-  return asked > 0 ? Math.min(asked, LONGEST_WAIT) : 100 * 2 ** attempt
+  return asked > 0 ? Math.min(asked, LONGEST_WAIT) : backOff(attempt, FIRST_WAIT, LONGEST_WAIT)
 }
 
 async function refusal(method: string, path: string, answer: Response): Promise<ServerError> {
