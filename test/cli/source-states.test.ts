@@ -48,7 +48,7 @@ test('a source waits for those it depends on; it is suspended, resumed, and call
 
   let next = server.until('+ realm team')
   await state('base', 'realm: base\n')
-  expect(await next).toContain('+ realm base')
+  expect(await next).toContain('realm base (new)')
   expect(await shown('team')).toMatchObject({
     realms: ['team'],
     status: { ready: { status: 'True', reason: 'Applied' }, attempts: [{}, { message: 'it is applied after base' }] },

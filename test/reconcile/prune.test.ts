@@ -1,5 +1,6 @@
 // What becomes of what is stated no more: `owned` deletes what the source made, `none` nothing, `all` what is not in a stated list.
 import { expect, test } from 'vitest'
+import type { KindName } from '../../src/kinds/kind.ts'
 import { findDrift } from '../../src/reconcile/drift.ts'
 import { renderOutcome } from '../../src/reconcile/render.ts'
 import { applySources, planSources } from '../../src/reconcile/run.ts'
@@ -7,10 +8,10 @@ import { writers } from '../../src/service/index.ts'
 import { SYSTEM } from '../../src/service/service.ts'
 import type { SourceSettings } from '../../src/service/source-settings.ts'
 import { forget } from '../../src/service/sources.ts'
-import { change, make, remove } from '../support/changes.ts'
+import { change, liveObject, liveObjects, make, remove } from '../support/changes.ts'
 import { live, realm, realmOfEachTest, service, state } from '../support/documents.ts'
 import { ANN, applyAs, source } from '../support/reconcile.ts'
-import { testService } from '../support/service.ts'
+import { freshService, testService } from '../support/service.ts'
 
 realmOfEachTest()
 
@@ -204,3 +205,47 @@ async function relate(kind: 'role' | 'user', name: string, field: string, role: 
   const relations = { [field]: { add: [[role]] } }
   await service.write(ANN, realm, (context) => writers[kind].update(context, [{ live: object, set: {}, relations }]))
 }
+
+test('in master, whole lists leave what administers realms, and who administers them all', async () => {
+  const own = await freshService({})
+  try {
+    for (const name of ['master', 'shop']) await own.create(SYSTEM, { representation: { realm: name } }, async () => {})
+    await make(own, ANN, 'master', 'client', { clientId: 'theirs' })
+    await make(own, ANN, 'master', 'role', { name: 'theirs' })
+    const admin = { name: 'admin', composites: { realm: ['create-realm'] } }
+    const stated = source([{ realm: 'master', clients: [], roles: { realm: [admin] } }])
+    const whole = { ...stated, settings: { prune: 'all' as const } }
+    const administers = async () =>
+      (await liveObject(own, SYSTEM, 'master', 'role', 'admin')).representation.composites as { client: object }
+    const before = await administers()
+    await applyAs(own, whole)
+    const names = async (kind: KindName) => [...(await liveObjects(own, SYSTEM, 'master', kind)).keys()]
+    expect(await names('client')).toEqual(expect.arrayContaining(['master-realm', 'shop-realm', 'admin-cli']))
+    expect(await names('client')).not.toContain('theirs')
+    expect(await names('role')).not.toContain('theirs')
+    expect((await administers()).client).toEqual(before.client)
+    expect((await planSources(own, SYSTEM, [whole])).realms[0]!.plan.actions).toEqual([])
+  } finally {
+    await own.close()
+  }
+})
+
+test('a whole list of components is that of its provider type', async () => {
+  const store = 'org.keycloak.storage.UserStorageProvider'
+  const config = { connectionUrl: ['ldaps://ldap.example'], vendor: ['other'], editMode: ['READ_ONLY'] }
+  const components = {
+    [store]: [{ name: 'staff', providerId: 'ldap', config }],
+    'org.keycloak.keys.KeyProvider': [{ name: 'more', providerId: 'rsa-generated', config: { priority: ['1'] } }],
+  }
+  const other = source([{ realm, components }], `${realm}-other`)
+  await applyAs(service, other)
+  await service.write(ANN, realm, (context) => forget(context, other.name))
+  const stated = { components: { [store]: [] } }
+  expect(await plan('all', stated)).toMatch(
+    / {2}- component .*staff\n(.*\n)*Plan: 0 to create, 0 to update, 1 to delete\./,
+  )
+  await apply('all', stated)
+  const left = [...(await liveObjects(service, SYSTEM, realm, 'component')).keys()]
+  expect(left.filter((name) => name.endsWith('more'))).toHaveLength(1)
+  expect(left.filter((name) => name.endsWith('staff'))).toEqual([])
+})
