@@ -143,7 +143,7 @@ export function watchKind(cluster: Cluster, path: string, fields: string, told: 
       await after(backOff(failures || 1, FIRST, LONGEST), undefined, { signal }).catch(() => undefined)
     }
   }
-  void run()
+  void run().finally(allSeen)
   const put = (now: Resource) => {
     // The watch may have been faster with what came later, or with that it is gone.
     const before = resources.get(keyOf(now))
