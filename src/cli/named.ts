@@ -6,7 +6,7 @@ import type { Settings } from '../config.ts'
 import { secondsOf } from '../realm-file/duration.ts'
 import { DocumentError } from '../realm-file/problem.ts'
 import { SourceError, shownFrom } from '../reconcile/sources/file.ts'
-import { type GitAddress, gitAddress, nameOf } from '../reconcile/sources/git-address.ts'
+import { type GitAddress, gitAddress, nameOf, placeOf } from '../reconcile/sources/git-address.ts'
 import type { RealmSourceSpec } from '../reconcile/sources/source-resource.ts'
 import { type NamedSource, readSourcesFile } from '../reconcile/sources/sources-file.ts'
 import type { Ceiling } from '../service/power.ts'
@@ -62,12 +62,10 @@ async function ofResource({ name, spec, position }: NamedSource, file: string, s
 }
 
 async function addressOf(spec: RealmSourceSpec, near: (path: string) => string): Promise<GitAddress> {
-  const { url, ref = '', folder, credentials } = spec
-  if (url!.includes('#')) throw new SourceError(`${url} names a branch or folder: state them as ref and folder`)
-  const address = gitAddress(`${url}#${ref}${folder === undefined ? '' : `:${folder}`}`)
-  if (!address) throw new SourceError(`${url} is no URL of a git repository`)
+  const { credentials } = spec
+  const address = placeOf({ ...spec, url: spec.url! })
   if (!credentials?.passwordFile) return address
-  if (address.protocol === 'ssh') throw new SourceError(`${url} takes no password: ssh takes a key`)
+  if (address.protocol === 'ssh') throw new SourceError(`${address.url} takes no password: ssh takes a key`)
   const password = await readFile(near(credentials.passwordFile), 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new SourceError(`the file ${credentials.passwordFile} with a password cannot be read (${error.code})`)
   })

@@ -2,6 +2,7 @@
 import type { Settings } from '../config.ts'
 import { serveAdmission } from '../operator/admission-server.ts'
 import { openCluster } from '../operator/cluster.ts'
+import { type Webhooks, webhooks } from '../operator/git/webhooks.ts'
 import { OPERATE, type OperatorOptions, operator } from '../operator/operator.ts'
 import { reviewer } from '../operator/review.ts'
 import { seekLease } from '../service/leases.ts'
@@ -9,6 +10,8 @@ import type { Service } from '../service/service.ts'
 
 /** A running operator. */
 export interface Operating {
+  /** Sources in git, for whoever hears of pushes: in servers that do not apply resources, too. */
+  readonly webhooks: Webhooks
   close(): Promise<void>
 }
 
@@ -23,6 +26,7 @@ export async function startOperator(
   const options: OperatorOptions = {
     cluster: openCluster(),
     limitOf: (source) => limits.get(source) ?? limits.get('*'),
+    git: { interval: settings.sourceInterval, signers: settings.sourceSigners },
     counts: (namespace) => !namespaces || namespaces.includes(namespace),
     say: (line) => console.log(`${line}\n`),
     failed,
@@ -42,6 +46,7 @@ export async function startOperator(
       : undefined
   const seeker = seekLease(service, OPERATE, sourceLease, operator(service, options))
   return {
+    webhooks: webhooks(options.cluster, options.counts, failed, ending.signal),
     async close() {
       await admission?.close()
       ending.abort()

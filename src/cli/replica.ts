@@ -14,7 +14,7 @@ export function replica(service: Service, sources: readonly Watched[], failed: C
     begin(lease) {
       if (waiting) console.log('This server applies the sources now.\n')
       waiting = false
-      const follower = follow(service, sources, lease, terminal)
+      const follower = follow(service, lease, terminal)
       const tell = (line: string) => console.error(`${line}\n`)
       let healing: Healing | undefined
       let ended = false
@@ -22,7 +22,7 @@ export function replica(service: Service, sources: readonly Watched[], failed: C
         if (topic === 'source' && name !== undefined) follower.woken(name).catch(failed)
       })
       const beginning = (async () => {
-        await follower.begin()
+        await follower.add(sources)
         if (!ended) healing = startHealing(service, follower, tell, failed)
         for (const source of sources) if (!ended) console.log(`${await source.watch(follower)}\n`)
       })()

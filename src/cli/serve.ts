@@ -1,5 +1,4 @@
 // Starts the server, reconciles its sources, and keeps watching them.
-import { readFile } from 'node:fs/promises'
 import { readSettings, type Settings } from '../config.ts'
 import { listen } from '../http/listen.ts'
 import { createServer } from '../http/server.ts'
@@ -9,14 +8,13 @@ import { bootstrap, hasAdministrator } from '../service/bootstrap.ts'
 import { RECONCILE, type Seeker, seekLease } from '../service/leases.ts'
 import { startOutbox } from '../service/outbox.ts'
 import { openService, type Service } from '../service/service.ts'
-import { wakeSources } from '../service/source-states.ts'
 import { sweep } from '../service/sweeper.ts'
 import { readKey } from './key.ts'
 import { namedSources } from './named.ts'
 import { type Operating, startOperator } from './operating.ts'
 import { replica } from './replica.ts'
-import { report } from './report.ts'
 import { openSource, type Watched } from './watched.ts'
+import { secretIn, webhookOf } from './webhooks.ts'
 
 /** How often goes what is over. */
 const SWEEP_EVERY = 15 * 60 * 1000
@@ -51,6 +49,7 @@ async function run(service: Service, settings: Settings, started: number): Promi
   const stopped = untilStopped()
   const named = await namedSources(settings)
   const sources: Watched[] = []
+  let operating: Operating | undefined
   const app = await createServer(service, {
     basePath: settings.basePath,
     hostname: settings.hostname,
@@ -58,7 +57,7 @@ async function run(service: Service, settings: Settings, started: number): Promi
     logLevel: settings.logLevel,
     showRealms: !settings.production,
     metrics: true,
-    webhook: await webhookOf(service, settings, sources),
+    webhook: await webhookOf(service, settings, sources, () => operating?.webhooks),
   })
   const logged = (error: unknown) => app.log.error(error)
   const outbox = startOutbox(service, deliverers, logged)
@@ -66,7 +65,6 @@ async function run(service: Service, settings: Settings, started: number): Promi
   const delivering = setInterval(outbox.wake, DELIVER_EVERY)
   const sweeping = setInterval(() => sweep(service, new Date()).catch(logged), SWEEP_EVERY)
   let following: Seeker | undefined
-  let operating: Operating | undefined
   try {
     const addresses = await listen(app, { host: settings.host, port: settings.port, https: httpsOf(settings) })
     await service.announce(addresses.own)
@@ -96,27 +94,8 @@ function httpsOf({ httpsPort, httpsCertificateFile, httpsCertificateKeyFile }: S
   return { port: httpsPort, certificateFile: httpsCertificateFile, keyFile: httpsCertificateKeyFile }
 }
 
-async function secretIn(file: string): Promise<string> {
-  const secret = (await readFile(file, 'utf8')).trim()
-  if (!secret) throw new Error(`${file} is empty: make a secret with "openssl rand -hex 32"`)
-  return secret
-}
-
 async function driftWebhookOf({ driftWebhook: url, driftWebhookSecretFile: file }: Settings) {
   return url === undefined ? undefined : { url, secret: file === undefined ? undefined : await secretIn(file) }
-}
-
-/** Who knows the secret says that something was pushed: the sources that it can be are read. */
-async function webhookOf(service: Service, { sourceWebhookSecretFile }: Settings, sources: readonly Watched[]) {
-  if (!sourceWebhookSecretFile) return undefined
-  const secret = await secretIn(sourceWebhookSecretFile)
-  const pushed = (urls: readonly string[]) => {
-    const known = sources.filter((source) => source.pushed(urls))
-    const all = known.length ? known : sources.filter((source) => source.pushed([]))
-    const elsewhere = all.filter(({ watching }) => !watching).map(({ name }) => name)
-    wakeSources(service, elsewhere).catch((error: unknown) => console.error(report(error)))
-  }
-  return { secret, pushed }
 }
 
 function untilStopped(): Promise<void> {

@@ -6,10 +6,18 @@ import { signatureOf } from '../lib/signature.ts'
 import { HttpError } from './errors.ts'
 
 /** Who is told, and how they know that it is true. */
-export interface Webhook {
+export interface Receiver {
   readonly secret: string
   /** Something was pushed to the repository that has these addresses; none: nobody knows to which. */
   pushed(urls: readonly string[]): void
+}
+
+/** Those who are told. */
+export interface Webhook {
+  /** Absent: no secret is set for all. */
+  readonly all?: Receiver | undefined
+  /** The one who has a secret for the source of that name alone; absent: no source has one. */
+  readonly source?: ((name: string) => Promise<Receiver | undefined>) | undefined
 }
 
 /** The largest that is sent: bytes. */
@@ -25,9 +33,16 @@ export const webhookPath: Record<string, JsonSchema> = {
       tags: ['Regent'],
       summary: 'Tells that something was pushed to a git repository: its sources are read at once.',
       description:
-        'In the form in which GitHub tells of a push. Without the setting `--source-webhook-secret-file` the address is not there.',
+        'In the form in which GitHub tells of a push. Without a source, the secret is that of the setting `--source-webhook-secret-file`.',
       security: [],
       parameters: [
+        {
+          name: 'source',
+          in: 'query',
+          description:
+            'A `RealmSource` of Kubernetes, as `kubernetes:<namespace>/<name>`: only it is read, and the secret is its own.',
+          schema: { type: 'string' },
+        },
         {
           name: 'X-Hub-Signature-256',
           in: 'header',
@@ -63,7 +78,7 @@ export const webhookPath: Record<string, JsonSchema> = {
         202: { description: 'The sources are being read.' },
         204: { description: 'Nothing was pushed.' },
         400: { description: 'The body is no JSON.' },
-        401: { description: 'The signature is not that of the secret.' },
+        401: { description: 'The signature is not that of the secret, or the source has none.' },
         404: { description: 'No secret is set.' },
       },
     },
@@ -71,16 +86,20 @@ export const webhookPath: Record<string, JsonSchema> = {
 }
 
 /** Adds the route. */
-export function serveWebhook(app: FastifyInstance, { secret, pushed }: Webhook): void {
+export function serveWebhook(app: FastifyInstance, webhook: Webhook): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
   app.post(PATH, { bodyLimit: LARGEST }, async (request, reply) => {
     const body = (request.body as Buffer | undefined) ?? Buffer.alloc(0)
-    if (!isSigned(body, secret, String(request.headers['x-hub-signature-256'] ?? ''))) {
+    const { source } = request.query as { readonly source?: unknown }
+    if (source === undefined && !webhook.all) throw refusal(404, 'no secret is set for the webhooks of all sources')
+    const receiver = source === undefined ? webhook.all : await webhook.source?.(String(source))
+    const signature = String(request.headers['x-hub-signature-256'] ?? '')
+    if (!receiver || !isSigned(body, receiver.secret, signature)) {
       throw refusal(401, 'the signature is not that of the secret')
     }
     if (request.headers['x-github-event'] === 'ping') return reply.code(204).send()
-    pushed(addressesIn(textOf(body, request.headers['content-type'])))
+    receiver.pushed(addressesIn(textOf(body, request.headers['content-type'])))
     return reply.code(202).send()
   })
 }
@@ -110,5 +129,6 @@ function addressesIn(text: string): string[] {
 }
 
 function refusal(status: number, error_description: string): HttpError {
-  return new HttpError(status, { error: status === 401 ? 'unauthorized' : 'invalid_request', error_description })
+  const error = { 401: 'unauthorized', 404: 'not_found' }[status] ?? 'invalid_request'
+  return new HttpError(status, { error, error_description })
 }

@@ -1,5 +1,6 @@
 // Which namespaces may state something in a realm, and which administrative power that may give.
 import type { AdminRole } from '../kinds/admin-roles.ts'
+import type { Ceiling } from '../service/power.ts'
 import type { Resource } from './resource.ts'
 
 /** A namespace that a realm admits: by name, or by labels. */
@@ -31,6 +32,14 @@ export function admitted(
     name === undefined ? selector !== undefined && selects(selector, labels) : name === namespace,
   )
   return fitting.length ? { roles: [...new Set(fitting.flatMap(({ roles = [] }) => roles))] } : undefined
+}
+
+/** What both of two limits let touch and give. */
+export function underBoth(one: Ceiling, other: Ceiling = {}): Ceiling {
+  const both = <T>(these: readonly T[] | undefined, those: readonly T[] | undefined) =>
+    these && those ? these.filter((each) => those.includes(each)) : (these ?? those)
+  const [realms, roles] = [both(one.realms, other.realms), both(one.roles, other.roles)]
+  return { ...(realms && { realms }), ...(roles && { roles }) }
 }
 
 /** Whether the labels are as the selector says; one that says nothing selects all. */

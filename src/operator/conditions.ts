@@ -23,7 +23,8 @@ export function together(untold: Standing, now: Standing): Standing {
   return { at: untold.at, result: { ...second, plan: first.plan } }
 }
 
-type Said = Pick<Condition, 'status' | 'reason' | 'message'> & { readonly also?: 'Reconciling' | 'Stalled' }
+/** The condition Ready, and which other one says the same. */
+export type Said = Pick<Condition, 'status' | 'reason' | 'message'> & { readonly also?: 'Reconciling' | 'Stalled' }
 
 /** The status of a resource of the realm, as it was looked at; `prior`: what is said of it by now. */
 export function statusOf(
@@ -62,9 +63,11 @@ export function statusOfOther(member: Member, prior: Status, fault: Fault, now: 
   }
 }
 
-const requestOf = ({ resource }: Member) => resource.metadata.annotations?.[REQUESTED_AT]
+/** What was asked for last. */
+export const requestOf = ({ resource }: Member) => resource.metadata.annotations?.[REQUESTED_AT]
 
-function common(
+/** What is said of every resource. */
+export function common(
   { resource }: Member,
   prior: Status,
   realm: string | undefined,
@@ -95,7 +98,8 @@ function common(
   }
 }
 
-const keep = <K extends string, V>(name: K, value: V | undefined) =>
+/** The member, if it has a value. */
+export const keep = <K extends string, V>(name: K, value: V | undefined) =>
   (value === undefined ? {} : { [name]: value }) as { [name in K]?: V }
 
 function saidOf(member: Member, realm: RealmOf, standing: Standing): Said {
@@ -143,7 +147,8 @@ function approving({ holder }: RealmOf, plan: string): string {
   return `kubectl annotate --overwrite -n ${metadata.namespace} ${resource} ${APPROVED}=${plan}`
 }
 
-function saidOfFault({ reason, message, meant }: Fault): Said {
+/** What is said of what cannot count. */
+export function saidOfFault({ reason, message, meant }: Fault): Said {
   return { status: 'False', reason, message, ...(!meant && { also: 'Stalled' as const }) }
 }
 
@@ -160,7 +165,7 @@ function driftTold(drifts: readonly Drift[]): string {
 }
 
 /** As Kubernetes writes times. */
-const moment = (at: Date): string => at.toISOString().replace(/\.\d+Z$/, 'Z')
+export const moment = (at: Date): string => at.toISOString().replace(/\.\d+Z$/, 'Z')
 
 const acts = ({ plan }: Result) => plan.create + plan.update + plan.delete > 0
 

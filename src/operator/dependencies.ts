@@ -39,7 +39,7 @@ const namesIn = ({ resource }: Member) => (resource.spec?.dependsOn ?? []) as re
 const wasApplied = (one: Member | undefined): boolean => one?.resource.status?.lastAppliedRevision !== undefined
 
 /** The names from a resource back to itself, where its dependencies lead there. */
-function wayBack(from: Member, byName: ReadonlyMap<string, Member>): string[] | undefined {
+export function wayBack(from: Member, byName: ReadonlyMap<string, Member>): string[] | undefined {
   const start = from.resource.metadata.name
   const seen = new Set<string>()
   const ways = [[start]]

@@ -58,6 +58,13 @@ export interface Desired {
 /** The name of the source that a namespace is. */
 export const sourceOf = (namespace: string): string => `kubernetes:${namespace}`
 
+/** The namespace that is the source of that name, or whose the source in git is; undefined for other sources. */
+export function ownerOf(source: string): { readonly namespace: string; readonly isGit: boolean } | undefined {
+  if (!source.startsWith(sourceOf(''))) return undefined
+  const [namespace, name] = source.slice(sourceOf('').length).split('/') as [string, string?]
+  return { namespace, isGit: name !== undefined }
+}
+
 /** What the picture says. */
 export function desired(picture: Picture): Desired {
   const realms = new Map<string, { holder: Member; members: Member[]; ceilings: Map<string, Ceiling> }>()
@@ -133,7 +140,8 @@ function byAge({ resources, holderOf }: Picture): Resource[] {
   return places.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, resource]) => resource)
 }
 
-function memberOf(resource: Resource): Member {
+/** Its place among others; `leaves` where it was deleted. */
+export function memberOf(resource: Resource): Member {
   const { metadata, spec = {} } = resource
   const member = { resource, file: nameOf(resource), namespace: metadata.namespace! }
   if (!metadata.deletionTimestamp) return member
@@ -201,7 +209,8 @@ function realmFor(
   return { fault: { reason: 'RealmNotFound', message: `there is no Realm ${at}, or it cannot be used` } }
 }
 
-function settingsOf({ resource: { spec = {} } }: Member): SourceSettings {
+/** What it settles about how far its runs go. */
+export function settingsOf({ resource: { spec = {} } }: Member): SourceSettings {
   const own = Object.keys(sourceSettings.shape).flatMap((field) =>
     field in spec ? [[field, spec[field]] as const] : [],
   )

@@ -22,6 +22,15 @@ export type Secrets = (namespace: string, name: string, key: string) => string |
 /** A resource names a Secret that is not there, or may not be read. */
 export class SecretMissing extends Error {}
 
+/** The text of a Secret that a resource of the namespace names. Throws SecretMissing. */
+export function secretText(secrets: Secrets, namespace: string, name: string, key: string): string {
+  const text = secrets(namespace, name, key)
+  if (text !== undefined) return text
+  throw new SecretMissing(
+    `there is no Secret ${name} with the key ${key} and the label ${SECRET_LABEL}: "true" in ${namespace}`,
+  )
+}
+
 /** What was made of a resource; `plain`: it names no Secrets, so that the realm alone decides what it says. */
 interface Made {
   readonly realm: string
@@ -63,13 +72,7 @@ export function statedBy(resource: Resource, realm: string, secrets: Secrets): S
 function filled(resource: Resource, secrets: Secrets, texts: Map<string, string>): Representation {
   const { kind, spec = {}, metadata } = resource
   const described = resourceKinds.get(kind)
-  const textOf = (name: string, key: string) => {
-    const text = secrets(metadata.namespace!, name, key)
-    if (text !== undefined) return text
-    throw new SecretMissing(
-      `there is no Secret ${name} with the key ${key} and the label ${SECRET_LABEL}: "true" in ${metadata.namespace}`,
-    )
-  }
+  const textOf = (name: string, key: string) => secretText(secrets, metadata.namespace!, name, key)
   const placeholders = kind === 'KeycloakRealmImport' ? ((spec.placeholders ?? {}) as Placeholders) : {}
   const visit = (value: Json, path: Path): Json => {
     if (typeof value === 'string') return withPlaceholders(value, path)

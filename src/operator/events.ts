@@ -13,9 +13,10 @@ export function eventsBetween(before: Status, now: Status): Told[] {
   const [ready, drifted] = [changed('Ready'), changed('Drifted')]
   if (ready?.status === 'False') told.push({ type: 'Warning', reason: ready.reason, message: ready.message })
   if (drifted) told.push({ type: 'Warning', reason: 'Drifted', message: drifted.message })
+  // Only what runs are made for has a history.
   const [last] = now.history ?? []
-  if (last?.outcome === 'Applied' && !isDeepStrictEqual(last, before.history?.[0])) {
-    const { create, update, delete: gone } = now.plan!
+  if (last?.outcome === 'Applied' && now.plan && !isDeepStrictEqual(last, before.history?.[0])) {
+    const { create, update, delete: gone } = now.plan
     const counts = [`created ${create}`, `configured ${update}`, `deleted ${gone}`].filter((one) => !one.endsWith(' 0'))
     const message = `objects of the realm: ${counts.join(', ')}`
     told.push({ type: 'Normal', reason: 'Applied', message })

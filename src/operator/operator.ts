@@ -14,9 +14,12 @@ import { waitsFor } from './dependencies.ts'
 import { astrayIn, type Desired, desired, type RealmOf } from './desired.ts'
 import { type Drifts, followDrift } from './drifts.ts'
 import { fingerprint } from './fingerprint.ts'
+import type { Usual } from './git/entry.ts'
+import { followGit, type GitFollowing } from './git/following.ts'
+import { gitSources } from './git/stated.ts'
 import { type Known, readKnown } from './known.ts'
 import { watchCluster } from './picture.ts'
-import { type Next, queue, waitAfter } from './queue.ts'
+import { type Next, queue, retried, waitAfter } from './queue.ts'
 import { type Result, withLimits } from './run.ts'
 import { secretKeeper } from './secret-keeper.ts'
 import { type Stood, teller } from './telling.ts'
@@ -33,6 +36,8 @@ export interface OperatorOptions {
   readonly limitOf: (source: string) => Ceiling | undefined
   /** Whether resources of the namespace count. */
   readonly counts: (namespace: string) => boolean
+  /** How sources in git are followed where they do not say it. */
+  readonly git: Usual
   /** Tells people, on the terminal. */
   readonly say: (line: string) => void
   /** Something cannot be done now, and is tried again. */
@@ -63,7 +68,7 @@ function operate(service: Service, options: OperatorOptions, lease: Lease): Tenu
   let now: Desired = { realms: new Map(), others: [] }
   let astray = new Map<string, string[]>()
   let gathering: NodeJS.Timeout | undefined
-  let begun: { readonly known: Known; readonly drifts: Drifts } | undefined
+  let begun: { readonly known: Known; readonly drifts: Drifts; readonly git: GitFollowing } | undefined
 
   const gather = () => {
     if (begun && !signal.aborted) gathering ??= setTimeout(look, GATHER)
@@ -75,7 +80,7 @@ function operate(service: Service, options: OperatorOptions, lease: Lease): Tenu
   /** What there is now, which realms are to be looked at because of that, and of which something else is said than there was. */
   const look = () => {
     gathering = undefined
-    const { known } = begun!
+    const { known, git } = begun!
     const there = picture.now()
     const resources = there.resources.filter(({ metadata }) => counts(metadata.namespace!))
     now = desired({ ...there, resources, holderOf: known.holderOf })
@@ -92,6 +97,8 @@ function operate(service: Service, options: OperatorOptions, lease: Lease): Tenu
       if (!realm.members.every(({ resource }) => tell.knows(resource))) tellings.add(name)
     }
     strayTellings.add('')
+    const sources = there.gitSources.filter(({ metadata }) => counts(metadata.namespace!))
+    git.look(gitSources(sources, there.secrets))
   }
   const realmOf = (name: string): RealmOf =>
     now.realms.get(name) ?? { name, holder: undefined, members: [], ceilings: new Map(), settings: {} }
@@ -109,7 +116,8 @@ function operate(service: Service, options: OperatorOptions, lease: Lease): Tenu
     const retry = () => (retryInterval ? secondsOf(retryInterval) * 1000 : waitAfter(failures))
     try {
       const isHolder = realm.holder !== undefined && known.holderOf(name) === realm.holder.namespace
-      const options = { lease, limitOf, isHolder, before: known.namespacesIn(name), astray }
+      const gitSources = isHolder ? known.goingWith(name, realm.holder!.namespace) : []
+      const options = { lease, limitOf, isHolder, before: known.namespacesIn(name), astray, gitSources }
       await tell.hold(realm)
       const turned = await turnOf(service, realm, waitsFor(realm, now.realms), options)
       if ('result' in turned) known.put(realm, turned.result)
@@ -117,7 +125,8 @@ function operate(service: Service, options: OperatorOptions, lease: Lease): Tenu
       await confirmLease(service, lease)
       stand(standing)
       if ('result' in standing) {
-        const { guarded, unwritten } = standing.result
+        const { guarded, unwritten, how, plan } = standing.result
+        if (how === 'applied' && plan.create + plan.update + plan.delete > 0) begun!.git.changed(name)
         if (guarded && !realm.holder)
           say(`No resource states the realm ${name} any more; the plan ${guarded.plan} waits for an approval.`)
         if (unwritten?.size) return { wait: retry(), failed: true }
@@ -136,18 +145,9 @@ function operate(service: Service, options: OperatorOptions, lease: Lease): Tenu
     ...result,
     unwritten: await secrets.write(withLimits(realm, limitOf), result.faults),
   })
-  /** Does it again, later and later, as long as it fails. */
-  const retried =
-    (task: (realm: string) => Promise<void>) =>
-    async (realm: string, failures: number): Promise<Next> => {
-      try {
-        await task(realm)
-        return { failed: false }
-      } catch (error) {
-        if (!isOvertaken(error)) failed(error)
-        return { wait: waitAfter(failures), failed: true }
-      }
-    }
+  const notTold = (error: unknown) => {
+    if (!isOvertaken(error)) failed(error)
+  }
   const runs = queue(turn)
   const tellings = queue(
     retried(async (name) => {
@@ -155,7 +155,7 @@ function operate(service: Service, options: OperatorOptions, lease: Lease): Tenu
       if (!last) return
       await tell.realm(last, begun!.drifts.of(name))
       told.add(last)
-    }),
+    }, notTold),
   )
   /** Only the secrets of clients: a run would put back what others have changed besides. */
   const secretTurns = queue(
@@ -168,16 +168,26 @@ function operate(service: Service, options: OperatorOptions, lease: Lease): Tenu
       // A run that came in between has looked at them itself.
       if (stood.get(name) === last) stood.set(name, { ...last, standing: { at, result: now } })
       tellings.add(name)
-    }),
+    }, notTold),
   )
-  const strayTellings = queue(retried(() => tell.others(now.others)))
+  const strayTellings = queue(retried(() => tell.others(now.others), notTold))
 
   const begin = async () => {
     const known = await readKnown(service, counts)
     await orAborted(picture.seen, signal).catch(() => undefined)
     if (signal.aborted) return
-    const changed = (realm: string, heals: boolean) => (heals ? runs : tellings).add(realm)
-    begun = { known, drifts: await followDrift(service, changed) }
+    const drifts = await followDrift(service, (realm, heals) => {
+      ;(heals ? runs : tellings).add(realm)
+      begun?.git.drifted(realm)
+    })
+    const { labels } = picture.now()
+    const grounds = () => ({ realms: now.realms, labels, holderOf: known.holderOf, limitOf })
+    const applied = (realm: string) => {
+      if (now.realms.has(realm)) runs.add(realm)
+      gather()
+    }
+    const git = followGit(service, { usual: options.git, lease, known, drifts, tell, grounds, applied, say, failed })
+    begun = { known, drifts, git }
     look()
   }
   const begins = async () => {
@@ -194,6 +204,7 @@ function operate(service: Service, options: OperatorOptions, lease: Lease): Tenu
       clearTimeout(gathering)
       await beginning
       begun?.drifts.stop()
+      await begun?.git.end()
       secrets.stop()
       await Promise.all([runs, secretTurns, tellings, strayTellings].map((one) => one.close()))
     },

@@ -68,3 +68,19 @@ export function queue(look: (realm: string, failures: number) => Promise<Next>):
 export function waitAfter(failures: number): number {
   return backOff(failures + 1, FIRST, LONGEST)
 }
+
+/** Does it again, later and later, as long as it fails. */
+export function retried(
+  task: (name: string) => Promise<void>,
+  failed: (error: unknown) => void,
+): (name: string, failures: number) => Promise<Next> {
+  return async (name, failures) => {
+    try {
+      await task(name)
+      return { failed: false }
+    } catch (error) {
+      failed(error)
+      return { wait: waitAfter(failures), failed: true }
+    }
+  }
+}

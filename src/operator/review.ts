@@ -41,7 +41,7 @@ const AWAITED: readonly string[] = ['RealmNotFound', 'SecretNotFound']
 /** Reviews what is written, in every server: also in those that do not apply resources. */
 export function reviewer(
   service: Service,
-  { cluster, limitOf, counts, failed }: Omit<OperatorOptions, 'say'>,
+  { cluster, limitOf, counts, failed }: Omit<OperatorOptions, 'say' | 'git'>,
   signal: AbortSignal,
 ): Reviewer {
   const look = (until: AbortSignal) => watchCluster(cluster, { changed: () => {}, failed }, until)
@@ -73,7 +73,7 @@ export function reviewer(
     const { name, holder, members } = realm
     if (holder?.leaves) return NOTHING
     const isHolder = holder !== undefined && holderOf(name) === holder.namespace
-    const options = { limitOf, isHolder, before: namespacesIn(name), astray: astrayIn(now), deadline }
+    const options = { limitOf, isHolder, before: namespacesIn(name), astray: astrayIn(now), gitSources: [], deadline }
     try {
       const made = await tryRealm(service, realm, options)
       const own = members.find(isIt)!

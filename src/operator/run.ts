@@ -10,7 +10,8 @@ import type { Lease } from '../service/leases.ts'
 import type { Ceiling } from '../service/power.ts'
 import { type Caller, type Service, SYSTEM } from '../service/service.ts'
 import { forget, sourcesOf } from '../service/sources.ts'
-import { type Fault, faultOf, type RealmOf, sourceOf } from './desired.ts'
+import { underBoth } from './admission.ts'
+import { type Fault, faultOf, ownerOf, type RealmOf, sourceOf } from './desired.ts'
 import { type Beside, revisionOf, statesOf } from './states.ts'
 
 /** How a run ended. */
@@ -33,7 +34,7 @@ export interface Result {
 }
 
 /** What a run is tried with. */
-export interface TrialOptions extends Pick<Beside, 'before' | 'astray'> {
+export interface TrialOptions extends Pick<Beside, 'before' | 'astray' | 'gitSources'> {
   /** The namespace of the resource that states the realm has stated it before. */
   readonly isHolder: boolean
   /** What a source may touch, as the server's settings limit it. */
@@ -108,13 +109,9 @@ function callerOf(states: readonly SourceState[], { deadline }: TrialOptions): C
 
 /** Within what the server's settings say of each namespace. */
 export function withLimits(realm: RealmOf, limitOf: TrialOptions['limitOf']): RealmOf {
-  const ceilings = [...realm.ceilings].map(([namespace, own]): [string, Ceiling] => {
-    const limit = limitOf(sourceOf(namespace))
-    const both = (one: Ceiling['realms'], other: Ceiling['realms']) =>
-      one && other ? one.filter((name) => other.includes(name)) : (one ?? other)
-    const roles = both(own.roles, limit?.roles) as Ceiling['roles']
-    return [namespace, { realms: both(own.realms, limit?.realms), ...(roles && { roles }) }]
-  })
+  const ceilings = [...realm.ceilings].map(
+    ([namespace, own]) => [namespace, underBoth(own, limitOf(sourceOf(namespace)))] as const,
+  )
   return { ...realm, ceilings: new Map(ceilings) }
 }
 
@@ -157,7 +154,10 @@ async function resultOf(
   const plan = { create: count('create'), update: count('update'), delete: count('delete') }
   const [there] = await service.find([realm.name])
   const sources = there ? await service.read(SYSTEM, there, sourcesOf) : []
-  const own = sources.filter(({ source }) => source.startsWith(sourceOf('')))
+  const own = sources.flatMap((each) => {
+    const owner = ownerOf(each.source)
+    return owner && !owner.isGit ? [{ ...each, ...owner }] : []
+  })
   return {
     how: one?.guarded ? 'waits' : one?.held ? 'held' : isPlan ? 'planned' : 'applied',
     faults,
@@ -165,7 +165,7 @@ async function resultOf(
     plan: one?.plan.creates ? { ...plan, create: plan.create + 1 } : plan,
     ...(one?.guarded && { guarded: one.guarded }),
     objects: own.reduce((sum, { objects }) => sum + objects, 0),
-    namespaces: new Set(own.map(({ source }) => source.slice(sourceOf('').length))),
+    namespaces: new Set(own.map(({ namespace }) => namespace)),
   }
 }
 

@@ -13,14 +13,24 @@ export interface Beside {
   readonly faults: ReadonlyMap<string, Fault>
   /** By namespace, resources that belong to no realm now: what they stated before stays. */
   readonly astray: ReadonlyMap<string, readonly string[]>
+  /** Sources in git whose objects go with the realm. */
+  readonly gitSources: readonly string[]
 }
 
 /** The sources of the realm, by name. */
 export function statesOf(realm: RealmOf, beside: Beside): SourceState[] {
   const byNamespace = Map.groupBy(realm.members, ({ namespace }) => namespace)
   const namespaces = [...new Set([...byNamespace.keys(), ...beside.before])].sort()
-  return namespaces.flatMap((namespace) => stateOf(realm, namespace, byNamespace.get(namespace) ?? [], beside) ?? [])
+  const own = namespaces.flatMap(
+    (namespace) => stateOf(realm, namespace, byNamespace.get(namespace) ?? [], beside) ?? [],
+  )
+  // With a realm that is deleted goes what sources in git state there; in other runs they count with their inventory.
+  const { holder } = realm
+  if (holder?.leaves !== 'deleted') return own
+  return [...own, ...beside.gitSources.map((name) => ({ ...NOTHING, name, unstated: { rest: 'deleted' as const } }))]
 }
+
+const NOTHING = { revision: '', documents: [], files: [] }
 
 function stateOf(realm: RealmOf, namespace: string, own: readonly Member[], beside: Beside): SourceState | undefined {
   const { holder } = realm

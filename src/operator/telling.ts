@@ -20,6 +20,10 @@ export interface Teller {
   realm(stood: Stood, drifts: readonly Drift[]): Promise<void>
   /** Resources that belong to no realm. */
   others(members: Desired['others']): Promise<void>
+  /** One resource, of which this is said. */
+  say(member: Member, statusFor: (prior: Status) => Status): Promise<void>
+  /** Lets go of one. */
+  release(member: Member): Promise<void>
   /** Whether this version of the resource was compared with what is to be said of it; others than ours need not be. */
   knows(resource: Resource): boolean
 }
@@ -77,6 +81,8 @@ export function teller(picture: LivePicture, write: Writer, clock: () => Date): 
         // There is nothing that it could leave behind.
         member.leaves ? release(member) : say(member, (prior) => statusOfOther(member, prior, member.fault, clock())),
       ),
+    say,
+    release,
     knows: (resource) => compared.has(resource) || picture.latest(resource) === undefined,
   }
 }

@@ -6,14 +6,14 @@ import { kinds } from '../kinds/index.ts'
 import { limited } from '../lib/limited.ts'
 import { API_VERSION } from '../realm-file/resource-kinds.ts'
 import { type Cluster, ClusterError } from './cluster.ts'
-import { namesOf } from './names.ts'
+import { namesOf, sourceNames } from './names.ts'
 import { FINALIZER, type Resource, type Status } from './resource.ts'
 
 /** Writes at a time. */
 const AT_ONCE = 16
 const APPLY = 'application/apply-patch+yaml'
 const MERGE = 'application/merge-patch+json'
-const plurals = new Map(Object.values(kinds).map((kind) => [namesOf(kind).kind, namesOf(kind).plural]))
+const plurals = new Map([...Object.values(kinds).map(namesOf), sourceNames].map(({ kind, plural }) => [kind, plural]))
 
 /** Writes about resources of Regent's own kinds; of others it can only tell. Throws ClusterError: see isOvertaken. */
 export interface Writer {

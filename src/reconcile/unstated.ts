@@ -13,6 +13,8 @@ export interface Unstated {
   readonly deleted?: readonly string[]
   /** Of a source that would know who deleted it: all other files that there are. What one stated that is not there waits for an approval. */
   readonly there?: readonly string[]
+  /** What becomes of all that stands in none of the first three lists. */
+  readonly rest?: 'deleted'
 }
 
 /** What becomes of a row of the inventory that is stated no more, where its source knows that. */
@@ -37,9 +39,12 @@ export function fates(
   const complete = new Map(
     parts.flatMap(({ source, unstated }) => (unstated?.there ? [[source, new Set(unstated.there)] as const] : [])),
   )
-  if (!known.size && !complete.size) return () => undefined
+  const rest = new Map(
+    parts.flatMap(({ source, unstated }) => (unstated?.rest ? [[source, unstated.rest] as const] : [])),
+  )
+  if (!known.size && !complete.size && !rest.size) return () => undefined
   return ({ source, file, stated }) => {
-    const fate = known.get(JSON.stringify([source, file]))
+    const fate = known.get(JSON.stringify([source, file])) ?? rest.get(source)
     if (fate || complete.get(source)?.has(file) !== false) return fate
     // What was let be when it went may go by now.
     return stated === STATED_NO_MORE ? undefined : 'vanished'

@@ -43,8 +43,8 @@ async function followed(settings: SourceSettings) {
     return state
   }
   const one = { name: realm, called: realm, attempted: undefined, retryInterval: 60, read }
-  const follower = follow(following, [one], await lease.promise, { words: String })
-  await follower.begin()
+  const follower = follow(following, await lease.promise, { words: String })
+  await follower.add([one])
   const lines = inbox<string>()
   const events = inbox<DriftEvent>()
   const healing = startHealing(following, follower, lines.put, lease.reject)

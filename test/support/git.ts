@@ -3,7 +3,8 @@ import { execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { appendFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -79,11 +80,25 @@ export interface GitServer {
   close(): Promise<void>
 }
 
-/** Starts `git http-backend` behind HTTP. */
-export async function gitServer(folder: string, user: string, password: string): Promise<GitServer> {
+/** A certificate of the machine's own for 127.0.0.1, made in the folder. */
+export async function certificateIn(folder: string): Promise<{ file: string; cert: Buffer; key: Buffer }> {
+  const [file, keyFile] = [join(folder, 'tls.crt'), join(folder, 'tls.key')]
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1']
+  const of = ['-subj', '/CN=git', '-addext', 'subjectAltName=IP:127.0.0.1']
+  execFileSync('openssl', ['req', '-x509', ...key, '-keyout', keyFile, '-out', file, ...of], { stdio: 'ignore' })
+  return { file, cert: await readFile(file), key: await readFile(keyFile) }
+}
+
+/** Starts `git http-backend` behind HTTP, or HTTPS with a certificate. */
+export async function gitServer(
+  folder: string,
+  user: string,
+  password: string,
+  tls?: { cert: Buffer; key: Buffer },
+): Promise<GitServer> {
   const right = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
   let asked = 0
-  const server = createServer(async (request, response) => {
+  const answer: RequestListener = async (request, response) => {
     asked++
     if (!state.up) return response.writeHead(503).end()
     if (request.headers.authorization !== right) {
@@ -109,7 +124,8 @@ export async function gitServer(folder: string, user: string, password: string):
     const lines = whole.subarray(0, end).toString().split('\r\n')
     const headers = Object.fromEntries(lines.map((line) => line.split(': ') as [string, string]))
     return response.writeHead(Number.parseInt(headers.Status ?? '200', 10), headers).end(whole.subarray(end + 4))
-  })
+  }
+  const server = tls ? createSecureServer(tls, answer) : createServer(answer)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const state: GitServer = {

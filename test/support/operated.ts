@@ -31,7 +31,16 @@ export function operate(service: Service, options: Partial<OperatorOptions> = {}
   const failures: unknown[] = []
   const failed = (error: unknown) => failures.push(error)
   const counts = (namespace: string) => spaces.has(namespace)
-  const given = { cluster: operatorsCluster(), limitOf: () => undefined, counts, say: () => {}, failed, ...options }
+  const git = { interval: 1, signers: undefined }
+  const given = {
+    cluster: operatorsCluster(),
+    limitOf: () => undefined,
+    counts,
+    git,
+    say: () => {},
+    failed,
+    ...options,
+  }
   const seeker = seekLease(service, OPERATE, 15, operator(service, given))
   return { failures, stop: () => seeker.close() }
 }

@@ -13,10 +13,8 @@ import { retries } from './retries.ts'
 
 /** Applies sources. Those that state the same realms go together; runs follow each other. */
 export interface Follower {
-  /** Applies all of them, once each was read. */
-  begin(): Promise<void>
-  /** Follows one more, which is applied now. */
-  add(source: Followed): Promise<void>
+  /** Follows these, too: applies them, once each was read. */
+  add(more: readonly Followed[]): Promise<void>
   /** Follows it no more; resolves when nothing of it runs. */
   remove(source: Followed): Promise<void>
   /** Applies one as it is now, with the others as they were when they were read last. */
@@ -35,30 +33,40 @@ export interface Follower {
   end(): Promise<void>
 }
 
-/** Follows the sources while the lease is this process's. */
+/** Follows sources while the lease is this process's. */
 export function follow(
   service: Service,
-  initial: Iterable<Followed>,
   lease: Lease,
   { words, happened = () => {}, stands = () => {} }: Audience,
 ): Follower {
-  const sources = new Set(initial)
+  const sources = new Set<Followed>()
   const states = new Map<Followed, SourceState>()
   const passing = retries((source) => void changed(source))
   /** What was refused, or waits for others: tried again when another one was applied. */
   const refusedOnes = new Map<Followed, string>()
   const kept = keeping(service, lease, sources)
+  /** Of which it is known whether somebody has suspended them. */
+  const loaded = new Set<Followed>()
   /** Plans that wait, and of which people have been told. */
   const waiting = new Set<string>()
   let last: Promise<void> = Promise.resolve()
   let ended = false
   const queued = (work: () => Promise<void>) => {
-    last = last.then(() => (ended ? undefined : work()))
-    return last
+    const done = last.then(() => (ended ? undefined : work()))
+    last = done.catch(() => undefined)
+    return done
   }
   /** What is alone is read when it changes, and may be long; but what heals is wanted at once, as it was when it was good. */
   const isKept = ({ settings }: SourceState) =>
     sources.size > 1 || settings?.drift?.some(({ policy }) => policy === 'selfHeal') === true
+  const load = async () => {
+    await kept.load()
+    for (const source of sources) loaded.add(source)
+  }
+  const keep = (source: Followed, state: SourceState) => {
+    if (isKept(state)) states.set(source, state)
+    else states.delete(source)
+  }
   const stand = (source: Followed, outcome?: Outcome) =>
     stands(source, { status: kept.statusOf(source.name) ?? {}, rests: kept.rests(source), ...(outcome && { outcome }) })
   const failed = (source: Followed, error: unknown) => {
@@ -82,12 +90,11 @@ export function follow(
   }
   const read = async (source: Followed): Promise<SourceState | undefined> => {
     if (ended || !sources.has(source)) return undefined
-    if (kept.rests(source)) {
+    try {
+      if (!loaded.has(source)) await load()
+      if (!kept.rests(source)) return await source.read()
       stand(source)
       return undefined
-    }
-    try {
-      return await source.read()
     } catch (error) {
       failed(source, error)
       return undefined
@@ -100,7 +107,8 @@ export function follow(
     for (const plan of plans) waiting.add(plan)
     return known && realms.every(({ plan, guarded }) => guarded || (!plan.creates && !plan.actions.length))
   }
-  const run = async (source: Followed, together: readonly SourceState[]): Promise<boolean> => {
+  /** Gives whether it was applied; it may have to wait. Throws why it was not. */
+  const apply = async (source: Followed, together: readonly SourceState[]): Promise<boolean> => {
     const missing = kept.waitsFor(source)
     if (missing.length) {
       const reason = `it is applied after ${missing.join(', ')}`
@@ -110,38 +118,61 @@ export function follow(
       refusedOnes.set(source, reason)
       return false
     }
-    try {
-      const actor = { kind: 'source', source: together[0]!.name } as const
-      const outcome = await applySources(service, { actor, lease }, together)
-      if (!isKnown(outcome)) happened({ what: 'applied', outcome })
-      for (const { name, revision } of together) kept.applied(name, revision, outcome)
-      for (const one of sources) if (together.some(({ name }) => name === one.name)) stand(one, outcome)
-      refusedOnes.delete(source)
-      if (passing.delete(source)) happened({ what: 'recovered', source })
-      return true
-    } catch (error) {
+    const actor = { kind: 'source', source: together[0]!.name } as const
+    const outcome = await applySources(service, { actor, lease }, together)
+    if (!isKnown(outcome)) happened({ what: 'applied', outcome })
+    for (const { name, revision } of together) kept.applied(name, revision, outcome)
+    for (const one of sources) if (together.some(({ name }) => name === one.name)) stand(one, outcome)
+    refusedOnes.delete(source)
+    if (passing.delete(source)) happened({ what: 'recovered', source })
+    return true
+  }
+  const run = (source: Followed, together: readonly SourceState[]): Promise<boolean> =>
+    apply(source, together).catch((error: unknown) => {
       failed(source, error)
       return false
-    }
-  }
+    })
   const attempt = async (source: Followed): Promise<boolean> => {
     const state = await read(source)
     if (!state) return false
     const others = [...states].flatMap(([other, one]) => (other === source ? [] : [one]))
     const good = await run(source, sharing(state, states.get(source), others))
     if (!good || !sources.has(source)) return false
-    if (isKept(state)) states.set(source, state)
-    else states.delete(source)
+    keep(source, state)
     return true
   }
+  /** What was applied may have been in the way of others. */
+  const tryOthers = async (applied: readonly Followed[]) => {
+    for (const other of [...refusedOnes.keys()]) if (!applied.includes(other)) await attempt(other)
+  }
   const attemptWithOthers = async (source: Followed) => {
-    if (!(await attempt(source))) return
-    for (const other of [...refusedOnes.keys()]) if (other !== source) await attempt(other)
+    if (await attempt(source)) await tryOthers([source])
+  }
+  /** Applies what was read, as far as possible together: where that is refused, each by itself, so that one that is wrong holds up no other. */
+  const applyRead = async (read: ReadonlyMap<Followed, SourceState>): Promise<Followed[]> => {
+    const done = new Set<SourceState>()
+    const good: Followed[] = []
+    for (const [source, state] of read) {
+      if (done.has(state) || ended) continue
+      const together = sharing(state, undefined, [...states.values(), ...read.values()])
+      const own = [...read].filter(([, one]) => together.includes(one))
+      for (const [, one] of own) done.add(one)
+      const applied = await apply(source, together).catch((error: unknown) => {
+        if (own.length === 1) failed(source, error)
+        return own.length > 1 && 'refused'
+      })
+      for (const [one, its] of own) {
+        if (applied === 'refused' ? !(await run(one, [its])) : !applied) continue
+        keep(one, its)
+        good.push(one)
+      }
+    }
+    return good
   }
   const changed = (source: Followed) => queued(() => attemptWithOthers(source))
   const woken = (name: string) =>
     queued(async () => {
-      await kept.load()
+      await load()
       const source = [...sources].find((one) => one.name === name)
       if (!source) return
       if (kept.rests(source)) {
@@ -152,30 +183,23 @@ export function follow(
       } else await attemptWithOthers(source)
     })
   return {
-    begin: () =>
-      queued(async () => {
-        await kept.load()
-        for (const source of inDependencyOrder(sources)) {
+    add(more) {
+      for (const one of more) sources.add(one)
+      return queued(async () => {
+        const found = new Map<Followed, SourceState>()
+        for (const source of inDependencyOrder(more)) {
           const state = await read(source)
-          if (state) states.set(source, state)
+          if (state) found.set(source, state)
         }
-        const applied = new Set<SourceState>()
-        for (const [source, state] of states) {
-          if (applied.has(state)) continue
-          const together = sharing(state, undefined, [...states.values()])
-          for (const one of together) applied.add(one)
-          if (!ended) await run(source, together)
-        }
-        for (const [source, state] of states) if (!isKept(state)) states.delete(source)
-      }),
-    add(source) {
-      sources.add(source)
-      return woken(source.name)
+        const applied = await applyRead(found)
+        if (applied.length) await tryOthers(applied)
+      })
     },
     remove(source) {
       sources.delete(source)
       return queued(async () => {
         states.delete(source)
+        loaded.delete(source)
         refusedOnes.delete(source)
         passing.delete(source)
       })

@@ -78,7 +78,7 @@ export function keeping(service: Service, lease: Lease, sources: ReadonlySet<Fol
 }
 
 /** The sources, each after those that it depends on. */
-export function inDependencyOrder(sources: ReadonlySet<Followed>): Followed[] {
+export function inDependencyOrder(sources: readonly Followed[]): Followed[] {
   const ordered = new Set<Followed>()
   const add = (source: Followed) => {
     for (const other of sources) if (source.dependsOn?.includes(other.name)) add(other)

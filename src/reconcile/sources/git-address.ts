@@ -39,6 +39,22 @@ export function gitAddress(text: string): GitAddress | undefined {
   return { url, protocol, ...(protocol !== 'ssh' && user !== '' && { credentials }), ...place }
 }
 
+/** A place as resources name it, in fields of their own. Throws SourceError. */
+export function placeOf({
+  url,
+  ref = '',
+  folder,
+}: {
+  readonly url: string
+  readonly ref?: string | undefined
+  readonly folder?: string | undefined
+}): GitAddress {
+  if (url.includes('#')) throw new SourceError(`${url} names a branch or folder: state them as ref and folder`)
+  const address = gitAddress(`${url}#${ref}${folder === undefined ? '' : `:${folder}`}`)
+  if (!address) throw new SourceError(`${url} is no URL of a git repository`)
+  return address
+}
+
 /** The address without credentials, as it is named on a command line. */
 export function shownAddress({ url, ref = '', path }: GitAddress): string {
   const place = `${ref}${path === undefined ? '' : `:${path}`}`

@@ -1,0 +1,43 @@
+// The end of a source in git whose resource was deleted: what it stated goes, or is nobody's.
+import { applySources } from '../../reconcile/run.ts'
+import type { Lease } from '../../service/leases.ts'
+import { type Service, SYSTEM } from '../../service/service.ts'
+import { keepStatus } from '../../service/source-states.ts'
+import { appliedBy, forget } from '../../service/sources.ts'
+import { type Fault, settingsOf } from '../desired.ts'
+import { type Grounds, grantOf } from './grants.ts'
+import type { GitSource } from './stated.ts'
+
+/**
+ * Ends it; gives what keeps it from ending. Realms that it may not touch any more stay as they are. Throws what a run throws:
+ * something still needs what it states.
+ */
+export async function endSource(
+  service: Service,
+  source: GitSource,
+  lease: Lease,
+  grounds: Grounds,
+): Promise<Fault | undefined> {
+  const { name, namespace, leaves, resource } = source
+  if (leaves === 'deleted') {
+    if (resource.spec?.suspend === true)
+      return { reason: 'Suspended', message: 'what it states goes when spec.suspend is false', meant: true }
+    const { applied } = await appliedBy(service, [name])
+    const realms = applied.map(({ realm, stated }) => stated ?? realm)
+    const mine = realms.filter((realm) => 'ceiling' in grantOf(namespace, realm, true, grounds))
+    const state = { name, revision: '', documents: [], files: [], settings: settingsOf(source) }
+    const ends = { ...state, ceiling: { realms: mine }, unstated: { rest: 'deleted' as const } }
+    const outcome = await applySources(service, { actor: { kind: 'source', source: name }, lease }, [ends])
+    for (const { plan, guarded, held } of outcome.realms) {
+      if (guarded) {
+        const message = `the plan ${guarded.plan} waits for an approval: "regent approve ${guarded.plan}"`
+        return { reason: 'WaitsForApproval', message }
+      }
+      if (held) return { reason: 'Held', message: `the realm ${plan.realm} is held: "regent source resume ${name}"` }
+    }
+  }
+  const { applied } = await appliedBy(service, [name])
+  for (const { realm } of applied) await service.write({ ...SYSTEM, lease }, realm, (context) => forget(context, name))
+  await keepStatus(service, lease, name, {})
+  return undefined
+}

@@ -1,0 +1,99 @@
+// A RealmSource while it is followed: its repository, and what is known of what it states.
+import { secondsOf } from '../../realm-file/duration.ts'
+import { openRepository, type Repository } from '../../reconcile/following/repository.ts'
+import { realmOf, type SourceState } from '../../reconcile/wanted.ts'
+import type { Service } from '../../service/service.ts'
+import { type AppliedSource, appliedBy } from '../../service/sources.ts'
+import { underBoth } from '../admission.ts'
+import { settingsOf } from '../desired.ts'
+import { ceilingOf, type Grounds, grantOf } from './grants.ts'
+import { type GitSource, gitSourceOf } from './stated.ts'
+import type { Found } from './status.ts'
+
+/** What is kept of a RealmSource. */
+export interface Entry {
+  /** Of what it said when this was made: where that is another one, this ends. */
+  readonly print: string
+  /** The resource as it was looked at last. */
+  source: GitSource
+  /** How it stands; absent: it was not looked at yet. */
+  found?: Found
+  repository?: Repository
+  readonly ending: AbortController
+  /** The realms that it states, or has stated. */
+  realms: readonly string[]
+  /** What of that it may touch, as it was looked at last. */
+  grants?: string
+  /** What it has applied, and how many objects it owns; absent: to be asked for. */
+  applied?: readonly AppliedSource[]
+  objects?: number
+  /** What was asked for by annotations, and followed. */
+  requested: string | undefined
+  approved?: string
+}
+
+/** How sources of clusters are followed where they do not say it. */
+export interface Usual {
+  /** Seconds. */
+  readonly interval: number
+  /** File with signers. */
+  readonly signers: string | undefined
+}
+
+/** What decides whether a source is followed anew. */
+export function printOf({ follows, fault, leaves, resource }: GitSource): string {
+  const { uid, generation } = resource.metadata
+  return JSON.stringify([uid, generation, follows, fault, leaves])
+}
+
+/** What a source may touch of the realms, in a text that is the same as long as that is. */
+export function grantsTold({ source, realms }: Entry, grounds: Grounds): string {
+  const told = realms.map((realm) => [
+    realm,
+    grounds.holderOf(realm),
+    ...[true, false].map((exists) => grantOf(source.namespace, realm, exists, grounds)),
+  ])
+  return JSON.stringify(told)
+}
+
+/** Opens its repository. `latest`: the resource as it is now. Throws SourceError. */
+export async function openEntry(
+  service: Service,
+  entry: Entry,
+  { interval: every, signers }: Usual,
+  latest: () => GitSource | undefined,
+  grounds: () => Grounds,
+): Promise<Repository> {
+  const { name, namespace, follows } = entry.source
+  const { spec, address, brings } = follows!
+  const { interval, retryInterval, timeout, dependsOn, suspend, unknownFields, limits } = spec
+  const seconds = interval ? secondsOf(interval) : every
+
+  const settled = async (state: SourceState): Promise<SourceState> => {
+    entry.applied ??= (await appliedBy(service, [name])).applied
+    const before = entry.applied.map(({ realm, stated }) => stated ?? realm)
+    entry.realms = [...new Set([...state.documents.map(realmOf), ...before])]
+    const there = new Set((await service.find(entry.realms)).map((realm) => realm.name))
+    const now = grounds()
+    entry.grants = grantsTold(entry, now)
+    const ceiling = ceilingOf(state.documents, before, (realm) => grantOf(namespace, realm, there.has(realm), now))
+    return { ...state, settings: settingsOf(entry.source), ceiling: underBoth(ceiling, limits) }
+  }
+  const repository = await openRepository(address, {
+    ...{ name, unknownFields, suspend, brings, signers, settled },
+    dependsOn: dependsOn?.map((one) => gitSourceOf(namespace, one)),
+    interval: seconds,
+    retryInterval: retryInterval ? secondsOf(retryInterval) : seconds,
+    timeout: timeout ? secondsOf(timeout) : undefined,
+    signal: entry.ending.signal,
+    env: {},
+    allowed: () => false,
+  })
+  const { read } = repository
+  return Object.assign(repository, {
+    read() {
+      entry.source = latest() ?? entry.source
+      return read()
+    },
+  })
+}
