@@ -202,6 +202,8 @@ export function followGit(service: Service, options: GitOptions): GitFollowing {
     const stood = stoodOf(entry)
     entry.applied = (await appliedBy(service, [name])).applied
     known.putGit(name, entry.applied)
+    // What it has made is its own from now on: nothing else may it touch.
+    if (entry.grants !== undefined) entry.grants = grantsTold(entry, grounds())
     const owned = await Promise.all(entry.applied.map(({ realm }) => service.read(SYSTEM, realm, sourcesOf)))
     entry.objects = owned.flat().reduce((sum, { source, objects }) => sum + (source === name ? objects : 0), 0)
     for (const realm of stood ? actsIn(stood) : []) applied(realm)

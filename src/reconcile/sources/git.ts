@@ -1,6 +1,7 @@
 // A branch, tag or commit of a git repository as a source of documents.
 import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { limited } from '../../lib/limited.ts'
 import type { SourceState } from '../wanted.ts'
 import { type Brought, writeBrought } from './brought.ts'
 import { type Clone, makeClone } from './clones.ts'
@@ -62,6 +63,8 @@ async function openIn({ folder, remove }: Clone, address: GitAddress, options: G
   const remote = (what: string) => (reason: string) => new RemoteError(`${url}: ${what}: ${reason}`)
   const failed = (reason: string) => new SourceError(`${called}: ${reason}`)
   const parse = parsing()
+  // Two at a time would lock each other out of the repository.
+  const turn = limited(1)
   let attempted: string | undefined
   // It was fetched, and not read since.
   let fetched: string | undefined
@@ -134,9 +137,9 @@ async function openIn({ folder, remove }: Clone, address: GitAddress, options: G
     get attempted() {
       return attempted
     },
-    fetch,
+    fetch: () => turn(fetch),
     async read() {
-      attempted = fetched ?? (await fetch())
+      attempted = fetched ?? (await turn(fetch))
       fetched = undefined
       if (signers) await verify(attempted, signers)
       return readCommit(attempted)
