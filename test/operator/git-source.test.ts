@@ -5,7 +5,11 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { createServer } from '../../src/http/server.ts'
+import { signatureOf } from '../../src/lib/signature.ts'
+import { webhooks } from '../../src/operator/git/webhooks.ts'
 import { type Service, SYSTEM } from '../../src/service/service.ts'
+import { wakeSources } from '../../src/service/source-states.ts'
 import { listSources } from '../../src/service/sources.ts'
 import { liveObject } from '../support/changes.ts'
 import {
@@ -25,6 +29,7 @@ import {
   newSpace,
   type Operated,
   operate,
+  operatorsCluster,
   resource,
   type Space,
   until,
@@ -280,5 +285,41 @@ describe.skipIf(!hasKubernetes || !hasGit)(onKubernetes, () => {
     await space.apply(acme({}, { 'regent.dev/approved-plan': status.plan.id }))
     await space.stands(acme({}), 'True')
     expect(await clientOf(realm, 'b')).toBeUndefined()
+  })
+
+  test('a push is live at once where the host tells it, signed with the secret of the source', async () => {
+    const [space, repository, realm] = [await spaceOfTest(), await newRepository(), newName()]
+    const stated = (name: string) => repository.push({ 'acme.yaml': `realm: ${realm}\ndisplayName: ${name}\n` })
+    await stated('One')
+    await loggedIn(space)
+    await space.apply(secret('hook', { secret: 'of the webhook' }))
+    const webhook = { secretKeyRef: { name: 'hook', key: 'secret' } }
+    const acme = source(repository.https, { interval: '1h', webhook })
+    await space.apply(acme)
+    await space.stands(acme, 'True')
+    const ending = new AbortController()
+    const inCluster = webhooks(
+      operatorsCluster(),
+      () => true,
+      () => {},
+      ending.signal,
+    )
+    const told = { source: async (name: string) => receiver(await inCluster.secretOf(name), name) }
+    const receiver = (own: string | undefined, name: string) =>
+      own === undefined ? undefined : { secret: own, pushed: () => void wakeSources(service, [name]) }
+    const app = await createServer(service, { basePath: '/v1', webhook: told })
+    const post = async (name: string, key: string) => {
+      const payload = JSON.stringify({ repository: {} })
+      const headers = { 'content-type': 'application/json', 'x-hub-signature-256': signatureOf(payload, key) }
+      const url = `/regent/v1/webhook?source=kubernetes:${space.namespace}/${name}`
+      return (await app.inject({ method: 'POST', url, headers, payload })).statusCode
+    }
+    await stated('Two')
+    expect(await post('realms', 'another secret')).toBe(401)
+    expect(await post('other', 'of the webhook')).toBe(401)
+    expect(await post('realms', 'of the webhook')).toBe(202)
+    await until(async () => (await displayName(realm)) === 'Two')
+    ending.abort()
+    await app.close()
   })
 })
