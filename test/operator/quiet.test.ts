@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { kinds } from '../../src/kinds/index.ts'
 import type { Cluster } from '../../src/operator/cluster.ts'
-import { namesOf } from '../../src/operator/names.ts'
+import { namesOf, sourceNames } from '../../src/operator/names.ts'
 import { type Service, SYSTEM } from '../../src/service/service.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes } from '../support/kubernetes.ts'
 import {
@@ -103,7 +103,8 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     const before = service.applies.unchanged
     operated = operate(service, { cluster })
     await until(async () => service.applies.unchanged - before >= realms.length)
-    const own = Object.values(kinds).map((kind) => `/apis/regent.dev/v1alpha1/${namesOf(kind).plural}`)
+    const names = [...Object.values(kinds).map(namesOf), sourceNames]
+    const own = names.map(({ plural }) => `/apis/regent.dev/v1alpha1/${plural}`)
     const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
     const expected = [...own, definitions, '/api/v1/namespaces', '/api/v1/secrets']
     expect(asked.list.toSorted()).toEqual(expected.sort())

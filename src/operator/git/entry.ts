@@ -27,8 +27,9 @@ export interface Entry {
   /** What it has applied, and how many objects it owns; absent: to be asked for. */
   applied?: readonly AppliedSource[]
   objects?: number
-  /** What was asked for by annotations, and followed. */
+  /** What was asked for by annotations, and followed; `handled`: when it was found out how it stands. */
   requested: string | undefined
+  handled?: string | undefined
   approved?: string
 }
 

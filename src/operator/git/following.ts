@@ -67,6 +67,7 @@ export function followGit(service: Service, options: GitOptions): GitFollowing {
     if (!entry || entry.repository !== source) return
     if (how.rests) entry.source = wanted.get(source.name) ?? entry.source
     entry.found = how
+    entry.handled = requestOf(entry.source)
     if (actsIn(how).length) delete entry.objects
     followApproval(entry)
     tellings.add(source.name)
@@ -85,6 +86,7 @@ export function followGit(service: Service, options: GitOptions): GitFollowing {
   }
   const stand = (entry: Entry, fault: Fault) => {
     entry.found = { fault }
+    entry.handled = requestOf(entry.source)
     tellings.add(entry.source.name)
   }
   const newEntry = (source: GitSource): Entry => {

@@ -3,7 +3,7 @@ import type { Drift } from '../../reconcile/drift.ts'
 import type { Stands } from '../../reconcile/following/followed.ts'
 import type { Outcome } from '../../reconcile/run.ts'
 import type { SourceStatus } from '../../service/source-states.ts'
-import { common, keep, moment, requestOf, type Said, saidOfFault } from '../conditions.ts'
+import { common, keep, moment, type Said, saidOfFault } from '../conditions.ts'
 import type { Fault } from '../desired.ts'
 import { APPROVED, type Run, type Status } from '../resource.ts'
 import type { GitSource } from './stated.ts'
@@ -15,6 +15,8 @@ export type Found = Stands | { readonly fault: Fault } | { readonly failure: str
 export interface Standing {
   /** As it was when it was looked at. */
   readonly source: GitSource
+  /** The request that was followed then. */
+  readonly handled?: string | undefined
   readonly found: Found
   readonly realms: readonly string[]
   /** How many objects it owns; absent: nobody has counted them yet. */
@@ -23,7 +25,7 @@ export interface Standing {
 
 /** The status of the resource; `prior`: what is said of it by now. */
 export function statusOfSource(standing: Standing, prior: Status, drifts: readonly Drift[], now: Date): Status {
-  const { source, found, realms, objects } = standing
+  const { source, found, realms, objects, handled = prior.lastHandledReconcileAt } = standing
   const own = drifts.filter((drift) => drift.source === source.name)
   const realm = realms.length ? [...realms].sort().join(', ') : prior.realm
   const ofAll = (said: Said): Status => ({
@@ -35,7 +37,7 @@ export function statusOfSource(standing: Standing, prior: Status, drifts: readon
     const { lastAppliedRevision, lastAttemptedRevision, plan, inventory, history } = prior
     return {
       ...ofAll(said),
-      ...keep('lastHandledReconcileAt', requestOf(source)),
+      ...keep('lastHandledReconcileAt', handled),
       ...{
         ...keep('lastAppliedRevision', lastAppliedRevision),
         ...keep('lastAttemptedRevision', lastAttemptedRevision),
@@ -53,7 +55,7 @@ export function statusOfSource(standing: Standing, prior: Status, drifts: readon
   )
   return {
     ...ofAll(rests ? saidOfRest(source) : saidOf(source, status, outcome)),
-    ...keep('lastHandledReconcileAt', waits ? prior.lastHandledReconcileAt : requestOf(source)),
+    ...keep('lastHandledReconcileAt', waits ? prior.lastHandledReconcileAt : handled),
     ...keep('lastAppliedRevision', status.applied?.revision),
     ...keep('lastAttemptedRevision', status.attempted?.revision),
     ...keep('plan', planOf(outcome) ?? prior.plan ?? (outcome && { create: 0, update: 0, delete: 0 })),
