@@ -8,6 +8,7 @@ import { demand } from '../service/administrators.ts'
 import { type Context, flush, type WriteContext } from '../service/context.ts'
 import { failure } from '../service/errors.ts'
 import { entriesBetween, type Revision, recordAndHold, revisionsAmong, revisionsOf } from '../service/history.ts'
+import { inPerson } from '../service/in-person.ts'
 import { writers } from '../service/index.ts'
 import { digested } from '../service/secrets.ts'
 import { type Caller, Rollback, type Service } from '../service/service.ts'
@@ -49,9 +50,10 @@ export function rollback(
   revision: number,
   { tried = false }: { tried?: boolean | undefined } = {},
 ): Promise<RealmOutcome> {
+  const actor = inPerson(caller.actor)
   // The sources are held, and learn of it: what they state is not theirs for now.
   return service.write(
-    { ...caller, mayDrift: true },
+    { ...caller, actor, mayDrift: true },
     realm,
     async (context) => {
       demand(context, 'administer-realm')
@@ -62,7 +64,7 @@ export function rollback(
       if (tried) throw new Rollback(outcome)
       if (eventsAreKept(context, plan, applied)) noteChanges(context, changesOf(plan, applied))
       await flush(context)
-      await recordAndHold(context, plan, { revision, by: caller.actor.user ?? caller.actor.kind })
+      await recordAndHold(context, plan, { revision, by: actor.user ?? actor.kind })
       return outcome
     },
     { master: true },

@@ -19,6 +19,7 @@ import {
 import type { Actor, WriteContext } from './context.ts'
 import { failure } from './errors.ts'
 import { lastVersion } from './history.ts'
+import { inPerson } from './in-person.ts'
 import { allows } from './power.ts'
 import type { Caller, Service } from './service.ts'
 
@@ -127,9 +128,9 @@ export function dropPlans(service: Service, ids: readonly string[]): Promise<voi
   return service.look((tx) => deletePlans(tx, ids))
 }
 
-/** Whoever works on the store itself is its operator; otherwise a person approves, by their name. */
-function approver({ kind, user, source }: Actor): string {
-  if (kind === 'system' && source === undefined) return 'operator'
+/** A person approves, by their name. */
+function approver(actor: Actor): string {
+  const { kind, user } = inPerson(actor)
   if (kind === 'administrator' && user !== undefined) return user
   throw failure('forbidden', 'HTTP 403 Forbidden', {
     reason: 'a plan is approved by a person who administers the realm',

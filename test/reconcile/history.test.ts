@@ -123,6 +123,18 @@ describe('a rollback', () => {
     expect((await live('realm', realm)).representation.displayName).toBe('Bad')
   })
 
+  test('by whoever works on the store itself is that of a person: what its source states comes back when that goes on', async () => {
+    await apply(stated)
+    const at = await revision()
+    const pushed = { ...stated, displayName: 'Bad' }
+    await apply(pushed)
+    await rollback(service, SYSTEM, realm, at)
+    expect((await apply(pushed)).realms[0]).toMatchObject({ held: { revision: at, by: 'operator' } })
+    await service.write(SYSTEM, realm, (context) => resume(context, realm))
+    await apply(pushed)
+    expect((await live('realm', realm)).representation.displayName).toBe('Bad')
+  })
+
   test('to what is live does nothing, and holds nothing by showing it', async () => {
     await apply(stated)
     const at = await revision()
