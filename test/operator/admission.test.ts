@@ -92,8 +92,7 @@ describe.skipIf(!isNear || !hasHelm)(skipped || onKubernetes, () => {
     await server?.close()
     ending.abort()
     await kubernetes?.leave()
-    if (kubernetes) await allGone(kubernetes)
-    await operated?.stop()
+    if (kubernetes) await allGone(kubernetes).finally(() => operated?.stop())
     if (folder) await rm(folder, { recursive: true })
   })
 

@@ -23,8 +23,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   })
   afterAll(async () => {
     await kubernetes?.leave()
-    if (kubernetes) await allGone(kubernetes)
-    await operated?.stop()
+    if (kubernetes) await allGone(kubernetes).finally(() => operated?.stop())
   })
 
   /** A resource of the kind, below an object of the realm where it must be below one, and the key of its object. */

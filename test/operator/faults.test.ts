@@ -19,7 +19,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   beforeAll(async () => {
     ;({ service } = await testService())
     kubernetes = await openKubernetes()
-  }, 60_000)
+  })
   afterEach(async () => {
     await operated.stop()
     await proxy.close()
@@ -30,7 +30,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await kubernetes.leave()
     await allGone(kubernetes)
     await operated.stop()
-  }, 60_000)
+  })
 
   // The silent one takes as long as a watch may be silent: a campaign has the time.
   const faults = (Object.keys(FAULTS) as Fault[]).filter((fault) => fault !== 'silent')

@@ -49,15 +49,14 @@ describe.skipIf(!hasKubernetes || !hasGit)(onKubernetes, () => {
     ;({ service } = await testService())
     kubernetes = await openKubernetes()
     operated = operate(service)
-  }, 60_000)
+  })
   afterAll(async () => {
     delete process.env.GIT_SSL_CAINFO
     await kubernetes?.leave()
-    if (kubernetes) await allGone(kubernetes)
-    await operated?.stop()
+    if (kubernetes) await allGone(kubernetes).finally(() => operated?.stop())
     for (const host of hosts) await host.close()
     for (const folder of folders) await rm(folder, { recursive: true, force: true })
-  }, 60_000)
+  })
 
   // Each asks its server every second.
   afterEach(async () => {

@@ -67,7 +67,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     }
     for (const name of ['current', 'failed'] as const)
       await vi.waitUntil(async () => (await tried(name, said())).status === 422, { timeout: 30_000 })
-  }, 60_000)
+  })
   afterAll(async () => {
     for (const path of policies) await kubernetes.ask('DELETE', path)
     await kubernetes?.leave()

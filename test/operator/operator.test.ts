@@ -28,12 +28,11 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     ;({ service } = await testService())
     kubernetes = await openKubernetes()
     operated = operate(service)
-  }, 60_000)
+  })
   afterAll(async () => {
     await kubernetes?.leave()
-    if (kubernetes) await allGone(kubernetes)
-    await operated?.stop()
-  }, 60_000)
+    if (kubernetes) await allGone(kubernetes).finally(() => operated?.stop())
+  })
 
   const clientOf = async (realm: string, name: string) =>
     (await liveObject(service, SYSTEM, realm, 'client', name).catch(() => undefined))?.representation

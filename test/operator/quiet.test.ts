@@ -57,13 +57,12 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     kubernetes = await openKubernetes()
     operated = operate(service)
     space = await newSpace(kubernetes)
-  }, 60_000)
+  })
   afterAll(async () => {
     await kubernetes?.leave()
-    if (kubernetes) await allGone(kubernetes)
-    await operated?.stop()
+    if (kubernetes) await allGone(kubernetes).finally(() => operated?.stop())
     await service?.close()
-  }, 60_000)
+  })
 
   const realms = ['one', 'two'].map((name) => resource('Realm', name, { realm: newName() }))
   const clientsIn = (realm: string, count: number) =>

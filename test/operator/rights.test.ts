@@ -29,8 +29,7 @@ describe.skipIf(!hasKubernetes || !hasHelm)(hasHelm ? onKubernetes : withHelm, (
   })
   afterAll(async () => {
     await kubernetes?.leave()
-    if (kubernetes) await allGone(kubernetes)
-    await operated?.stop()
+    if (kubernetes) await allGone(kubernetes).finally(() => operated?.stop())
   })
 
   test('each right is used, and none is missing', async () => {

@@ -28,13 +28,12 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     ;({ service } = await testService())
     kubernetes = await openKubernetes()
     operated = operate(service)
-  }, 60_000)
+  })
   afterAll(async () => {
     await kubernetes?.leave()
-    if (kubernetes) await allGone(kubernetes)
-    await operated?.stop()
+    if (kubernetes) await allGone(kubernetes).finally(() => operated?.stop())
     if (kubernetes) await removeImports(kubernetes)
-  }, 60_000)
+  })
 
   const importOf = (version: string, realm: Representation, placeholders = {}) => ({
     apiVersion: `k8s.keycloak.org/${version}`,

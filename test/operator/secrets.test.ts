@@ -28,8 +28,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   })
   afterAll(async () => {
     await kubernetes?.leave()
-    if (kubernetes) await allGone(kubernetes)
-    await operated?.stop()
+    if (kubernetes) await allGone(kubernetes).finally(() => operated?.stop())
   })
 
   const secretOf = async (realm: string, client: string) => {

@@ -65,8 +65,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   afterAll(async () => {
     ending.abort()
     await kubernetes?.leave()
-    if (kubernetes) await allGone(kubernetes)
-    await operated?.stop()
+    if (kubernetes) await allGone(kubernetes).finally(() => operated?.stop())
   })
 
   /** Keeps every version of the resources of a kind, and looks at each as it comes. */

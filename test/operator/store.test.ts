@@ -27,8 +27,7 @@ describe.skipIf(!hasKubernetes || !inject('databaseUrl'))(onKubernetes, () => {
   })
   afterAll(async () => {
     await kubernetes?.leave()
-    if (kubernetes) await allGone(kubernetes)
-    await operated?.stop()
+    if (kubernetes) await allGone(kubernetes).finally(() => operated?.stop())
     await service?.close()
     await direct?.end()
     await relay?.close()

@@ -15,12 +15,11 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     ;({ service } = await testService())
     kubernetes = await openKubernetes()
     operated = operate(service)
-  }, 60_000)
+  })
   afterAll(async () => {
     await kubernetes?.leave()
-    if (kubernetes) await allGone(kubernetes)
-    await operated?.stop()
-  }, 60_000)
+    if (kubernetes) await allGone(kubernetes).finally(() => operated?.stop())
+  })
 
   test('of resources that come back one by one, and in another order, nothing is deleted or written', async () => {
     const space = await newSpace(kubernetes)

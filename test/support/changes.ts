@@ -1,6 +1,7 @@
 // Changes that somebody makes besides the documents, as REST does: through the writers of the service.
 import type { FlatFields } from '../../src/kinds/compare.ts'
 import type { Key, KindName, Representation } from '../../src/kinds/kind.ts'
+import type { Context, WriteContext } from '../../src/service/context.ts'
 import { writers } from '../../src/service/index.ts'
 import type { LiveObject } from '../../src/service/live.ts'
 import type { Caller, Service } from '../../src/service/service.ts'
@@ -24,9 +25,11 @@ export async function liveObject(
   kind: KindName,
   ...key: string[]
 ): Promise<LiveObject> {
-  const [found] = await service.read(caller, realm, (context) =>
-    writers[kind].list(context, kind === 'realm' ? {} : { keys: [key] }),
-  )
+  return service.read(caller, realm, (context) => liveIn(context, kind, key))
+}
+
+async function liveIn(context: Context, kind: KindName, key: Key): Promise<LiveObject> {
+  const [found] = await writers[kind].list(context, kind === 'realm' ? {} : { keys: [key] })
   if (!found) throw new Error(`there is no ${kind} ${key.join('/')}`)
   return found
 }
@@ -40,10 +43,11 @@ export async function change(
   key: Key,
   set: FlatFields,
 ): Promise<void> {
-  const live = await liveObject(service, caller, realm, kind, ...key)
-  await service.write(caller, realm, (context) => writers[kind].update(context, [{ live, set }]), {
-    master: kind === 'realm',
-  })
+  const work = async (context: WriteContext) => {
+    const live = await liveIn(context, kind, key)
+    await writers[kind].update(context, [{ live, set }])
+  }
+  await service.write(caller, realm, work, { master: kind === 'realm' })
 }
 
 /** Makes one object. */
