@@ -110,12 +110,7 @@ export async function allGone(kubernetes: Kubernetes): Promise<void> {
   const paths = [...spaces.values()].flatMap((own) => [...own])
   for (const path of paths) await kubernetes.ask('DELETE', path)
   const isEmpty = async (path: string) => (await kubernetes.ask('GET', `${path}?limit=1`)).body.items?.length === 0
-  try {
-    for (const path of paths) await vi.waitUntil(() => isEmpty(path), { timeout, interval: 200 })
-  } finally {
-    // What stays all the same, because a test has failed, is no matter of those that follow.
-    spaces.clear()
-  }
+  for (const path of paths) await vi.waitUntil(() => isEmpty(path), { timeout, interval: 200 })
 }
 
 /** A condition of a resource, where it has that. */
