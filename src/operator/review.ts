@@ -64,7 +64,8 @@ export function reviewer(
     deadline: Deadline,
   ): Promise<Verdict> => {
     const { holderOf, namespacesIn } = await readKnown(service, counts)
-    const others = there.resources.filter((one) => counts(one.metadata.namespace!) && nameOf(one) !== nameOf(resource))
+    const before = there.resources.filter(({ metadata }) => counts(metadata.namespace!))
+    const others = before.filter((one) => nameOf(one) !== nameOf(resource))
     const now = desired({ ...there, resources: [...others, resource], holderOf })
     const isIt = (one: Member) => one.resource === resource
     const stray = now.others.find(isIt)
@@ -78,7 +79,10 @@ export function reviewer(
       const made = await tryRealm(service, realm, options)
       const own = members.find(isIt)!
       const fault = made.faults.get(own.file)
-      return fault ? verdictOf(fault) : { warnings: adviceOn(own, made, [...members, ...now.others]) }
+      if (fault) return verdictOf(fault)
+      const astrayBefore = new Set(desired({ ...there, resources: before, holderOf }).others.map(({ file }) => file))
+      const leftOut = now.others.filter(({ file }) => !astrayBefore.has(file))
+      return { warnings: adviceOn(own, made, [...members, ...leftOut]) }
     } catch (error) {
       // Of no resource in particular: the realm as a whole says so in its status.
       if (!(error instanceof ServiceError)) throw error

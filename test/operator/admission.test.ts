@@ -13,25 +13,18 @@ import { type Service, SYSTEM } from '../../src/service/service.ts'
 import { sourcesOf } from '../../src/service/sources.ts'
 import { least, rendered } from '../support/chart.ts'
 import { hasHelm, withHelm } from '../support/helm.ts'
+import { type Answer, connect, hasKubernetes, type Kubernetes, onKubernetes } from '../support/kubernetes.ts'
 import {
-  type Answer,
-  connect,
-  hasKubernetes,
-  type Kubernetes,
-  onKubernetes,
-  openKubernetes,
-} from '../support/kubernetes.ts'
-import {
-  allGone,
+  beginOperated,
+  endOperated,
   newSpace,
   type Operated,
-  operate,
   operatorsCluster,
   resource,
   type Space,
   until,
 } from '../support/operated.ts'
-import { newName, testService } from '../support/service.ts'
+import { newName } from '../support/service.ts'
 
 /** The API server must reach the test. */
 const isNear = hasKubernetes && isLoopback(new URL(connect().config.getCurrentCluster()!.server).hostname)
@@ -62,9 +55,7 @@ describe.skipIf(!isNear || !hasHelm)(skipped || onKubernetes, () => {
   })
 
   beforeAll(async () => {
-    ;({ service } = await testService())
-    kubernetes = await openKubernetes()
-    operated = operate(service)
+    ;({ service, kubernetes, operated } = await beginOperated())
     folder = await mkdtemp(join(tmpdir(), 'regent-admission-'))
     const [certificateFile, keyFile] = [join(folder, 'tls.crt'), join(folder, 'tls.key')]
     const of = ['-subj', '/CN=regent', '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '1']
@@ -91,8 +82,7 @@ describe.skipIf(!isNear || !hasHelm)(skipped || onKubernetes, () => {
     await kubernetes?.ask('DELETE', `${HOOKS}/${label}`)
     await server?.close()
     ending.abort()
-    await kubernetes?.leave()
-    if (kubernetes) await allGone(kubernetes).finally(() => operated?.stop())
+    await endOperated(kubernetes, operated)
     if (folder) await rm(folder, { recursive: true })
   })
 

@@ -3,25 +3,29 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Service } from '../../src/service/service.ts'
 import { SYSTEM } from '../../src/service/service.ts'
 import { change, liveObject, make, remove } from '../support/changes.ts'
-import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes } from '../support/kubernetes.ts'
-import { allGone, conditionOf, newSpace, type Operated, operate, resource, until } from '../support/operated.ts'
+import { hasKubernetes, type Kubernetes, onKubernetes } from '../support/kubernetes.ts'
+import {
+  beginOperated,
+  conditionOf,
+  endOperated,
+  newSpace,
+  type Operated,
+  resource,
+  until,
+} from '../support/operated.ts'
 import { ANN } from '../support/reconcile.ts'
-import { newName, testService } from '../support/service.ts'
+import { newName } from '../support/service.ts'
 
 describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   let service: Service
   let kubernetes: Kubernetes
   let operated: Operated
   beforeAll(async () => {
-    ;({ service } = await testService())
-    kubernetes = await openKubernetes()
-    operated = operate(service)
+    ;({ service, kubernetes, operated } = await beginOperated())
   })
   afterAll(async () => {
-    await kubernetes?.leave()
-    if (kubernetes) await allGone(kubernetes)
+    await endOperated(kubernetes, operated)
     expect(operated?.failures).toEqual([])
-    await operated?.stop()
   })
 
   const clientOf = async (realm: string, name: string) =>

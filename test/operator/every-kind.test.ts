@@ -5,10 +5,10 @@ import type { Key, KindName } from '../../src/kinds/kind.ts'
 import { parentFields, resourceNames } from '../../src/realm-file/resource-kinds.ts'
 import { type Service, SYSTEM } from '../../src/service/service.ts'
 import { liveObject, remove } from '../support/changes.ts'
-import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes } from '../support/kubernetes.ts'
-import { allGone, newSpace, type Operated, operate, resource } from '../support/operated.ts'
+import { hasKubernetes, type Kubernetes, onKubernetes } from '../support/kubernetes.ts'
+import { beginOperated, endOperated, newSpace, type Operated, resource } from '../support/operated.ts'
 import { documentOf, objectOf, world } from '../support/samples.ts'
-import { newName, testService } from '../support/service.ts'
+import { newName } from '../support/service.ts'
 
 const all = (Object.keys(kinds) as KindName[]).filter((kind) => kind !== 'realm')
 
@@ -17,14 +17,9 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   let kubernetes: Kubernetes
   let operated: Operated
   beforeAll(async () => {
-    ;({ service } = await testService())
-    kubernetes = await openKubernetes()
-    operated = operate(service)
+    ;({ service, kubernetes, operated } = await beginOperated())
   })
-  afterAll(async () => {
-    await kubernetes?.leave()
-    if (kubernetes) await allGone(kubernetes).finally(() => operated?.stop())
-  })
+  afterAll(() => endOperated(kubernetes, operated))
 
   /** A resource of the kind, below an object of the realm where it must be below one, and the key of its object. */
   function stated(kind: KindName, label: string, deletionPolicy: string) {

@@ -5,7 +5,7 @@ import { type Service, SYSTEM } from '../../src/service/service.ts'
 import { liveObject } from '../support/changes.ts'
 import { FAULTS, type Fault, type FaultProxy, only, openFaultProxy } from '../support/fault-proxy.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes } from '../support/kubernetes.ts'
-import { allGone, newSpace, type Operated, operate, resource } from '../support/operated.ts'
+import { endOperated, newSpace, type Operated, operate, resource } from '../support/operated.ts'
 import { newName, testService } from '../support/service.ts'
 
 /** What a person may be told of; the others pass without a word. */
@@ -25,11 +25,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await proxy.close()
   })
   afterAll(async () => {
-    if (!kubernetes) return
-    operated = operate(service)
-    await kubernetes.leave()
-    await allGone(kubernetes)
-    await operated.stop()
+    if (kubernetes) await endOperated(kubernetes, operate(service))
   })
 
   // The silent one takes as long as a watch may be silent: a campaign has the time.

@@ -22,19 +22,19 @@ import {
   repositoryIn,
   sshServer,
 } from '../support/git.ts'
-import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes } from '../support/kubernetes.ts'
+import { hasKubernetes, type Kubernetes, onKubernetes } from '../support/kubernetes.ts'
 import {
-  allGone,
+  beginOperated,
+  endOperated,
   type Found,
   newSpace,
   type Operated,
-  operate,
   operatorsCluster,
   resource,
   type Space,
   until,
 } from '../support/operated.ts'
-import { newName, testService } from '../support/service.ts'
+import { newName } from '../support/service.ts'
 
 const PASSWORD = 'token-of-the-repository'
 
@@ -46,14 +46,11 @@ describe.skipIf(!hasKubernetes || !hasGit)(onKubernetes, () => {
   const hosts: GitServer[] = []
   const spaces: Space[] = []
   beforeAll(async () => {
-    ;({ service } = await testService())
-    kubernetes = await openKubernetes()
-    operated = operate(service)
+    ;({ service, kubernetes, operated } = await beginOperated())
   })
   afterAll(async () => {
     delete process.env.GIT_SSL_CAINFO
-    await kubernetes?.leave()
-    if (kubernetes) await allGone(kubernetes).finally(() => operated?.stop())
+    await endOperated(kubernetes, operated)
     for (const host of hosts) await host.close()
     for (const folder of folders) await rm(folder, { recursive: true, force: true })
   })

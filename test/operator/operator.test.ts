@@ -6,9 +6,10 @@ import { listPlans } from '../../src/service/plans.ts'
 import { type Service, SYSTEM } from '../../src/service/service.ts'
 import { listSources, sourcesOf } from '../../src/service/sources.ts'
 import { change, liveObject } from '../support/changes.ts'
-import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes, resourcesIn } from '../support/kubernetes.ts'
+import { hasKubernetes, type Kubernetes, onKubernetes, resourcesIn } from '../support/kubernetes.ts'
 import {
-  allGone,
+  beginOperated,
+  endOperated,
   type Found,
   newSpace,
   type Operated,
@@ -18,21 +19,16 @@ import {
   until,
 } from '../support/operated.ts'
 import { ANN } from '../support/reconcile.ts'
-import { newName, testService } from '../support/service.ts'
+import { newName } from '../support/service.ts'
 
 describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   let service: Service
   let kubernetes: Kubernetes
   let operated: Operated
   beforeAll(async () => {
-    ;({ service } = await testService())
-    kubernetes = await openKubernetes()
-    operated = operate(service)
+    ;({ service, kubernetes, operated } = await beginOperated())
   })
-  afterAll(async () => {
-    await kubernetes?.leave()
-    if (kubernetes) await allGone(kubernetes).finally(() => operated?.stop())
-  })
+  afterAll(() => endOperated(kubernetes, operated))
 
   const clientOf = async (realm: string, name: string) =>
     (await liveObject(service, SYSTEM, realm, 'client', name).catch(() => undefined))?.representation

@@ -6,7 +6,7 @@ import { namesOf, sourceNames } from '../../src/operator/names.ts'
 import { type Service, SYSTEM } from '../../src/service/service.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes } from '../support/kubernetes.ts'
 import {
-  allGone,
+  endOperated,
   newSpace,
   type Operated,
   operate,
@@ -59,8 +59,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     space = await newSpace(kubernetes)
   })
   afterAll(async () => {
-    await kubernetes?.leave()
-    if (kubernetes) await allGone(kubernetes).finally(() => operated?.stop())
+    await endOperated(kubernetes, operated)
     await service?.close()
   })
 

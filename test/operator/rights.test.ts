@@ -7,7 +7,15 @@ import { rendered } from '../support/chart.ts'
 import { hasHelm, withHelm } from '../support/helm.ts'
 import { installImports } from '../support/keycloak-imports.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes, resourcesIn } from '../support/kubernetes.ts'
-import { allGone, newSpace, type Operated, operate, operatorsCluster, resource, until } from '../support/operated.ts'
+import {
+  endOperated,
+  newSpace,
+  type Operated,
+  operate,
+  operatorsCluster,
+  resource,
+  until,
+} from '../support/operated.ts'
 import { newName, testService } from '../support/service.ts'
 
 /** A rule of a ClusterRole. */
@@ -27,10 +35,7 @@ describe.skipIf(!hasKubernetes || !hasHelm)(hasHelm ? onKubernetes : withHelm, (
     const { service } = await testService()
     operated = operate(service, { cluster: recording(operatorsCluster(), used) })
   })
-  afterAll(async () => {
-    await kubernetes?.leave()
-    if (kubernetes) await allGone(kubernetes).finally(() => operated?.stop())
-  })
+  afterAll(() => endOperated(kubernetes, operated))
 
   test('each right is used, and none is missing', async () => {
     const space = await newSpace(kubernetes)

@@ -9,12 +9,20 @@ import { resourceNames } from '../../src/realm-file/resource-kinds.ts'
 import { type Service, SYSTEM } from '../../src/service/service.ts'
 import { realmFiles } from '../support/imports.ts'
 import { installImports, removeImports } from '../support/keycloak-imports.ts'
-import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes } from '../support/kubernetes.ts'
-import { allGone, newSpace, type Operated, operate, resource, type Space, until } from '../support/operated.ts'
+import { hasKubernetes, type Kubernetes, onKubernetes } from '../support/kubernetes.ts'
+import {
+  beginOperated,
+  endOperated,
+  newSpace,
+  type Operated,
+  resource,
+  type Space,
+  until,
+} from '../support/operated.ts'
 import { planText, source } from '../support/reconcile.ts'
 import { documentOf, world } from '../support/samples.ts'
 import { separate } from '../support/separate.ts'
-import { newName, testService } from '../support/service.ts'
+import { newName } from '../support/service.ts'
 
 const documentIn = (file: URL) => parseDocuments(file.pathname, readFileSync(file, 'utf8'))[0]!
 const moped = new URL('moped.json', realmFiles)
@@ -25,13 +33,10 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   let kubernetes: Kubernetes
   let operated: Operated
   beforeAll(async () => {
-    ;({ service } = await testService())
-    kubernetes = await openKubernetes()
-    operated = operate(service)
+    ;({ service, kubernetes, operated } = await beginOperated())
   })
   afterAll(async () => {
-    await kubernetes?.leave()
-    if (kubernetes) await allGone(kubernetes).finally(() => operated?.stop())
+    await endOperated(kubernetes, operated)
     if (kubernetes) await removeImports(kubernetes)
   })
 

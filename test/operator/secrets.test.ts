@@ -3,33 +3,28 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { renewSecret } from '../../src/service/resources/client-secrets.ts'
 import { type Service, SYSTEM } from '../../src/service/service.ts'
 import { liveObject } from '../support/changes.ts'
-import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes } from '../support/kubernetes.ts'
+import { hasKubernetes, type Kubernetes, onKubernetes } from '../support/kubernetes.ts'
 import {
-  allGone,
+  beginOperated,
   conditionOf,
+  endOperated,
   newSpace,
   type Operated,
-  operate,
   resource,
   type Space,
   until,
 } from '../support/operated.ts'
 import { ANN } from '../support/reconcile.ts'
-import { newName, testService } from '../support/service.ts'
+import { newName } from '../support/service.ts'
 
 describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   let service: Service
   let kubernetes: Kubernetes
   let operated: Operated
   beforeAll(async () => {
-    ;({ service } = await testService())
-    kubernetes = await openKubernetes()
-    operated = operate(service)
+    ;({ service, kubernetes, operated } = await beginOperated())
   })
-  afterAll(async () => {
-    await kubernetes?.leave()
-    if (kubernetes) await allGone(kubernetes).finally(() => operated?.stop())
-  })
+  afterAll(() => endOperated(kubernetes, operated))
 
   const secretOf = async (realm: string, client: string) => {
     const { representation } = await liveObject(service, SYSTEM, realm, 'client', client)

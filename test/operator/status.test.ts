@@ -3,20 +3,20 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Cluster, openCluster } from '../../src/operator/cluster.ts'
 import { type Service, SYSTEM } from '../../src/service/service.ts'
 import { change, liveObject } from '../support/changes.ts'
-import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes } from '../support/kubernetes.ts'
+import { hasKubernetes, type Kubernetes, onKubernetes } from '../support/kubernetes.ts'
 import {
-  allGone,
+  beginOperated,
   conditionOf,
+  endOperated,
   type Found,
   newSpace,
   type Operated,
-  operate,
   resource,
   type Space,
   until,
 } from '../support/operated.ts'
 import { ANN } from '../support/reconcile.ts'
-import { newName, testService } from '../support/service.ts'
+import { newName } from '../support/service.ts'
 
 /** What is wrong with a version of a resource, given the one before. */
 function broken({ metadata, status }: Found, before: Found): string[] {
@@ -57,15 +57,12 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   let operated: Operated
   const ending = new AbortController()
   beforeAll(async () => {
-    ;({ service } = await testService())
-    kubernetes = await openKubernetes()
+    ;({ service, kubernetes, operated } = await beginOperated())
     cluster = openCluster()
-    operated = operate(service)
   })
   afterAll(async () => {
     ending.abort()
-    await kubernetes?.leave()
-    if (kubernetes) await allGone(kubernetes).finally(() => operated?.stop())
+    await endOperated(kubernetes, operated)
   })
 
   /** Keeps every version of the resources of a kind, and looks at each as it comes. */

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { openService, type Service, SYSTEM } from '../../src/service/service.ts'
 import { liveObject } from '../support/changes.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes } from '../support/kubernetes.ts'
-import { allGone, conditionOf, newSpace, type Operated, operate, resource, until } from '../support/operated.ts'
+import { conditionOf, endOperated, newSpace, type Operated, operate, resource, until } from '../support/operated.ts'
 import { type Relay, relayTo } from '../support/relay.ts'
 import { newDatabase, newName } from '../support/service.ts'
 
@@ -26,8 +26,7 @@ describe.skipIf(!hasKubernetes || !inject('databaseUrl'))(onKubernetes, () => {
     operated = operate(service)
   })
   afterAll(async () => {
-    await kubernetes?.leave()
-    if (kubernetes) await allGone(kubernetes).finally(() => operated?.stop())
+    await endOperated(kubernetes, operated)
     await service?.close()
     await direct?.end()
     await relay?.close()

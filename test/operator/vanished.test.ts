@@ -3,23 +3,18 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Service, SYSTEM } from '../../src/service/service.ts'
 import { sourcesOf } from '../../src/service/sources.ts'
 import { liveObject } from '../support/changes.ts'
-import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes } from '../support/kubernetes.ts'
-import { allGone, newSpace, type Operated, operate, resource } from '../support/operated.ts'
-import { newName, testService } from '../support/service.ts'
+import { hasKubernetes, type Kubernetes, onKubernetes } from '../support/kubernetes.ts'
+import { beginOperated, endOperated, newSpace, type Operated, operate, resource } from '../support/operated.ts'
+import { newName } from '../support/service.ts'
 
 describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   let service: Service
   let kubernetes: Kubernetes
   let operated: Operated
   beforeAll(async () => {
-    ;({ service } = await testService())
-    kubernetes = await openKubernetes()
-    operated = operate(service)
+    ;({ service, kubernetes, operated } = await beginOperated())
   })
-  afterAll(async () => {
-    await kubernetes?.leave()
-    if (kubernetes) await allGone(kubernetes).finally(() => operated?.stop())
-  })
+  afterAll(() => endOperated(kubernetes, operated))
 
   test('of resources that come back one by one, and in another order, nothing is deleted or written', async () => {
     const space = await newSpace(kubernetes)

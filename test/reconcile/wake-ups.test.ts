@@ -22,12 +22,13 @@ afterAll(async () => {
 async function listening(from: Service) {
   const { all, put, until } = inbox<Wake>()
   const stop = from.subscribe(put)
+  let asked = 0
   await said('plan', 'begun')
   return {
     stop,
     /** What came until now. */
     async heard() {
-      await said('plan', 'ended')
+      await said('plan', `asked ${++asked}`)
       return all.filter(({ topic }) => topic !== 'plan' && topic !== 'everything')
     },
   }

@@ -4,7 +4,8 @@ import { type Cluster, openCluster } from '../../src/operator/cluster.ts'
 import { OPERATE, type OperatorOptions, operator } from '../../src/operator/operator.ts'
 import { seekLease } from '../../src/service/leases.ts'
 import type { Service } from '../../src/service/service.ts'
-import type { Kubernetes, Resource } from './kubernetes.ts'
+import { type Kubernetes, openKubernetes, type Resource } from './kubernetes.ts'
+import { testService } from './service.ts'
 
 /** How long a test waits for what must come, in milliseconds. */
 const timeout = 60_000
@@ -106,11 +107,28 @@ export async function newSpace(kubernetes: Kubernetes, labels: Record<string, st
 }
 
 /** Deletes what was applied, and waits until it is gone: nothing holds it, as long as the operator runs. */
-export async function allGone(kubernetes: Kubernetes): Promise<void> {
+async function allGone(kubernetes: Kubernetes): Promise<void> {
   const paths = [...spaces.values()].flatMap((own) => [...own])
   for (const path of paths) await kubernetes.ask('DELETE', path)
   const isEmpty = async (path: string) => (await kubernetes.ask('GET', `${path}?limit=1`)).body.items?.length === 0
   for (const path of paths) await vi.waitUntil(() => isEmpty(path), { timeout, interval: 200 })
+}
+
+/** Ends the operator of a test file, after all that its tests have applied is gone; also where something of it stays. */
+export async function endOperated(kubernetes?: Kubernetes, operated?: Operated): Promise<void> {
+  await kubernetes?.leave()
+  try {
+    if (kubernetes) await allGone(kubernetes)
+  } finally {
+    await operated?.stop()
+  }
+}
+
+/** The service of the tests, the API server, and the operator that follows it. */
+export async function beginOperated(): Promise<{ service: Service; kubernetes: Kubernetes; operated: Operated }> {
+  const { service } = await testService()
+  const kubernetes = await openKubernetes()
+  return { service, kubernetes, operated: operate(service) }
 }
 
 /** A condition of a resource, where it has that. */
