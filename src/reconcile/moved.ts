@@ -1,4 +1,5 @@
 // What has moved since a plan was made: what was live then and what is now, and who changed it. Pure.
+import { isDeepStrictEqual } from 'node:util'
 import { missing, resolve } from '../kinds/compare.ts'
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
@@ -39,7 +40,7 @@ export function movedBetween(realm: string, then: readonly Action[], now: readon
   })
 }
 
-/** What a plan deletes, or takes along, is part of what it does, though the plan does not say what it is like. */
+/** What a plan deletes, or takes along, is part of what it does with all that it is, though the plan does not say what it is like. */
 export function deletionsMoved(realm: string, then: Deleting, now: Deleting): Moved[] {
   const versions = new Map(then.actions.filter(isDeletion).map(({ kind, id, version }) => [`${kind} ${id}`, version]))
   const changed = now.actions.filter(isDeletion).filter(({ kind, id, version }) => {
@@ -51,6 +52,10 @@ export function deletionsMoved(realm: string, then: Deleting, now: Deleting): Mo
   )
   const others = (all: typeof before, known: typeof before) =>
     [...all!].flatMap(([id, one]) => (known!.has(id) ? [] : one))
+  const takenOtherwise = [...after!].flatMap(([id, one]) => {
+    const as = before!.get(id)
+    return as && !isDeepStrictEqual(as.fields, one.fields) ? one : []
+  })
   const told =
     (object: Moved['object']) =>
     (one: { kind: string; key: Key; id?: string; object?: string }): Moved => ({
@@ -61,7 +66,7 @@ export function deletionsMoved(realm: string, then: Deleting, now: Deleting): Mo
       object: object!,
     })
   return [
-    ...changed.map(told('changed')),
+    ...[...changed, ...takenOtherwise].map(told('changed')),
     ...others(after, before).map(told('created')),
     ...others(before, after).map(told('deleted')),
   ]
@@ -75,6 +80,8 @@ export interface Deleting {
     readonly kind: string
     readonly object: string
     readonly key: Key
+    /** Of a deletion: what it was. */
+    readonly fields: Readonly<Record<string, Json>>
   }[]
 }
 

@@ -1,6 +1,7 @@
 // Opens the store: PostgreSQL, or PGlite in this process. Everything above sees one Kysely handle.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { mkdir } from 'node:fs/promises'
+import { setFlagsFromString } from 'node:v8'
 import { PGlite } from '@electric-sql/pglite'
 import { type CompiledQuery, Kysely, PGliteDialect, PostgresDialect } from 'kysely'
 import pg from 'pg'
@@ -136,8 +137,16 @@ async function openEmbedded(
   }
 }
 
+/**
+ * What PGlite runs is compiled twice: at once, and again with optimizations once it has run long enough. Of the function
+ * that evaluates expressions the second takes 800 ms and 600 MB, which most commands end before it pays back: it comes
+ * after about a second of that function instead of some milliseconds. It is a number of bytes that have run, roughly.
+ */
+const WASM_TIERING_BUDGET = 2_000_000_000
+
 /** A PGlite of its own: the folder as it is, or made from the prepared image of the empty database, which has every migration. */
 async function openPGlite(folder: string | undefined, level: string): Promise<PGlite> {
+  setFlagsFromString(`--wasm-tiering-budget=${WASM_TIERING_BUDGET}`)
   const parsers = { 20: Number }
   const dataDir = folder ? `file://${folder}/pglite` : 'memory://'
   if (level !== LAST_MIGRATION) return PGlite.create({ dataDir, parsers })

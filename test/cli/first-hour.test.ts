@@ -2,6 +2,7 @@
 import { cp, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { everything } from '../support/campaign.ts'
 import { type Workplace, workplace } from '../support/cli.ts'
 import { committer, repositoryIn } from '../support/git.ts'
 
@@ -89,7 +90,7 @@ async function all(shell: (line: string) => ReturnType<Workplace['run']>, lines:
   return said
 }
 
-test('an export into a folder has a file for each object, and plans to nothing', async () => {
+test.runIf(everything)('an export into a folder has a file for each object, and plans to nothing', async () => {
   await at.run('init', 'my-realm.yaml')
   await at.run('apply', 'my-realm.yaml')
   expect(await at.run('export', 'my-realm', '--dir', 'out')).toMatchObject({ code: 0, out: 'Wrote 2 files to out.\n' })
@@ -149,7 +150,7 @@ test('with the server: it applies its folder, follows edits, and commands find i
   expect(await at.run('drift')).toMatchObject({ code: 0, out: expect.stringContaining('No drift') })
 })
 
-test('a lost password of the administrator is set anew on the store', async () => {
+test.runIf(everything)('a lost password of the administrator is set anew on the store', async () => {
   const flags = (password: string) => ['--user', 'admin', '--password', password]
   let server = await at.serve('--source', '')
   await server.stop()
@@ -188,7 +189,7 @@ test('an administrator changes their password on the running server', async () =
   expect(await server.stop()).toBe(0)
 })
 
-test('sources of one realm go together: what moves from one to the other stays', async () => {
+test.runIf(everything)('sources of one realm go together: what moves from one to the other stays', async () => {
   const client = (name: string) => `realm: shared\nclients:\n  - clientId: ${name}\n`
   await writeFile(file('one.yaml'), `${client('moving')}  - clientId: staying\n`)
   await writeFile(file('two.yaml'), client('other'))

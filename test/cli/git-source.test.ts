@@ -5,12 +5,14 @@ import { mkdir, mkdtemp, readdir, readFile, symlink, writeFile } from 'node:fs/p
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, inject, test as testOf } from 'vitest'
+import { everything } from '../support/campaign.ts'
 import { type Workplace, workplace } from '../support/cli.ts'
 import { type GitServer, gitServer, hasGit, hasSshd, type Repository, repositoryIn, sshServer } from '../support/git.ts'
 
 if (!hasGit) console.warn('There is no git here: sources in git are not tested.')
 if (!hasSshd) console.warn('There is no sshd here: git over ssh is not tested.')
 const test = testOf.skipIf(!hasGit)
+const testOfAll = testOf.runIf(hasGit && everything)
 
 const PASSWORD = 'token-of-the-repository'
 const SECRET = 'secret-of-the-webhook'
@@ -113,24 +115,27 @@ testOf.runIf(hasGit && inject('databaseUrl'))(
   },
 )
 
-test('what a killed server had fetched is removed by the next one; what a running one has fetched stays', async () => {
-  await repository.push({ 'acme.yaml': realm('One') })
-  const serve = (data: string) => at.serve('--source', repository.url, '--data', data)
-  const running = await serve('one')
-  const [own] = await clones()
-  const killed = await serve('two')
-  const [left] = (await clones()).filter((name) => name !== own)
-  expect(left).toBeDefined()
-  await killed.kill()
-  await serve('three')
-  expect(await clones()).toHaveLength(2)
-  expect(await clones()).toContain(own)
-  expect(await clones()).not.toContain(left)
-  await running.stop()
-  expect(await clones()).not.toContain(own)
-})
+testOfAll(
+  'what a killed server had fetched is removed by the next one; what a running one has fetched stays',
+  async () => {
+    await repository.push({ 'acme.yaml': realm('One') })
+    const serve = (data: string) => at.serve('--source', repository.url, '--data', data)
+    const running = await serve('one')
+    const [own] = await clones()
+    const killed = await serve('two')
+    const [left] = (await clones()).filter((name) => name !== own)
+    expect(left).toBeDefined()
+    await killed.kill()
+    await serve('three')
+    expect(await clones()).toHaveLength(2)
+    expect(await clones()).toContain(own)
+    expect(await clones()).not.toContain(left)
+    await running.stop()
+    expect(await clones()).not.toContain(own)
+  },
+)
 
-test('a push is found by asking; a server that does not answer is told of once, and asked again', async () => {
+testOfAll('a push is found by asking; a server that does not answer is told of once, and asked again', async () => {
   host.up = false
   await repository.push({ 'acme.yaml': realm('One') })
   const server = await at.serve('--source', `http://ci:${PASSWORD}@${host.host}/realms.git`, '--source-interval', '1')
@@ -173,31 +178,34 @@ test('where signatures are demanded, only what one of the signers has committed 
   await next
 })
 
-test('documents of a repository take values from what the settings allow; on one’s own machine from everything', async () => {
-  await mkdir(join(at.folder, 'values'))
-  await writeFile(join(at.folder, 'values', 'name'), 'From a file')
-  await symlink(join(at.folder, 'secret'), join(at.folder, 'values', 'link'))
-  const folder = join(at.folder, 'values')
-  await repository.push({ 'acme.yaml': realm('$(env:REALM_NAME)') })
-  const allowed = `env:REALM_*,file:${folder}`
-  const server = await at.serve('--source', repository.url, '--source-interval', '1', '--source-variables', allowed)
-  expect(server.output()).toContain('→ From a variable')
-  let next = server.until('→ From a file')
-  await repository.push({ 'acme.yaml': realm(`$(file:${folder}/name)`) })
-  await next
-  for (const variable of ['$(env:OTHER_NAME)', `$(file:${folder}/link)`, `$(file:${folder}/../secret)`]) {
-    next = server.until('is not allowed in documents here')
-    await repository.push({ 'acme.yaml': realm(variable) })
+testOfAll(
+  'documents of a repository take values from what the settings allow; on one’s own machine from everything',
+  async () => {
+    await mkdir(join(at.folder, 'values'))
+    await writeFile(join(at.folder, 'values', 'name'), 'From a file')
+    await symlink(join(at.folder, 'secret'), join(at.folder, 'values', 'link'))
+    const folder = join(at.folder, 'values')
+    await repository.push({ 'acme.yaml': realm('$(env:REALM_NAME)') })
+    const allowed = `env:REALM_*,file:${folder}`
+    const server = await at.serve('--source', repository.url, '--source-interval', '1', '--source-variables', allowed)
+    expect(server.output()).toContain('→ From a variable')
+    let next = server.until('→ From a file')
+    await repository.push({ 'acme.yaml': realm(`$(file:${folder}/name)`) })
     await next
-  }
-  expect(await displayName()).toBe('From a file')
-  await repository.push({ 'acme.yaml': realm('$(env:OTHER_NAME)') })
-  expect((await at.run('plan', repository.url)).out).toContain('Nobody shall see this')
-  expect(server.output()).not.toContain('Nobody shall see this')
-  await server.stop()
-  const closed = await at.serve('--source', repository.url)
-  expect(closed.output()).toContain('$(env:OTHER_NAME) is not allowed in documents here')
-})
+    for (const variable of ['$(env:OTHER_NAME)', `$(file:${folder}/link)`, `$(file:${folder}/../secret)`]) {
+      next = server.until('is not allowed in documents here')
+      await repository.push({ 'acme.yaml': realm(variable) })
+      await next
+    }
+    expect(await displayName()).toBe('From a file')
+    await repository.push({ 'acme.yaml': realm('$(env:OTHER_NAME)') })
+    expect((await at.run('plan', repository.url)).out).toContain('Nobody shall see this')
+    expect(server.output()).not.toContain('Nobody shall see this')
+    await server.stop()
+    const closed = await at.serve('--source', repository.url)
+    expect(closed.output()).toContain('$(env:OTHER_NAME) is not allowed in documents here')
+  },
+)
 
 testOf.skipIf(!hasSshd)('a repository is read over ssh, from a host that is known', async () => {
   const ssh = await sshServer(at.folder)

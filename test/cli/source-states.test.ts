@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { everything } from '../support/campaign.ts'
 import { type Workplace, workplace } from '../support/cli.ts'
 
 let at: Workplace
@@ -30,63 +31,67 @@ test('a suspended source takes no part in runs of others that state the same rea
   expect(await next).not.toContain('base at')
 })
 
-test('a source waits for those it depends on; it is suspended, resumed, and called otherwise', async () => {
-  await state('base', 'realm: base\ndisplyName: Wrong\n')
-  await state('team', 'realm: team\ndisplayName: One\n')
-  const sources = resource('team', { path: 'team.yaml', dependsOn: ['base'] }) + resource('base', { path: 'base.yaml' })
-  await writeFile(join(at.folder, 'sources.yaml'), sources)
-  const server = await at.serve('--sources', 'sources.yaml')
-  expect(server.output()).toContain('team.yaml: it is applied after base.')
-  expect(await shown('base')).toMatchObject({
-    realms: [],
-    status: {
-      ready: { status: 'False', reason: 'Refused', message: expect.stringContaining('base.yaml:2:1: ') },
-      problems: [{ file: 'base.yaml', line: 2, column: 1, message: expect.stringContaining('displayName') }],
-    },
-  })
-  expect(await (await fetch(`${server.url}/metrics`)).text()).toContain('regent_sources_not_ready 2')
+test.runIf(everything)(
+  'a source waits for those it depends on; it is suspended, resumed, and called otherwise',
+  async () => {
+    await state('base', 'realm: base\ndisplyName: Wrong\n')
+    await state('team', 'realm: team\ndisplayName: One\n')
+    const sources =
+      resource('team', { path: 'team.yaml', dependsOn: ['base'] }) + resource('base', { path: 'base.yaml' })
+    await writeFile(join(at.folder, 'sources.yaml'), sources)
+    const server = await at.serve('--sources', 'sources.yaml')
+    expect(server.output()).toContain('team.yaml: it is applied after base.')
+    expect(await shown('base')).toMatchObject({
+      realms: [],
+      status: {
+        ready: { status: 'False', reason: 'Refused', message: expect.stringContaining('base.yaml:2:1: ') },
+        problems: [{ file: 'base.yaml', line: 2, column: 1, message: expect.stringContaining('displayName') }],
+      },
+    })
+    expect(await (await fetch(`${server.url}/metrics`)).text()).toContain('regent_sources_not_ready 2')
 
-  let next = server.until('+ realm team')
-  await state('base', 'realm: base\n')
-  expect(await next).toContain('realm base (new)')
-  expect(await shown('team')).toMatchObject({
-    realms: ['team'],
-    status: { ready: { status: 'True', reason: 'Applied' }, attempts: [{}, { message: 'it is applied after base' }] },
-  })
+    let next = server.until('+ realm team')
+    await state('base', 'realm: base\n')
+    expect(await next).toContain('realm base (new)')
+    expect(await shown('team')).toMatchObject({
+      realms: ['team'],
+      status: { ready: { status: 'True', reason: 'Applied' }, attempts: [{}, { message: 'it is applied after base' }] },
+    })
 
-  next = server.until('is suspended')
-  expect(await at.run('source', 'suspend', 'team')).toMatchObject({ code: 0 })
-  await next
-  await state('team', 'realm: team\ndisplayName: Two\n')
-  expect((await at.run('source', 'list')).out).toContain('suspended by')
-  expect(server.output()).not.toContain('One → Two')
-  expect(await at.run('source', 'force', 'team')).toMatchObject({
-    code: 1,
-    err: expect.stringContaining('"regent source resume" lets it go on'),
-  })
-  next = server.until('One → Two')
-  await at.run('source', 'resume', 'team')
-  await next
+    next = server.until('is suspended')
+    expect(await at.run('source', 'suspend', 'team')).toMatchObject({ code: 0 })
+    await next
+    await state('team', 'realm: team\ndisplayName: Two\n')
+    expect((await at.run('source', 'list')).out).toContain('suspended by')
+    expect(server.output()).not.toContain('One → Two')
+    expect(await at.run('source', 'force', 'team')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('"regent source resume" lets it go on'),
+    })
+    next = server.until('One → Two')
+    await at.run('source', 'resume', 'team')
+    await next
 
-  expect(await at.run('source', 'rename', 'team', 'base')).toMatchObject({
-    code: 1,
-    err: expect.stringContaining('there is a source base already'),
-  })
-  next = server.until('team.yaml is called crew now')
-  await at.run('source', 'rename', 'team', 'crew')
-  await next
-  expect(await shown('crew')).toMatchObject({ realms: ['team'], status: { ready: { status: 'True' } } })
-  expect((await at.run('plan', 'team.yaml', '--name', 'crew')).out).toContain('Nothing to do.')
-  // By its former name it is read by nobody, until it is called so again.
-  await state('team', 'realm: team\ndisplayName: Three\n')
-  expect(await shown('team')).toMatchObject({ realms: [], suspended: { renamedTo: 'crew' } })
-  next = server.until('Two → Three')
-  await at.run('source', 'rename', 'crew', 'team')
-  await next
-  expect(await shown('team')).toMatchObject({ realms: ['team'], suspended: null })
-})
+    expect(await at.run('source', 'rename', 'team', 'base')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('there is a source base already'),
+    })
+    next = server.until('team.yaml is called crew now')
+    await at.run('source', 'rename', 'team', 'crew')
+    await next
+    expect(await shown('crew')).toMatchObject({ realms: ['team'], status: { ready: { status: 'True' } } })
+    expect((await at.run('plan', 'team.yaml', '--name', 'crew')).out).toContain('Nothing to do.')
+    // By its former name it is read by nobody, until it is called so again.
+    await state('team', 'realm: team\ndisplayName: Three\n')
+    expect(await shown('team')).toMatchObject({ realms: [], suspended: { renamedTo: 'crew' } })
+    next = server.until('Two → Three')
+    await at.run('source', 'rename', 'crew', 'team')
+    await next
+    expect(await shown('team')).toMatchObject({ realms: ['team'], suspended: null })
+  },
+)
 
-test('a source that contradicts another one is tried again when that one was applied', async () => {
+test.runIf(everything)('a source that contradicts another one is tried again when that one was applied', async () => {
   await state('one', 'realm: acme\ndisplayName: One\n')
   await state('two', 'realm: acme\nenabled: true\n')
   const server = await at.serve('--source', 'one.yaml', '--source', 'two.yaml')
@@ -99,7 +104,7 @@ test('a source that contradicts another one is tried again when that one was app
   expect((await shown('two.yaml')).status.ready).toMatchObject({ status: 'True' })
 })
 
-test('what a rollback holds goes on when it is resumed without naming a realm', async () => {
+test.runIf(everything)('what a rollback holds goes on when it is resumed without naming a realm', async () => {
   await state('acme', 'realm: acme\ndisplayName: One\n')
   const server = await at.serve('--source', 'acme.yaml')
   const next = server.until('One → Two')

@@ -1,5 +1,6 @@
 // A server that is killed while people log in keeps every session that it has acknowledged.
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { everything } from '../support/campaign.ts'
 import { type Workplace, workplace } from '../support/cli.ts'
 
 let at: Workplace
@@ -12,7 +13,7 @@ afterEach(() => at.leave())
 const AT_ONCE = 4
 const ACKNOWLEDGED = 12
 
-test('no acknowledged session is lost by kill -9', async () => {
+test.runIf(everything)('no acknowledged session is lost by kill -9', async () => {
   const serve = () => at.serve('--source', '', '--port', '0')
   const first = await serve()
   const post = async (url: string, form: Record<string, string>) => {

@@ -14,11 +14,12 @@ import { applySources, planSources } from '../../src/reconcile/run.ts'
 import { readFileSource } from '../../src/reconcile/sources/file.ts'
 import { bootstrap } from '../../src/service/bootstrap.ts'
 import { openService, type Service, type StoreLocation, SYSTEM } from '../../src/service/service.ts'
+import { everything } from '../support/campaign.ts'
 import { DONE, type Errand, NOW } from '../support/killed.ts'
 import { guards } from '../support/reconcile.ts'
 import { newDatabase } from '../support/service.ts'
 
-const STEPS = Number(process.env.REGENT_STEPS ?? 3)
+const STEPS = Number(process.env.REGENT_STEPS ?? (everything ? 3 : 1))
 const CLIENTS = Number(process.env.REGENT_CLIENTS ?? 10)
 const PEOPLE = Number(process.env.REGENT_PEOPLE ?? 20)
 

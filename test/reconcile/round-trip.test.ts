@@ -6,6 +6,7 @@ import { type Document, restated } from '../../src/realm-file/document.ts'
 import { exportRealm } from '../../src/realm-file/render.ts'
 import { substitute } from '../../src/realm-file/substitute.ts'
 import { type Service, SYSTEM } from '../../src/service/service.ts'
+import { everything } from '../support/campaign.ts'
 import { applyAs, planText, source } from '../support/reconcile.ts'
 import { freshService } from '../support/service.ts'
 
@@ -73,7 +74,7 @@ describe.each(files)('%s', (name, file) => {
   )
 })
 
-test.skipIf(!existsSync(shared))(
+test.runIf(everything && existsSync(shared))(
   'all together, in any order, and the export of a master under another name',
   async () => {
     for (const order of [real, real.toReversed()]) {
