@@ -1,6 +1,5 @@
 // What has moved since a plan was made: what was live then and what is now, and who changed it. Pure.
-import { isDeepStrictEqual } from 'node:util'
-import { missing, resolve } from '../kinds/compare.ts'
+import { identical, missing, resolve } from '../kinds/compare.ts'
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key, KindName } from '../kinds/kind.ts'
@@ -54,7 +53,7 @@ export function deletionsMoved(realm: string, then: Deleting, now: Deleting): Mo
     [...all!].flatMap(([id, one]) => (known!.has(id) ? [] : one))
   const takenOtherwise = [...after!].flatMap(([id, one]) => {
     const as = before!.get(id)
-    return as && !isDeepStrictEqual(as.fields, one.fields) ? one : []
+    return as && !identical({ ...as.fields }, { ...one.fields }) ? one : []
   })
   const told =
     (object: Moved['object']) =>

@@ -10,6 +10,7 @@ import { findUser } from '../../src/service/resources/users.ts'
 import { SYSTEM } from '../../src/service/service.ts'
 import { joinSession, startSession } from '../../src/service/sessions.ts'
 import { addressOf, bodyFor, type Filled, fillRealm } from '../support/addresses.ts'
+import { aPart } from '../support/campaign.ts'
 import { type Mailbox, openMailbox } from '../support/mailbox.ts'
 import { applyAs, source } from '../support/reconcile.ts'
 import { nameOf, objectOf } from '../support/samples.ts'
@@ -84,7 +85,10 @@ test('one realm has about a hundred times as much as the other', async () => {
   }
 })
 
-test.each(inOrder)('$method $path', async (operation) => {
+/** What is made at an address is deleted there. */
+const paths = new Set(aPart([...new Set(inOrder.map(({ path }) => path))]))
+
+test.each(inOrder.filter(({ path }) => paths.has(path)))('$method $path', async (operation) => {
   const counts: number[] = []
   for (const realm of sizes) {
     const token = await uncounted.run(true, () => tokenFor(operation, realm))
