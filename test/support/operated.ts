@@ -108,10 +108,23 @@ export async function newSpace(kubernetes: Kubernetes, labels: Record<string, st
 
 /** Deletes what was applied, and waits until it is gone: nothing holds it, as long as the operator runs. */
 async function allGone(kubernetes: Kubernetes): Promise<void> {
-  const paths = [...spaces.values()].flatMap((own) => [...own])
+  const applied = [...spaces.values()]
+  const paths = applied.flatMap((own) => [...own])
+  // What has stayed once would fail all that follow.
+  for (const own of applied) own.clear()
   for (const path of paths) await kubernetes.ask('DELETE', path)
-  const isEmpty = async (path: string) => (await kubernetes.ask('GET', `${path}?limit=1`)).body.items?.length === 0
-  for (const path of paths) await vi.waitUntil(() => isEmpty(path), { timeout, interval: 200 })
+  for (const path of paths) {
+    let left: readonly Found[]
+    const isEmpty = async () => {
+      const { status, body } = await kubernetes.ask('GET', path)
+      // Other tests take the definition of imports away.
+      left = status === 404 ? [] : body.items
+      return left.length === 0
+    }
+    await vi.waitUntil(isEmpty, { timeout, interval: 200 }).catch((cause) => {
+      throw new Error(`what stays in ${path}: ${JSON.stringify(left, undefined, 1)}`, { cause })
+    })
+  }
 }
 
 /** Ends the operator of a test file, after all that its tests have applied is gone; also where something of it stays. */
