@@ -58,7 +58,12 @@ describe.skipIf(!hasKubernetes || !hasHelm)(hasHelm ? onKubernetes : withHelm, (
     const granted = rules.flatMap(({ apiGroups, resources, verbs }) =>
       resources.flatMap((name) => verbs.map((verb) => `${verb} ${apiGroups[0]}/${name}`)),
     )
-    await until(async () => granted.every((one) => used.has(one))).catch(() => {})
+    const areUsed = async () => {
+      // Other tests take it away, and bring it.
+      await installImports(kubernetes)
+      return granted.every((one) => used.has(one))
+    }
+    await until(areUsed).catch(() => {})
     expect([...used].sort()).toEqual(granted.sort())
     expect(operated.failures).toEqual([])
   })

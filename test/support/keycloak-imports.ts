@@ -6,6 +6,7 @@ const NAME = 'keycloakrealmimports.k8s.keycloak.org'
 const PATH = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${NAME}`
 /** Whose definition is the tests' own: another one is left alone. */
 const OWN = 'regent.dev/tests'
+const VERSIONS = ['v2beta1', 'v2alpha1']
 const timeout = 30_000
 
 const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
@@ -26,25 +27,43 @@ const definition: Resource = {
       plural: 'keycloakrealmimports',
       singular: 'keycloakrealmimport',
     },
-    versions: [version('v2beta1', true), version('v2alpha1', false)],
+    versions: VERSIONS.map((name) => version(name, name === 'v2beta1')),
   },
 }
 
 /** Brings the definition there, unless the cluster has it, and waits until both versions are served. */
 export async function installImports({ ask, apply }: Kubernetes): Promise<void> {
-  if ((await ask('GET', PATH)).status === 404) await apply(definition)
-  for (const one of ['v2alpha1', 'v2beta1']) {
-    const path = `/apis/k8s.keycloak.org/${one}/keycloakrealmimports?limit=1`
-    await vi.waitUntil(async () => (await ask('GET', path)).status === 200, { timeout })
+  const isThere = async () => {
+    // Other tests may just have taken it away.
+    if ((await ask('GET', PATH)).status === 404) await apply(definition)
+    return (await served(ask)).every((one) => one)
   }
+  await vi.waitUntil(isThere, { timeout })
 }
 
-/** Takes the definition away where it is the tests' own. Whether the cluster has none. */
+/** Takes the definition away where it is the tests' own, and waits until nothing is served. Whether the cluster has none. */
 export async function removeImports({ ask }: Kubernetes): Promise<boolean> {
   const { status, body } = await ask('GET', PATH)
   if (status === 404) return true
   if (body.metadata.labels?.[OWN] === undefined) return false
   await ask('DELETE', PATH)
-  await vi.waitUntil(async () => (await ask('GET', PATH)).status === 404, { timeout })
+  const isGone = async () => {
+    const now = await ask('GET', PATH)
+    // Other tests may bring it again; and who does so at once would else find what is about to end.
+    return now.status === 404 ? !(await served(ask)).some((one) => one) : now.body.metadata.uid !== body.metadata.uid
+  }
+  await vi.waitUntil(isGone, { timeout })
   return true
+}
+
+/** Of each version, whether the API server lists it, and answers it. */
+async function served(ask: Kubernetes['ask']): Promise<boolean[]> {
+  const all: boolean[] = []
+  for (const name of VERSIONS) {
+    const base = `/apis/k8s.keycloak.org/${name}`
+    const { status, body } = await ask('GET', base)
+    all.push(status === 200 && body.resources.some((one: { name: string }) => one.name === 'keycloakrealmimports'))
+    all.push((await ask('GET', `${base}/keycloakrealmimports?limit=1`)).status === 200)
+  }
+  return all
 }
