@@ -22,9 +22,13 @@ export function replica(service: Service, sources: readonly Watched[], failed: C
         if (topic === 'source' && name !== undefined) follower.woken(name).catch(failed)
       })
       const beginning = (async () => {
+        const watches: string[] = []
+        // Before they are read: what changes in between would never be noticed.
+        for (const source of sources) watches.push(await source.watch(follower))
         await follower.add(sources)
-        if (!ended) healing = startHealing(service, follower, tell, failed)
-        for (const source of sources) if (!ended) console.log(`${await source.watch(follower)}\n`)
+        if (ended) return
+        healing = startHealing(service, follower, tell, failed)
+        for (const line of watches) console.log(`${line}\n`)
       })()
       return {
         async end() {
