@@ -46,6 +46,8 @@ export interface OperatorOptions {
 
 /** Events that come together are looked at together: milliseconds. */
 const GATHER = 20
+/** What is gone, and not known to be so, is asked for again after so many milliseconds. */
+const LATE = 1000
 /** How often a realm is looked at although nothing has changed, in seconds. */
 const INTERVAL = 600
 
@@ -118,7 +120,8 @@ function operate(service: Service, options: OperatorOptions, lease: Lease): Tenu
       const isHolder = realm.holder !== undefined && known.holderOf(name) === realm.holder.namespace
       const gitSources = isHolder ? known.goingWith(name, realm.holder!.namespace) : []
       const options = { lease, limitOf, isHolder, before: known.namespacesIn(name), astray, gitSources }
-      await tell.hold(realm)
+      // What is gone already must not become live: nobody would take it away.
+      if (!(await tell.hold(realm))) return { wait: LATE, failed: false }
       const turned = await turnOf(service, realm, waitsFor(realm, now.realms), options)
       if ('result' in turned) known.put(realm, turned.result)
       const standing = 'result' in turned ? { result: await withSecrets(realm, turned.result) } : turned

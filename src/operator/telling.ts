@@ -15,8 +15,11 @@ export interface Stood {
 
 /** Says how resources stand. What is said already is not written again. Throws what the API server refuses, after all were told. */
 export interface Teller {
-  /** Keeps what the realm states from vanishing without a word. What cannot be kept so now, is when it is told how it stands. */
-  hold(realm: RealmOf): Promise<void>
+  /**
+   * Keeps what the realm states from vanishing without a word. What cannot be kept so now, is when it is told how it stands. Gives
+   * whether all is there still: the picture may be late.
+   */
+  hold(realm: RealmOf): Promise<boolean>
   realm(stood: Stood, drifts: readonly Drift[]): Promise<void>
   /** Resources that belong to no realm. */
   others(members: Desired['others']): Promise<void>
@@ -60,8 +63,12 @@ export function teller(picture: LivePicture, write: Writer, clock: () => Date): 
 
   return {
     async hold({ members }) {
-      const stating = members.flatMap(({ resource, stated }) => (stated ? (picture.latest(resource) ?? []) : []))
-      await Promise.allSettled(stating.filter(isOurs).map(write.hold))
+      const stating = members.flatMap(({ resource, stated }) => (stated && isOurs(resource) ? [resource] : []))
+      const isThere = async (resource: Resource) => {
+        const latest = picture.latest(resource)
+        return latest !== undefined && (await write.hold(latest).catch(() => true))
+      }
+      return (await Promise.all(stating.map(isThere))).every((one) => one)
     },
     realm({ realm, standing }, drifts) {
       const isDone = ({ file }: Member) =>

@@ -17,8 +17,8 @@ const plurals = new Map([...Object.values(kinds).map(namesOf), sourceNames].map(
 
 /** Writes about resources of Regent's own kinds; of others it can only tell. Throws ClusterError: see isOvertaken. */
 export interface Writer {
-  /** Keeps the resource until its object is gone. */
-  hold(resource: Resource): Promise<void>
+  /** Keeps the resource until its object is gone. Gives whether it is there. */
+  hold(resource: Resource): Promise<boolean>
   /** Says how the resource stands, by server-side apply, and holds it. */
   say(resource: Resource, status: Status): Promise<void>
   /** Lets the resource go. */
@@ -47,9 +47,11 @@ export function writer(cluster: Cluster, put: (resource: Resource) => void): Wri
   const patch = async (path: string, body: unknown, type: string) => {
     try {
       put(await turn(() => cluster.ask<Resource>('PATCH', path, body, type)))
+      return true
     } catch (error) {
       // It is gone: there is nothing to say of it.
-      if (!(error instanceof ClusterError && error.status === 404)) throw error
+      if (error instanceof ClusterError && error.status === 404) return false
+      throw error
     }
   }
   const setFinalizers = (resource: Resource, finalizers: readonly string[]) =>
@@ -57,13 +59,14 @@ export function writer(cluster: Cluster, put: (resource: Resource) => void): Wri
 
   const hold = async (resource: Resource) => {
     const { finalizers = [], deletionTimestamp } = resource.metadata
-    if (!deletionTimestamp && !finalizers.includes(FINALIZER)) await setFinalizers(resource, [...finalizers, FINALIZER])
+    const isHeld = deletionTimestamp !== undefined || finalizers.includes(FINALIZER)
+    return isHeld || setFinalizers(resource, [...finalizers, FINALIZER])
   }
 
   return {
     hold,
     async say(resource, status) {
-      await hold(resource)
+      if (!(await hold(resource))) return
       if (isDeepStrictEqual(resource.status, status)) return
       const { apiVersion, kind, metadata } = resource
       const { namespace, name, uid } = metadata

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 import { operations } from '../../src/http/admin/index.ts'
 import { kinds } from '../../src/kinds/index.ts'
 import { type Difference, differences, expand, type Place } from '../support/answers.ts'
+import { aPart } from '../support/campaign.ts'
 import { importOf, imports } from '../support/imports.ts'
 import { type Answers, readRealm } from '../support/read-realm.ts'
 import { testServer } from '../support/server.ts'
@@ -35,7 +36,7 @@ const text = ({ operation, object, field, expected, actual }: Difference) =>
 
 const short = (value: unknown) => (JSON.stringify(value) ?? 'nothing').slice(0, 200)
 
-test.for(Object.keys(imports))(
+test.for(aPart(Object.keys(imports)))(
   '%s is read back as from the reference server',
   { timeout: 300_000 },
   async (name, { skip }) => {
