@@ -53,7 +53,7 @@ export function deletionsMoved(realm: string, then: Deleting, now: Deleting): Mo
     [...all!].flatMap(([id, one]) => (known!.has(id) ? [] : one))
   const takenOtherwise = [...after!].flatMap(([id, one]) => {
     const as = before!.get(id)
-    return as && !identical({ ...as.fields }, { ...one.fields }) ? one : []
+    return as && !identical(as.fields, one.fields) ? one : []
   })
   const told =
     (object: Moved['object']) =>

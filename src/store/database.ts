@@ -139,8 +139,8 @@ async function openEmbedded(
 
 /**
  * What PGlite runs is compiled twice: at once, and again with optimizations once it has run long enough. Of the function
- * that evaluates expressions the second takes 800 ms and 600 MB, which most commands end before it pays back: it comes
- * after about a second of that function instead of some milliseconds. It is a number of bytes that have run, roughly.
+ * that evaluates expressions the second takes 800 ms and 600 MB, which most commands end before it pays back: only who
+ * runs it much comes to that. It is a number of bytes that have run, roughly.
  */
 const WASM_TIERING_BUDGET = 2_000_000_000
 

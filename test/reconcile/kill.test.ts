@@ -241,7 +241,7 @@ async function killedAt(step: Step, { lines, whole }: Measured, from: State | un
   })
 }
 
-test.runIf(everything || process.env.REGENT_STEPS)(
+test.runIf(everything)(
   'an apply that is killed at any step is done whole, or not at all, and the next one finishes it',
   async () => {
     await reopened((service) => bootstrap(service))
