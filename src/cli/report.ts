@@ -1,5 +1,6 @@
 // Errors as text for people: what, where, and what to do.
 
+import { messageOf } from '../lib/message-of.ts'
 import type { Position } from '../lib/position.ts'
 import { renderPosition } from '../realm-file/problem.ts'
 import type { Moved } from '../reconcile/moved.ts'
@@ -41,5 +42,5 @@ export function report(error: unknown): string {
   if (code === '28P01' || code === '28000')
     return `the database refuses the log-in: look at user and password in --database (${message})`
   if (code === '3D000') return `${message}: create it, or name another with --database`
-  return error instanceof Error ? error.message : String(error)
+  return messageOf(error)
 }

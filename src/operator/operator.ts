@@ -1,6 +1,7 @@
 // The loop: what there is in the cluster becomes live, realm by realm, and each resource says how it stands.
 import { setTimeout as after } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
+import { messageOf } from '../lib/message-of.ts'
 import { orAborted } from '../lib/or-aborted.ts'
 import { secondsOf } from '../realm-file/duration.ts'
 import { ServiceError } from '../service/errors.ts'
@@ -46,8 +47,6 @@ export interface OperatorOptions {
 
 /** Events that come together are looked at together: milliseconds. */
 const GATHER = 20
-/** What is gone, and not known to be so, is asked for again after so many milliseconds. */
-const LATE = 1000
 /** How often a realm is looked at although nothing has changed, in seconds. */
 const INTERVAL = 600
 
@@ -119,9 +118,8 @@ function operate(service: Service, options: OperatorOptions, lease: Lease): Tenu
     try {
       const isHolder = realm.holder !== undefined && known.holderOf(name) === realm.holder.namespace
       const gitSources = isHolder ? known.goingWith(name, realm.holder!.namespace) : []
-      const options = { lease, limitOf, isHolder, before: known.namespacesIn(name), astray, gitSources }
-      // What is gone already must not become live: nobody would take it away.
-      if (!(await tell.hold(realm))) return { wait: LATE, failed: false }
+      const unheld = await tell.hold(realm)
+      const options = { lease, limitOf, isHolder, unheld, before: known.namespacesIn(name), astray, gitSources }
       const turned = await turnOf(service, realm, waitsFor(realm, now.realms), options)
       if ('result' in turned) known.put(realm, turned.result)
       const standing = 'result' in turned ? { result: await withSecrets(realm, turned.result) } : turned
@@ -132,7 +130,7 @@ function operate(service: Service, options: OperatorOptions, lease: Lease): Tenu
         if (how === 'applied' && plan.create + plan.update + plan.delete > 0) begun!.git.changed(name)
         if (guarded && !realm.holder)
           say(`No resource states the realm ${name} any more; the plan ${guarded.plan} waits for an approval.`)
-        if (unwritten?.size) return { wait: retry(), failed: true }
+        if (unheld.size || unwritten?.size) return { wait: retry(), failed: true }
       }
       const spread = 0.9 + Math.random() / 5
       return { wait: (interval ? secondsOf(interval) : INTERVAL) * 1000 * spread, failed: false }
@@ -140,7 +138,7 @@ function operate(service: Service, options: OperatorOptions, lease: Lease): Tenu
       // Somebody else has the lease, and says how it stands.
       if (error instanceof ServiceError && error.code === 'fenced') return { failed: false }
       failed(error)
-      stand({ failure: error instanceof Error ? error.message : String(error) })
+      stand({ failure: messageOf(error) })
       return { wait: retry(), failed: true }
     }
   }

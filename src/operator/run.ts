@@ -46,6 +46,8 @@ export interface TrialOptions extends Pick<Beside, 'before' | 'astray' | 'gitSou
 /** What a run is made with. */
 export interface RunOptions extends TrialOptions {
   readonly lease: Lease
+  /** Resources that could not be kept from vanishing, by what they are called: what they state must not become live. */
+  readonly unheld: ReadonlyMap<string, Fault>
 }
 
 /** Applies the realm, or plans it. Throws what is nobody's fault, such as that the store does not answer. */
@@ -53,7 +55,7 @@ export async function runRealm(service: Service, realm: RealmOf, options: RunOpt
   if (realm.holder?.leaves === 'released') return letGo(service, realm, options)
   const isPlan = realm.holder?.resource.spec?.mode === 'plan' && !realm.holder.leaves
   const only = new Set([realm.name])
-  const { outcome, faults } = await settingAside(service, realm, options, (states) => {
+  const { outcome, faults } = await settingAside(service, realm, options, options.unheld, (states) => {
     const caller = { ...callerOf(states, options), lease: options.lease }
     return isPlan ? planSources(service, caller, states, only) : applySources(service, caller, states, { only })
   })
@@ -69,7 +71,7 @@ export interface Made {
 /** What a run of the realm would do and set aside. Nothing is kept. Throws what is nobody's fault. */
 export function tryRealm(service: Service, realm: RealmOf, options: TrialOptions): Promise<Made> {
   const only = new Set([realm.name])
-  return settingAside(service, realm, options, (states) =>
+  return settingAside(service, realm, options, new Map(), (states) =>
     planSources(service, callerOf(states, options), states, only),
   )
 }
@@ -79,9 +81,10 @@ async function settingAside(
   service: Service,
   realm: RealmOf,
   options: TrialOptions,
+  aside: ReadonlyMap<string, Fault>,
   run: (states: readonly SourceState[]) => Promise<Outcome>,
 ): Promise<Made> {
-  const faults = ownFaults(realm)
+  const faults = new Map([...aside, ...ownFaults(realm)])
   const limited = withLimits(realm, options.limitOf)
   const taken = await takenFrom(service, limited, options)
   if (taken) for (const { file, leaves } of realm.members) if (!leaves) faults.set(file, taken)

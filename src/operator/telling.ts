@@ -1,10 +1,11 @@
 // Says in the cluster how resources stand, lets go of those whose objects are gone, and tells what has happened to them.
+import { messageOf } from '../lib/message-of.ts'
 import type { Drift } from '../reconcile/drift.ts'
 import { type Standing, statusOf, statusOfOther } from './conditions.ts'
-import type { Desired, Member, RealmOf } from './desired.ts'
+import type { Desired, Fault, Member, RealmOf } from './desired.ts'
 import { eventsBetween } from './events.ts'
 import type { LivePicture } from './picture.ts'
-import { isOurs, type Resource, type Status } from './resource.ts'
+import { FINALIZER, isOurs, type Resource, type Status } from './resource.ts'
 import type { Writer } from './write.ts'
 
 /** How a realm stood, and what it was made of then: what was found out is said of that, and of nothing newer. */
@@ -16,10 +17,10 @@ export interface Stood {
 /** Says how resources stand. What is said already is not written again. Throws what the API server refuses, after all were told. */
 export interface Teller {
   /**
-   * Keeps what the realm states from vanishing without a word. What cannot be kept so now, is when it is told how it stands. Gives
-   * whether all is there still: the picture may be late.
+   * Keeps what the realm states from vanishing without a word. Gives what could not be kept so, by what it is called: it may be gone
+   * already, and the picture late, or the API server refuses it now.
    */
-  hold(realm: RealmOf): Promise<boolean>
+  hold(realm: RealmOf): Promise<ReadonlyMap<string, Fault>>
   realm(stood: Stood, drifts: readonly Drift[]): Promise<void>
   /** Resources that belong to no realm. */
   others(members: Desired['others']): Promise<void>
@@ -63,12 +64,16 @@ export function teller(picture: LivePicture, write: Writer, clock: () => Date): 
 
   return {
     async hold({ members }) {
-      const stating = members.flatMap(({ resource, stated }) => (stated && isOurs(resource) ? [resource] : []))
-      const isThere = async (resource: Resource) => {
+      const held = async ({ resource, file }: Member): Promise<[file: string, fault: Fault][]> => {
         const latest = picture.latest(resource)
-        return latest !== undefined && (await write.hold(latest).catch(() => true))
+        try {
+          return latest && (await write.hold(latest)) ? [] : [[file, notHeld('it is gone')]]
+        } catch (error) {
+          return [[file, notHeld(messageOf(error))]]
+        }
       }
-      return (await Promise.all(stating.map(isThere))).every((one) => one)
+      const stating = members.filter(({ resource, stated }) => stated && isOurs(resource))
+      return new Map((await Promise.all(stating.map(held))).flat())
     },
     realm({ realm, standing }, drifts) {
       const isDone = ({ file }: Member) =>
@@ -92,4 +97,10 @@ export function teller(picture: LivePicture, write: Writer, clock: () => Date): 
     release,
     knows: (resource) => compared.has(resource) || picture.latest(resource) === undefined,
   }
+}
+
+/** What is applied without a finalizer may vanish, and nobody would take away what it has stated. */
+function notHeld(why: string): Fault {
+  const message = `it is not applied as long as it cannot have the finalizer ${FINALIZER}: ${why}`
+  return { reason: 'NotHeld', message, passes: true }
 }

@@ -17,7 +17,7 @@ const plurals = new Map([...Object.values(kinds).map(namesOf), sourceNames].map(
 
 /** Writes about resources of Regent's own kinds; of others it can only tell. Throws ClusterError: see isOvertaken. */
 export interface Writer {
-  /** Keeps the resource until its object is gone. Gives whether it is there. */
+  /** Keeps the resource until its object is gone. Gives whether it does: what is gone, or goes, can be kept no more. */
   hold(resource: Resource): Promise<boolean>
   /** Says how the resource stands, by server-side apply, and holds it. */
   say(resource: Resource, status: Status): Promise<void>
@@ -59,14 +59,15 @@ export function writer(cluster: Cluster, put: (resource: Resource) => void): Wri
 
   const hold = async (resource: Resource) => {
     const { finalizers = [], deletionTimestamp } = resource.metadata
-    const isHeld = deletionTimestamp !== undefined || finalizers.includes(FINALIZER)
-    return isHeld || setFinalizers(resource, [...finalizers, FINALIZER])
+    if (finalizers.includes(FINALIZER)) return true
+    return deletionTimestamp === undefined && setFinalizers(resource, [...finalizers, FINALIZER])
   }
 
   return {
     hold,
     async say(resource, status) {
-      if (!(await hold(resource))) return
+      const isHeld = await hold(resource)
+      if (!isHeld && resource.metadata.deletionTimestamp === undefined) return
       if (isDeepStrictEqual(resource.status, status)) return
       const { apiVersion, kind, metadata } = resource
       const { namespace, name, uid } = metadata

@@ -1,4 +1,5 @@
 // What variables stand for: the environment and files.
+import { messageOf } from '../lib/message-of.ts'
 import { nearest } from '../lib/nearest.ts'
 import { type Template, type Variable, VariableError } from './template.ts'
 
@@ -89,7 +90,7 @@ function resolveFile(name: string, { written, fallback }: Variable, options: Sub
   } catch (error) {
     if (fallback) return render(fallback, options)
     // Up to the comma: what follows is the path, which may hold the value of a variable.
-    const [reason] = (error instanceof Error ? error.message : String(error)).split(',')
+    const [reason] = messageOf(error).split(',')
     throw new VariableError(
       `${written}: the file cannot be read (${reason}): create it, or give a default, as in $(file:PATH:-default)`,
     )

@@ -8,6 +8,7 @@ import { creationOrder } from '../kinds/order.ts'
 import { relationValue } from '../kinds/relations.ts'
 import { address, describe } from '../kinds/tree.ts'
 import { chunks } from '../lib/chunks.ts'
+import { messageOf } from '../lib/message-of.ts'
 import type { Problem } from '../realm-file/problem.ts'
 import type { WriteContext } from '../service/context.ts'
 import { failure, isOfAll, ServiceError } from '../service/errors.ts'
@@ -30,7 +31,7 @@ export class ActionError extends Error {
   readonly action: Action
   constructor(action: Action, cause: unknown) {
     const reason = cause instanceof ServiceError ? cause.reason : undefined
-    super(reason ?? (cause instanceof Error ? cause.message : String(cause)), { cause })
+    super(reason ?? messageOf(cause), { cause })
     this.action = action
   }
 

@@ -1,8 +1,8 @@
 // The operator behind a network that fails: each fault by itself does no more than take time.
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { openCluster } from '../../src/operator/cluster.ts'
 import { type Service, SYSTEM } from '../../src/service/service.ts'
-import { liveObject } from '../support/changes.ts'
+import { liveObject, liveObjects } from '../support/changes.ts'
 import { FAULTS, type Fault, type FaultProxy, only, openFaultProxy } from '../support/fault-proxy.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes } from '../support/kubernetes.ts'
 import { endOperated, newSpace, type Operated, operate, resource } from '../support/operated.ts'
@@ -70,5 +70,33 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await space.apply(acme)
     await space.stands(acme, 'True')
     expect(await thereAtFirst).toEqual([])
+  })
+
+  test('what cannot be held is not applied, and may be deleted before it can be', async () => {
+    const space = await newSpace(kubernetes)
+    const realm = newName()
+    proxy = await openFaultProxy(inject('operatorConfig'))
+    operated = operate(service, { cluster: openCluster(proxy.config) })
+    const acme = resource('Realm', 'acme', { realm })
+    const client = (name: string) => resource('RealmClient', name, { realmRef: { name: 'acme' } })
+    const clients = async () => {
+      const live = await liveObjects(service, SYSTEM, realm, 'client')
+      return ['early', 'late', 'later'].filter((name) => live.has(name))
+    }
+    await space.apply(acme)
+    await space.stands(acme, 'True')
+
+    let writes = 0
+    proxy.inject((moment) => (moment === 'write' && ++writes ? 'broken' : undefined))
+    for (const name of ['early', 'late']) await space.apply(client(name))
+    await vi.waitUntil(() => writes > 6, { timeout: 30_000 })
+    expect(await clients()).toEqual([])
+    await space.delete(client('early'))
+    await space.gone(client('early'))
+
+    proxy.inject(() => undefined)
+    await space.apply(client('later'))
+    for (const one of [client('late'), client('later'), acme]) await space.stands(one, 'True')
+    expect(await clients()).toEqual(['late', 'later'])
   })
 })

@@ -1,4 +1,5 @@
 // Sources in git by namespace: those of one are applied one after the other, and hold up no other namespace.
+import { messageOf } from '../../lib/message-of.ts'
 import { DocumentError, renderPosition } from '../../realm-file/problem.ts'
 import { ActionError } from '../../reconcile/apply.ts'
 import { type Follower, follow } from '../../reconcile/following/follow.ts'
@@ -58,5 +59,5 @@ export function teams(
 export function words(error: unknown): string {
   const problems = error instanceof DocumentError || error instanceof ActionError ? error.problems : []
   if (problems.length) return problems.map((one) => `${renderPosition(one.position)}: ${one.message}`).join('; ')
-  return error instanceof Error ? error.message : String(error)
+  return messageOf(error)
 }
