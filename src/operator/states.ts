@@ -66,8 +66,12 @@ function unstatedBy(
 ): UnstatedHere {
   const counts = new Set(counting)
   const files = (which: (member: Member) => boolean) => own.filter(which).map(({ file }) => file)
+  // What could never be held was never applied: that it comes makes no other state of what is there.
+  const isNew = ({ file, resource }: Member) =>
+    faults.get(file)?.passes && resource.status?.lastAppliedRevision === undefined
+  const isKept = (one: Member) => (one.leaves ? faults.has(one.file) : !counts.has(one) && !isNew(one))
   return {
-    kept: [...files((one) => (one.leaves ? faults.has(one.file) : !counts.has(one))), ...astray].sort(),
+    kept: [...files(isKept), ...astray].sort(),
     released: files((one) => one.leaves === 'released' && !faults.has(one.file)),
     deleted: files((one) => one.leaves === 'deleted' && !faults.has(one.file)),
     there: counting.map(({ file }) => file),
