@@ -12,6 +12,7 @@ import { type Caller, type Service, SYSTEM } from '../service/service.ts'
 import { forget, sourcesOf } from '../service/sources.ts'
 import { underBoth } from './admission.ts'
 import { type Fault, faultOf, ownerOf, type RealmOf, sourceOf } from './desired.ts'
+import { readKnown } from './known.ts'
 import { type Beside, revisionOf, statesOf } from './states.ts'
 
 /** How a run ended. */
@@ -35,7 +36,7 @@ export interface Result {
 
 /** What a run is tried with. */
 export interface TrialOptions extends Pick<Beside, 'before' | 'astray' | 'gitSources'> {
-  /** The namespace of the resource that states the realm has stated it before. */
+  /** The namespace of the resource that states the realm is known to have stated it before. */
   readonly isHolder: boolean
   /** What a source may touch, as the server's settings limit it. */
   readonly limitOf: (source: string) => Ceiling | undefined
@@ -128,6 +129,9 @@ async function takenFrom(
   const source = sourceOf(holder.namespace)
   if (options.limitOf(source)?.realms?.includes(name)) return undefined
   if (!(await service.find([name])).length) return undefined
+  // It may have been made since that was looked up.
+  const { holderOf } = await readKnown(service, () => true)
+  if (holderOf(name) === holder.namespace) return undefined
   const message = `there is a realm ${name} that ${holder.namespace} has not made: whoever runs the server lets it be taken over with --source-limits ${source}=${name}:*`
   return { reason: 'RealmTaken', message }
 }

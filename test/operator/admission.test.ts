@@ -1,11 +1,11 @@
 // Admission at a real API server: what the run would set aside is refused with its path, all else is taken, with what is to be known of it.
 import { spawnSync } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
-
 import { type RequestOptions, request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { deadlineIn } from '../../src/lib/deadline.ts'
 import { isLoopback } from '../../src/lib/loopback.ts'
 import { type AdmissionServer, serveAdmission } from '../../src/operator/admission-server.ts'
 import { reviewer } from '../../src/operator/review.ts'
@@ -36,7 +36,8 @@ describe.skipIf(!isNear || !hasHelm)(skipped || onKubernetes, () => {
   const label = newName('regent-test')
   const failures: unknown[] = []
   const ending = new AbortController()
-  let [service, kubernetes, operated, server, folder, ca] = [] as unknown as [
+  let [options, service, kubernetes, operated, server, folder, ca] = [] as unknown as [
+    Parameters<typeof reviewer>[1],
     Service,
     Kubernetes,
     Operated,
@@ -63,7 +64,7 @@ describe.skipIf(!isNear || !hasHelm)(skipped || onKubernetes, () => {
     spawnSync('openssl', ['req', '-x509', ...key, '-keyout', keyFile, '-out', certificateFile, ...of])
     ca = await readFile(certificateFile)
     const failed = (error: unknown) => failures.push(error)
-    const options = { cluster: operatorsCluster(), limitOf: () => undefined, counts: () => true, failed }
+    options = { cluster: operatorsCluster(), limitOf: () => undefined, counts: () => true, failed }
     const listening = { host: '127.0.0.1', port: 0, certificateFile, keyFile }
     server = await serveAdmission(reviewer(service, options, ending.signal), listening, failed)
     const values = [...least, 'admission.enabled=true', `admission.namespaceSelector.matchLabels.${label}=yes`]
@@ -118,6 +119,28 @@ describe.skipIf(!isNear || !hasHelm)(skipped || onKubernetes, () => {
       await space.apply(client(`client-${at}`, { defaultClientScopes: [`scope-${at}`] }))
     }
     await space.stands(client('client-4', {}), 'True')
+  })
+
+  test('a realm that its namespace makes in the same moment is not taken for that of somebody else', async () => {
+    const space = await reviewed()
+    const realm = newName()
+    const acme = (suspend: boolean) => resource('Realm', 'acme', { realm, suspend })
+    await space.apply(acme(true))
+    await space.stands(acme(true), 'False', 'Suspended')
+    // Who refuses looks twice, so that it is the second look which must not be mistaken.
+    let looks = 0
+    const find: Service['find'] = async (names) => {
+      if (++looks === 2) {
+        await space.apply(acme(false))
+        await space.stands(acme(false), 'True')
+      }
+      return service.find(names)
+    }
+    const { review } = reviewer({ ...service, find }, options, ending.signal)
+    const { body } = await tried(space, client('portal', {}))
+    const lost = { ...body, spec: { ...body.spec, defaultClientScopes: ['no-such-scope'] } }
+    const { refused } = await review({ resource: lost }, ending.signal, deadlineIn(60_000, new Error('too late')))
+    expect([refused, looks]).toEqual([expect.stringContaining('no-such-scope'), 2])
   })
 
   test('a namespace that is not admitted, and power that it may not give, are refused', async () => {
