@@ -38,9 +38,17 @@ export function openCluster(file?: string): Cluster {
   if (!cluster)
     throw new Error('there is no cluster: name a configuration in KUBECONFIG, or run the server in a cluster')
   const { server, proxyUrl } = cluster
-  const agent = new Agent({ keepAlive: true, maxSockets: 64 })
+  const requests = new Agent({ keepAlive: true, maxSockets: 64 })
+  // A watch has its connection for good: what is asked for must never wait for one of those to end.
+  const watches = new Agent({ keepAlive: true })
 
-  const send = async (method: string, path: string, headers: Record<string, string>, signal?: AbortSignal) => {
+  const send = async (
+    method: string,
+    path: string,
+    headers: Record<string, string>,
+    agent: Agent,
+    signal?: AbortSignal,
+  ) => {
     const options: RequestOptions = { method, headers, ...(signal && { signal }), timeout: SILENCE }
     await config.applyToHTTPSOptions(options)
     // The one that is made there keeps no connection.
@@ -55,11 +63,11 @@ export function openCluster(file?: string): Cluster {
   const granted = async (
     method: string,
     path: string,
-    { body, type, signal }: { body?: unknown; type?: string; signal?: AbortSignal },
+    { body, type, agent, signal }: { body?: unknown; type?: string; agent: Agent; signal?: AbortSignal },
   ): Promise<IncomingMessage> => {
     const headers = { accept: 'application/json', ...(type && { 'content-type': type }) }
     for (let times = 1; ; times++) {
-      const { sent, promise } = await send(method, path, headers, signal)
+      const { sent, promise } = await send(method, path, headers, agent, signal)
       sent.end(body === undefined ? undefined : JSON.stringify(body))
       const answer = await promise
       if (answer.statusCode! < 400) return answer
@@ -73,10 +81,10 @@ export function openCluster(file?: string): Cluster {
   return {
     server,
     async ask<T>(method: string, path: string, body?: unknown, type = 'application/json') {
-      return JSON.parse(await textOf(await granted(method, path, { body, type }))) as T
+      return JSON.parse(await textOf(await granted(method, path, { body, type, agent: requests }))) as T
     },
     async lines(path, line, signal) {
-      const answer = await granted('GET', path, { signal })
+      const answer = await granted('GET', path, { agent: watches, signal })
       try {
         for await (const one of createInterface({ input: answer })) line(one)
       } finally {

@@ -24,8 +24,13 @@ export interface Operated {
   stop(): Promise<void>
 }
 
-/** The API server, as the chart lets the operator ask it; without Helm, as whoever KUBECONFIG names. */
-export const operatorsCluster = (): Cluster => openCluster(inject('operatorConfig'))
+let cluster: Cluster | undefined
+
+/** The API server, as the chart lets the operator ask it; without Helm, as whoever KUBECONFIG names. All of a server ask the same one. */
+export const operatorsCluster = (): Cluster => {
+  cluster ??= openCluster(inject('operatorConfig'))
+  return cluster
+}
 
 /** Starts the operator of the service. */
 export function operate(service: Service, options: Partial<OperatorOptions> = {}): Operated {
