@@ -1,6 +1,6 @@
 // Drift of all realms, as it is now: what statuses tell of it, and what wants to be put back at once.
 import type { Drift } from '../reconcile/drift.ts'
-import { driftWatch } from '../reconcile/drift-watch.ts'
+import { type DriftNews, driftWatch } from '../reconcile/drift-watch.ts'
 import type { Service } from '../service/service.ts'
 
 /** Drift that keeps itself up to date. */
@@ -13,7 +13,7 @@ export interface Drifts {
 export async function followDrift(service: Service, changed: (realm: string, heals: boolean) => void): Promise<Drifts> {
   const all = new Map<string, Drift>()
   const keyOf = ({ realm, source, kind, key, path = '' }: Drift) => JSON.stringify([realm, source, kind, key, path])
-  const watching = await driftWatch(service).subscribe(({ events }) => {
+  const told = ({ events }: DriftNews) => {
     for (const { event, drift } of events) {
       if (event === 'drift') all.set(keyOf(drift), drift)
       else all.delete(keyOf(drift))
@@ -23,7 +23,8 @@ export async function followDrift(service: Service, changed: (realm: string, hea
         realm,
         own.some(({ event, drift }) => event === 'drift' && drift.policy === 'selfHeal'),
       )
-  })
+  }
+  const watching = await driftWatch(service).subscribe(told, 'acts')
   for (const drift of [...watching.now.values()].flat()) all.set(keyOf(drift), drift)
   return { of: (realm) => [...all.values()].filter((drift) => drift.realm === realm), stop: watching.stop }
 }

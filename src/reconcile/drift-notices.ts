@@ -33,7 +33,7 @@ export async function startDriftNotices(
 ): Promise<DriftNotices> {
   let last: Promise<void> = Promise.resolve()
   const later = new Set<NodeJS.Timeout>()
-  const tell = (realm: number) => {
+  const tell = (realm: number): Promise<void> => {
     last = last.then(async () => {
       try {
         await tellOf(service, webhook, realm)
@@ -41,14 +41,15 @@ export async function startDriftNotices(
         report(new Error('drift is not told yet, and will be tried again', { cause: error }))
         const timer = setTimeout(() => {
           later.delete(timer)
-          tell(realm)
+          void tell(realm)
         }, AGAIN)
         later.add(timer.unref())
       }
     })
+    return last
   }
   const { now, stop } = await driftWatch(service).subscribe(({ realm }) => tell(realm))
-  for (const realm of new Set([...now.keys(), ...(await realmsTold(service))])) tell(realm)
+  for (const realm of new Set([...now.keys(), ...(await realmsTold(service))])) void tell(realm)
   return {
     async close() {
       stop()

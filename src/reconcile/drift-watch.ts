@@ -18,12 +18,18 @@ export interface Watching {
   stop(): void
 }
 
+/** Who is told; what they return is waited for, and must not fail. */
+export type Told = (news: DriftNews) => void | Promise<void>
+
 /** Tells of drift, of all realms, as soon as it is committed, by whatever process. */
 export interface DriftWatch {
   /** How many fields and objects have drifted, as it was seen last. */
   size(): number
-  /** Tells of what changes after what it gives. Throws when the store does not answer. */
-  subscribe(told: (news: DriftNews) => void): Promise<Watching>
+  /**
+   * Tells of what changes after what it gives; who `acts` on it is told after the others, so that nothing is put back before it was
+   * told of. Throws when the store does not answer.
+   */
+  subscribe(told: Told, acts?: 'acts'): Promise<Watching>
 }
 
 /** After how many milliseconds to look again where the store did not answer. */
@@ -40,7 +46,7 @@ export function driftWatch(service: Service): DriftWatch {
 
 function watch(service: Service): DriftWatch {
   const found = new Map<number, readonly Drift[]>()
-  const all = new Set<(news: DriftNews) => void>()
+  const [hearing, acting] = [new Set<Told>(), new Set<Told>()]
   const due = new Set<number>()
   let interested = 0
   let everything = false
@@ -56,19 +62,20 @@ function watch(service: Service): DriftWatch {
     due.clear()
     for (const { number } of marked) numbers.delete(number)
     const others = numbers.size ? await realmsNumbered(service, [...numbers]) : []
-    for (const number of numbers) if (!others.some((realm) => realm.number === number)) note(number, [])
+    for (const number of numbers) if (!others.some((realm) => realm.number === number)) await note(number, [])
     return [...marked, ...others]
   }
-  const note = (realm: number, now: readonly Drift[]) => {
+  const note = async (realm: number, now: readonly Drift[]) => {
     const events = driftEvents(found.get(realm) ?? [], now)
     if (now.length) found.set(realm, now)
     else found.delete(realm)
-    if (events.length) for (const told of all) told({ realm, events })
+    if (!events.length) return
+    for (const all of [hearing, acting]) await Promise.all([...all].map((told) => told({ realm, events })))
   }
   const look = async () => {
     try {
       while (everything || due.size) {
-        for (const realm of await realmsDue()) note(realm.number, await service.read(SYSTEM, realm, driftOf))
+        for (const realm of await realmsDue()) await note(realm.number, await service.read(SYSTEM, realm, driftOf))
       }
     } catch (error) {
       everything = true
@@ -79,9 +86,17 @@ function watch(service: Service): DriftWatch {
   /** Whoever waits for it, waits for what was due when they came, too. */
   const looking = (): Promise<void> => {
     clearTimeout(again)
-    running ??= look().finally(() => {
-      running = undefined
-    })
+    running ??= look().then(
+      () => {
+        running = undefined
+        // Whoever was woken since it last looked found it running still.
+        return everything || due.size ? looking() : undefined
+      },
+      (error: unknown) => {
+        running = undefined
+        throw error
+      },
+    )
     return running
   }
   const begin = () => {
@@ -101,7 +116,7 @@ function watch(service: Service): DriftWatch {
   }
   return {
     size: () => [...found.values()].reduce((sum, { length }) => sum + length, 0),
-    async subscribe(told) {
+    async subscribe(told, acts) {
       if (!interested++) begin()
       try {
         await looking()
@@ -109,6 +124,7 @@ function watch(service: Service): DriftWatch {
         end()
         throw error
       }
+      const all = acts ? acting : hearing
       all.add(told)
       return {
         now: new Map(found),

@@ -1,4 +1,5 @@
 // What a source says is to heal is put back at once, by the server that follows it; who fights with it is named.
+import { setTimeout as after } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import type { DriftEvent } from '../../src/reconcile/drift-events.ts'
 import { driftWatch } from '../../src/reconcile/drift-watch.ts'
@@ -48,7 +49,8 @@ async function followed(settings: SourceSettings) {
   const lines = inbox<string>()
   const events = inbox<DriftEvent>()
   const healing = startHealing(following, follower, lines.put, lease.reject)
-  const watching = await driftWatch(service).subscribe((news) => news.events.forEach(events.put))
+  // Another server may look when it is put back already.
+  const watching = await driftWatch(following).subscribe((news) => news.events.forEach(events.put))
   ends.push(healing.close, watching.stop)
   const set = (fields: Record<string, string>) => change(service, ANN, realm, 'client', ['shop'], fields)
   const live = async () => (await liveObject(service, SYSTEM, realm, 'client', 'shop')).representation
@@ -67,6 +69,22 @@ test('what is to heal is put back at once, as it was read last, and what is only
   expect(await live()).toMatchObject({ name: 'Web shop', description: 'Changed' })
   expect(events.all.filter(({ event }) => event === 'settled')).toHaveLength(1)
   expect(lines.all).toEqual([])
+})
+
+test('nothing is put back before those who listen have heard of it', async () => {
+  const { realm, set, live, events } = await followed({ drift: [{ policy: 'selfHeal' }] })
+  const ofRealm = (wanted: DriftEvent['event']) => (one: DriftEvent) =>
+    one.event === wanted && one.drift.realm === realm
+  let heard: unknown
+  const hearing = await driftWatch(following).subscribe(async (news) => {
+    if (!news.events.some(ofRealm('drift'))) return
+    await after(300)
+    heard = (await live()).name
+  })
+  ends.push(hearing.stop)
+  await set({ name: 'Changed' })
+  await events.until(ofRealm('settled'))
+  expect(heard).toBe('Changed')
 })
 
 test('who changes it again and again is named with the source, and it is put back ever more slowly', async () => {

@@ -58,8 +58,9 @@ export function startHealing(
   }
   let stop = () => {}
   const begin = async () => {
-    const watching = await driftWatch(service).subscribe(({ events }) =>
-      drifted(events.flatMap(({ event, drift }) => (event === 'drift' ? [drift] : []))),
+    const watching = await driftWatch(service).subscribe(
+      ({ events }) => drifted(events.flatMap(({ event, drift }) => (event === 'drift' ? [drift] : []))),
+      'acts',
     )
     stop = watching.stop
     if (closed) stop()
