@@ -75,6 +75,7 @@ test('what somebody changes that the plan touches refuses it, and is told with w
   const { saved } = await regent.save(shop({ name: 'Other' }), { realm: `${realm}-b`, displayName: 'B' })
   await change(service, ANN, realm, 'client', ['shop'], { name: 'Theirs' })
   await remove(service, ANN, realm, 'role', 'staff')
+  await server.logIn()
   const before = await allRows(service)
   const { status, body } = await regent.carryOut(saved.id)
   expect(status).toBe(409)
