@@ -155,7 +155,7 @@ testOfAll('a push is found by asking; a server that does not answer is told of o
   expect(refused.err + server.output()).not.toContain(PASSWORD)
 })
 
-test('where signatures are demanded, only what one of the signers has committed is applied', async () => {
+testOfAll('where signatures are demanded, only what one of the signers has committed is applied', async () => {
   const sign = (who: string) => [
     ...['-c', 'gpg.format=ssh', '-c', `user.signingkey=${join(at.folder, who)}`],
     ...['-c', 'commit.gpgsign=true'],

@@ -88,16 +88,19 @@ test.runIf(everything)('what waits makes the exit code 1, says how to approve it
   expect(await run('reject', id!)).toMatchObject({ code: 1, err: `the plan ${id} is applied already\n` })
 })
 
-test('a watched file that waits is approved on the running server, and is applied at once', async () => {
-  await stated('One', 8)
-  const server = await begin('shop.yaml')
-  const next = server.until('not applied: it waits')
-  await stated('One', 1)
-  const [, id] = WAITS.exec(await next)!
-  expect(await run('approve', id!)).toMatchObject({
-    code: 0,
-    out: expect.stringContaining('approved by admin'),
-  })
-  expect(await run('plan', 'shop.yaml')).toMatchObject({ out: expect.stringContaining('Nothing to do.') })
-  expect(await server.stop()).toBe(0)
-})
+test.runIf(everything)(
+  'a watched file that waits is approved on the running server, and is applied at once',
+  async () => {
+    await stated('One', 8)
+    const server = await begin('shop.yaml')
+    const next = server.until('not applied: it waits')
+    await stated('One', 1)
+    const [, id] = WAITS.exec(await next)!
+    expect(await run('approve', id!)).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('approved by admin'),
+    })
+    expect(await run('plan', 'shop.yaml')).toMatchObject({ out: expect.stringContaining('Nothing to do.') })
+    expect(await server.stop()).toBe(0)
+  },
+)

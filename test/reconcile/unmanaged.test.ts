@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { dump } from 'js-yaml'
 import { expect, test } from 'vitest'
 import type { Unmanaged } from '../../src/reconcile/unmanaged.ts'
+import { everything } from '../support/campaign.ts'
 import { workplace } from '../support/cli.ts'
 import { applyAs, planText, source } from '../support/reconcile.ts'
 import { testServer } from '../support/server.ts'
@@ -55,6 +56,11 @@ test('what no source states is listed with who made it, without what belongs to 
   ])
   const [named] = await get(`unmanaged?realm=${realm}&people=true`)
   expect(named.objects).toContainEqual(expect.objectContaining({ kind: 'user', key: ['ann'] }))
+})
+
+test.runIf(everything)('of all realms, that of each is listed', async () => {
+  const { realm, get } = await grownRealm()
+  const [found] = await get(`unmanaged?realm=${realm}`)
   expect(await get('unmanaged')).toContainEqual(found)
 })
 
