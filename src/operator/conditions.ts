@@ -148,8 +148,8 @@ function approving({ holder }: RealmOf, plan: string): string {
 }
 
 /** What is said of what cannot count. */
-export function saidOfFault({ reason, message, meant, passes }: Fault): Said {
-  return { status: 'False', reason, message, ...(!meant && { also: passes ? 'Reconciling' : 'Stalled' }) }
+export function saidOfFault({ reason, message, meant, unheld }: Fault): Said {
+  return { status: 'False', reason, message, ...(!meant && { also: unheld ? 'Reconciling' : 'Stalled' }) }
 }
 
 /** Places that are told one by one. */

@@ -24,8 +24,8 @@ export interface Fault {
   readonly message: string
   /** It is meant so: nothing is wrong. */
   readonly meant?: true
-  /** It is tried again by itself. */
-  readonly passes?: true
+  /** It could not be held, which is tried again: what was never applied leaves nothing behind. */
+  readonly unheld?: true
 }
 
 /** A resource, and what it states in its realm. */

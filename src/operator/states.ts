@@ -68,7 +68,7 @@ function unstatedBy(
   const files = (which: (member: Member) => boolean) => own.filter(which).map(({ file }) => file)
   // What could never be held was never applied: that it comes makes no other state of what is there.
   const isNew = ({ file, resource }: Member) =>
-    faults.get(file)?.passes && resource.status?.lastAppliedRevision === undefined
+    faults.get(file)?.unheld && resource.status?.lastAppliedRevision === undefined
   const isKept = (one: Member) => (one.leaves ? faults.has(one.file) : !counts.has(one) && !isNew(one))
   return {
     kept: [...files(isKept), ...astray].sort(),

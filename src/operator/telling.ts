@@ -102,5 +102,5 @@ export function teller(picture: LivePicture, write: Writer, clock: () => Date): 
 /** What is applied without a finalizer may vanish, and nobody would take away what it has stated. */
 function notHeld(why: string): Fault {
   const message = `it is not applied as long as it cannot have the finalizer ${FINALIZER}: ${why}`
-  return { reason: 'NotHeld', message, passes: true }
+  return { reason: 'NotHeld', message, unheld: true }
 }

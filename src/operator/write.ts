@@ -66,8 +66,8 @@ export function writer(cluster: Cluster, put: (resource: Resource) => void): Wri
   return {
     hold,
     async say(resource, status) {
-      const isHeld = await hold(resource)
-      if (!isHeld && resource.metadata.deletionTimestamp === undefined) return
+      // What goes cannot be held any more, and is told how it stands until it is gone.
+      if (resource.metadata.deletionTimestamp === undefined && !(await hold(resource))) return
       if (isDeepStrictEqual(resource.status, status)) return
       const { apiVersion, kind, metadata } = resource
       const { namespace, name, uid } = metadata

@@ -86,17 +86,12 @@ function watch(service: Service): DriftWatch {
   /** Whoever waits for it, waits for what was due when they came, too. */
   const looking = (): Promise<void> => {
     clearTimeout(again)
-    running ??= look().then(
-      () => {
+    running ??= look()
+      .finally(() => {
         running = undefined
-        // Whoever was woken since it last looked found it running still.
-        return everything || due.size ? looking() : undefined
-      },
-      (error: unknown) => {
-        running = undefined
-        throw error
-      },
-    )
+      })
+      // Whoever was woken since it last looked found it running still.
+      .then(() => (everything || due.size ? looking() : undefined))
     return running
   }
   const begin = () => {

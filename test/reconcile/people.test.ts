@@ -202,9 +202,7 @@ test('roles in the scope of a client that does not exist make none', async () =>
 
 test.runIf(everything)(
   'more people than a statement takes are made, recorded, and changed one by one',
-  {
-    timeout: 120_000,
-  },
+  { timeout: 120_000 },
   async () => {
     const people = (lastName: string) => ({
       roles: { realm: [{ name: 'picker' }] },
