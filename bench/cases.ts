@@ -1,9 +1,9 @@
 // What is measured. Each operation stands beside the least that could do the same.
 import { dump, load } from 'js-yaml'
 import { parseDocuments } from '../src/realm-file/document.ts'
-import { applySources, planSources } from '../src/reconcile/run.ts'
-import type { SourceState } from '../src/reconcile/wanted.ts'
-import { SYSTEM } from '../src/service/service.ts'
+import type { SourceState } from '../src/reconcile/read/source-state.ts'
+import { applySources, planSources } from '../src/reconcile/run/run.ts'
+import { SYSTEM } from '../src/service/context/service.ts'
 import { realmOf, sourceOf } from './data.ts'
 import { copyOf, type Rows, rowsOf } from './floors.ts'
 import type { Bench, Case, Statement } from './measure.ts'

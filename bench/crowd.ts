@@ -1,5 +1,5 @@
 // A realm with very many people, groups and roles, written by bare statements.
-import { SYSTEM } from '../src/service/service.ts'
+import { SYSTEM } from '../src/service/context/service.ts'
 import type { Bench, Statement } from './measure.ts'
 
 /** Such a realm: what its objects are called follows from their numbers, from 0. */

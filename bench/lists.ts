@@ -1,11 +1,11 @@
 // Lists for administrators with few roles, against the same lists for one who has all of the realm.
 import type { AdminRole } from '../src/kinds/admin-roles.ts'
-import type { Context } from '../src/service/context.ts'
-import { userRoles } from '../src/service/resources/role-mappings.ts'
-import { listAvailable } from '../src/service/resources/role-sets.ts'
-import { countAll, users } from '../src/service/resources/users.ts'
-import { type Caller, SYSTEM } from '../src/service/service.ts'
-import { users as writers } from '../src/service/users.ts'
+import { userRoles } from '../src/service/admin-api/roles/role-mappings.ts'
+import { listAvailable } from '../src/service/admin-api/roles/role-sets.ts'
+import { countAll, users } from '../src/service/admin-api/users/users.ts'
+import type { Context } from '../src/service/context/context.ts'
+import { type Caller, SYSTEM } from '../src/service/context/service.ts'
+import { users as writers } from '../src/service/users/users.ts'
 import type { Bench, Case } from './measure.ts'
 
 /** How many lists a round asks for. */

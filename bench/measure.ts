@@ -1,6 +1,8 @@
 // Measures an operation against its floor: statements and rows exactly, times in pairs.
 import { CompiledQuery } from 'kysely'
-import { openService, type Service, type StoreLocation, SYSTEM } from '../src/service/service.ts'
+import { type Service, SYSTEM } from '../src/service/context/service.ts'
+import type { StoreLocation } from '../src/service/context/store-types.ts'
+import { openService } from '../src/service/operations/open-service.ts'
 
 /** A statement and its parameters. */
 export type Statement = readonly [text: string, parameters?: readonly unknown[]]

@@ -1,9 +1,10 @@
 // The process whose memory is measured: it reads a folder and applies it, three times.
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { applySources } from '../src/reconcile/run.ts'
-import { readFileSource } from '../src/reconcile/sources/file.ts'
-import { openService, SYSTEM } from '../src/service/service.ts'
+import { readFileSource } from '../src/reconcile/read/file.ts'
+import { applySources } from '../src/reconcile/run/run.ts'
+import { SYSTEM } from '../src/service/context/service.ts'
+import { openService } from '../src/service/operations/open-service.ts'
 
 const [url, folder] = process.argv.slice(2) as [string, string]
 const service = await openService({ location: { url }, key: new Uint8Array(32) })

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { Worker } from 'node:worker_threads'
 import fastify, { type FastifyInstance } from 'fastify'
 import { createServer } from '../src/http/server.ts'
-import { bootstrap } from '../src/service/bootstrap.ts'
+import { bootstrap } from '../src/service/operations/bootstrap.ts'
 import type { Load } from './load.ts'
 import type { Bench, Case, Statement } from './measure.ts'
 

@@ -2,7 +2,7 @@
 import { limited } from '../src/lib/limited.ts'
 import type { Cluster } from '../src/operator/cluster.ts'
 import type { Resource } from '../src/operator/resource.ts'
-import { type Kept, watchKind } from '../src/operator/watch.ts'
+import { type Kept, ResourceWatch } from '../src/operator/watch.ts'
 
 /** Of the objects of a realm, so many in ten. */
 const SHARES = { RealmClient: 5, RealmRole: 3, RealmUser: 2 } as const
@@ -37,8 +37,9 @@ export function resourcesIn(cluster: Cluster, namespace: string, signal: AbortSi
     wake = Promise.withResolvers()
   }
   const failed = (error: unknown) => console.error(error)
-  const kept: Kept[] = Object.keys(PLURALS).map((kind) =>
-    watchKind(cluster, pathOf(kind), '', { changed, failed }, signal),
+  const told = { changed, failed }
+  const kept: Kept[] = Object.keys(PLURALS).map(
+    (kind) => new ResourceWatch(cluster, { path: pathOf(kind), told, signal }),
   )
   const all = () => kept.flatMap(({ resources }) => [...resources.values()])
   const until = async (what: () => boolean) => {

@@ -3,8 +3,8 @@ import { availableParallelism } from 'node:os'
 import { generateKeyPair, SignJWT } from 'jose'
 import { issueTokens } from '../src/oidc/token-endpoint.ts'
 import { parseDocuments } from '../src/realm-file/document.ts'
-import { applySources } from '../src/reconcile/run.ts'
-import { SYSTEM } from '../src/service/service.ts'
+import { applySources } from '../src/reconcile/run/run.ts'
+import { SYSTEM } from '../src/service/context/service.ts'
 import type { Bench, Case } from './measure.ts'
 import type { PointReads } from './point-read.ts'
 
@@ -33,7 +33,8 @@ export async function tokens(bench: Bench): Promise<Case[]> {
       files: [],
     },
   ])
-  const request = (form: Record<string, string>) => issueTokens(bench.service, BASE, REALM, { form, address: ADDRESS })
+  const request = (form: Record<string, string>) =>
+    issueTokens({ service: bench.service, base: BASE, name: REALM }, { form, address: ADDRESS })
   const { refresh_token: refreshToken } = await request(login)
   const credentials = { ...client, grant_type: 'client_credentials' }
   const refresh = { ...client, grant_type: 'refresh_token', refresh_token: String(refreshToken) }
@@ -76,7 +77,7 @@ export async function readsBesidePasswords(
   let over = false
   const person = async () => {
     while (!over) {
-      await issueTokens(service, BASE, REALM, { form: login, address: ADDRESS })
+      await issueTokens({ service, base: BASE, name: REALM }, { form: login, address: ADDRESS })
       passwords++
     }
   }

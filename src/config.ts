@@ -37,6 +37,11 @@ const seconds = z.coerce
 const list = z
   .union([z.string().transform((list) => list.split(',')), z.array(z.string())])
   .transform((list) => list.map((one) => one.trim()).filter((one) => one !== ''))
+/** What documents may take values from, as a list. */
+export const variables = list.refine(
+  (all) => all.every((one) => /^(env:\w+\*?|file:.+)$/.test(one)),
+  'must be like env:NAME,env:PREFIX_*,file:/folder',
+)
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
 /** The table of settings, in the order of the documentation. */
@@ -78,7 +83,8 @@ export const settings = {
       .refine((url) => !/[?#]/.test(url), 'must have neither query nor fragment')
       .transform((url) => url.replace(/\/+$/, '')),
     demanded: true,
-    description: 'Base URL under which clients reach the server; without it, the one that a request names.',
+    description:
+      'Base URL under which clients reach the server. Without it, in development mode, the one that a request names, which must be `localhost`, a name below it, a loopback address or that of `--host`; with `--proxy-headers`, the one that the proxy names.',
   }),
   proxyHeaders: setting('proxy-headers', {
     placeholder: 'forwarded or xforwarded',
@@ -122,6 +128,12 @@ export const settings = {
     schema: text,
     description:
       'Folder of lists that the policy `passwordBlacklist` names: text files with a password a line that nobody may choose.',
+  }),
+  outboundAllow: setting('outbound-allow', {
+    placeholder: 'networks',
+    schema: list.refine((networks) => networks.every(isNetwork), 'must be addresses or networks such as 10.0.0.0/8'),
+    description:
+      'Private networks that realms may name servers in (mail servers, identity providers, key sets, applications, repositories of resources), separated with commas. Without it none in production, and all in development mode. Link-local and metadata addresses are always refused.',
   }),
   source: setting('source', {
     placeholder: 'file, folder or git URL',
@@ -175,12 +187,9 @@ export const settings = {
   }),
   sourceVariables: setting('source-variables', {
     placeholder: 'names and folders',
-    schema: list.refine(
-      (all) => all.every((one) => /^(env:\w+\*?|file:.+)$/.test(one)),
-      'must be like env:NAME,env:PREFIX_*,file:/folder',
-    ),
+    schema: variables,
     description:
-      'What documents may take values from: `env:NAME`, `env:PREFIX_*` and `file:/folder`, separated with commas. Without it nothing, but in development mode everything for files and folders.',
+      'What documents may take values from: `env:NAME`, `env:PREFIX_*` and `file:/folder`, separated with commas; never variables `REGENT_*`. Without it nothing, but in development mode everything for files and folders. Commands have `--variables` (`REGENT_VARIABLES`), without which their documents get nothing.',
   }),
   operator: setting('operator', {
     schema: z.union(

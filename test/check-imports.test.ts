@@ -1,13 +1,32 @@
 import { describe, expect, test } from 'vitest'
-import { checkImports, type Import, readImports, readSources } from '../scripts/check-imports.ts'
+import { checkImports, findCycles, type Import, readImports, readSources } from '../scripts/check-imports.ts'
 
 const order = 'lib ← kinds ← {store, config} ← service ← realm-file ← {oidc, reconcile} ← http ← operator ← cli ← main'
+const service =
+  'src/service/: context ← permissions ← journal ← objects ← messages ← authorization ← users ← clients ← realms ← kinds ← login ← sources ← operations ← admin-api'
+const adminApi =
+  'src/service/admin-api/: common ← users ← clients ← roles ← authorization ← authentication ← identity-providers ← organizations ← realms'
 const siblings = 'oidc and reconcile do not import each other, nor do store and config'
-const pure =
-  'reconcile/{action,beyond,binding,changes,creation,dependencies,kept,lint/*,markdown,markdown-code,moved,obstacles,plan,plan-input,renames,render,shown,unknown-providers,waiting,words} import kinds, lib and one another only'
+const reconcile =
+  'src/reconcile/: model ← read ← merge ← observe ← plan ← lint ← report ← execute ← approve ← record ← run ← drift ← history ← import ← accept ← following'
+const pure = 'reconcile/{model,plan,lint,report} import kinds, lib, one another, and types of service only'
 
 test('the imports of src keep the rules', () => {
   expect(checkImports(readSources())).toEqual([])
+})
+
+test('no file of src imports itself by way of others, types included', () => {
+  expect(findCycles(readSources())).toEqual([])
+})
+
+test('a cycle of imports is found and named', () => {
+  const from = (file: string, ...specifiers: string[]) => ({
+    file,
+    imports: specifiers.map((specifier) => ({ specifier, typeOnly: true })),
+  })
+  const files = [from('src/a.ts', './b.ts', 'node:fs'), from('src/b.ts', './lib/c.ts'), from('src/lib/c.ts', '../b.ts')]
+  expect(findCycles(files)).toEqual(['src/b.ts → src/lib/c.ts → src/b.ts'])
+  expect(findCycles(files.slice(0, 2))).toEqual([])
 })
 
 describe('a violation names its rule', () => {
@@ -23,15 +42,20 @@ describe('a violation names its rule', () => {
     ['src/cli/a.ts', '../main.ts', 'src/main.ts', order],
     ['src/config.ts', './service/a.ts', 'src/service/a.ts', order],
     ['src/oidc/a.ts', '../reconcile/a.ts', 'src/reconcile/a.ts', siblings],
-    ['src/reconcile/sources/git.ts', '../../oidc/a.ts', 'src/oidc/a.ts', siblings],
+    ['src/reconcile/read/git.ts', '../../oidc/a.ts', 'src/oidc/a.ts', siblings],
     ['src/config.ts', './store/a.ts', 'src/store/a.ts', siblings],
     ['src/http/a.ts', '../store/a.ts', 'src/store/a.ts', 'nothing above service imports store'],
     ['src/main.ts', './store/a.ts', 'src/store/a.ts', 'nothing above service imports store'],
     ['src/http/a.ts', '../config.ts', 'src/config.ts', 'only cli and main import config'],
     ['src/service/a.ts', '../config.ts', 'src/config.ts', 'only cli and main import config'],
-    ['src/reconcile/plan.ts', '../service/a.ts', 'src/service/a.ts', pure],
-    ['src/reconcile/changes.ts', './apply.ts', 'src/reconcile/apply.ts', pure],
-    ['src/reconcile/render.ts', 'node:fs', 'node:fs', pure],
+    ['src/reconcile/plan/plan.ts', '../../service/a.ts', 'src/service/a.ts', pure],
+    ['src/reconcile/plan/changes.ts', '../execute/apply.ts', 'src/reconcile/execute/apply.ts', pure],
+    ['src/reconcile/execute/apply.ts', '../record/record.ts', 'src/reconcile/record/record.ts', reconcile],
+    ['src/reconcile/a.ts', './run/run.ts', 'src/reconcile/run/run.ts', reconcile],
+    ['src/reconcile/report/render.ts', 'node:fs', 'node:fs', pure],
+    ['src/service/objects/a.ts', '../users/a.ts', 'src/service/users/a.ts', service],
+    ['src/service/a.ts', './users/a.ts', 'src/service/users/a.ts', service],
+    ['src/service/admin-api/users/a.ts', '../roles/a.ts', 'src/service/admin-api/roles/a.ts', adminApi],
     ['src/helpers/a.ts', '../lib/a.ts', 'src/lib/a.ts', 'not a layer of src'],
     ['src/lib/a.ts', '../../test/support/postgres.ts', './test/support/postgres.ts', 'not a layer of src'],
     ['src/reconcile/a.ts', 'kysely', 'kysely', 'only store imports it, and service its types'],
@@ -69,8 +93,8 @@ test.each([
   ['src/service/a.ts', '../store/a.ts'],
   ['src/store/a.ts', 'kysely'],
   ['src/http/a.ts', 'fastify'],
-  ['src/reconcile/render.ts', './plan.ts'],
-  ['src/reconcile/apply.ts', '../service/a.ts'],
+  ['src/reconcile/report/render.ts', '../plan/plan.ts'],
+  ['src/reconcile/execute/apply.ts', '../../service/a.ts'],
   ['src/kinds/index.ts', './built-in/realm.json'],
 ])('%s may import %s', (file, specifier) => {
   expect(checkImports([{ file, imports: [{ specifier, typeOnly: false }] }])).toEqual([])

@@ -5,11 +5,11 @@ import { operations } from '../src/http/admin/index.ts'
 import type { Operation } from '../src/http/operation.ts'
 import { createServer } from '../src/http/server.ts'
 import { flatten } from '../src/kinds/compare.ts'
-import type { Field, Json } from '../src/kinds/fields.ts'
+import { type Field, isList, type Json } from '../src/kinds/fields.ts'
 import { kinds } from '../src/kinds/index.ts'
 import type { Kind, KindName, Representation } from '../src/kinds/kind.ts'
 import { masked } from '../src/kinds/masked.ts'
-import { SYSTEM } from '../src/service/service.ts'
+import { SYSTEM } from '../src/service/context/service.ts'
 import { addressOf, bodyFor, fillRealm, objectsCalled } from './support/addresses.ts'
 import { change } from './support/changes.ts'
 import { ANN, planText, source } from './support/reconcile.ts'
@@ -156,7 +156,7 @@ const spoilt: Readonly<Record<string, (secrets: Representation) => Representatio
 function mapped(value: Representation, to: (text: Json) => Json): Representation {
   const changed = (one: Json): Json => {
     if (one === null || typeof one !== 'object') return typeof one === 'string' ? to(one) : one
-    return Array.isArray(one) ? one.map(changed) : mapped(one, to)
+    return isList(one) ? one.map(changed) : mapped(one, to)
   }
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, changed(one)]))
 }
@@ -221,8 +221,7 @@ function withEverySecret(kind: Kind): Representation {
     const list = [withEverySecret(kinds[child])]
     return [field, kinds[child].parentOptional ? { realm: list, client: { shop: list } } : list]
   })
-  const later = Object.keys(kind.later).map((field): [string, Json] => [field, [{ secret: CANARY }]])
-  return { ...canaries(kind.fields), ...Object.fromEntries([...children, ...later]) }
+  return { ...canaries(kind.fields), ...Object.fromEntries(children) }
 }
 
 function canaries(fields: Readonly<Record<string, Field>>): Representation {

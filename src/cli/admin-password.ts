@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
-import { resetAdminPassword } from '../service/bootstrap.ts'
-import { openService } from '../service/service.ts'
+import { resetAdminPassword } from '../service/operations/bootstrap.ts'
+import { openService } from '../service/operations/open-service.ts'
 import { connect, type StoreFlags, storeOf } from './connect.ts'
 import { readKey } from './key.ts'
 
@@ -15,12 +15,16 @@ interface NewPasswordFlags extends StoreFlags {
 export async function adminPassword(user: string, flags: NewPasswordFlags): Promise<void> {
   const { REGENT_SERVER } = process.env
   const server = flags.server ?? (flags.data || flags.database ? undefined : REGENT_SERVER || undefined)
-  await (server ? overServer({ ...flags, server }, user) : onStore(flags, user))
+  const canLogIn = await (server ? overServer({ ...flags, server }, user) : onStore(flags, user))
   console.log(`${user} of the master realm has a new password.`)
+  if (!canLogIn)
+    throw new Error(
+      `${user} cannot log in yet by name and password: correct the settings, flows and clients of the master realm with "regent apply" and --data or --database`,
+    )
 }
 
 /** As an administrator does it by REST: only for who is there, and held to the password policy. */
-async function overServer(flags: NewPasswordFlags, user: string): Promise<void> {
+async function overServer(flags: NewPasswordFlags, user: string): Promise<boolean> {
   const connection = await connect(flags)
   try {
     const path = '/admin/realms/master/users'
@@ -28,20 +32,21 @@ async function overServer(flags: NewPasswordFlags, user: string): Promise<void> 
     const [found] = (await connection.request('GET', `${path}?${query}`)) as { id: string }[]
     if (!found) throw new Error(`there is no user ${user} in the master realm`)
     const credential = { type: 'password', value: await newPassword(user, flags), temporary: false }
-    await connection.request('PUT', `${path}/${found.id}/reset-password`, credential)
+    await connection.request('PUT', `${path}/${found.id}/reset-password`, { body: credential })
+    return true
   } finally {
     await connection.close()
   }
 }
 
-/** Works where nobody can log in: makes the administrator who is not there. */
-async function onStore(flags: NewPasswordFlags, user: string): Promise<void> {
+/** Works where nobody can log in: makes the administrator who is not there. Returns whether they can log in then. */
+async function onStore(flags: NewPasswordFlags, user: string): Promise<boolean> {
   const at = storeOf(flags)
   const key = await readKey(at)
   const password = await newPassword(user, flags)
   const service = await openService({ location: at.database ? { url: at.database } : { folder: at.data }, key })
   try {
-    await resetAdminPassword(service, user, password)
+    return await resetAdminPassword(service, user, password)
   } finally {
     await service.close()
   }

@@ -3,7 +3,7 @@ import { createReadStream, createWriteStream, existsSync } from 'node:fs'
 import { rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { type BackupHeader, BrokenBackup, readBackup } from '../service/backup.ts'
+import { type BackupHeader, BrokenBackup, readBackup } from '../service/operations/backup.ts'
 import { connect, type StoreFlags, serverOf, storeOf } from './connect.ts'
 import type { StoreKey } from './key.ts'
 

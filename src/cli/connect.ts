@@ -1,7 +1,9 @@
 // Where a command finds the store: a running server, or the store itself, which then answers the same requests in-process.
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import { type HttpStream, openStream, reasonOf, redirectOf, textOf } from '../lib/http-request.ts'
 import { isLoopback } from '../lib/loopback.ts'
+import { ANYWHERE } from '../lib/outbound.ts'
 import { readEvents, type ServerEvent } from './event-stream.ts'
 import { readKey, type StoreKey } from './key.ts'
 import { ApiError } from './report.ts'
@@ -17,15 +19,16 @@ export interface StoreFlags {
   readonly password?: string
 }
 
+/** What a request carries besides its address. */
+export interface Sent {
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
 /** Answers requests of Regent's API, wherever the store is. */
 export interface Connection {
   /** The parsed answer. Throws ApiError when it is none of success. */
-  request(
-    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
-    path: string,
-    body?: unknown,
-    headers?: Record<string, string>,
-  ): Promise<unknown>
+  request(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, sent?: Sent): Promise<unknown>
   /** The events that the address sends, until it ends. Throws ApiError, or what ended it, also `signal`. */
   events(path: string, signal: AbortSignal): AsyncIterable<ServerEvent>
   /** The bytes at an address. Throws ApiError when there are none. */
@@ -37,7 +40,7 @@ export interface Connection {
 export async function connect(flags: StoreFlags): Promise<Connection> {
   const server = serverOf(flags)
   if (server) return remote(server, await login(server, flags))
-  const { FolderInUse } = await import('../service/service.ts')
+  const { FolderInUse } = await import('../service/context/store-types.ts')
   try {
     return await local(storeOf(flags))
   } catch (error) {
@@ -59,7 +62,7 @@ export function serverOf(flags: StoreFlags): string | undefined {
 export async function serverOfFolder(flags: StoreFlags): Promise<string | undefined> {
   const { database, data } = storeOf(flags)
   if (database) return undefined
-  const { serverHolding } = await import('../service/service.ts')
+  const { serverHolding } = await import('../service/context/store-types.ts')
   const url = await serverHolding(data)
   if (url) demandLoopback(url, `${data} is in use by the server at ${url}`)
   return url
@@ -115,9 +118,16 @@ export function orAdmin(flags: StoreFlags): StoreFlags {
   return { user: 'admin', password: 'admin', ...(user && { user }), ...(password && { password }), ...flags }
 }
 
+type RemoteRequest = Omit<Parameters<typeof openStream>[2], 'idleTimeout'>
+
+/** Milliseconds in which the server must send something: to apply many objects takes minutes. */
+const IDLE = 10 * 60_000
+/** Bytes that an answer which is read as a whole may have; more do not fit into a text. */
+const LONGEST = 512 * 1024 * 1024
+
 function remote(server: string, token: string): Connection {
   return {
-    request: (method, path, body, headers) =>
+    request: (method, path, { body, headers } = {}) =>
       call(server + path, {
         method,
         headers: {
@@ -130,39 +140,42 @@ function remote(server: string, token: string): Connection {
     async *events(path, signal) {
       const headers = { authorization: `Bearer ${token}`, accept: 'text/event-stream' }
       const answer = await answerOf(server + path, { headers, signal })
-      if (!answer.ok || !answer.body) result(answer.status, await answer.text())
+      if (!answer.ok) result(answer.status, await textOf(answer.body, LONGEST))
       else yield* readEvents(answer.body)
     },
     async download(path) {
       const answer = await answerOf(server + path, { headers: { authorization: `Bearer ${token}` } })
-      if (!answer.ok) result(answer.status, await answer.text())
-      return Readable.from(answer.body!)
+      if (!answer.ok) result(answer.status, await textOf(answer.body, LONGEST))
+      return answer.body
     },
     close: async () => {},
   }
 }
 
-async function call(url: string, init: RequestInit): Promise<unknown> {
-  const answer = await answerOf(url, init)
-  return result(answer.status, await answer.text())
+async function call(url: string, request: RemoteRequest): Promise<unknown> {
+  const headers = { ...request.headers, 'accept-encoding': 'gzip' }
+  const answer = await answerOf(url, { ...request, headers })
+  return result(answer.status, await textOf(answer.body, LONGEST))
 }
 
-function answerOf(url: string, init: RequestInit): Promise<Response> {
-  return fetch(url, init).catch((error: Error) => {
+async function answerOf(url: string, request: RemoteRequest): Promise<HttpStream> {
+  const { origin } = new URL(url)
+  // The command line or its environment names the server.
+  const answer = await openStream(ANYWHERE, url, { ...request, idleTimeout: IDLE }).catch((error: Error) => {
     throw new Error(
-      `nobody answers at ${new URL(url).origin} (${reason(error)}): is the server running? Start it with "regent serve"`,
+      `nobody answers at ${origin} (${reasonOf(error)}): is the server running? Start it with "regent serve"`,
     )
   })
-}
-
-function reason(error: Error): string {
-  const cause = error.cause as { code?: string; message?: string } | undefined
-  return cause?.code ?? cause?.message ?? error.message
+  const redirect = redirectOf(answer)
+  if (redirect === undefined) return answer
+  answer.body.destroy()
+  throw new Error(`${origin} redirects to ${redirect}: name that server with --server`)
 }
 
 async function local(at: StoreKey): Promise<Connection> {
-  const { openService, SYSTEM } = await import('../service/service.ts')
-  const { bootstrap } = await import('../service/bootstrap.ts')
+  const { openService } = await import('../service/operations/open-service.ts')
+  const { SYSTEM } = await import('../service/context/service.ts')
+  const { bootstrap } = await import('../service/operations/bootstrap.ts')
   const { createServer } = await import('../http/server.ts')
   const service = await openService({
     location: at.database ? { url: at.database } : { folder: at.data },
@@ -172,7 +185,7 @@ async function local(at: StoreKey): Promise<Connection> {
   await bootstrap(service)
   const app = await createServer(service, { caller: SYSTEM })
   return {
-    async request(method, url, body, headers) {
+    async request(method, url, { body, headers } = {}) {
       const payload = body !== undefined && { payload: body as object }
       const answer = await app.inject({ method, url, ...(headers && { headers }), ...payload })
       return result(answer.statusCode, answer.body)

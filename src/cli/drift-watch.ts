@@ -1,10 +1,11 @@
 // Tells of drift as it happens, until it is interrupted.
-import { setTimeout } from 'node:timers/promises'
 import { describe } from '../kinds/tree.ts'
-import type { Drift } from '../reconcile/drift.ts'
-import { afterEvent, type DriftEvent, driftEvents } from '../reconcile/drift-events.ts'
-import { by, text } from '../reconcile/render.ts'
-import { type Connection, connect, type StoreFlags } from './connect.ts'
+import { steppedBackOff } from '../lib/back-off.ts'
+import { retry } from '../lib/retry.ts'
+import type { Drift } from '../reconcile/drift/drift.ts'
+import { afterEvent, type DriftEvent, driftEvents } from '../reconcile/drift/drift-events.ts'
+import { by, text } from '../reconcile/report/render.ts'
+import { connect, type StoreFlags } from './connect.ts'
 import { paint } from './paint.ts'
 import { ApiError, report } from './report.ts'
 
@@ -23,10 +24,9 @@ export async function watchDrift(realm: string | undefined, flags: StoreFlags & 
     for (const one of events) console.log(tell(one))
   }
   let failures = 0
-  while (!ending.signal.aborted) {
-    let connection: Connection | undefined
+  const watch = async () => {
+    const connection = await connect(flags)
     try {
-      connection = await connect(flags)
       for await (const { event, data } of connection.events(`/regent/v1/drift/events${query}`, ending.signal)) {
         const now =
           event === 'state' ? (data as Drift[]) : afterEvent(known ?? [], { event, drift: data } as DriftEvent)
@@ -36,19 +36,26 @@ export async function watchDrift(realm: string | undefined, flags: StoreFlags & 
         if (failures > 1) console.error('The server answers again.')
         failures = 0
       }
-    } catch (error) {
-      if (ending.signal.aborted) return
-      // Who was never answered has named the wrong server; who is refused will be so again.
-      if (!known || (error instanceof ApiError && error.status < 500)) throw error
-      if (failures === 1) console.error(`${report(error)}; trying again`)
     } finally {
-      await connection?.close()
+      await connection.close()
     }
-    await setTimeout(DELAYS[Math.min(failures++, DELAYS.length - 1)], undefined, { signal: ending.signal }).catch(
-      () => {},
-    )
+    throw new StreamEnded()
   }
+  const delayAfter = (error: unknown) => {
+    if (ending.signal.aborted) return undefined
+    const hasEnded = error instanceof StreamEnded
+    // Who was never answered has named the wrong server; who is refused will be so again.
+    if (!hasEnded && (!known || (error instanceof ApiError && error.status < 500))) return undefined
+    if (!hasEnded && failures === 1) console.error(`${report(error)}; trying again`)
+    return steppedBackOff(++failures, DELAYS)
+  }
+  await retry(watch, { delayAfter, signal: ending.signal }).catch((error: unknown) => {
+    if (!ending.signal.aborted) throw error
+  })
 }
+
+/** The server has ended the stream, as it does when the token ends. */
+class StreamEnded extends Error {}
 
 /** A JSON text in one line. */
 const line = ({ event, drift }: DriftEvent) => JSON.stringify({ event, ...drift })

@@ -1,6 +1,7 @@
 import { describe } from '../kinds/tree.ts'
-import type { Drift } from '../reconcile/drift.ts'
-import { by, text } from '../reconcile/words.ts'
+import type { Drift } from '../reconcile/drift/drift.ts'
+import { by } from '../reconcile/model/attribution.ts'
+import { text } from '../reconcile/report/words.ts'
 import { request, type StoreFlags } from './connect.ts'
 import { type Format, printTable } from './print.ts'
 

@@ -1,8 +1,8 @@
 // What becomes of the sources that a server follows, told on the terminal.
 import { chunks } from '../lib/chunks.ts'
 import type { Audience, Happened } from '../reconcile/following/followed.ts'
-import { outcomeLines } from '../reconcile/render.ts'
-import type { Outcome } from '../reconcile/run.ts'
+import { outcomeLines } from '../reconcile/report/render.ts'
+import type { Outcome } from '../reconcile/run/run.ts'
 import { paint } from './paint.ts'
 import { report } from './report.ts'
 
@@ -10,7 +10,7 @@ import { report } from './report.ts'
 const LINES = 1_000
 
 /** Whoever looks at the terminal. */
-export const terminal: Audience = { words: report, happened: tell }
+export const terminal: Pick<Audience, 'words' | 'happened'> = { words: report, happened: tell }
 
 function tell(event: Happened): void {
   switch (event.what) {

@@ -1,10 +1,11 @@
 // What became of a realm: its revisions, what lies between two of them, and the way back.
-import type { Action } from '../reconcile/action.ts'
-import type { RealmOutcome } from '../reconcile/execute.ts'
-import { markdownActions } from '../reconcile/markdown.ts'
-import { renderActions } from '../reconcile/render.ts'
-import { moment, shortened } from '../reconcile/words.ts'
-import type { Revision } from '../service/history.ts'
+
+import type { RealmOutcome } from '../reconcile/execute/execute.ts'
+import type { Action } from '../reconcile/model/action.ts'
+import { moment, shortened } from '../reconcile/model/attribution.ts'
+import { markdownActions } from '../reconcile/report/markdown.ts'
+import { renderActions } from '../reconcile/report/render.ts'
+import type { Revision } from '../service/context/store-types.ts'
 import { request, type StoreFlags } from './connect.ts'
 import { paint } from './paint.ts'
 import { type Format, print, printOutcome, printTable } from './print.ts'
@@ -28,7 +29,11 @@ What has changed since: "regent diff ${realm} r${found[0]?.number}".`,
 }
 
 /** `regent diff`: what leads from one revision to another. */
-export async function diff(realm: string, from: string, to: string | undefined, flags: Flags): Promise<void> {
+export async function diff(
+  realm: string,
+  { from, to }: { from: string; to: string | undefined },
+  flags: Flags,
+): Promise<void> {
   const ends = { from: numberOf(from), ...(to !== undefined && { to: numberOf(to) }) }
   const query = new URLSearchParams(
     Object.entries(ends).map(([name, value]): [string, string] => [name, String(value)]),
@@ -45,10 +50,11 @@ export async function diff(realm: string, from: string, to: string | undefined, 
 export async function rollback(realm: string, to: string, flags: Flags & { plan?: true }): Promise<void> {
   const body = { revision: numberOf(to), ...(flags.plan && { tried: true }) }
   const path = `/regent/v1/rollback/${encodeURIComponent(realm)}`
-  const outcome = (await request(flags, 'POST', path, body)) as RealmOutcome
-  printOutcome(flags.output, { realms: [outcome], notes: [] }, flags.plan ? 'planned' : 'applied', outcome)
+  const outcome = (await request(flags, 'POST', path, { body })) as RealmOutcome
+  const tense = flags.plan ? 'planned' : 'applied'
+  printOutcome(flags.output, { realms: [outcome], notes: [] }, { tense, whole: outcome })
   if (!flags.plan && flags.output === 'text' && outcome.plan.actions.length)
-    console.log('Its sources are held until they state the same: "regent source list" shows them.')
+    console.log('Its sources are suspended until they declare the same: "regent source list" shows them.')
 }
 
 /** `r41` or `41`. */

@@ -6,13 +6,13 @@ import { describe } from '../kinds/tree.ts'
 import { type MoveOptions, movedIn } from '../realm-file/moved-in.ts'
 import { parseRealm } from '../realm-file/parse.ts'
 import { renderPosition } from '../realm-file/problem.ts'
-import { renderNote } from '../reconcile/render.ts'
-import type { Outcome } from '../reconcile/run.ts'
-import { summary } from '../reconcile/shown.ts'
-import { adminServer } from '../reconcile/sources/server/ask.ts'
-import type { LogIn } from '../reconcile/sources/server/log-in.ts'
-import { readRealm } from '../reconcile/sources/server/realm.ts'
-import type { SourceState } from '../reconcile/wanted.ts'
+import { AdminServer } from '../reconcile/read/server/admin-server.ts'
+import type { LogIn } from '../reconcile/read/server/log-in.ts'
+import { readRealm } from '../reconcile/read/server/realm.ts'
+import type { SourceState } from '../reconcile/read/source-state.ts'
+import { summary } from '../reconcile/report/outcome-text.ts'
+import { renderNote } from '../reconcile/report/render.ts'
+import type { Outcome } from '../reconcile/run/run.ts'
 import { connect, type StoreFlags } from './connect.ts'
 import { paint } from './paint.ts'
 import { renderDocument, writeFolder, writeRealmFile } from './realm-files.ts'
@@ -46,7 +46,7 @@ export async function importCommand(url: string, flags: ImportFlags): Promise<vo
   await refuseOccupied(target)
   const from = url.replace(/\/+$/, '')
   const progress = counter(`Reading the realm ${realm} of ${from}`)
-  const read = await readRealm(adminServer(from, logInOf(from, flags), progress.count), realm, flags).finally(
+  const read = await readRealm(new AdminServer(from, logInOf(from, flags), progress.count), realm, flags).finally(
     progress.end,
   )
   const { document, notices } = movedIn(from, read, flags)
@@ -125,7 +125,7 @@ function openEnds({ documents }: SourceState, people: number, { secrets }: Impor
 async function applyOnce(source: Awaited<ReturnType<typeof readSource>>, realm: string, flags: StoreFlags) {
   const connection = await connect(flags)
   try {
-    const outcome = (await connection.request('POST', '/regent/v1/apply', wire(source))) as Outcome
+    const outcome = (await connection.request('POST', '/regent/v1/apply', { body: wire(source) })) as Outcome
     const own = new URLSearchParams({ source: source.name })
     await connection.request('DELETE', `/regent/v1/sources/${encodeURIComponent(realm)}?${own}`)
     // What was made stands in the files.

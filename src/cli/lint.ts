@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { desiredRealms } from '../reconcile/desired.ts'
 import { type Finding, lint as find } from '../reconcile/lint/index.ts'
-import { markdownTable } from '../reconcile/markdown.ts'
-import { at } from '../reconcile/words.ts'
-import { openVault } from '../service/vault.ts'
+import { desiredRealms } from '../reconcile/merge/desired-realm.ts'
+import { markdownTable } from '../reconcile/report/markdown.ts'
+import { at } from '../reconcile/report/words.ts'
+import { openVault } from '../service/context/vault.ts'
 import { type Format, print } from './print.ts'
 import { readSource, type SourceFlags } from './source.ts'
 

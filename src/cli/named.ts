@@ -5,12 +5,12 @@ import { dirname, resolve } from 'node:path'
 import type { Settings } from '../config.ts'
 import { secondsOf } from '../realm-file/duration.ts'
 import { DocumentError } from '../realm-file/problem.ts'
-import { SourceError, shownFrom } from '../reconcile/sources/file.ts'
-import { type GitAddress, gitAddress, nameOf, placeOf } from '../reconcile/sources/git-address.ts'
-import type { RealmSourceSpec } from '../reconcile/sources/source-resource.ts'
-import { type NamedSource, readSourcesFile } from '../reconcile/sources/sources-file.ts'
-import type { Ceiling } from '../service/power.ts'
-import type { SourceSettings } from '../service/source-settings.ts'
+import { SourceError, shownFrom } from '../reconcile/read/file.ts'
+import { type GitAddress, gitAddress, nameOf, placeOf } from '../reconcile/read/git-address.ts'
+import type { RealmSourceSpec } from '../reconcile/read/source-resource.ts'
+import { type NamedSource, readSourcesFile } from '../reconcile/read/sources-file.ts'
+import type { Ceiling } from '../service/context/power.ts'
+import type { SourceSettings } from '../service/journal/source-settings.ts'
 
 /** A source of the server, as it is named, with what is settled for all where nothing is settled for it. */
 export interface Named {
@@ -40,7 +40,8 @@ export async function namedSources(settings: Settings): Promise<Named[]> {
   const example = !production && !file && existsSync('examples') ? ['examples'] : []
   const simple = (source ?? example).map((text): Named => {
     const address = gitAddress(text)
-    return named(address ? nameOf(address) : shownFrom(undefined, text), address ?? { file: text }, {}, settings)
+    const name = address ? nameOf(address) : shownFrom(undefined, text)
+    return named({ name, at: address ?? { file: text } }, {}, settings)
   })
   const stated = file ? await readSourcesFile(file) : []
   const all = [...simple, ...(await Promise.all(stated.map((one) => ofResource(one, file!, settings))))]
@@ -54,7 +55,7 @@ async function ofResource({ name, spec, position }: NamedSource, file: string, s
   const near = (path: string) => resolve(dirname(file), path)
   try {
     const at = spec.url === undefined ? { file: near(spec.path!) } : await addressOf(spec, near)
-    return named(name, at, { ...spec, ...(spec.signersFile && { signersFile: near(spec.signersFile) }) }, settings)
+    return named({ name, at }, { ...spec, ...(spec.signersFile && { signersFile: near(spec.signersFile) }) }, settings)
   } catch (error) {
     if (error instanceof SourceError) throw new DocumentError([{ position, message: error.message }])
     throw error
@@ -72,7 +73,7 @@ async function addressOf(spec: RealmSourceSpec, near: (path: string) => string):
   return { ...address, credentials: { user: credentials.username ?? 'git', password: password.trim() } }
 }
 
-function named(name: string, at: Named['at'], spec: Partial<RealmSourceSpec>, settings: Settings): Named {
+function named({ name, at }: Pick<Named, 'name' | 'at'>, spec: Partial<RealmSourceSpec>, settings: Settings): Named {
   const { production, sourceVariables, sourceLimits = [], sourceInterval } = settings
   const limits = new Map<string, Ceiling>(sourceLimits.map(({ source, ...ceiling }) => [source, ceiling]))
   // Whoever may push to a repository is not whoever runs the server.

@@ -5,8 +5,8 @@ import { openCluster } from '../operator/cluster.ts'
 import { type Webhooks, webhooks } from '../operator/git/webhooks.ts'
 import { OPERATE, type OperatorOptions, operator } from '../operator/operator.ts'
 import { reviewer } from '../operator/review.ts'
-import { seekLease } from '../service/leases.ts'
-import type { Service } from '../service/service.ts'
+import type { Service } from '../service/context/service.ts'
+import { seekLease } from '../service/operations/leases.ts'
 
 /** A running operator. */
 export interface Operating {

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
-import type { Outcome } from '../reconcile/run.ts'
-import { moment } from '../reconcile/words.ts'
+import { moment } from '../reconcile/model/attribution.ts'
+import type { Outcome } from '../reconcile/run/run.ts'
 import { request, type StoreFlags } from './connect.ts'
 import { type Format, printOutcome } from './print.ts'
 import { approvals, readSource, type SourceFlags, shownSource, wire } from './source.ts'
@@ -12,10 +12,10 @@ export async function plan(
 ): Promise<void> {
   const source = await readSource(path, flags)
   const address = flags.save ? '/regent/v1/plan?save=true' : '/regent/v1/plan'
-  const outcome = (await request(flags, 'POST', address, wire(source), approvals(flags))) as Outcome
+  const outcome = (await request(flags, 'POST', address, { body: wire(source), headers: approvals(flags) })) as Outcome
   const { saved } = outcome
   if (typeof flags.save === 'string') await writeFile(flags.save, `${JSON.stringify(outcome, null, 2)}\n`)
-  printOutcome(flags.output, outcome, 'planned')
+  printOutcome(flags.output, outcome, { tense: 'planned' })
   const changes = outcome.realms.some(({ plan, guards }) => plan.creates || plan.actions.length > 0 || guards?.length)
   if (changes && flags.detailedExitcode) process.exitCode = 2
   if (flags.output !== 'text') return

@@ -1,8 +1,8 @@
 // The outcome of a command, in the form that was asked for.
 import Table from 'cli-table3'
-import { markdownOutcome, markdownTable } from '../reconcile/markdown.ts'
-import { renderOutcome } from '../reconcile/render.ts'
-import type { How, Shown } from '../reconcile/shown.ts'
+import { markdownOutcome, markdownTable } from '../reconcile/report/markdown.ts'
+import type { OutcomeTense, RenderedOutcome } from '../reconcile/report/outcome-text.ts'
+import { renderOutcome } from '../reconcile/report/render.ts'
 import { paint } from './paint.ts'
 
 /** What commands can print: for people, for programs, for a comment on a pull request. */
@@ -13,11 +13,15 @@ export function print(format: Format, value: unknown, make: { text: () => string
   console.log(format === 'json' ? JSON.stringify(value, null, 2) : make[format]())
 }
 
-/** Prints what was done, or would be. */
-export function printOutcome(format: Format, outcome: Shown, how: How, whole: unknown = outcome): void {
+/** Prints what was done, or would be. `whole`: what JSON shows in the place of the outcome. */
+export function printOutcome(
+  format: Format,
+  outcome: RenderedOutcome,
+  { tense, whole = outcome }: { tense: OutcomeTense; whole?: unknown },
+): void {
   print(format, whole, {
-    text: () => renderOutcome(outcome, how, paint),
-    markdown: () => markdownOutcome(outcome, how),
+    text: () => renderOutcome(outcome, tense, paint),
+    markdown: () => markdownOutcome(outcome, tense),
   })
 }
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { MAKE_KEY } from '../config.ts'
-import { openService } from '../service/service.ts'
+import { openService } from '../service/operations/open-service.ts'
 import { demandStore } from './backup.ts'
 import { type StoreFlags, storeOf } from './connect.ts'
 import { keyIn, readKey } from './key.ts'

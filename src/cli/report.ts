@@ -3,27 +3,27 @@
 import { messageOf } from '../lib/message-of.ts'
 import type { Position } from '../lib/position.ts'
 import { renderPosition } from '../realm-file/problem.ts'
-import type { Moved } from '../reconcile/moved.ts'
-import { renderMoved } from '../reconcile/waiting.ts'
+import type { StaleObject } from '../reconcile/plan/stale.ts'
+import { renderStale } from '../reconcile/report/approvals.ts'
 
 /** An answer of the API that is none of success. */
 export class ApiError extends Error {
   readonly status: number
   readonly problems: readonly { position: Position; message: string }[]
   /** What has changed since a plan was made. */
-  readonly moved: readonly Moved[]
+  readonly stale: readonly StaleObject[]
   constructor(status: number, body: unknown) {
     const said = (body ?? {}) as {
       error?: string
       error_description?: string
       errorMessage?: string
       problems?: ApiError['problems']
-      moved?: ApiError['moved']
+      stale?: ApiError['stale']
     }
     super(said.errorMessage ?? said.error_description ?? said.error ?? `the server answered ${status}`)
     this.status = status
     this.problems = said.problems ?? []
-    this.moved = said.moved ?? []
+    this.stale = said.stale ?? []
   }
 }
 
@@ -32,7 +32,7 @@ export function report(error: unknown): string {
   const { problems } = error as { problems?: ApiError['problems'] }
   if (problems?.length)
     return problems.map(({ position, message }) => `${renderPosition(position)}: ${message}`).join('\n')
-  if (error instanceof ApiError && error.moved.length) return `${error.message}\n${renderMoved(error.moved)}`
+  if (error instanceof ApiError && error.stale.length) return `${error.message}\n${renderStale(error.stale)}`
   const { code, message, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number }
   if (code === 'EADDRINUSE') return `port ${port} is taken: stop what listens there, or choose another with --port`
   if (code === 'EACCES' && port) return `port ${port} may not be listened on: choose one above 1023 with --port`

@@ -2,13 +2,16 @@
 import { readSettings, type Settings } from '../config.ts'
 import { listen } from '../http/listen.ts'
 import { createServer } from '../http/server.ts'
+import { type Outbound, outboundGuard } from '../lib/outbound.ts'
+import { runEvery } from '../lib/run-every.ts'
 import { deliverers } from '../oidc/deliver.ts'
-import { startDriftNotices } from '../reconcile/drift-notices.ts'
-import { bootstrap, hasAdministrator } from '../service/bootstrap.ts'
-import { RECONCILE, type Seeker, seekLease } from '../service/leases.ts'
-import { startOutbox } from '../service/outbox.ts'
-import { openService, type Service } from '../service/service.ts'
-import { sweep } from '../service/sweeper.ts'
+import { startDriftNotices } from '../reconcile/drift/drift-notices.ts'
+import type { Service } from '../service/context/service.ts'
+import { startOutbox } from '../service/messages/outbox.ts'
+import { bootstrap, hasAdministrator } from '../service/operations/bootstrap.ts'
+import { RECONCILE, type Seeker, seekLease } from '../service/operations/leases.ts'
+import { openService } from '../service/operations/open-service.ts'
+import { sweep } from '../service/operations/sweeper.ts'
 import { readKey } from './key.ts'
 import { namedSources } from './named.ts'
 import { type Operating, startOperator } from './operating.ts'
@@ -30,12 +33,18 @@ export async function serve(flags: Record<string, unknown>): Promise<void> {
     location: settings.database ? { url: settings.database } : { folder: settings.data },
     key,
     passwordLists: settings.passwordLists,
+    outbound: outboundOf(settings),
   })
   try {
     await run(service, settings, started)
   } finally {
     await service.close()
   }
+}
+
+/** Returns the guard of connections that the settings ask for. */
+export function outboundOf({ production, outboundAllow = [] }: Settings): Outbound {
+  return outboundGuard({ development: !production, allow: outboundAllow })
 }
 
 async function run(service: Service, settings: Settings, started: number): Promise<void> {
@@ -53,22 +62,24 @@ async function run(service: Service, settings: Settings, started: number): Promi
   const app = await createServer(service, {
     basePath: settings.basePath,
     hostname: settings.hostname,
+    ownHost: settings.host,
     proxies: settings.proxyHeaders && { headers: settings.proxyHeaders, trusted: settings.proxyTrustedAddresses },
     logLevel: settings.logLevel,
     showRealms: !settings.production,
     metrics: true,
-    webhook: await webhookOf(service, settings, sources, () => operating?.webhooks),
+    webhook: await webhookOf(service, settings, { sources, inCluster: () => operating?.webhooks }),
   })
   const logged = (error: unknown) => app.log.error(error)
   const outbox = startOutbox(service, deliverers, logged)
   const notices = driftWebhook && (await startDriftNotices(service, driftWebhook, logged))
-  const delivering = setInterval(outbox.wake, DELIVER_EVERY)
-  const sweeping = setInterval(() => sweep(service, new Date()).catch(logged), SWEEP_EVERY)
+  const delivering = runEvery(DELIVER_EVERY, outbox.wake)
+  const sweeping = runEvery(SWEEP_EVERY, () => sweep(service, new Date()), logged)
   let following: Seeker | undefined
   try {
     const addresses = await listen(app, { host: settings.host, port: settings.port, https: httpsOf(settings) })
     await service.announce(addresses.own)
-    console.log(banner(service, settings, settings.hostname ?? addresses.public, performance.now() - started))
+    const address = settings.hostname ?? addresses.public
+    console.log(banner(service.engine, settings, { address, took: performance.now() - started }))
     const ending = new AbortController()
     void stopped.then(() => ending.abort())
     const hooks = settings.sourceWebhookSecretFile !== undefined
@@ -78,14 +89,14 @@ async function run(service: Service, settings: Settings, started: number): Promi
     if (settings.operator) operating = await startOperator(service, settings, logged)
     await stopped
   } finally {
-    clearInterval(sweeping)
-    clearInterval(delivering)
+    const repeatedWork = Promise.all([sweeping.close(), delivering.close()])
     await following?.close()
     await operating?.close()
     for (const source of sources) await source.close()
     await app.close()
     await notices?.close()
     await outbox.close()
+    await repeatedWork
   }
 }
 
@@ -105,7 +116,12 @@ function untilStopped(): Promise<void> {
   })
 }
 
-function banner(service: Service, settings: Settings, address: string, took: number): string {
+/** `took`: milliseconds until the server was ready. */
+function banner(
+  engine: Service['engine'],
+  settings: Settings,
+  { address, took }: { address: string; took: number },
+): string {
   const embedded = `PGlite in ${settings.data}: one process, fine for development and small realms; --database names a PostgreSQL`
   const admin = settings.production
     ? 'with an administrator of the master realm'
@@ -113,7 +129,7 @@ function banner(service: Service, settings: Settings, address: string, took: num
   return [
     `Regent is ready at ${address}  (${(took / 1000).toFixed(1)} s)`,
     `  Log in:  ${admin}`,
-    `  Store:   ${service.engine === 'PGlite' ? embedded : 'PostgreSQL'}`,
+    `  Store:   ${engine === 'PGlite' ? embedded : 'PostgreSQL'}`,
     `  Try:     npx regent get ''              the realms, over REST`,
     `           npx regent init my-realm.yaml  a realm file of your own, then: npx regent plan my-realm.yaml`,
     '',

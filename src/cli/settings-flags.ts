@@ -1,6 +1,7 @@
 // The flags by which a command says what a source settles about itself. What they mean is read when a command runs.
-import { type Command, Option } from 'commander'
-import type { SourceSettings } from '../service/source-settings.ts'
+import type { Option } from 'commander'
+import type { SourceSettings } from '../service/journal/source-settings.ts'
+import { choice, option, repeatable } from './options.ts'
 
 /** The flags that say how far a source goes. */
 export interface SettingsFlags {
@@ -11,30 +12,22 @@ export interface SettingsFlags {
   readonly maxDeletionsShare?: string
 }
 
-/** Adds the flags to a command. */
-export function withSettings(command: Command): Command {
-  return command
-    .addOption(
-      new Option(
-        '--prune <what>',
-        'delete what this source made and states no more, nothing, or all that is not in a stated list (default: owned)',
-      ).choices(['owned', 'none', 'all']),
-    )
-    .addOption(
-      new Option(
-        '--drift <rule>',
-        'what becomes of what others change: putBack, report, adopt or selfHeal, as in report, client=adopt or client.redirectUris=report; repeatable, the last that matches counts',
-      ).argParser((rule: string, rules: string[] = []) => [...rules, rule]),
-    )
-    .addOption(
-      new Option(
-        '--ownership <policy>',
-        'what becomes of writes by REST to what this source states (default: allow)',
-      ).choices(['allow', 'warn', 'refuse']),
-    )
-    .option('--max-deletions <number>', 'more deletions than this wait for approval (default: 20)')
-    .option(
-      '--max-deletions-share <share>',
-      'so does a greater share of what this source owns, from 0 to 1 (default: 0.5)',
-    )
-}
+/** The options for the settings of a source. */
+export const settingsOptions: readonly Option[] = [
+  choice(
+    '--prune <what>',
+    'undeclared objects to delete: managed ones, none, or all that a declared list lacks (default: managed)',
+    ['managed', 'none', 'all'],
+  ),
+  repeatable(
+    '--drift <rule>',
+    'policy for drift: correct, report, accept or selfHeal, as in report, client=accept or client.redirectUris=report; repeatable, the last match counts',
+  ),
+  choice('--ownership <policy>', 'policy for writes by REST to managed fields (default: allow)', [
+    'allow',
+    'warn',
+    'refuse',
+  ]),
+  option('--max-deletions <number>', 'deletions that a plan may have without an approval (default: 20)'),
+  option('--max-deletions-share <share>', 'the same as a share of the managed objects, from 0 to 1 (default: 0.5)'),
+]

@@ -1,5 +1,5 @@
 // What a source settles about itself, from the flags of a command.
-import { type DriftRule, type SourceSettings, sourceSettings } from '../service/source-settings.ts'
+import { type DriftRule, type SourceSettings, sourceSettings } from '../service/journal/source-settings.ts'
 import type { SettingsFlags } from './settings-flags.ts'
 
 /** The settings that the flags make; undefined where none is given. Throws where a value is none. */

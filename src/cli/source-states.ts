@@ -1,7 +1,7 @@
 // How sources are doing, and what is wanted of them: `regent source show|suspend|resume|force|rename`.
-import { moment, shortened } from '../reconcile/words.ts'
-import type { Attempt, SourceState } from '../service/source-states.ts'
-import type { Held, SourceOfRealm } from '../service/sources.ts'
+import { moment, shortened } from '../reconcile/model/attribution.ts'
+import type { RollbackSuspension, SourceOfRealm } from '../service/context/store-types.ts'
+import type { Attempt, SourceState } from '../service/sources/source-states.ts'
 import { request, type StoreFlags } from './connect.ts'
 
 /** How sources are doing, by name. */
@@ -55,9 +55,9 @@ export function inAWord({ suspended, status: { ready } }: SourceState): string {
   return ready.status === 'True' ? 'ready' : ready.reason
 }
 
-/** Since when a rollback holds it. */
-export function since({ by, revision }: Held): string {
-  return `since ${by} went back to r${revision}`
+/** Since when a rollback suspends a source. */
+export function since({ by, revision }: RollbackSuspension): string {
+  return `since ${by} rolled back to r${revision}`
 }
 
 async function ask(flags: StoreFlags, what: string, query: Record<string, string>): Promise<void> {
@@ -72,7 +72,7 @@ function render({ name, realms, suspended, status }: SourceState, own: readonly 
   return [
     name,
     line('Realms', realms.join(', ') || 'none'),
-    ...own.flatMap(({ realm, held }) => (held ? [line('Held', `in ${realm} ${since(held)}`)] : [])),
+    ...own.flatMap(({ realm, suspended }) => (suspended ? [line('Suspended', `in ${realm} ${since(suspended)}`)] : [])),
     ...(suspended ? [line('Suspended', `by ${suspended.by} at ${moment(suspended.at)}`)] : []),
     ...(applied ? [line('Applied', at(applied))] : []),
     ...conditions.flatMap(([type, one]) =>

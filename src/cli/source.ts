@@ -1,12 +1,12 @@
 import type { UnknownFields } from '../realm-file/parse.ts'
-import { type FileSourceOptions, readFileSource } from '../reconcile/sources/file.ts'
-import { openGitSource } from '../reconcile/sources/git.ts'
-import { gitAddress, shownAddress } from '../reconcile/sources/git-address.ts'
-import type { SourceText } from '../reconcile/sources/text.ts'
-import type { SourceState } from '../reconcile/wanted.ts'
-import { shortened } from '../reconcile/words.ts'
-import type { SourceState as Doing } from '../service/source-states.ts'
-import type { SourceOfRealm } from '../service/sources.ts'
+import { shortened } from '../reconcile/model/attribution.ts'
+import { allowedBy } from '../reconcile/read/allowed.ts'
+import { type FileSourceOptions, readFileSource } from '../reconcile/read/file.ts'
+import { openGitSource } from '../reconcile/read/git.ts'
+import { gitAddress, shownAddress } from '../reconcile/read/git-address.ts'
+import type { SourceState, SourceText } from '../reconcile/read/source-state.ts'
+import type { SourceOfRealm } from '../service/context/store-types.ts'
+import type { SourceState as Doing } from '../service/sources/source-states.ts'
 import { request, type StoreFlags } from './connect.ts'
 import { type Format, printTable } from './print.ts'
 import { settingsOf } from './settings.ts'
@@ -18,13 +18,15 @@ export interface SourceFlags extends SettingsFlags {
   readonly name?: string | undefined
   readonly unknownFields?: UnknownFields | undefined
   readonly allowLockOut?: true
+  readonly variables?: readonly string[] | undefined
 }
 
-/** What a file, a folder or a repository states, with the variables of this process: whoever runs a command may read what they may read. */
+/** What a file, a folder or a repository states, with those variables and files that the command line allows: others may have written it. */
 export async function readSource(named: string, flags: SourceFlags): Promise<SourceState & SourceText> {
   const { name, unknownFields } = flags
   const settings = settingsOf(flags)
-  return { ...(await stateOf(named, { name, unknownFields, env: process.env, allowed: () => true })), settings }
+  const allowed = allowedBy(flags.variables ?? [])
+  return { ...(await stateOf(named, { name, unknownFields, env: process.env, allowed })), settings }
 }
 
 async function stateOf(named: string, options: FileSourceOptions): Promise<SourceState & SourceText> {
@@ -72,7 +74,7 @@ export async function forget(source: string, realm: string, flags: StoreFlags): 
   console.log(`What ${source} stated in the realm ${realm} stays, and belongs to nobody.`)
 }
 
-/** `regent source resume`: a source that was held goes on with its next apply. */
+/** `regent source resume`: a suspended source is applied again. */
 export async function resume(source: string, realm: string, flags: StoreFlags): Promise<void> {
   const path = `/regent/v1/sources/${encodeURIComponent(realm)}/resume`
   await request(flags, 'POST', `${path}?${new URLSearchParams({ source })}`)
@@ -81,8 +83,8 @@ export async function resume(source: string, realm: string, flags: StoreFlags): 
 
 function rowsOf(found: readonly SourceOfRealm[], doing: readonly Doing[]): string[][] {
   const words = new Map(doing.map((one) => [one.name, inAWord(one)]))
-  const applied = found.map(({ source, realm, revision, objects, changed, held }) => {
-    const state = held ? `held ${since(held)}` : (words.get(source) ?? '')
+  const applied = found.map(({ source, realm, revision, objects, changed, suspended }) => {
+    const state = suspended ? `suspended ${since(suspended)}` : (words.get(source) ?? '')
     return [source, realm, shortened(revision), String(objects), String(changed), state]
   })
   const others = doing.flatMap((one) => {

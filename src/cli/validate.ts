@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { desiredRealms } from '../reconcile/desired.ts'
-import { renderNote } from '../reconcile/render.ts'
-import { openVault } from '../service/vault.ts'
+import { desiredRealms } from '../reconcile/merge/desired-realm.ts'
+import { renderNote } from '../reconcile/report/render.ts'
+import { openVault } from '../service/context/vault.ts'
 import { readSource, type SourceFlags } from './source.ts'
 
 /** `regent validate`: everything about documents that needs no store. */

@@ -1,18 +1,18 @@
 // The sources of the server: files and folders, which are watched, and repositories, whose servers are asked.
-import type { Follower } from '../reconcile/following/follow.ts'
 import type { Followed } from '../reconcile/following/followed.ts'
 import { openRepository } from '../reconcile/following/repository.ts'
-import { allowedBy } from '../reconcile/sources/allowed.ts'
-import { parsing, readFileSource } from '../reconcile/sources/file.ts'
-import { type GitAddress, sameRepository } from '../reconcile/sources/git-address.ts'
-import { watchFileSource } from '../reconcile/sources/watch.ts'
+import type { SourceController } from '../reconcile/following/source-controller.ts'
+import { allowedBy, EVERYTHING } from '../reconcile/read/allowed.ts'
+import { parsing, readFileSource } from '../reconcile/read/file.ts'
+import { type GitAddress, sameRepository } from '../reconcile/read/git-address.ts'
+import { watchFileSource } from '../reconcile/read/watch.ts'
 import type { Named } from './named.ts'
 import { report } from './report.ts'
 
 /** A source of the server. */
 export interface Watched extends Followed {
-  /** From now on, tells the follower of changes; gives what is said of that. */
-  watch(follower: Follower): Promise<string>
+  /** From now on, notifies the controller of changes; returns a line about that. */
+  watch(controller: SourceController): Promise<string>
   /** What was pushed is one of these repositories, or not known: whether it was this one, which is then read. */
   pushed(urls: readonly string[]): boolean
   /** Whether this process watches it. */
@@ -26,7 +26,7 @@ export interface Watched extends Followed {
 /** Opens what is named. Nothing is read yet. */
 export async function openSource(named: Named, hooks: boolean, signal: AbortSignal): Promise<Watched> {
   const { at } = named
-  return 'file' in at ? files(at.file, named) : repository(at, named, hooks, signal)
+  return 'file' in at ? files(at.file, named) : repository(at, named, { hooks, signal })
 }
 
 function files(path: string, named: Named): Watched {
@@ -40,9 +40,9 @@ function files(path: string, named: Named): Watched {
       return stop !== undefined
     },
     read: async () => settled(await readFileSource(path, options), named),
-    async watch(follower) {
+    async watch(controller) {
       const failed = (error: unknown) => console.error(`${path} may change without being noticed: ${report(error)}\n`)
-      stop = await watchFileSource(path, { changed: () => follower.changed(this), failed })
+      stop = await watchFileSource(path, { changed: () => controller.changed(this), failed })
       return `Watching ${path}. Edit a file there, and it is applied.`
     },
     pushed: () => false,
@@ -54,7 +54,11 @@ function files(path: string, named: Named): Watched {
   }
 }
 
-async function repository(address: GitAddress, named: Named, hooks: boolean, signal: AbortSignal): Promise<Watched> {
+async function repository(
+  address: GitAddress,
+  named: Named,
+  { hooks, signal }: { hooks: boolean; signal: AbortSignal },
+): Promise<Watched> {
   const { signers, timeout, interval } = named
   const own = await openRepository(address, {
     ...whichOne(named),
@@ -64,8 +68,8 @@ async function repository(address: GitAddress, named: Named, hooks: boolean, sig
   })
   const when = hooks ? 'at once by a webhook, or else ' : ''
   return Object.assign(own, {
-    watch: async (follower: Follower) => {
-      own.poll(follower)
+    watch: async (controller: SourceController) => {
+      own.poll(controller)
       return `Watching ${own.called}. Push a commit there, and it is applied ${when}within ${interval} s.`
     },
     pushed(urls: readonly string[]) {
@@ -79,7 +83,7 @@ async function repository(address: GitAddress, named: Named, hooks: boolean, sig
 const whichOne = ({ name, dependsOn, suspend, retryInterval }: Named) => ({ name, dependsOn, suspend, retryInterval })
 
 function howToRead({ name, unknownFields, variables }: Named) {
-  return { name, unknownFields, env: process.env, allowed: variables ? allowedBy(variables) : () => true }
+  return { name, unknownFields, env: process.env, allowed: allowedBy(variables ?? EVERYTHING) }
 }
 
 /** What the source states, with what is settled for it. */

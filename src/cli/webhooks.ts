@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises'
 import type { Settings } from '../config.ts'
 import type { Webhook } from '../http/webhook.ts'
 import type { Webhooks } from '../operator/git/webhooks.ts'
-import type { Service } from '../service/service.ts'
-import { wakeSources } from '../service/source-states.ts'
+import type { Service } from '../service/context/service.ts'
+import { wakeSources } from '../service/sources/source-states.ts'
 import { report } from './report.ts'
 import type { Watched } from './watched.ts'
 
@@ -15,8 +15,7 @@ import type { Watched } from './watched.ts'
 export async function webhookOf(
   service: Service,
   { sourceWebhookSecretFile, operator }: Settings,
-  sources: readonly Watched[],
-  inCluster: () => Webhooks | undefined,
+  { sources, inCluster }: { sources: readonly Watched[]; inCluster: () => Webhooks | undefined },
 ): Promise<Webhook | undefined> {
   if (!sourceWebhookSecretFile && !operator) return undefined
   const wake = (names: readonly string[]) =>

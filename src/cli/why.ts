@@ -1,7 +1,7 @@
 import { describe } from '../kinds/tree.ts'
-import { by, text } from '../reconcile/render.ts'
-import type { Reason, Reasons } from '../reconcile/why.ts'
-import { shortened } from '../reconcile/words.ts'
+import type { Reason, Reasons } from '../reconcile/history/why.ts'
+import { shortened } from '../reconcile/model/attribution.ts'
+import { by, text } from '../reconcile/report/render.ts'
 import { request, type StoreFlags } from './connect.ts'
 import { paint } from './paint.ts'
 

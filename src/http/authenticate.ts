@@ -2,8 +2,9 @@
 import type { FastifyRequest } from 'fastify'
 import { verifyStanding } from '../oidc/tokens.ts'
 import { demandOriginOf } from '../oidc/web-origins.ts'
-import { failure } from '../service/errors.ts'
-import type { Caller, RealmRow, Service } from '../service/service.ts'
+import { failure } from '../service/context/errors.ts'
+import type { Caller, Service } from '../service/context/service.ts'
+import type { RealmRow } from '../service/context/store-types.ts'
 
 /** Who asks, and the realm that they ask about, as it was a moment ago, where there is one of that name. */
 export interface Asked {
@@ -13,25 +14,25 @@ export interface Asked {
 
 /**
  * The caller of an admin request about a realm of that name, or about none. Throws unauthorized, or OriginRefused where a page calls that the client of the token
- * does not name. `issuer`: where tokens must come from; absent: from any of our names.
+ * does not name. `base`: the server's own address, as the caller sees it. `issuer`: where tokens must come from; absent: from any of our names.
  */
 export async function authenticate(
   service: Service,
   request: FastifyRequest,
-  base: string,
-  { about, issuer }: { about?: string | undefined; issuer?: string | undefined },
+  { base, about, issuer }: { base: string; about?: string | undefined; issuer?: string | undefined },
 ): Promise<Asked> {
   const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
   const verified = token
     ? await verifyStanding(service, token, ['Bearer'], { issuerBase: issuer, beside: about, withPower: true })
     : undefined
   if (!verified?.standing.counts) throw failure('unauthorized', 'HTTP 401 Unauthorized')
-  const { realm, claims, standing } = verified
-  const { user, limit, power } = standing
+  const { realm, issuedTo, standing } = verified
+  const { client, user, limit, power } = standing
   await demandOriginOf(service, base, verified, request.headers.origin)
   const caller: Caller = {
-    user: { realm: realm.name, id: user.id, ...(claims.sid !== undefined && { session: claims.sid }) },
+    user: { realm: realm.name, id: user.id, ...(issuedTo.session !== undefined && { session: issuedTo.session }) },
     limit,
+    transport: { address: request.ip, secure: request.protocol === 'https' },
     ...(power && { power }),
     actor: {
       kind: 'administrator',
@@ -39,7 +40,7 @@ export async function authenticate(
       userId: user.id,
       user: user.username,
       address: request.ip,
-      ...(claims.azp && { client: claims.azp }),
+      client,
     },
   }
   return { caller, realm: verified.beside }

@@ -1,12 +1,12 @@
-// Bodies of requests: JSON as Jackson reads it, and its words for what is wrong.
+// Bodies of requests: JSON that its schema checks, texts and forms.
 import * as z from 'zod'
+import { isStorable } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Kind, KindName } from '../kinds/kind.ts'
 import { nestedShape } from '../kinds/nested.ts'
-import { firstOf, scalarEnd } from '../lib/json-position.ts'
 import { shapeOf } from '../realm-file/reshape.ts'
 import { HttpError } from './errors.ts'
-import { allStorable } from './storable.ts'
+import { isStorableJson } from './storable.ts'
 
 /** What the body of an operation must look like. */
 export interface BodyForm {
@@ -70,30 +70,24 @@ function optional(shapes: Record<string, z.ZodType>): Record<string, z.ZodType> 
   return Object.fromEntries(Object.entries(shapes).map(([field, one]) => [field, one.nullish()]))
 }
 
-/** The body as its form has it. Throws HttpError: the first thing that is wrong, in the order of the text. */
+/** Returns the body as its form has it. Throws HttpError: a field that does not exist is named before other problems. */
 export function readBody(bytes: Buffer | undefined, form: BodyForm): unknown {
   const text = bytes?.toString('utf8') ?? ''
   if (text === '' && form.optional) return undefined
   if (form.text) return text.trim().replace(/^"(.*)"$/s, '$1')
   const value = form.plain ? text : parse(text, form)
-  if (form.plain && !allStorable(text)) throw cannotParse('unknown_error')
+  if (form.plain && !isStorable(text)) throw cannotParse('unknown_error')
   const result = form.schema.safeParse(value)
   if (result.success) return result.data
   if (form.refusal) throw new HttpError(400, { errorMessage: form.refusal })
-  const unknown = new Set<string>()
-  const paths = result.error.issues.flatMap((issue) => pathsOf(issue, unknown))
-  const first = firstOf(text, paths)
-  if (!first || !unknown.has(JSON.stringify(first.path))) throw cannotParse('unknown_error')
-  const { path, offset } = first
-  // Keycloak: the position is where its parser stood: behind what opens a value, or behind a number, flag or null.
-  const end = /["[{]/.test(text[offset]!) ? offset + 1 : scalarEnd(text, offset)
-  const owner = path.slice(0, -1)
+  const unknown = result.error.issues.find((issue) => issue.code === 'unrecognized_keys')
+  if (!unknown) throw cannotParse('unknown_error')
+  const owner = unknown.path as Path
   const { representation = 'object' } = form
   const named = typeof representation === 'string' ? representation : representation(owner)
   const name = kindAt(form.kind, owner)?.representation ?? named
-  const where = `line ${lineOf(text, end)} column ${columnOf(text, end)}`
   throw new HttpError(400, {
-    error: `Invalid json representation for ${name}. Unrecognized field "${path.at(-1)}" at ${where}.`,
+    error: `Unrecognized field "${unknown.keys[0]}" in ${name}. Remove it, or correct its name.`,
   })
 }
 
@@ -107,8 +101,7 @@ function parse(text: string, form: BodyForm): unknown {
   } catch {
     throw form.refusal ? new HttpError(400, { errorMessage: form.refusal }) : cannotParse('invalid_request')
   }
-  // Only an escape can say such a thing in a text that is UTF-8.
-  if (!/\\u(0000|d[89a-f])/i.test(text) || allStorable(value)) return value
+  if (isStorableJson(text)) return value
   throw form.refusal ? new HttpError(400, { errorMessage: form.refusal }) : cannotParse('unknown_error')
 }
 
@@ -116,25 +109,7 @@ function cannotParse(error: string): HttpError {
   return new HttpError(400, { error, error_description: 'Cannot parse the JSON' })
 }
 
-function pathsOf(issue: z.core.$ZodIssue, unknown: Set<string>): Path[] {
-  const path = issue.path as Path
-  if (issue.code !== 'unrecognized_keys') return [path]
-  const paths = issue.keys.map((key) => [...path, key])
-  for (const one of paths) unknown.add(JSON.stringify(one))
-  return paths
-}
-
 function kindAt(kind: Kind | undefined, path: Path): Kind | undefined {
   const fields = path.filter((step) => typeof step === 'string')
   return fields.reduce<Kind | undefined>((at, field) => at && kinds[at.children[field]!], kind)
-}
-
-function lineOf(text: string, offset: number): number {
-  return text.slice(0, offset).split('\n').length
-}
-
-/** Keycloak: columns count bytes. */
-function columnOf(text: string, offset: number): number {
-  const line = text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset)
-  return Buffer.byteLength(line) + 1
 }

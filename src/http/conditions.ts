@@ -2,7 +2,7 @@
 // there; who sends it back in If-Match changes nothing that somebody else has changed meanwhile (0037).
 import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Service } from '../service/service.ts'
+import type { Service } from '../service/context/service.ts'
 import { HttpError } from './errors.ts'
 import type { Answer, Operation } from './operation.ts'
 import { unchanged, unmatched } from './responses.ts'

@@ -3,9 +3,9 @@
 import { describe } from '../kinds/tree.ts'
 import { BearerError, OAuthError } from '../oidc/oauth-error.ts'
 import { DocumentError } from '../realm-file/problem.ts'
-import { ActionError } from '../reconcile/apply.ts'
-import { PlanMoved } from '../reconcile/saved.ts'
-import { type ErrorCode, ServiceError } from '../service/errors.ts'
+import { ActionError } from '../reconcile/execute/apply.ts'
+import { StalePlanError } from '../reconcile/run/saved.ts'
+import { type ErrorCode, ServiceError } from '../service/context/errors.ts'
 
 /** An answer that says no, for what only HTTP knows. */
 export class HttpError extends Error {
@@ -38,7 +38,10 @@ const forms: Readonly<Record<ErrorCode, (message: string, error: ServiceError) =
   invalid: (errorMessage) => ({ status: 400, body: { errorMessage } }),
   invalid_input: (error_description) => ({ status: 400, body: { error: 'invalid_input', error_description } }),
   bad_request: (error_description) => ({ status: 400, body: { error: 'invalid_request', error_description } }),
-  malformed: (error) => ({ status: 400, body: { error } }),
+  malformed: (error, { reason }) => ({
+    status: 400,
+    body: { error, ...(reason !== undefined && { error_description: reason }) },
+  }),
   unmet: (error_description, { text }) => ({ status: 400, body: { error: text!.key, error_description } }),
   forbidden: (error, { reason, bare }) => ({
     status: 403,
@@ -64,7 +67,7 @@ export function errorAnswer(error: unknown, id: string): ErrorAnswer {
   if (error instanceof OAuthError) return { status: error.status, body: oauthBody(error) }
   if (error instanceof BearerError) return { status: error.status, challenge: error.challenge }
   if (error instanceof ActionError) return actionAnswer(error, id)
-  if (error instanceof PlanMoved) return { status: 409, body: { errorMessage: error.message, moved: error.moved } }
+  if (error instanceof StalePlanError) return { status: 409, body: { errorMessage: error.message, stale: error.stale } }
   if (error instanceof DocumentError) return { status: 400, body: documentBody(error) }
   const { statusCode = 500, code } = error as { statusCode?: number; code?: string }
   // Fastify's own refusals: a body that is too large, a length that is wrong.

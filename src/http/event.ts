@@ -1,23 +1,10 @@
 // The admin event of an operation, from its description, the request and what the work said of it.
-import type { EventOperation, EventType } from '../kinds/admin-events.ts'
+import type { EventOperation } from '../kinds/admin-events.ts'
 import type { Kind, Representation } from '../kinds/kind.ts'
 import { masked } from '../kinds/masked.ts'
-import { keepsEvents, noteEvent } from '../service/admin-events.ts'
-import type { WriteContext } from '../service/context.ts'
-import type { Call, Method, Untagged } from './operation.ts'
-
-/**
- * What an operation that changes something leaves in the realm's admin events: what it is about, and what was done where its
- * method does not say so. `false`: nothing, as the reference server has it.
- */
-export type EventFact = EventType | SpecialEvent | false
-
-interface SpecialEvent {
-  readonly type: EventType
-  readonly operation?: EventOperation
-  /** The path of a creation is that of the request, without the new object. */
-  readonly asCalled?: boolean
-}
+import type { WriteContext } from '../service/context/context.ts'
+import { keepsEvents, noteEvent } from '../service/journal/admin-events.ts'
+import type { Call, Method, SpecialEvent, Untagged } from './operation.ts'
 
 /** What only reads leaves no event. */
 const BY_METHOD: Readonly<Record<Exclude<Method, 'GET'>, EventOperation>> = {
@@ -43,7 +30,7 @@ export function recordEvent(context: WriteContext, call: Call, created?: string)
     operationType: event.operation,
     resourceType: event.type,
     ...(path && { resourcePath: path }),
-    ...(kind && { representation: representationOf(context, kind, call, created) }),
+    ...(kind && { representation: representationOf(call, kind, created === undefined ? [] : madeIn(context)) }),
   })
 }
 
@@ -53,11 +40,14 @@ function pathOf({ operation, params }: Call, created?: string): string {
   return (created === undefined ? path : `${path}/${created}`).slice(1)
 }
 
-/** The body, as far as its kind knows what in it is secret. */
-function representationOf(context: WriteContext, kind: Kind, { body }: Call, created?: string): unknown {
+/** Returns the creations that the work has noted in the journal. */
+function madeIn({ entries, people }: WriteContext) {
+  return [...entries, ...people].filter(({ operation }) => operation === 'create')
+}
+
+/** The body, as far as its kind knows what in it is secret, with the id of the object if it was made. */
+function representationOf({ body }: Call, kind: Kind, creations: ReturnType<typeof madeIn>): unknown {
   if (Array.isArray(body)) return body.map((one) => masked(kind, one as Representation))
-  const isMade = ({ operation, kind: name }: { operation: string; kind: string }) =>
-    operation === 'create' && name === kind.name
-  const made = created !== undefined && !kind.events.withoutId && [...context.entries, ...context.people].find(isMade)
+  const made = kind.events.withoutId ? undefined : creations.find(({ kind: name }) => name === kind.name)
   return masked(kind, { ...(body as Representation), ...(made && { [kind.idField]: made.object }) })
 }

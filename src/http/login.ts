@@ -1,6 +1,7 @@
 // The routes of log-in with a browser; oidc/login decides what they answer.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { readCookies, setCookie } from '../lib/cookies.ts'
+import { asHeader } from '../lib/header-value.ts'
 import { followLink } from '../oidc/login/action-link.ts'
 import type { BrowserAnswer, BrowserRequest } from '../oidc/login/browser.ts'
 import { confirmLogOut } from '../oidc/login/log-out.ts'
@@ -9,7 +10,7 @@ import { authorize } from '../oidc/login/start.ts'
 import { checkStatusClient, cookiePage, statusPage } from '../oidc/login/status-iframe.ts'
 import { changeFlow, continueLogin, restartLogin } from '../oidc/login/tab.ts'
 import { stylesheet } from '../oidc/pages/stylesheet.ts'
-import type { Service } from '../service/service.ts'
+import type { Service } from '../service/context/service.ts'
 import { formOf } from './form.ts'
 
 /** Adds the routes. Forms are read by the one who calls. */
@@ -80,6 +81,6 @@ export function toBrowser(
 ): FastifyReply {
   reply.code(status).headers(headers)
   if (cookies.length) reply.header('set-cookie', cookies.map(setCookie))
-  if (location !== undefined) return reply.header('location', location).send()
+  if (location !== undefined) return reply.header('location', asHeader(location)).send()
   return reply.type('text/html; charset=utf-8').send(page?.text)
 }

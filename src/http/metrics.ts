@@ -1,23 +1,39 @@
 // What the server tells Prometheus. Anybody who reaches it may read this: it names neither realms nor people nor sources.
 import type { FastifyInstance } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { driftWatch } from '../reconcile/drift-watch.ts'
-import { countWaiting } from '../service/outbox.ts'
-import type { Service } from '../service/service.ts'
-import { countSourcesNotReady } from '../service/source-states.ts'
-import { countChanged } from '../service/sources.ts'
+import { driftWatch } from '../reconcile/drift/drift-watch.ts'
+import type { Service } from '../service/context/service.ts'
+import { countWaiting } from '../service/messages/outbox.ts'
+import { countSourcesNotReady } from '../service/sources/source-states.ts'
+import { countChanged } from '../service/sources/sources.ts'
 
 /** Measures every request from now on, and serves what was measured at /metrics. */
 export async function serveMetrics(app: FastifyInstance, service: Service): Promise<void> {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
+  measureRequests(app, registers)
+  measureAttempts(service, registers)
+  measureStore(service, registers)
+  await measureDrift(app, service, registers)
+  app.get('/metrics', async (_request, reply) => reply.type(registry.contentType).send(await registry.metrics()))
+}
+
+function measureRequests(app: FastifyInstance, registers: Registry[]): void {
   const requests = new Histogram({
     name: 'regent_http_request_duration_seconds',
     help: 'Requests by operation (elsewhere by route), method and status, and how long they took.',
     labelNames: ['operation', 'method', 'status'],
     registers,
   })
+  app.addHook('onResponse', async ({ method, routeOptions }, { statusCode, elapsedTime }) => {
+    const operation = routeOptions.config.operation ?? routeOptions.url ?? 'none'
+    requests.observe({ operation, method, status: statusCode }, elapsedTime / 1000)
+  })
+}
+
+/** Measures what the service counts by outcome. */
+function measureAttempts(service: Service, registers: Registry[]): void {
   new Counter({
     name: 'regent_applies_total',
     help: 'Applies of a source by how they ended: changed, unchanged or failed.',
@@ -38,22 +54,33 @@ export async function serveMetrics(app: FastifyInstance, service: Service): Prom
       for (const [outcome, count] of Object.entries(service.attempts)) this.inc({ outcome }, count)
     },
   })
-  new Gauge({
-    name: 'regent_outbox_messages',
-    help: 'Mails and notices that wait to be delivered.',
-    registers,
-    async collect() {
-      this.set(await countWaiting(service))
-    },
-  })
-  new Gauge({
-    name: 'regent_changed_objects',
-    help: 'Objects that sources own and somebody else has changed since they were applied; regent drift names them.',
-    registers,
-    async collect() {
-      this.set(await countChanged(service))
-    },
-  })
+}
+
+/** Measures what the store holds whenever somebody reads the metrics. */
+function measureStore(service: Service, registers: Registry[]): void {
+  const measure = (name: string, help: string, count: (service: Service) => Promise<number>) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      async collect() {
+        this.set(await count(service))
+      },
+    })
+  measure('regent_outbox_messages', 'Mails and notices that wait to be delivered.', countWaiting)
+  measure(
+    'regent_changed_objects',
+    'Objects that sources own and somebody else has changed since they were applied; regent drift names them.',
+    countChanged,
+  )
+  measure(
+    'regent_sources_not_ready',
+    'Sources whose last statement is not live; regent source list names them.',
+    countSourcesNotReady,
+  )
+}
+
+async function measureDrift(app: FastifyInstance, service: Service, registers: Registry[]): Promise<void> {
   const events = new Counter({
     name: 'regent_drift_events_total',
     help: 'What was seen of drift since the server began: drift, that something is not as a source applied it, and settled.',
@@ -73,17 +100,4 @@ export async function serveMetrics(app: FastifyInstance, service: Service): Prom
       this.set(watch.size())
     },
   })
-  new Gauge({
-    name: 'regent_sources_not_ready',
-    help: 'Sources whose last statement is not live; regent source list names them.',
-    registers,
-    async collect() {
-      this.set(await countSourcesNotReady(service))
-    },
-  })
-  app.addHook('onResponse', async ({ method, routeOptions }, { statusCode, elapsedTime }) => {
-    const operation = routeOptions.config.operation ?? routeOptions.url ?? 'none'
-    requests.observe({ operation, method, status: statusCode }, elapsedTime / 1000)
-  })
-  app.get('/metrics', async (_request, reply) => reply.type(registry.contentType).send(await registry.metrics()))
 }

@@ -1,6 +1,7 @@
 // The routes of what realms offer to applications; oidc/ decides what they answer.
 import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Endpoint } from '../oidc/call.ts'
 import type { TokenRequest } from '../oidc/client-authentication.ts'
 import { discoveryDocument, publicKeys, publicRealm } from '../oidc/discovery.ts'
 import { introspect } from '../oidc/introspection.ts'
@@ -9,14 +10,12 @@ import { logOutByToken } from '../oidc/logout.ts'
 import { revoke } from '../oidc/revocation.ts'
 import { issueTokens } from '../oidc/token-endpoint.ts'
 import { userInfo } from '../oidc/user-info.ts'
-import type { Service } from '../service/service.ts'
-import { preflight, showReadable } from './cors.ts'
+import type { Service } from '../service/context/service.ts'
+import { preflight, showReadable, showTo } from './cors.ts'
 import { methodNotAllowed } from './errors.ts'
 import { formOf, singleFormOf } from './form.ts'
+import { UNAUTHENTICATED_LIMIT } from './limits.ts'
 import { browserRequest, loginRoutes, toBrowser } from './login.ts'
-
-/** Anybody may send a form: it is read before it is known who does. */
-const FORM_LIMIT = 64 * 1024
 
 const READABLE = { config: { readable: {} } }
 const METHODS_TOO = { config: { readable: { headers: 'Access-Control-Allow-Methods' } } }
@@ -27,78 +26,91 @@ export async function oidcRoutes(
   service: Service,
   baseOf: (request: FastifyRequest) => string,
 ): Promise<void> {
-  await app.register(formbody, { bodyLimit: FORM_LIMIT })
+  await app.register(formbody, { bodyLimit: UNAUTHENTICATED_LIMIT })
   // Keycloak: a body that is no form states nothing.
-  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: FORM_LIMIT }, (_request, _body, parsed) =>
-    parsed(null, {}),
-  )
-  app.removeContentTypeParser(['application/json', 'text/plain'])
-  const realmOf = (request: FastifyRequest) => (request.params as { realm: string }).realm
-
-  const transportOf = ({ ip, protocol }: FastifyRequest) => ({ address: ip, secure: protocol === 'https' })
-  const requestOf = (request: FastifyRequest): TokenRequest => ({
-    ...transportOf(request),
-    form: singleFormOf(request.body),
-    authorization: request.headers.authorization,
-    origin: request.headers.origin,
-  })
-
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, parsed) => parsed(null, {}))
+  const endpointOf = endpoints(service, baseOf)
   app.addHook('onRequest', showReadable)
   app.get('/realms/:realm', READABLE, (request) => publicRealm(service, baseOf(request), realmOf(request)))
   preflight(app, '/realms/:realm', ['GET', 'HEAD', 'OPTIONS'])
   app.get('/realms/:realm/.well-known/openid-configuration', READABLE, (request) =>
-    discoveryDocument(service, baseOf(request), realmOf(request), transportOf(request)),
+    discoveryDocument(endpointOf(request), transportOf(request)),
   )
   preflight(app, '/realms/:realm/.well-known/openid-configuration', ['GET'])
   loginRoutes(app, service, baseOf)
+  const prefix = '/realms/:realm/protocol/openid-connect'
+  await app.register(async (protocol) => protocolRoutes(protocol, service, baseOf), { prefix })
+}
+
+/** Adds the routes below the address of the protocol. */
+function protocolRoutes(
+  protocol: FastifyInstance,
+  service: Service,
+  baseOf: (request: FastifyRequest) => string,
+): void {
+  const endpointOf = endpoints(service, baseOf)
   const logOutByBrowser = async (request: FastifyRequest, reply: FastifyReply) =>
     toBrowser(reply, await logOut(service, browserRequest(request, baseOf(request))))
-  await app.register(
-    async (protocol) => {
-      protocol.addHook('onSend', async (_request, reply) => {
-        if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
+  protocol.addHook('onSend', async (_request, reply) => {
+    if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
+  })
+  protocol.get('/certs', READABLE, (request, reply) => {
+    reply.header('cache-control', 'no-cache')
+    return publicKeys(service, realmOf(request), transportOf(request))
+  })
+  protocol.post('/token', METHODS_TOO, (request) => issueTokens(endpointOf(request), requestOf(request)))
+  protocol.post('/token/introspect', (request) => introspect(endpointOf(request), requestOf(request)))
+  protocol.post('/revoke', METHODS_TOO, async (request, reply) => {
+    await revoke(endpointOf(request), requestOf(request))
+    return reply.send()
+  })
+  protocol.post('/logout', async (request, reply) => {
+    // Without a refresh token it is the browser of a user that comes, with cookies: no script of another page reads the answer.
+    if (formOf(request.body).refresh_token === undefined) return logOutByBrowser(request, reply)
+    showTo(reply, request.headers.origin, 'Access-Control-Allow-Methods')
+    await logOutByToken(endpointOf(request), requestOf(request))
+    return reply.code(204).send()
+  })
+  protocol.get('/logout', logOutByBrowser)
+  protocol.route({
+    method: ['GET', 'POST'],
+    url: '/userinfo',
+    config: { readable: { headers: 'Access-Control-Allow-Methods, WWW-Authenticate' } },
+    handler: async (request, reply) => {
+      const known = await userInfo(endpointOf(request), {
+        ...transportOf(request),
+        origin: request.headers.origin,
+        bearer: /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1],
+        form: formOf(request.body).access_token,
       })
-      protocol.get('/certs', READABLE, (request, reply) => {
-        reply.header('cache-control', 'no-cache')
-        return publicKeys(service, realmOf(request), transportOf(request))
-      })
-      protocol.post('/token', METHODS_TOO, (request) =>
-        issueTokens(service, baseOf(request), realmOf(request), requestOf(request)),
-      )
-      protocol.post('/token/introspect', (request) =>
-        introspect(service, baseOf(request), realmOf(request), requestOf(request)),
-      )
-      protocol.post('/revoke', METHODS_TOO, async (request, reply) => {
-        await revoke(service, baseOf(request), realmOf(request), requestOf(request))
-        return reply.send()
-      })
-      protocol.post('/logout', METHODS_TOO, async (request, reply) => {
-        // Without a refresh token it is the browser of a person that comes.
-        if (formOf(request.body).refresh_token === undefined) return logOutByBrowser(request, reply)
-        await logOutByToken(service, baseOf(request), realmOf(request), requestOf(request))
-        return reply.code(204).send()
-      })
-      protocol.get('/logout', logOutByBrowser)
-      preflight(protocol, '/certs', ['GET'])
-      for (const path of ['/token', '/revoke']) preflight(protocol, path, ['POST', 'OPTIONS'])
-      for (const path of ['/logout', '/userinfo']) preflight(protocol, path, ['GET', 'HEAD', 'POST', 'OPTIONS'])
-      for (const path of ['/token', '/token/introspect', '/revoke'])
-        protocol.get(path, async () => Promise.reject(methodNotAllowed()))
-      protocol.route({
-        method: ['GET', 'POST'],
-        url: '/userinfo',
-        config: { readable: { headers: 'Access-Control-Allow-Methods, WWW-Authenticate' } },
-        handler: async (request, reply) => {
-          const known = await userInfo(service, baseOf(request), realmOf(request), {
-            ...transportOf(request),
-            origin: request.headers.origin,
-            bearer: /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1],
-            form: formOf(request.body).access_token,
-          })
-          return typeof known === 'string' ? reply.type('application/jwt').send(known) : known
-        },
-      })
+      return typeof known === 'string' ? reply.type('application/jwt').send(known) : known
     },
-    { prefix: '/realms/:realm/protocol/openid-connect' },
-  )
+  })
+  preflight(protocol, '/certs', ['GET'])
+  for (const path of ['/token', '/revoke']) preflight(protocol, path, ['POST', 'OPTIONS'])
+  for (const path of ['/logout', '/userinfo']) preflight(protocol, path, ['GET', 'HEAD', 'POST', 'OPTIONS'])
+  for (const path of ['/token', '/token/introspect', '/revoke'])
+    protocol.get(path, async () => Promise.reject(methodNotAllowed()))
+}
+
+/** Returns the function that finds where a request arrives. */
+function endpoints(service: Service, baseOf: (request: FastifyRequest) => string) {
+  return (request: FastifyRequest): Endpoint => ({ service, base: baseOf(request), name: realmOf(request) })
+}
+
+function realmOf({ params }: FastifyRequest): string {
+  return (params as { realm: string }).realm
+}
+
+function transportOf({ ip, protocol }: FastifyRequest): Pick<TokenRequest, 'address' | 'secure'> {
+  return { address: ip, secure: protocol === 'https' }
+}
+
+function requestOf(request: FastifyRequest): TokenRequest {
+  return {
+    ...transportOf(request),
+    form: singleFormOf(request.body),
+    authorization: request.headers.authorization,
+    origin: request.headers.origin,
+  }
 }

@@ -1,15 +1,29 @@
 // One REST operation, described once: from it come the route, the checks of its input, OpenAPI and the coverage test.
 import type { Readable } from 'node:stream'
 import type * as z from 'zod'
+import type { EventOperation, EventType } from '../kinds/admin-events.ts'
 import type { Cookie } from '../lib/cookies.ts'
-import type { Permission } from '../service/administrators.ts'
-import type { Context, WriteContext } from '../service/context.ts'
-import type { Caller, RealmRow, Service } from '../service/service.ts'
+import type { Caller, Service } from '../service/context/service.ts'
+import type { RealmRow } from '../service/context/store-types.ts'
+import type { Permission } from '../service/permissions/administrators.ts'
 import type { BodyForm } from './body.ts'
-import { type EventFact, recordEvent } from './event.ts'
 
 /** The methods that operations have. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+
+/**
+ * What an operation that changes something leaves in the realm's admin events: what it is about, and what was done where its
+ * method does not say so. `false`: nothing, as the reference server has it.
+ */
+export type EventFact = EventType | SpecialEvent | false
+
+/** An event that says more than its type. */
+export interface SpecialEvent {
+  readonly type: EventType
+  readonly operation?: EventOperation
+  /** The path of a creation is that of the request, without the new object. */
+  readonly asCalled?: boolean
+}
 
 /** One operation. */
 export interface Operation {
@@ -91,47 +105,6 @@ export interface Answer {
   readonly cookies?: readonly Cookie[]
 }
 
-/** Answers with what the work reads in the realm of the path. */
-export function reading(work: (context: Context, call: Call) => Promise<unknown>): Operation['handle'] {
-  return (call) =>
-    call.service.read(call.caller, call.realm ?? realmOf(call), async (context) => ({
-      status: 200,
-      body: await work(context, call),
-    }))
-}
-
-/** Changes the realm of the path, and answers that it is done. */
-export function writing(work: (context: WriteContext, call: Call) => Promise<void>): Operation['handle'] {
-  return (call) =>
-    call.service.write(call.caller, realmOf(call), async (context) => {
-      await work(context, call)
-      recordEvent(context, call)
-      return { status: 204 }
-    })
-}
-
-/** Makes an object in the realm of the path, and answers with its address. */
-export function creating(work: (context: WriteContext, call: Call) => Promise<string>): Operation['handle'] {
-  return (call) =>
-    call.service.write(call.caller, realmOf(call), async (context) => {
-      const created = await work(context, call)
-      recordEvent(context, call, created)
-      return { status: 201, created }
-    })
-}
-
-/** Makes an object in the realm of the path, or moves one: undefined says that nothing is new. */
-export function placing(
-  work: (context: WriteContext, call: Call) => Promise<Omit<Answer, 'status'> | undefined>,
-): Operation['handle'] {
-  return (call) =>
-    call.service.write(call.caller, realmOf(call), async (context) => {
-      const made = await work(context, call)
-      recordEvent(context, call, made?.created)
-      return made ? { status: 201, ...made } : { status: 204 }
-    })
-}
-
 /**
  * The body of a call whose address leads through something: Keycloak looks that up before it reads the body, so what
  * `reach` throws is told instead of what is wrong with the body.
@@ -150,10 +123,6 @@ export function param({ params }: Call, name: string): string {
   const value = params[name]
   if (value === undefined) throw new Error(`the path has no parameter ${name}`)
   return value
-}
-
-function realmOf(call: Call): string {
-  return param(call, 'realm')
 }
 
 /** A name for the operation on the path: `get`, `/admin/realms/{realm}/client-scopes` → `getClientScopes`. */

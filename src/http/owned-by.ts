@@ -1,5 +1,5 @@
 // The header that tells whose fields a call has changed: a list of structured fields (RFC 9651).
-import type { Overwritten } from '../service/ownership.ts'
+import type { Overwritten } from '../service/context/context.ts'
 import type { Operation } from './operation.ts'
 import { errorSchema } from './responses.ts'
 

@@ -1,6 +1,6 @@
 // Regent's own API: all that the store keeps.
 import { finished } from 'node:stream'
-import { backUp } from '../service/backup.ts'
+import { backUp } from '../service/operations/backup.ts'
 import type { Operation } from './operation.ts'
 import { refusals } from './responses.ts'
 
@@ -11,8 +11,7 @@ export const regentBackupOperations: readonly Operation[] = [
     tag: 'Regent',
     method: 'GET',
     path: '/regent/v1/backup',
-    summary:
-      'Gives everything that the store keeps, as it is at one moment, for `regent restore`: every realm with hashes of passwords, sessions and the past. Secrets are sealed with the key of the store.',
+    summary: 'Back up the store for `regent restore`: all realms, users, sessions and history, with secrets sealed',
     permission: 'every-realm',
     responses: { 200: { description: 'Lines of JSON in gzip.', type: 'application/gzip' }, ...refusals },
     handle: async ({ service, caller }) => {

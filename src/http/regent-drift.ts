@@ -1,11 +1,14 @@
 // Drift as it happens: a stream of events that the server sends.
 import { Readable } from 'node:stream'
 import * as z from 'zod'
-import type { Drift } from '../reconcile/drift.ts'
-import type { DriftEvent } from '../reconcile/drift-events.ts'
-import { driftWatch } from '../reconcile/drift-watch.ts'
-import { demand } from '../service/administrators.ts'
-import { allows, type Power } from '../service/power.ts'
+import { runEvery } from '../lib/run-every.ts'
+import type { Drift } from '../reconcile/drift/drift.ts'
+import type { DriftEvent } from '../reconcile/drift/drift-events.ts'
+import { driftWatch } from '../reconcile/drift/drift-watch.ts'
+import { failure } from '../service/context/errors.ts'
+import { administersWhole, allows, type Power } from '../service/context/power.ts'
+import type { Caller } from '../service/context/service.ts'
+import { demand } from '../service/permissions/administrators.ts'
 import { HttpError } from './errors.ts'
 import type { Call, Operation } from './operation.ts'
 import { drift } from './regent-schemas.ts'
@@ -13,8 +16,9 @@ import { refusals } from './responses.ts'
 
 /** How often those who listen hear that somebody is there, in milliseconds: proxies end what is silent. */
 const HEARTBEAT = 15_000
-/** How many may listen to one server. */
+/** How many may listen to one server, and how many of them may be one caller. */
 const LISTENERS = 200
+const OF_ONE_CALLER = 10
 /** What somebody may leave unread, in characters, before others' memory counts for more. */
 const UNREAD = 1024 * 1024
 
@@ -25,14 +29,16 @@ export const regentDriftOperations: readonly Operation[] = [
     tag: 'Regent',
     method: 'GET',
     path: '/regent/v1/drift/events',
-    summary:
-      'Tells of drift as soon as it is committed. The event `state` comes first: all that there is, as `findDrift` lists it. Then ' +
-      'each field or object that has drifted is an event `drift`, and when it is put back, stated or let go of, an event ' +
-      '`settled` with the same value. The stream ends when the token does; whoever comes again begins with the state.',
+    summary: 'Watch drift as server-sent events: `state` with all drift, then `drift` and `settled` for each change',
     permission: 'administer-realm',
     query: z.object({ realm: z.string().optional().describe('Only this realm.') }),
     responses: {
-      200: { description: 'The events, one value each; `state` has a list of them.', schema: drift, events: true },
+      200: {
+        description:
+          'The events: first `state` with a list of all drift, then `drift` for each field or object that drifts, and `settled` when it does not any more. The stream ends when the token expires.',
+        schema: drift,
+        events: true,
+      },
       503: { description: 'Too many listen already.', schema: refusals[400]!.schema! },
       ...refusals,
     },
@@ -40,7 +46,8 @@ export const regentDriftOperations: readonly Operation[] = [
   },
 ]
 
-let listeners = 0
+/** By who listens. */
+const listeners = new Map<string, number>()
 
 async function driftStream(call: Call): Promise<Readable> {
   const { service, caller, query } = call
@@ -48,16 +55,14 @@ async function driftStream(call: Call): Promise<Readable> {
   const sees = (power: Power, number: number, { realm }: Drift) =>
     (only === undefined || number === only) && allows(power, realm, 'administer-realm')
   const power = await service.demandPower(caller)
-  if (listeners >= LISTENERS) {
-    throw new HttpError(503, { error: 'unavailable', error_description: `${LISTENERS} listen to this server already` })
-  }
-  listeners++
+  if (!administersWhole(power)) throw failure('forbidden', 'HTTP 403 Forbidden')
+  const leave = takePlace(caller)
   let stop = () => {}
   const stream = new Readable({
     read() {},
     destroy(error, done) {
-      listeners--
-      clearInterval(beating)
+      leave()
+      void heartbeat.close()
       stop()
       done(error)
     },
@@ -74,7 +79,7 @@ async function driftStream(call: Call): Promise<Readable> {
       })
       .catch(() => void stream.push(null))
   }
-  const beating = setInterval(() => push(() => ':\n\n'), HEARTBEAT)
+  const heartbeat = runEvery(HEARTBEAT, () => push(() => ':\n\n'))
   try {
     const watching = await driftWatch(service).subscribe(({ realm, events }) =>
       push((power) => events.flatMap((one) => (sees(power, realm, one.drift) ? eventText(one) : [])).join('')),
@@ -87,6 +92,24 @@ async function driftStream(call: Call): Promise<Readable> {
   } catch (error) {
     stream.destroy()
     throw error
+  }
+}
+
+/** Takes one of the places of those who listen; gives how to leave it. Throws HttpError where none is left. */
+function takePlace({ user }: Caller): () => void {
+  const who = user ? `${user.realm} ${user.id}` : ''
+  const own = listeners.get(who) ?? 0
+  const all = [...listeners.values()].reduce((sum, count) => sum + count, 0)
+  const full =
+    all >= LISTENERS
+      ? `${LISTENERS} listen to this server already`
+      : user && own >= OF_ONE_CALLER && `You listen ${OF_ONE_CALLER} times already. End one of these streams first.`
+  if (full) throw new HttpError(503, { error: 'unavailable', error_description: full })
+  listeners.set(who, own + 1)
+  return () => {
+    const left = listeners.get(who)! - 1
+    if (left) listeners.set(who, left)
+    else listeners.delete(who)
   }
 }
 

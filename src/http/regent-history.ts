@@ -1,10 +1,11 @@
 // Regent's own API: the past of realms, why they are as they are, and the sources that made them so.
 import * as z from 'zod'
-import { diff, history, rollback } from '../reconcile/history.ts'
-import { why } from '../reconcile/why.ts'
-import { forget, listSources, resume } from '../service/sources.ts'
+import { diff, history, rollback } from '../reconcile/history/history.ts'
+import { why } from '../reconcile/history/why.ts'
+import { forget, listSources, resume } from '../service/sources/sources.ts'
 import { HttpError } from './errors.ts'
-import { type Operation, param, reading, tagged } from './operation.ts'
+import { reading } from './handlers.ts'
+import { type Operation, param, tagged } from './operation.ts'
 import { diffAnswer, historyAnswer, realmOutcome, reasons, rollbackBody, sourcesAnswer } from './regent-schemas.ts'
 import { badRequest, done, refusals } from './responses.ts'
 
@@ -18,8 +19,7 @@ export const regentHistoryOperations: readonly Operation[] = tagged('Regent', [
     operationId: 'listRevisions',
     method: 'GET',
     path: '/regent/v1/history/{realm}',
-    summary:
-      'Lists the last revisions of a realm, newest first: each is what one transaction changed of its configuration.',
+    summary: 'List the revisions of a realm, newest first',
     permission,
     query: z.object({
       before: revision.optional().describe('Only revisions before this one.'),
@@ -34,7 +34,7 @@ export const regentHistoryOperations: readonly Operation[] = tagged('Regent', [
     operationId: 'compareRevisions',
     method: 'GET',
     path: '/regent/v1/diff/{realm}',
-    summary: 'Shows what leads from one revision of a realm to another, or to what is live.',
+    summary: 'Get the diff between two revisions of a realm, or a revision and the live state',
     permission,
     query: z.object({
       from: revision.optional().describe('The revision to begin with; it must be stated.'),
@@ -50,8 +50,7 @@ export const regentHistoryOperations: readonly Operation[] = tagged('Regent', [
     operationId: 'rollBack',
     method: 'POST',
     path: '/regent/v1/rollback/{realm}',
-    summary:
-      'Goes back to a revision, as a revision of its own, and holds the sources of the realm until they state the same or go on.',
+    summary: 'Roll back a realm to a revision, and suspend its sources until they declare the same',
     permission,
     body: { schema: rollbackBody, description: 'where to go back to' },
     responses: { 200: { description: 'What was done, or would be.', schema: realmOutcome }, ...answers },
@@ -64,7 +63,7 @@ export const regentHistoryOperations: readonly Operation[] = tagged('Regent', [
     operationId: 'explain',
     method: 'GET',
     path: '/regent/v1/why/{realm}',
-    summary: 'Tells why something is as it is: which documents state it, and who set it when.',
+    summary: 'Get the provenance of an object or field: declarations, and who set it when',
     permission,
     query: z.object({
       path: z
@@ -79,7 +78,7 @@ export const regentHistoryOperations: readonly Operation[] = tagged('Regent', [
     operationId: 'listSources',
     method: 'GET',
     path: '/regent/v1/sources',
-    summary: 'Lists the sources that have applied to realms which the caller administers.',
+    summary: 'List the sources of the realms that the caller administers',
     permission: 'any',
     responses: { 200: { description: 'Each source and realm.', schema: sourcesAnswer }, ...refusals },
     handle: async ({ service, caller }) => ({ status: 200, body: await listSources(service, caller) }),
@@ -88,7 +87,7 @@ export const regentHistoryOperations: readonly Operation[] = tagged('Regent', [
     operationId: 'resumeSource',
     method: 'POST',
     path: '/regent/v1/sources/{realm}/resume',
-    summary: 'Lets a source go on that is held since somebody went back to an earlier revision of the realm.',
+    summary: 'Resume a source that a rollback of the realm suspended',
     permission,
     query: z.object({ source: z.string().optional().describe('Name of the source.') }),
     responses: { ...done, ...answers },
@@ -98,7 +97,7 @@ export const regentHistoryOperations: readonly Operation[] = tagged('Regent', [
     operationId: 'forgetSource',
     method: 'DELETE',
     path: '/regent/v1/sources/{realm}',
-    summary: 'Lets go of what a source owns in a realm: it stays as it is, and nobody states it.',
+    summary: 'Release the objects that a source manages in a realm; they become unmanaged',
     permission,
     query: z.object({ source: z.string().optional().describe('Name of the source.') }),
     responses: { ...done, ...answers },

@@ -1,4 +1,4 @@
-// What the operations about saved plans take and answer.
+// Schemas of the operations on saved plans.
 import * as z from 'zod'
 import type { BodyForm } from './body.ts'
 import { attribution, guard, key, outcome, sourceAtRevision } from './regent-schemas.ts'
@@ -9,27 +9,29 @@ const at = z.iso.datetime()
 const fields = {
   id: z.string().describe('Id of the plan.'),
   state: z
-    .enum(['waits', 'approved', 'ready', 'applied', 'expired'])
-    .describe('Whether it waits for an approval, is approved, needs none, is applied, or its time is over.'),
-  digest: z.string().describe('Of what it does.'),
-  sources: z.array(sourceAtRevision).describe('What it was made of.'),
+    .enum(['pending', 'approved', 'ready', 'applied', 'expired'])
+    .describe('Pending approval, approved, ready to be applied without an approval, applied, or expired.'),
+  digest: z.string().describe('Digest of its actions.'),
+  sources: z.array(sourceAtRevision).describe('The sources that it was made from.'),
   realms: z
     .array(
       z.object({
         realm: z.string().describe('Name of the realm.'),
-        acts: z.boolean().describe('Whether there is anything to do.'),
-        guards: z.array(guard).describe('Why it waits for an approval.'),
+        hasChanges: z.boolean().describe('Whether the plan changes the realm.'),
+        guards: z.array(guard).describe('The guards that block it until it is approved.'),
         appliedAt: at.optional().describe('When it was applied.'),
-        revision: z.number().optional().describe('The revision of the realm that this made.'),
+        revision: z.number().optional().describe('The revision of the realm that it created.'),
       }),
     )
-    .describe('The realms that it is about.'),
-  runs: z.boolean().describe('Whether a run of its sources would have applied it: that goes on when it is approved.'),
-  made: attribution,
+    .describe('The realms of the plan.'),
+  appliesOnApproval: z
+    .boolean()
+    .describe('Whether the plan is applied as soon as it is approved, since an apply of its sources created it.'),
+  created: attribution,
   expires: at.describe('Until when it can be approved and applied.'),
   approvedAt: at.optional().describe('When it was approved.'),
-  approvedBy: z.string().optional().describe('Who approved it.'),
-  withCredentials: z.boolean().describe('Whether people that it adopts get the credentials that are stated.'),
+  approvedBy: z.string().optional().describe('User name of the administrator who approved it.'),
+  withCredentials: z.boolean().describe('Whether users that it adopts get their declared credentials.'),
 }
 
 /** A saved plan, in a list. */
@@ -37,47 +39,47 @@ export const savedPlan = z.object(fields).register(components, { id: 'PlanRepres
 
 /** A saved plan with what it does. */
 export const wholePlan = z
-  .object({ ...fields, outcome: outcome.describe('The plan as it was shown.') })
+  .object({ ...fields, outcome: outcome.describe('The plan as it was returned when it was saved.') })
   .register(components, { id: 'WholePlanRepresentation' })
 
-/** Which plan is applied. */
+/** The plan to apply. */
 export const applyBody: BodyForm = {
   schema: z
     .strictObject({
       digest: z.string().optional().describe('Digest of the plan as the caller knows it: another one is refused.'),
     })
     .register(components, { id: 'ApplyPlanRepresentation' }),
-  description: 'which plan is meant',
+  description: 'the plan to apply',
   optional: true,
 }
 
-/** What is approved. */
+/** The approval to give. */
 export const approvalBody: BodyForm = {
   schema: z
     .strictObject({
       withCredentials: z
         .boolean()
         .optional()
-        .describe('People that the plan adopts get the credentials that are stated; they keep theirs otherwise.'),
+        .describe('Users that the plan adopts get their declared credentials instead of keeping their own.'),
     })
     .register(components, { id: 'ApprovePlanRepresentation' }),
-  description: 'what is approved',
+  description: 'the approval',
   optional: true,
 }
 
-/** What an approval led to. */
+/** An approved plan and the outcome of its apply. */
 export const approvalAnswer = z
   .object({
     plan: savedPlan,
-    outcome: outcome.optional().describe('What was done, where a run had waited for the approval.'),
+    outcome: outcome.optional().describe('The outcome, if the plan was applied on its approval.'),
   })
   .register(components, { id: 'ApprovedPlanRepresentation' })
 
-/** A plan that is not what it was. */
-export const movedAnswer = z
+/** A saved plan that is stale. */
+export const staleAnswer = z
   .object({
-    errorMessage: z.string().describe('What is wrong, in words for people.'),
-    moved: z
+    errorMessage: z.string().describe('The error as a sentence.'),
+    stale: z
       .array(
         z.object({
           realm: z.string().describe('Name of the realm.'),
@@ -87,7 +89,7 @@ export const movedAnswer = z
           object: z
             .enum(['created', 'deleted', 'changed'])
             .optional()
-            .describe('The whole object was made, deleted, or changed although the plan deletes it.'),
+            .describe('The object was created, deleted, or changed although the plan deletes it.'),
           path: z.string().optional().describe('The field; of a map field.key.'),
           from: z.json().optional().describe('The value when the plan was made; of a secret its keyed digest.'),
           to: z.json().optional().describe('The value now; of a secret its keyed digest.'),
@@ -97,6 +99,6 @@ export const movedAnswer = z
         }),
       )
       .optional()
-      .describe('What has changed since the plan was made; absent where it cannot be applied for another reason.'),
+      .describe('The changes since the plan was made; absent if it cannot be applied for another reason.'),
   })
-  .register(components, { id: 'MovedPlanRepresentation' })
+  .register(components, { id: 'StalePlanRepresentation' })

@@ -1,16 +1,17 @@
 // Regent's own API: saved plans, and their approval.
 import * as z from 'zod'
-import { attribution } from '../reconcile/blame.ts'
-import { applySaved, approveSaved } from '../reconcile/saved.ts'
-import { getPlan, type KeptPlan, listPlans, reject, stateOf } from '../service/plans.ts'
+import { attribution } from '../reconcile/model/attribution.ts'
+import { applySaved, approveSaved } from '../reconcile/run/saved.ts'
+import type { KeptPlan } from '../service/context/store-types.ts'
+import { getPlan, listPlans, reject, stateOf } from '../service/sources/plans.ts'
 import { type Operation, param, tagged } from './operation.ts'
-import { applyBody, approvalAnswer, approvalBody, movedAnswer, savedPlan, wholePlan } from './regent-plan-schemas.ts'
+import { applyBody, approvalAnswer, approvalBody, savedPlan, staleAnswer, wholePlan } from './regent-plan-schemas.ts'
 import { outcome } from './regent-schemas.ts'
 import { badRequest, done, refusals } from './responses.ts'
 
 const answers = { ...refusals, ...badRequest }
 const permission = 'any'
-const moved = { 409: { description: 'It cannot be applied any more, or not yet.', schema: movedAnswer } }
+const stale = { 409: { description: 'It cannot be applied any more, or not yet.', schema: staleAnswer } }
 
 /** The operations about saved plans under /regent/v1. */
 export const regentPlanOperations: readonly Operation[] = tagged('Regent', [
@@ -18,7 +19,7 @@ export const regentPlanOperations: readonly Operation[] = tagged('Regent', [
     operationId: 'listPlans',
     method: 'GET',
     path: '/regent/v1/plans',
-    summary: 'Lists the saved plans about realms which the caller administers, the latest first.',
+    summary: 'List the saved plans of the realms that the caller administers, newest first',
     permission,
     responses: { 200: { description: 'The plans.', schema: z.array(savedPlan) }, ...refusals },
     handle: async ({ service, caller }) => {
@@ -30,7 +31,7 @@ export const regentPlanOperations: readonly Operation[] = tagged('Regent', [
     operationId: 'getPlan',
     method: 'GET',
     path: '/regent/v1/plans/{plan}',
-    summary: 'Shows a saved plan.',
+    summary: 'Get a saved plan',
     permission,
     responses: { 200: { description: 'The plan, with what it does.', schema: wholePlan }, ...refusals },
     handle: async (call) => {
@@ -42,10 +43,10 @@ export const regentPlanOperations: readonly Operation[] = tagged('Regent', [
     operationId: 'applyPlan',
     method: 'POST',
     path: '/regent/v1/plans/{plan}/apply',
-    summary: 'Applies exactly what a saved plan says, or nothing where something has changed meanwhile.',
+    summary: 'Apply a saved plan exactly, or nothing if it is stale',
     permission,
     body: applyBody,
-    responses: { 200: { description: 'What was done in each realm.', schema: outcome }, ...answers, ...moved },
+    responses: { 200: { description: 'What was done in each realm.', schema: outcome }, ...answers, ...stale },
     handle: async (call) => {
       const { digest } = (call.body ?? {}) as { digest?: string }
       return { status: 200, body: await applySaved(call.service, call.caller, param(call, 'plan'), digest) }
@@ -55,13 +56,13 @@ export const regentPlanOperations: readonly Operation[] = tagged('Regent', [
     operationId: 'approvePlan',
     method: 'POST',
     path: '/regent/v1/plans/{plan}/approve',
-    summary: 'Approves what a plan waits for. Where a run had waited for that, it goes on at once.',
+    summary: 'Approve a plan that is pending approval; the plan of an apply is applied at once',
     permission,
     body: approvalBody,
     responses: {
       200: { description: 'The plan, and what was done.', schema: approvalAnswer },
       ...answers,
-      409: { description: 'It is applied already, or its time is over.', schema: movedAnswer },
+      409: { description: 'It is applied already, or its time is over.', schema: staleAnswer },
     },
     handle: async (call) => {
       const { service, caller } = call
@@ -74,12 +75,12 @@ export const regentPlanOperations: readonly Operation[] = tagged('Regent', [
     operationId: 'rejectPlan',
     method: 'DELETE',
     path: '/regent/v1/plans/{plan}',
-    summary: 'Forgets a saved plan. Who applies the same again is asked again.',
+    summary: 'Reject (delete) a saved plan',
     permission,
     responses: {
       ...done,
       ...answers,
-      409: { description: 'It is applied already, or its time is over.', schema: movedAnswer },
+      409: { description: 'It is applied already, or its time is over.', schema: staleAnswer },
     },
     handle: async (call) => {
       await reject(call.service, call.caller, param(call, 'plan'))
@@ -95,14 +96,14 @@ function shown(plan: KeptPlan, now: Date): object {
     state: stateOf(plan, now),
     digest,
     sources,
-    realms: realms.map(({ name, acts, guards, appliedAt, revision }) => ({
+    realms: realms.map(({ name, hasChanges, guards, appliedAt, revision }) => ({
       realm: name,
-      acts,
+      hasChanges,
       guards,
       ...(appliedAt !== null && { appliedAt: new Date(appliedAt), revision }),
     })),
-    runs,
-    made: attribution({ actor: madeBy, at: madeAt }),
+    appliesOnApproval: runs,
+    created: attribution({ actor: madeBy, at: madeAt }),
     expires,
     ...(approvedAt && { approvedAt, approvedBy }),
     withCredentials,

@@ -1,6 +1,7 @@
 // What the operations of Regent's own API take and answer.
 import * as z from 'zod'
-import { sourceSettings } from '../service/source-settings.ts'
+import { FORMAT_VERSION } from '../reconcile/model/action.ts'
+import { sourceSettings } from '../service/journal/source-settings.ts'
 import type { BodyForm } from './body.ts'
 import { components } from './responses.ts'
 
@@ -40,7 +41,7 @@ const position = z
 
 export const attribution = z
   .object({
-    who: z.string().describe('User name, name of the source, or system.'),
+    name: z.string().describe('User name, name of the source, or system.'),
     kind: z
       .enum(['administrator', 'person', 'source', 'system'])
       .describe('An administrator, the person whose account it is, a source, or Regent itself.'),
@@ -61,49 +62,52 @@ const change = z
     to: z.json().optional().describe('The value then; of a secret its keyed digest.'),
     add: z.array(key).optional().describe('Of a relation: elements that are added.'),
     remove: z.array(key).optional().describe('Of a relation: elements that are removed.'),
-    why: z
-      .enum(['stated', 'drift', 'released'])
-      .describe('Why: a document says so, somebody changed it, or no document says it any more.'),
+    reason: z
+      .enum(['declared', 'drift', 'undeclared'])
+      .describe(
+        'A document declares another value, the live value was changed, or the field was removed from the sources.',
+      ),
     by: attribution.optional(),
     position: position.optional(),
   })
-  .describe('One field of an action.')
+  .describe('A changed field of an object.')
 
 export const action = z
   .object({
     operation,
     kind: z.string().describe('Kind of the object.'),
     key,
-    id: z.string().optional().describe('Id of the live object, or the one that is wished.'),
+    id: z.string().optional().describe('Id of the live object, or the requested one.'),
     version: z.number().optional().describe('Version of the live object.'),
-    changes: z.array(change).describe('What changes.'),
-    lost: attribution.optional(),
+    changes: z.array(change).describe('The changed fields.'),
+    deletedBy: attribution.optional(),
     position: position.optional(),
   })
-  .describe('What is done to one object.')
+  .describe('The create, update or delete of one object.')
 
 const note = z
   .object({ message: z.string().describe('What a person should know.'), position: position.optional() })
   .describe('Something that is no change.')
 
-export const held = z
+/** The rollback that suspends a source. */
+export const suspension = z
   .object({
-    revision: z.number().describe('The revision that somebody went back to.'),
-    by: z.string().describe('Who.'),
+    revision: z.number().describe('The revision of the realm that was restored.'),
+    by: z.string().describe('User name of the administrator who rolled back.'),
     at: z.string().describe('When, as an ISO 8601 date and time.'),
   })
-  .describe('What the sources state is planned, and not applied.')
+  .describe('The rollback that suspends the sources of the realm: their changes are planned and not applied.')
 
-/** Why a plan waits for an approval. */
+/** A guard that blocks a plan until it is approved. */
 export const guard = z
   .object({
     guard: z
-      .enum(['deletesRealm', 'makesRealmAgain', 'deletions', 'adoption'])
+      .enum(['deletesRealm', 'recreatesRealm', 'deletions', 'adoption', 'recreated'])
       .describe(
-        'It deletes a realm, makes one again that had people, deletes many objects, or adopts people whom neither a source nor an administrator made.',
+        'The plan deletes a realm, recreates one that had users, deletes many objects, adopts users whom neither a source nor an administrator created, or grants declared permissions to objects that were deleted and created again.',
       ),
-    message: z.string().describe('In words for people.'),
-    about: z.array(z.string()).describe('What it is about: the name of a realm, or ids of people.'),
+    message: z.string().describe('The reason as a sentence.'),
+    objects: z.array(z.string()).describe('The affected objects: the name of a realm, or ids of objects.'),
     revision: z
       .number()
       .optional()
@@ -111,24 +115,24 @@ export const guard = z
     credentials: z
       .string()
       .optional()
-      .describe('Digest of what is stated that adopted people log in with; absent: nothing is.'),
+      .describe('Digest of the declared credentials of adopted users; absent: none are declared.'),
   })
-  .describe('A reason why a plan waits for an approval.')
+  .describe('A guard that blocks a plan until it is approved.')
 
 const expires = z.string().describe('Until when it can be approved and applied, as an ISO 8601 date and time.')
 
-const guarded = z
+const pendingApproval = z
   .object({
     plan: z.string().describe('Id of the plan, by which it is approved.'),
-    guards: z.array(guard).describe('Why; empty where it waits for a realm before it.'),
+    guards: z.array(guard).describe('The guards that block it; empty if the plan needs a realm whose plan is pending.'),
     expires,
   })
-  .describe('The plan was not applied: it waits for an approval.')
+  .describe('The plan was not applied: it is pending approval.')
 
-const approved = z
+const approval = z
   .object({
     plan: z.string().describe('Id of the plan.'),
-    by: z.string().describe('Who approved it.'),
+    by: z.string().describe('User name of the administrator who approved it.'),
     at: z.string().describe('When, as an ISO 8601 date and time.'),
   })
   .describe('The approval with which the plan was applied.')
@@ -139,21 +143,24 @@ export const realmOutcome = z.object({
     .object({
       realm: z.string().describe('Name of the realm.'),
       creates: z.boolean().describe('Whether the realm is new.'),
-      actions: z.array(action).describe('What is done, in the order of the documents.'),
-      leftAlone: z
+      actions: z.array(action).describe('The actions, in the order of the documents.'),
+      ignoredDrift: z
         .array(
           z.object({
             kind: z.string().describe('Kind of the object.'),
             key,
-            path: z.string().optional().describe('The field; absent when the object is gone.'),
+            path: z.string().optional().describe('The field; absent if the object was deleted.'),
             live: z.json().describe('The live value; of a secret its keyed digest.'),
-            adopted: z.literal(true).optional().describe('It counts as if it were stated, until that changes.'),
+            accepted: z
+              .literal(true)
+              .optional()
+              .describe('The live value counts as declared until the source declares another one.'),
             by: attribution.optional(),
           }),
         )
-        .describe('Drift that stays as it is.'),
+        .describe('Drift that the policy of its source reports or accepts, and does not correct.'),
       notes: z.array(note).describe('What a person should know.'),
-      knows: z
+      preconditions: z
         .array(
           z.object({
             kind: z.string().describe('Kind of the object.'),
@@ -161,9 +168,11 @@ export const realmOutcome = z.object({
             version: z.number().describe('Its version.'),
           }),
         )
-        .describe('Live objects that the plan counts on: it is refused when one of them has changed.'),
+        .describe(
+          'Versions of the live objects that the plan changes, deletes or refers to; it is refused if one has changed.',
+        ),
     })
-    .describe('The comparison of one realm.'),
+    .describe('The plan of one realm.'),
   consequences: z
     .array(
       z.object({
@@ -174,7 +183,7 @@ export const realmOutcome = z.object({
         fields: z.record(z.string(), z.json()).describe('The values before.'),
       }),
     )
-    .describe('What follows without being stated.'),
+    .describe('Changes that follow without being declared, such as cascades.'),
   effects: z
     .array(
       z.object({
@@ -211,10 +220,10 @@ export const realmOutcome = z.object({
     )
     .optional()
     .describe('What is stated and works, and the field advises against; of a realm that is settled none.'),
-  held: held.optional(),
-  guards: z.array(guard).optional().describe('Why an apply of the plan waits for an approval.'),
-  guarded: guarded.optional(),
-  approved: approved.optional(),
+  suspended: suspension.optional(),
+  guards: z.array(guard).optional().describe('Guards that block an apply of the plan until it is approved.'),
+  pendingApproval: pendingApproval.optional(),
+  approval: approval.optional(),
 })
 
 /** A source, and which state of it is meant. */
@@ -226,6 +235,7 @@ export const sourceAtRevision = z.object({
 /** What a plan or an apply answers. */
 export const outcome = z
   .object({
+    formatVersion: z.literal(FORMAT_VERSION).describe('Version of this format.'),
     sources: z.array(sourceAtRevision).describe('What was planned or applied.'),
     realms: z.array(realmOutcome).describe('Of each realm that they state.'),
     notes: z.array(note).describe('What a person should know about the sources.'),
@@ -252,7 +262,7 @@ export const drift = z
     live: z.json().optional().describe('The live value; absent for secrets.'),
     by: attribution.optional(),
     policy: z
-      .enum(['putBack', 'report', 'selfHeal'])
+      .enum(['correct', 'report', 'selfHeal'])
       .describe('What becomes of it: the next apply puts it back, it stays and is shown, or it is put back at once.'),
     file: z.string().describe('File that states it.'),
     line: z.number().describe('Line in that file.'),
@@ -325,7 +335,9 @@ export const sourcesAnswer = z.array(
       source: z.string().describe('Name of the source.'),
       revision: z.string().describe('The revision that it applied last.'),
       appliedAt: at,
-      held: held.nullable().describe('Since when, and why, what it states is not applied; null: it is.'),
+      suspended: suspension
+        .nullable()
+        .describe('The rollback that suspends the source in this realm; null where none does.'),
       objects: z.number().describe('How many objects it owns.'),
       changed: z.number().describe('How many of them somebody changed since.'),
     })

@@ -1,8 +1,9 @@
 // Secrets that Regent made for sources: which there are, what each says, another one in its place.
 import * as z from 'zod'
-import { getSecret, listSecrets, rotateSecret } from '../service/generated-secrets.ts'
+import { getSecret, listSecrets, rotateSecret } from '../service/sources/generated-secrets.ts'
 import { HttpError } from './errors.ts'
-import { type Call, type Operation, param, reading, tagged, writing } from './operation.ts'
+import { reading, writing } from './handlers.ts'
+import { type Call, type Operation, param, tagged } from './operation.ts'
 import { done, refusals } from './responses.ts'
 
 const secret = z
@@ -22,7 +23,7 @@ export const secretOperations: readonly Operation[] = tagged('Regent', [
     operationId: 'listSecrets',
     method: 'GET',
     path: '/regent/v1/secrets/{realm}',
-    summary: 'Lists the secrets that were made for what sources state of a realm.',
+    summary: 'List the generated secrets of a realm',
     permission,
     responses: { 200: { description: 'Each secret, without what it says.', schema: z.array(secret) }, ...refusals },
     handle: reading(listSecrets),
@@ -31,7 +32,7 @@ export const secretOperations: readonly Operation[] = tagged('Regent', [
     operationId: 'getSecret',
     method: 'GET',
     path: '/regent/v1/secrets/{realm}/{name}',
-    summary: 'Gives a secret that was made for what a source states of a realm, in the clear.',
+    summary: 'Get a generated secret in plain text',
     permission,
     query,
     responses: {
@@ -49,7 +50,7 @@ export const secretOperations: readonly Operation[] = tagged('Regent', [
     operationId: 'rotateSecret',
     method: 'POST',
     path: '/regent/v1/secrets/{realm}/{name}/rotate',
-    summary: 'Makes another secret in the place of one: it counts from the next apply of the source on.',
+    summary: 'Rotate a generated secret; effective with the next apply',
     permission,
     query,
     responses: { ...done, ...refusals },

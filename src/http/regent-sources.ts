@@ -1,8 +1,8 @@
 // Regent's own API: how sources are doing, and what is wanted of them.
 import * as z from 'zod'
-import { force, listSourceStates, rename, resumeAll, suspend } from '../service/source-states.ts'
+import { force, listSourceStates, rename, resumeAll, suspend } from '../service/sources/source-states.ts'
 import { HttpError } from './errors.ts'
-import { type Operation, tagged } from './operation.ts'
+import { type Operation, tagged, type Untagged } from './operation.ts'
 import { badRequest, components, done, refusals } from './responses.ts'
 
 const at = z.iso.datetime().describe('When.')
@@ -70,17 +70,13 @@ type Work = (call: Parameters<Operation['handle']>[0], name: string) => Promise<
 
 /** An operation on one source, which its query names. */
 function onSource(
-  operationId: string,
-  path: string,
-  summary: string,
+  described: Pick<Operation, 'operationId' | 'path' | 'summary'>,
   work: Work,
   more: z.ZodRawShape = {},
-): Omit<Operation, 'tag'> {
+): Untagged {
   return {
-    operationId,
+    ...described,
     method: 'POST',
-    path: `/regent/v1/source-states/${path}`,
-    summary,
     permission: 'administer-realm',
     query: z.object({ source: source.optional(), ...more }),
     responses: { ...done, ...answers },
@@ -98,30 +94,41 @@ export const regentSourceOperations: readonly Operation[] = tagged('Regent', [
     operationId: 'listSourceStates',
     method: 'GET',
     path: '/regent/v1/source-states',
-    summary: 'Lists how sources are doing, as far as the caller administers every realm that they have applied to.',
+    summary: 'List the status of sources',
     permission: 'any',
     responses: { 200: { description: 'Each source.', schema: z.array(state) }, ...refusals },
     handle: async ({ service, caller }) => ({ status: 200, body: await listSourceStates(service, caller) }),
   },
   onSource(
-    'suspendSource',
-    'suspend',
-    'Suspends a source: it is not read until it is resumed, and what was applied stays.',
+    {
+      operationId: 'suspendSource',
+      path: '/regent/v1/source-states/suspend',
+      summary: 'Suspend a source until it is resumed',
+    },
     ({ service, caller }, name) => suspend(service, caller, name),
   ),
   onSource(
-    'resumeSourceEverywhere',
-    'resume',
-    'Lets a source go on in all realms, whether it was suspended or held by a rollback.',
+    {
+      operationId: 'resumeSourceEverywhere',
+      path: '/regent/v1/source-states/resume',
+      summary: 'Resume a source in all realms, also one that a rollback suspended',
+    },
     ({ service, caller }, name) => resumeAll(service, caller, name),
   ),
-  onSource('forceSource', 'force', 'Has a source read and applied now.', ({ service, caller }, name) =>
-    force(service, caller, name),
+  onSource(
+    {
+      operationId: 'forceSource',
+      path: '/regent/v1/source-states/force',
+      summary: 'Reconcile a source now',
+    },
+    ({ service, caller }, name) => force(service, caller, name),
   ),
   onSource(
-    'renameSource',
-    'rename',
-    'Calls a source otherwise: what it owns stays its own.',
+    {
+      operationId: 'renameSource',
+      path: '/regent/v1/source-states/rename',
+      summary: 'Rename a source',
+    },
     async ({ service, caller, query }, name) => {
       if (!query.to) throw new HttpError(400, { errorMessage: 'to is missing: state the new name' })
       await rename(service, caller, name, String(query.to))

@@ -1,14 +1,15 @@
 // Regent's own API: what nobody states, and what to commit so that it is stated.
 import * as z from 'zod'
-import { adopt } from '../reconcile/adopt.ts'
-import { findUnmanaged } from '../reconcile/unmanaged.ts'
-import { type Operation, reading, tagged } from './operation.ts'
+import { accept } from '../reconcile/accept/accept.ts'
+import { findUnmanaged } from '../reconcile/accept/unmanaged.ts'
+import { reading } from './handlers.ts'
+import { type Operation, tagged } from './operation.ts'
 import { queryTexts } from './query.ts'
 import { attribution, key } from './regent-schemas.ts'
 import { badRequest, refusals } from './responses.ts'
 
 const permission = 'administer-realm'
-const people = z.stringbool().optional().describe('With people, who are left out otherwise.')
+const users = z.stringbool().optional().describe('Include users; the default leaves them out.')
 const kind = z.string().describe('Kind of the object.')
 
 const unmanaged = z
@@ -17,7 +18,7 @@ const unmanaged = z
     objects: z
       .array(z.object({ kind, key, id: z.string().describe('Id of the object.'), by: attribution.optional() }))
       .describe('Objects that no source states and that did not come with the realm, without what belongs to them.'),
-    people: z.number().describe('How many people no source states.'),
+    users: z.number().describe('Number of unmanaged users.'),
   })
   .describe('What nobody states in a realm.')
 
@@ -35,7 +36,7 @@ const edit = z
   })
   .describe('A place in a document that states what is not so any more.')
 
-const adoption = z.object({
+const acceptedDrift = z.object({
   document: z
     .record(z.string(), z.json())
     .optional()
@@ -49,9 +50,9 @@ export const regentUnmanagedOperations: readonly Operation[] = tagged('Regent', 
     operationId: 'findUnmanaged',
     method: 'GET',
     path: '/regent/v1/unmanaged',
-    summary: 'Lists what is live and no source states, with who made it.',
+    summary: 'List unmanaged objects, with who created them',
     permission,
-    query: z.object({ realm: z.string().optional().describe('Only this realm.'), people }),
+    query: z.object({ realm: z.string().optional().describe('Only this realm.'), users }),
     responses: {
       200: { description: 'Each realm that has such objects.', schema: z.array(unmanaged) },
       ...refusals,
@@ -59,25 +60,28 @@ export const regentUnmanagedOperations: readonly Operation[] = tagged('Regent', 
     },
     handle: async ({ service, caller, query }) => ({
       status: 200,
-      body: await findUnmanaged(service, caller, query as { realm?: string; people?: boolean }),
+      body: await findUnmanaged(service, caller, query as { realm?: string; users?: boolean }),
     }),
   },
   {
-    operationId: 'adoptLive',
+    operationId: 'acceptDrift',
     method: 'GET',
-    path: '/regent/v1/adopt/{realm}',
-    summary:
-      'Gives what to commit so that what is live is stated: a document, and edits of those that state something else.',
+    path: '/regent/v1/accept/{realm}',
+    summary: 'Get the declarations to commit that accept the live values: a document, and edits of existing documents',
     permission,
     query: z.object({
       path: queryTexts.describe(
-        'Only what stands there or below, in the steps of a realm file: `clients/my-app`, `clients/my-app/redirectUris`; several count.',
+        'Only these objects or fields, as in a realm file: `clients/my-app`, `clients/my-app/redirectUris`; repeatable.',
       ),
-      people,
+      users,
     }),
-    responses: { 200: { description: 'What to commit.', schema: adoption }, ...refusals, ...badRequest },
+    responses: {
+      200: { description: 'The declarations to commit.', schema: acceptedDrift },
+      ...refusals,
+      ...badRequest,
+    },
     handle: reading((context, { query }) =>
-      adopt(context, { paths: (query.path as string[] | undefined) ?? [], people: query.people === true }),
+      accept(context, { paths: (query.path as string[] | undefined) ?? [], users: query.users === true }),
     ),
   },
 ])

@@ -1,11 +1,13 @@
 // Regent's own API: plans, applies, drift and export.
 import * as z from 'zod'
 import { exportRealm } from '../realm-file/render.ts'
-import { findDrift } from '../reconcile/drift.ts'
-import { applySources, planSources } from '../reconcile/run.ts'
-import { savePlan } from '../reconcile/saved.ts'
-import { type SourceText, unpackSource } from '../reconcile/sources/text.ts'
-import { type Operation, reading } from './operation.ts'
+import { findDrift } from '../reconcile/drift/drift.ts'
+import type { SourceText } from '../reconcile/read/source-state.ts'
+import { unpackSource } from '../reconcile/read/text.ts'
+import { applySources, planSources } from '../reconcile/run/run.ts'
+import { savePlan } from '../reconcile/run/saved.ts'
+import { reading } from './handlers.ts'
+import type { Operation } from './operation.ts'
 import { drift, outcome, sourceBody } from './regent-schemas.ts'
 import { badRequest, refusals } from './responses.ts'
 
@@ -18,7 +20,7 @@ export const regentOperations: readonly Operation[] = [
     tag: 'Regent',
     method: 'POST',
     path: '/regent/v1/plan',
-    summary: 'Shows what applying a source would change. Each plan is executed once and rolled back.',
+    summary: 'Plan a source: get the changes that an apply would make',
     permission: 'administer-realm',
     query: z.object({
       save: z.stringbool().optional().describe('The plan is saved, to be applied by its id.'),
@@ -35,7 +37,7 @@ export const regentOperations: readonly Operation[] = [
     tag: 'Regent',
     method: 'POST',
     path: '/regent/v1/apply',
-    summary: 'Applies a source: each realm in one transaction, all or nothing.',
+    summary: 'Apply a source: each realm in one transaction',
     permission: 'administer-realm',
     body: sourceBody,
     responses: { 200: { description: 'What was done in each realm.', schema: outcome }, ...answers },
@@ -49,7 +51,7 @@ export const regentOperations: readonly Operation[] = [
     tag: 'Regent',
     method: 'GET',
     path: '/regent/v1/drift',
-    summary: 'Lists what is not as a source last applied it, with who changed it.',
+    summary: 'List drift: managed fields and objects that were changed, and by whom',
     permission: 'administer-realm',
     query: z.object({ realm: z.string().optional().describe('Only this realm.') }),
     responses: { 200: { description: 'Each field or object that differs.', schema: z.array(drift) }, ...refusals },
@@ -63,8 +65,7 @@ export const regentOperations: readonly Operation[] = [
     tag: 'Regent',
     method: 'GET',
     path: '/regent/v1/export/{realm}',
-    summary:
-      'Gives a realm as one document in the form of a realm export. Secrets are masked unless they are asked for.',
+    summary: 'Export a realm as one document; secrets are masked by default',
     permission: 'administer-realm',
     query: z.object({
       secrets: z.stringbool().optional().describe('Secrets in the clear.'),

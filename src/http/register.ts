@@ -4,14 +4,16 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isStorable } from '../kinds/fields.ts'
 import { setCookie } from '../lib/cookies.ts'
-import type { Service } from '../service/service.ts'
+import type { Service } from '../service/context/service.ts'
 import type { ListedOperation } from './admin/not-yet.ts'
 import { notYet } from './admin/not-yet.ts'
 import type { Asked } from './authenticate.ts'
 import { readBody } from './body.ts'
+import { allowSlowBody, hasLongBody } from './bounded-response.ts'
 import { demandMatch, replaceable, tagOf, unlessChanged, untagged } from './conditions.ts'
 import { preflight, showTo } from './cors.ts'
 import { HttpError, methodNotAllowed, notFound } from './errors.ts'
+import { ADMIN_LIMIT, UNAUTHENTICATED_LIMIT } from './limits.ts'
 import { type Method, type Operation, paramsOf } from './operation.ts'
 import { ownedBy } from './owned-by.ts'
 import { takesSeveral } from './query.ts'
@@ -43,11 +45,11 @@ const asking = new WeakMap<FastifyRequest, Asked>()
 export function register(
   app: FastifyInstance,
   surroundings: Surroundings,
-  operations: readonly Operation[],
-  missing: readonly ListedOperation[],
+  { operations, missing }: { operations: readonly Operation[]; missing: readonly ListedOperation[] },
 ): void {
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
+  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: ADMIN_LIMIT }, (_request, body, parsed) =>
+    parsed(null, body),
+  )
   // Before the body is read: who may not call is not listened to, nor who may do nothing.
   app.addHook('onRequest', async (request, reply) => {
     if (request.method === 'OPTIONS') return
@@ -57,6 +59,7 @@ export function register(
       ...(says(ALLOW_LOCK_OUT) && { mayLockOut: true as const }),
       ...(says(ALLOW_DRIFT) && { mayDrift: true as const }),
     }
+    allowSlowBody(request.raw)
     asking.set(request, { caller: { ...caller, ...meant, overwritten: [] }, realm })
     showTo(reply, request.headers.origin, 'Location, ETag, Regent-Owned-By')
   })
@@ -71,26 +74,29 @@ export function register(
       method: operation.method,
       url: urlOf(operation.path),
       config: { operation: operation.operationId },
-      ...(operation.body && {
-        onRequest: async (request: FastifyRequest) => {
+      onRequest: async (request: FastifyRequest) => {
+        if (operation.body || hasLongBody(request.raw))
           await surroundings.service.demandPower(asking.get(request)!.caller)
-        },
-      }),
-      handler: handler(surroundings, operation, tagged.get(operation.path), streams),
+      },
+      handler: handler({ ...surroundings, streams }, operation, tagged.get(operation.path)),
     })
   }
   for (const listed of missing) {
-    app.route({ method: listed.method, url: urlOf(listed.path), handler: async () => Promise.reject(notYet(listed)) })
+    app.route({
+      method: listed.method,
+      url: urlOf(listed.path),
+      bodyLimit: UNAUTHENTICATED_LIMIT,
+      handler: async () => Promise.reject(notYet(listed)),
+    })
   }
   refuseOtherMethods(app, [...operations, ...missing])
 }
 
-/** `shown`: the operation that reads what has a tag at the address. */
+/** `streams`: those that are being sent. `shown`: the operation that reads what has a tag at the address. */
 function handler(
-  { service, authenticate, baseOf }: Surroundings,
+  { service, authenticate, baseOf, streams }: Surroundings & { readonly streams: Set<Readable> },
   operation: Operation,
   shown: Operation | undefined,
-  streams: Set<Readable>,
 ) {
   const names = paramsOf(operation.path)
   return async (request: FastifyRequest, reply: FastifyReply) => {
@@ -198,7 +204,7 @@ function realmIn(request: FastifyRequest): string | undefined {
 
 /** The path as the caller wrote it: also in the earlier form of the API, and never with a slash at its end. */
 function pathOf(request: FastifyRequest): string {
-  return request.originalUrl.split('?')[0]!.replace(/\/+$/, '')
+  return request.originalUrl.split('?')[0]!.replace(/(?<!\/)\/+$/, '')
 }
 
 /** Parameters are named by their place: the router takes a hyphen for the end of a name. */
@@ -215,7 +221,12 @@ function refuseOtherMethods(app: FastifyInstance, known: readonly { method: Meth
   for (const [url, routes] of Map.groupBy(known, ({ path }) => urlOf(path))) {
     const own = new Set<string>(routes.map(({ method }) => method))
     const others = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'].filter((method) => !own.has(method))
-    app.route({ method: others, url, handler: async () => Promise.reject(methodNotAllowed()) })
+    app.route({
+      method: others,
+      url,
+      bodyLimit: UNAUTHENTICATED_LIMIT,
+      handler: async () => Promise.reject(methodNotAllowed()),
+    })
     preflight(app, url, ['DELETE', 'POST', 'GET', 'PUT'])
   }
 }

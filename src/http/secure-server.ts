@@ -2,6 +2,8 @@
 import { readFile } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
 import { createServer, type Server } from 'node:https'
+import { runEvery } from '../lib/run-every.ts'
+import { SERVER_OPTIONS } from './bounded-response.ts'
 
 /** A certificate and its key, in PEM. */
 export interface CertificateFiles {
@@ -10,9 +12,6 @@ export interface CertificateFiles {
   /** Whose certificates callers must show; absent: none. */
   readonly clientCaFile?: string | undefined
 }
-
-/** What a connection may take of the server: bytes of headers, and milliseconds for a whole request. */
-export const LIMITS = { maxHeaderSize: 32 * 1024, requestTimeout: 5 * 60 * 1000 }
 
 /** How often the files are read anew. */
 const REREAD_EVERY = 60 * 1000
@@ -31,11 +30,7 @@ export async function createSecureServer(
     key: await readFile(keyFile),
     ...(clientCaFile !== undefined && { ca: await readFile(clientCaFile) }),
   })
-  const server = createServer({ ...(await read()), requestCert: clientCaFile !== undefined, ...LIMITS }, answer)
-  const rereading = setInterval(() => {
-    read()
-      .then((files) => server.setSecureContext(files))
-      .catch(failed)
-  }, REREAD_EVERY).unref()
-  return server.on('close', () => clearInterval(rereading))
+  const server = createServer({ ...(await read()), requestCert: clientCaFile !== undefined, ...SERVER_OPTIONS }, answer)
+  const rereading = runEvery(REREAD_EVERY, async () => server.setSecureContext(await read()), failed)
+  return server.on('close', () => void rereading.close())
 }

@@ -2,14 +2,18 @@
 import { randomUUID } from 'node:crypto'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import { OriginRefused } from '../oidc/oauth-error.ts'
-import type { Caller, Service } from '../service/service.ts'
+import { failure } from '../service/context/errors.ts'
+import type { Caller, Service } from '../service/context/service.ts'
 import { operations as adminOperations, missingOperations } from './admin/index.ts'
 import { authenticate } from './authenticate.ts'
+import { believedHosts } from './believed-hosts.ts'
+import { SERVER_OPTIONS } from './bounded-response.ts'
 import { compressed } from './compress.ts'
 import { leftOut } from './conditions.ts'
 import { showToNobody } from './cors.ts'
 import { errorAnswer, notFound } from './errors.ts'
 import { homePage } from './home.ts'
+import { REQUEST_TIME, UNAUTHENTICATED_LIMIT } from './limits.ts'
 import { oidcRoutes } from './oidc.ts'
 import { openApi } from './openapi.ts'
 import { forwardedBy, type Proxies, trustedBy } from './proxies.ts'
@@ -22,14 +26,15 @@ import { secretOperations } from './regent-secrets.ts'
 import { regentSourceOperations } from './regent-sources.ts'
 import { regentUnmanagedOperations } from './regent-unmanaged.ts'
 import { register } from './register.ts'
-import { LIMITS } from './secure-server.ts'
-import { demandStorable } from './storable.ts'
+import { demandFewFields, demandStorable } from './storable.ts'
 import { serveWebhook, type Webhook, webhookPath } from './webhook.ts'
 
 /** How the server is reached, and who is trusted. */
 export interface ServerOptions {
   /** Base URL under which clients reach the server; without it, the one that a request names. */
   readonly hostname?: string | undefined
+  /** The address that it listens at: without host name and proxies, requests must name it or this machine. Absent: any host is believed. */
+  readonly ownHost?: string | undefined
   /** Proxies that are believed; absent: none. */
   readonly proxies?: Proxies | undefined
   /** Path of the earlier form of the admin API, such as `/v1`. */
@@ -63,9 +68,6 @@ export const operations = [
 /** The description of all of it. */
 export const description = () => openApi(operations, webhookPath)
 
-/** A whole realm with its people must fit. */
-const BODY_LIMIT = 64 * 1024 * 1024
-
 /** Keycloak: these stand on every answer, unless a page says otherwise. */
 const SECURITY_HEADERS = {
   'referrer-policy': 'no-referrer',
@@ -84,6 +86,7 @@ function secure(reply: FastifyReply): void {
 export async function createServer(service: Service, options: ServerOptions = {}): Promise<FastifyInstance> {
   const {
     hostname,
+    ownHost,
     proxies,
     basePath,
     logLevel = 'silent',
@@ -97,31 +100,27 @@ export async function createServer(service: Service, options: ServerOptions = {}
     logger: { level: logLevel, ...(logTo && { stream: logTo }) },
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
-    bodyLimit: BODY_LIMIT,
-    requestTimeout: LIMITS.requestTimeout,
-    http: { maxHeaderSize: LIMITS.maxHeaderSize },
+    bodyLimit: UNAUTHENTICATED_LIMIT,
+    requestTimeout: REQUEST_TIME,
+    http: SERVER_OPTIONS,
     trustProxy: trustedBy(proxies),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 1000 },
     rewriteUrl: ({ url = '/' }) => currentForm(url, basePath),
   })
-  const baseOf = (request: FastifyRequest) => hostname ?? `${request.protocol}://${request.host}`
+  const baseOf = (request: FastifyRequest) => hostname ?? namedBase(request)
 
+  // Each scope says which bodies it reads. Elsewhere none is read.
+  app.removeAllContentTypeParsers()
   if (proxies) app.addHook('onRequest', forwardedBy(proxies))
+  else if (hostname === undefined && ownHost !== undefined) app.addHook('onRequest', believedHosts(ownHost))
   app.addHook('onSend', async (_request, reply) => secure(reply))
   app.addHook('onSend', compressed)
   app.addHook('onSend', leftOut)
+  app.addHook('preHandler', demandFewFields)
   app.addHook('preHandler', demandStorable)
   // A command that asks once does not wait for what measures.
   if (metrics) await (await import('./metrics.ts')).serveMetrics(app, service)
-  app.setErrorHandler((error, request, reply) => {
-    const { status, body, challenge, fault } = errorAnswer(error, request.id)
-    if (fault) request.log.error(error)
-    if (error instanceof OriginRefused) showToNobody(reply)
-    if (challenge !== undefined) reply.header('www-authenticate', challenge)
-    if (body) return reply.code(status).type('application/json').send(JSON.stringify(body))
-    // Keycloak: a challenge that has no body is of a type all the same.
-    return (challenge === undefined ? reply : reply.type('text/plain')).code(status).send()
-  })
+  app.setErrorHandler(sendError)
   // Keycloak: what fails is a warning, anything else is for who looks closely.
   const stopListening = service.listen((event) =>
     app.log[event.error === undefined ? 'debug' : 'warn'](event, event.type),
@@ -131,29 +130,30 @@ export async function createServer(service: Service, options: ServerOptions = {}
 
   await app.register(async (scope) => {
     const who = async (request: FastifyRequest, about?: string) =>
-      caller ? { caller } : authenticate(service, request, baseOf(request), { about, issuer: hostname })
-    register(scope, { service, authenticate: who, baseOf }, operations, missingOperations)
+      caller ? { caller } : authenticate(service, request, { base: baseOf(request), about, issuer: hostname })
+    register(scope, { service, authenticate: who, baseOf }, { operations, missing: missingOperations })
   })
   await app.register((scope) => oidcRoutes(scope, service, baseOf))
   if (webhook) await app.register(async (scope) => serveWebhook(scope, webhook))
-  await app.register(async (scope) => ownRoutes(scope, service, baseOf, showRealms))
+  await app.register(async (scope) => ownRoutes(scope, service))
+  app.get('/', async (request, reply) => {
+    const names = showRealms ? (await service.realms()).map(({ name }) => name) : []
+    return reply.type('text/html; charset=utf-8').send(homePage(baseOf(request), names))
+  })
   return app
 }
 
-function ownRoutes(
-  app: FastifyInstance,
-  service: Service,
-  baseOf: (request: FastifyRequest) => string,
-  showRealms: boolean,
-): void {
-  app.get('/', async (request, reply) => {
-    const realms = showRealms ? await service.realms() : []
-    const page = homePage(
-      baseOf(request),
-      realms.map(({ name }) => name),
-    )
-    return reply.type('text/html; charset=utf-8').send(page)
-  })
+function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { status, body, challenge, fault } = errorAnswer(error, request.id)
+  if (fault) request.log.error(error)
+  if (error instanceof OriginRefused) showToNobody(reply)
+  if (challenge !== undefined) reply.header('www-authenticate', challenge)
+  if (body) return reply.code(status).type('application/json').send(JSON.stringify(body))
+  // Keycloak: a challenge that has no body is of a type all the same.
+  return (challenge === undefined ? reply : reply.type('text/plain')).code(status).send()
+}
+
+function ownRoutes(app: FastifyInstance, service: Service): void {
   app.get('/openapi.json', async () => description())
   app.get('/health/live', async () => ({ status: 'UP' }))
   app.get('/health/ready', async (request, reply) => {
@@ -165,6 +165,13 @@ function ownRoutes(
       return reply.code(503).send({ status: 'DOWN' })
     }
   })
+}
+
+/** The base URL that a request names. Throws invalid where its host is none. */
+function namedBase({ protocol, host }: FastifyRequest): string {
+  const base = `${protocol}://${host}`
+  if (!URL.canParse(base)) throw failure('invalid', 'The Host header names no host.')
+  return base
 }
 
 /** The address in the current form of the API: `/v1/{realm}/…` was `/admin/realms/{realm}/…`. Settings of mail servers were part of it. */

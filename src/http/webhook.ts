@@ -1,9 +1,10 @@
 // Told by webhooks, in the form of GitHub, that something was pushed to a repository.
 import { timingSafeEqual } from 'node:crypto'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { JsonSchema } from '../kinds/json-schema.ts'
 import { signatureOf } from '../lib/signature.ts'
 import { HttpError } from './errors.ts'
+import { WEBHOOK_LIMIT, WEBHOOKS_AT_ONCE } from './limits.ts'
 
 /** Who is told, and how they know that it is true. */
 export interface Receiver {
@@ -20,9 +21,6 @@ export interface Webhook {
   readonly source?: ((name: string) => Promise<Receiver | undefined>) | undefined
 }
 
-/** The largest that is sent: bytes. */
-const LARGEST = 25 * 1024 * 1024
-
 const PATH = '/regent/v1/webhook'
 
 /** Its place in OpenAPI: no administrator calls it. */
@@ -31,7 +29,7 @@ export const webhookPath: Record<string, JsonSchema> = {
     post: {
       operationId: 'receiveWebhook',
       tags: ['Regent'],
-      summary: 'Tells that something was pushed to a git repository: its sources are read at once.',
+      summary: 'Receive a push webhook of a git repository, and reconcile its sources',
       description:
         'In the form in which GitHub tells of a push. Without a source, the secret is that of the setting `--source-webhook-secret-file`.',
       security: [],
@@ -80,6 +78,8 @@ export const webhookPath: Record<string, JsonSchema> = {
         400: { description: 'The body is no JSON.' },
         401: { description: 'The signature is not that of the secret, or the source has none.' },
         404: { description: 'No secret is set.' },
+        413: { description: 'The body is larger than 25 MB.' },
+        503: { description: 'Too many webhooks are being read. Their hosts send them again.' },
       },
     },
   },
@@ -87,22 +87,37 @@ export const webhookPath: Record<string, JsonSchema> = {
 
 /** Adds the route. */
 export function serveWebhook(app: FastifyInstance, webhook: Webhook): void {
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
-  app.post(PATH, { bodyLimit: LARGEST }, async (request, reply) => {
-    const body = (request.body as Buffer | undefined) ?? Buffer.alloc(0)
+  const receivers = new WeakMap<FastifyRequest, Receiver>()
+  let reading = 0
+  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: WEBHOOK_LIMIT }, (_request, body, parsed) =>
+    parsed(null, body),
+  )
+  // Before the body is read: only a signature that could be right makes it worth that.
+  app.addHook('onRequest', async (request) => {
     const { source } = request.query as { readonly source?: unknown }
     if (source === undefined && !webhook.all) throw refusal(404, 'no secret is set for the webhooks of all sources')
     const receiver = source === undefined ? webhook.all : await webhook.source?.(String(source))
-    const signature = String(request.headers['x-hub-signature-256'] ?? '')
-    if (!receiver || !isSigned(body, receiver.secret, signature)) {
-      throw refusal(401, 'the signature is not that of the secret')
-    }
+    if (!receiver || !/^sha256=[\da-f]{64}$/.test(signatureIn(request))) throw wrongSignature()
+    if (reading >= WEBHOOKS_AT_ONCE) throw refusal(503, 'Too many webhooks are being read. Send it again.')
+    receivers.set(request, receiver)
+    reading++
+    request.raw.once('close', () => reading--)
+  })
+  app.post(PATH, async (request, reply) => {
+    const body = (request.body as Buffer | undefined) ?? Buffer.alloc(0)
+    const receiver = receivers.get(request)!
+    if (!isSigned(body, receiver.secret, signatureIn(request))) throw wrongSignature()
     if (request.headers['x-github-event'] === 'ping') return reply.code(204).send()
     receiver.pushed(addressesIn(textOf(body, request.headers['content-type'])))
     return reply.code(202).send()
   })
 }
+
+function signatureIn({ headers }: FastifyRequest): string {
+  return String(headers['x-hub-signature-256'] ?? '')
+}
+
+const wrongSignature = () => refusal(401, 'the signature is not that of the secret')
 
 function isSigned(body: Buffer, secret: string, signature: string): boolean {
   const right = Buffer.from(signatureOf(body, secret))
@@ -129,6 +144,6 @@ function addressesIn(text: string): string[] {
 }
 
 function refusal(status: number, error_description: string): HttpError {
-  const error = { 401: 'unauthorized', 404: 'not_found' }[status] ?? 'invalid_request'
+  const error = { 401: 'unauthorized', 404: 'not_found', 503: 'unavailable' }[status] ?? 'invalid_request'
   return new HttpError(status, { error, error_description })
 }

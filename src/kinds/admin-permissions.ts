@@ -1,8 +1,31 @@
 // Permissions of administrators on single objects: a client of the realm decides them, by resources of these types.
 import type { Json } from './fields.ts'
+import type { Representation } from './kind.ts'
 
 /** Keycloak: the client that decides what administrators may do with single objects. */
 export const ADMIN_PERMISSIONS = 'admin-permissions'
+
+/** The client as the switch of the realm creates it. Keycloak: AdminPermissionsSchema. */
+export const adminPermissionsClient: Representation = {
+  clientId: ADMIN_PERMISSIONS,
+  authorizationServicesEnabled: true,
+}
+
+/** Defaults of that client, where they are not those of any other. */
+export const adminPermissionsDefaults: Representation = {
+  standardFlowEnabled: true,
+  directAccessGrantsEnabled: false,
+  fullScopeAllowed: false,
+  nodeReRegistrationTimeout: 0,
+}
+
+/**
+ * Whether the client decides what administrators may do with single objects. Keycloak: as it comes, it has no secret, no account and no
+ * role of its own.
+ */
+export function isAdminPermissions({ clientId, authorizationServicesEnabled }: Representation): boolean {
+  return clientId === ADMIN_PERMISSIONS && authorizationServicesEnabled === true
+}
 
 interface PermissionType {
   readonly scopes: readonly string[]
@@ -40,7 +63,12 @@ export const permissionTypes: Readonly<Record<string, PermissionType>> = {
   },
 }
 
-/** The same, as the settings of the client show it. */
+/** The scopes of all types, each once. */
+export const permissionScopes: readonly string[] = [
+  ...new Set(Object.values(permissionTypes).flatMap(({ scopes }) => scopes)),
+]
+
+/** The types of permissions, as the settings of the client show them. */
 export const authorizationSchema: Json = {
   resourceTypes: Object.fromEntries(
     Object.entries(permissionTypes).map(([type, { scopes, scopeAliases = {}, groupType }]): [string, Json] => [

@@ -45,6 +45,12 @@ const policyMembers = {
   profiles: textList('Profiles that these clients are held to, by name.'),
 }
 
+/** What exports of versions 12 to 18 say besides. Keycloak: what is built in is never taken over, and `enable` is ignored. */
+const earlierMembers = {
+  builtin: flag('Keycloak: of an earlier form; what is built in is ignored.', { computed: true }),
+  enable: flag('Keycloak: of an earlier form; ignored.', { computed: true }),
+}
+
 /** A policy with what holds where it says nothing. */
 export const wholePolicy = (policy: Representation): Representation => ({
   enabled: false,
@@ -99,12 +105,18 @@ function wrapped(
   whole: (element: Representation) => Representation,
   description: string,
 ): Field {
-  const list = z.array(objectOf(members))
+  const all = { ...members, ...earlierMembers }
+  const list = z.array(objectOf(all))
   const schema = z
-    .union([list, documentOf(name, global, members).transform((value) => value[name] ?? [])])
-    .transform((elements) => (elements as Representation[]).map(whole))
+    .union([list, documentOf(name, global, all).transform((value) => value[name] ?? [])])
+    .transform((elements) => (elements as Representation[]).flatMap((one) => ownOf(one)).map(whole))
     .meta({ wire: { type: 'object', properties: { [name]: { description: OWN, type: 'array', items: OBJECT } } } })
   return { ...objectList(members, description), schema }
+}
+
+/** The element as Keycloak of today writes it, if it is the realm's own. */
+function ownOf({ builtin, enable: _, ...own }: Representation): Representation[] {
+  return builtin === true ? [] : [own]
 }
 
 function withoutNulls(element: Representation): Representation {

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { adminPermissionsDefaults, isAdminPermissions } from './admin-permissions.ts'
 import { clientAuthenticators } from './authentication-providers.ts'
 import { choice, flag, flagMap, integer, objectOf, structured, text, textMap, textSet } from './fields.ts'
 import { defineKind, type Representation } from './kind.ts'
@@ -57,6 +58,7 @@ export const client = defineKind({
     fullScopeAllowed: stated.consentRequired !== true,
     nodeReRegistrationTimeout: -1,
     ...(stated.authorizationServicesEnabled === true && { authorizationSettings: newAuthorizationSettings }),
+    ...(isAdminPermissions(stated) && adminPermissionsDefaults),
     // Keycloak: who states one of the two lists gets nothing from the realm for the other.
     ...((stated.defaultClientScopes ?? stated.optionalClientScopes) == null
       ? {}
@@ -64,11 +66,11 @@ export const client = defineKind({
   }),
   fields: {
     clientId: text('Name of the client, as it appears in requests; unique in its realm.'),
-    name: text('Name of the client as people see it.'),
-    description: text('What the client is for.'),
+    name: text('Name of the client as people see it.', { harmless: true }),
+    description: text('What the client is for.', { harmless: true }),
     type: text('Type that the client follows; set when it is created.'),
     protocol: text('Protocol that the client speaks: openid-connect or saml.'),
-    enabled: flag('Whether the client can be used.', { proves: true }),
+    enabled: flag('Whether the client can be used.', { proves: true, harmless: true }),
     rootUrl: text('Address that relative addresses of the client start from, that of its keys among them.', {
       proves: true,
     }),
@@ -138,12 +140,19 @@ export const client = defineKind({
       gives: 'later',
     }),
     frontchannelLogout: flag('Whether log-out tells the client through the browser.'),
-    alwaysDisplayInConsole: flag('Whether people see the client in their account before they used it.'),
-    notBefore: integer('Tokens from before this time are refused; seconds since 1970, 0 for none.'),
-    nodeReRegistrationTimeout: integer('Seconds after which a node of the client must register again; -1 for never.'),
+    alwaysDisplayInConsole: flag('Whether people see the client in their account before they used it.', {
+      harmless: true,
+    }),
+    notBefore: integer('Tokens from before this time are refused; seconds since 1970, 0 for none.', {
+      harmless: true,
+    }),
+    nodeReRegistrationTimeout: integer('Seconds after which a node of the client must register again; -1 for never.', {
+      harmless: true,
+    }),
     registeredNodes: {
       ...textMap('Nodes of the client, and when each registered; seconds since 1970.'),
       schema: z.record(z.string(), z.int().nullable()),
+      harmless: true,
     },
     attributes: textMap('Further settings by name, such as post.logout.redirect.uris.', {
       emptyIsAbsent: true,

@@ -1,6 +1,6 @@
 // The one diff engine: representations as flat fields, and whether two values of a field say the same.
 import { isDeepStrictEqual } from 'node:util'
-import type { Field, Json } from './fields.ts'
+import { type Field, isList, type Json } from './fields.ts'
 import type { Key, Kind, Representation } from './kind.ts'
 import { MASK } from './mask.ts'
 import { relationKeys, relationValue } from './relations.ts'
@@ -15,16 +15,32 @@ export interface Difference {
   readonly to: Json
 }
 
-/** The stated fields of a representation, normalised; computed ones and absent ones are left out, null stays null. */
+/**
+ * The stated fields of a representation, normalised; computed ones and absent ones are left out, null stays null. An empty secret is absent:
+ * it would let everybody in who sends nothing.
+ */
 export function flatten(kind: Kind, representation: Representation): FlatFields {
   const flat: Record<string, Json> = {}
   for (const [name, value] of Object.entries(representation)) {
     const field = kind.fields[name]
     if (!field || field.computed || value === undefined) continue
-    if (field.type !== 'map' || value === null) flat[name] = normalise(field, value)
-    else for (const [key, one] of Object.entries(value)) flat[`${name}.${key}`] = normalise(field, one)
+    const isMap = field.type === 'map' && value !== null
+    for (const [key, one] of isMap ? Object.entries(value) : ([[undefined, value]] as const)) {
+      if (isAmong(field.secret, key) && isEmpty(one)) continue
+      flat[key === undefined ? name : `${name}.${key}`] = normalise(field, one)
+    }
   }
   return flat
+}
+
+/** Returns the fields with each text in lower case that counts in any case, whoever states it. Java's toLowerCase does the same. */
+export function foldTexts(kind: Kind, fields: FlatFields): FlatFields {
+  return Object.fromEntries(
+    Object.entries(fields).map(([path, value]) => {
+      const isFolded = typeof value === 'string' && kind.fields[path]?.folded
+      return [path, isFolded ? value.toLowerCase() : value]
+    }),
+  )
 }
 
 /** The representation that the flat fields make; a field that is null is left out. */
@@ -33,7 +49,7 @@ export function assemble(kind: Kind, flat: FlatFields): Representation {
   for (const [path, value] of Object.entries(flat)) {
     if (value === null) continue
     const { name, key, field } = resolve(kind, path)
-    if (field.relation) representation[name] = relationValue(field, value as unknown as Key[])
+    if (field.relation) representation[name] = relationValue(field, value as readonly Key[])
     else if (key === undefined) representation[name] = value
     else {
       representation[name] ??= {}
@@ -105,6 +121,30 @@ export function isSecret(kind: Kind, path: string): boolean {
   return isAmong(field.secret, key)
 }
 
+/**
+ * Returns the paths of an object's secrets that would be sent elsewhere than before, since `set` gives them a destination that they did not
+ * have, and which it does not state anew. One that has no destination any more stays: it is removed once it gets another.
+ */
+export function misdirectedSecrets(kind: Kind, live: FlatFields, set: FlatFields): string[] {
+  return Object.entries(kind.fields).flatMap(([name, { destination, secret }]) => {
+    if (!destination || !Array.isArray(secret)) return []
+    const next = { ...live, ...set }
+    const before = destination(settingsIn(live, name), live)
+    const after = destination(settingsIn(next, name), next)
+    const isMoved = Object.entries(after).some(([part, to]) => to !== undefined && !identical(before[part], to))
+    if (!isMoved) return []
+    return secret.map((key) => `${name}.${key}`).filter((path) => !isAbsent(live[path]) && !Object.hasOwn(set, path))
+  })
+}
+
+/** The settings that a map has, by key. */
+function settingsIn(fields: FlatFields, map: string): Readonly<Record<string, Json>> {
+  const own = keysUnder(fields, map).filter((path) => !isAbsent(fields[path]))
+  return Object.fromEntries(own.map((path) => [path.slice(map.length + 1), fields[path]!]))
+}
+
+const isAbsent = (value: Json | undefined): boolean => value === undefined || value === null || value === ''
+
 /** Whether who sets the path can act in place of the object. */
 export function isProof(kind: Kind, path: string): boolean {
   const { key, field } = resolve(kind, path)
@@ -115,6 +155,11 @@ export function isProof(kind: Kind, path: string): boolean {
 export function isAdmission(kind: Kind, path: string, at: 'creation' | 'later'): boolean {
   const { key, field } = resolve(kind, path)
   return field.admits === 'later' ? at === 'later' : isAmong(field.admits, key)
+}
+
+/** Whether the value is an empty text, or a list of one. */
+function isEmpty(value: Json): boolean {
+  return value === '' || (Array.isArray(value) && value.length === 1 && value[0] === '')
 }
 
 /** Whether a fact of a field holds for it, or for that key of a map. */
@@ -139,8 +184,8 @@ export function isMasked(kind: Kind, path: string, value: Json): boolean {
 }
 
 /** The elements that the flat value of a relation names. */
-export function keysOf(value: Json | undefined): Key[] {
-  return (value ?? []) as unknown as Key[]
+export function keysOf(value: Json | undefined): readonly Key[] {
+  return (value ?? []) as readonly Key[]
 }
 
 /** The elements of a list that are in it and not in the other. */
@@ -151,7 +196,7 @@ export function missing(keys: readonly Key[], from: readonly Key[]): Key[] {
 
 function normalise(field: Field, value: Json): Json {
   if (value === null) return null
-  if (field.relation) return relationKeys(field, value) as unknown as Json
+  if (field.relation) return relationKeys(field, value)
   if (field.emptyIsAbsent && value === '') return null
   if (field.type === 'set' || (field.setValues && Array.isArray(value))) return [...new Set(value as string[])].sort()
   if (field.type === 'list' && field.members) {
@@ -192,7 +237,7 @@ export function sameElement({ optionalMembers = [] }: Field, one: Json, other: J
 
 /** The value with the keys of its objects in order, so that equal values have equal texts. */
 export function ordered(value: Json): Json {
-  if (Array.isArray(value)) return value.map(ordered)
+  if (isList(value)) return value.map(ordered)
   if (value === null || typeof value !== 'object') return value
   return Object.fromEntries(
     Object.keys(value)

@@ -1,7 +1,7 @@
 // Settings of components that are documents themselves: what is said the same way is written the same way.
 import { ordered } from './compare.ts'
 import { USER_PROFILE } from './component-types.ts'
-import type { Json } from './fields.ts'
+import { isList, type Json } from './fields.ts'
 import { profileSchema, wholeProfile } from './user-profile.ts'
 
 /** The setting that holds what is known of people, as JSON. */
@@ -9,18 +9,17 @@ export const PROFILE_SETTING = 'kc.user.profile.config'
 
 /** The settings with texts of JSON written in one way: spaces, the order of keys and what holds anyway say nothing. */
 export function canonicalSettings(providerType: string, config: Json): Json {
-  if (providerType !== USER_PROFILE || config === null || typeof config !== 'object' || Array.isArray(config))
-    return config
+  if (providerType !== USER_PROFILE || config === null || typeof config !== 'object' || isList(config)) return config
   const stated = config[PROFILE_SETTING]
   if (stated === undefined) return config
-  const texts = Array.isArray(stated) ? stated.map(canonicalText) : canonicalText(stated)
+  const texts = isList(stated) ? stated.map(canonicalText) : canonicalText(stated)
   return { ...config, [PROFILE_SETTING]: texts }
 }
 
 /** A profile as the setting has it; one that is none stays as it is: whoever writes the component says what is wrong. */
 export function profileText(profile: Json): string {
   const read = profileSchema.safeParse(profile)
-  return JSON.stringify(ordered(read.success ? (wholeProfile(read.data) as unknown as Json) : profile))
+  return JSON.stringify(ordered(read.success ? wholeProfile(read.data) : profile))
 }
 
 function canonicalText(text: Json): Json {

@@ -35,6 +35,7 @@ export const component = defineKind({
     config: {
       ...textListMap('Lists of texts by name of the setting; their order does not matter.', {
         secret: secretSettings,
+        destination: ({ connectionUrl, bindDn }) => ({ connectionUrl, bindDn }),
         setValues: true,
         generated: ({ providerId }) => generatedSettings(String(providerId)),
         default: {},

@@ -1,9 +1,14 @@
 // Fields of a representation, and the facts about them that a JSON schema cannot say.
 import * as z from 'zod'
-import type { KindName } from './kind.ts'
+import type { KindName } from './kind-name.ts'
 
 /** Any JSON value. */
-export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
+
+/** Whether a value is an array: `Array.isArray` does not narrow to a readonly one. */
+export const isList = (value: Json): value is readonly Json[] => Array.isArray(value)
+
+type Values = Readonly<Record<string, Json>>
 
 /** What is true of a field besides its type. */
 export interface Facts {
@@ -13,6 +18,11 @@ export interface Facts {
   readonly earlier?: true
   /** Never shown in plans, logs, events and exports: the whole value, or these keys of a map. */
   readonly secret?: true | readonly string[]
+  /**
+   * Of a map with secrets: where its settings, in an object with these fields, send them, one value for each part that decides that; absent is
+   * nowhere. Where a part gets a new value, a secret that is not stated anew is removed.
+   */
+  readonly destination?: (settings: Values, fields: Values) => Readonly<Record<string, Json | undefined>>
   /** Made up for an object that states none: the whole value, or these keys of a map, which may depend on the object. */
   readonly generated?: true | readonly string[] | ((object: Readonly<Record<string, Json>>) => readonly string[])
   /** What PUT does with what the body does not state; in a map also per key. Absent: `keep`. */
@@ -46,7 +56,7 @@ export interface Facts {
   readonly elsewhere?: true
   /**
    * Of a relation: its owner gets what the named roles, groups or client scopes give; `later`: once it is there. See
-   * service/privilege.ts, also for the next ones.
+   * service/permissions/privilege.ts, also for the next ones.
    */
   readonly gives?: true | 'later'
   /** Of a map: under these keys stand a role, or a group, that is given to people. */
@@ -55,6 +65,12 @@ export interface Facts {
   readonly proves?: true | readonly string[]
   /** Who sets it decides who gets in, and can act in place of anybody in the realm; `later`: once the object is there. */
   readonly admits?: true | 'later' | readonly string[]
+  /** Of a client: it neither decides where tokens go nor what they carry. See service/objects/client-editors.ts. */
+  readonly harmless?: true
+  /** Of a way in: the value that every new realm has, with which nobody gets in who would not otherwise. */
+  readonly usual?: string
+  /** Who switches it off lets people in without what it demands of them. */
+  readonly demands?: true
   /** Of a map of lists: their order does not matter. */
   readonly setValues?: true
   /** Kept and compared in lower case. */

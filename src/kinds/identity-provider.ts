@@ -36,18 +36,24 @@ export const identityProvider = defineKind({
     hideOnLogin: flag('Whether the provider is not offered at log-in.', { onPut: 'clear' }),
     firstBrokerLoginFlowAlias: text('Flow of the first log-in through the provider, in place of the realm’s.', {
       refersTo: 'authenticationFlow',
-      proves: true,
+      admits: true,
+      usual: 'first broker login',
       emptyIsAbsent: true,
       onPut: 'clear',
     }),
     postBrokerLoginFlowAlias: text('Flow after each log-in through the provider.', {
       refersTo: 'authenticationFlow',
-      proves: true,
+      admits: true,
       emptyIsAbsent: true,
       onPut: 'clear',
     }),
     config: textMap('Settings of the provider, by name.', {
       secret: ['clientSecret'],
+      // Social networks of one's own are named by the last two; without these, the public one is asked.
+      destination: ({ tokenUrl, tokenIntrospectionUrl, userInfoUrl, logoutUrl, baseUrl, apiUrl }, { providerId }) => ({
+        ...{ providerId, tokenUrl, tokenIntrospectionUrl, userInfoUrl, logoutUrl },
+        ...{ baseUrl: baseUrl ?? '', apiUrl: apiUrl ?? '' },
+      }),
       emptyIsAbsent: true,
       onPut: 'clear',
       proves: true,

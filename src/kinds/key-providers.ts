@@ -67,6 +67,15 @@ export function generatedSettings(id: string): readonly string[] {
   return provider?.shape ? provider.made : []
 }
 
+/** Algorithms of private keys. */
+export const KEY_ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA']
+
+/** Algorithms of secrets. */
+export const SECRET_ALGORITHMS = ['HS256', 'HS384', 'HS512']
+
+/** Everything that tokens and assertions are signed with. */
+export const SIGNING_ALGORITHMS = [...KEY_ALGORITHMS, ...SECRET_ALGORITHMS]
+
 /** Curves by the algorithms that sign on them. */
 const CURVES: ReadonlyMap<string, string> = new Map([
   ['ES256', 'P-256'],

@@ -2,28 +2,9 @@
 import type * as z from 'zod'
 import type { EventType } from './admin-events.ts'
 import { type Field, type Json, objectOf } from './fields.ts'
+import type { KindName } from './kind-name.ts'
 
-/** The kinds that Regent manages. */
-export type KindName =
-  | 'realm'
-  | 'authenticatorConfig'
-  | 'authenticationFlow'
-  | 'clientScope'
-  | 'client'
-  | 'protocolMapper'
-  | 'organization'
-  | 'identityProvider'
-  | 'identityProviderMapper'
-  | 'role'
-  | 'group'
-  | 'component'
-  | 'localization'
-  | 'user'
-  | 'workflow'
-  | 'requiredAction'
-  | 'authorizationPolicy'
-  | 'authorizationResource'
-  | 'authorizationScope'
+export type { KindName } from './kind-name.ts'
 
 /** The representation of an object, or the part of it that is stated: nested, references as natural keys. */
 export type Representation = { [field: string]: Json }
@@ -81,7 +62,12 @@ export interface Kind {
   /** What creation gives to the fields that are not stated, given those that are. Pure. */
   readonly defaults: (stated: Representation) => Representation
   /** What is said when a natural key is taken, `{name}` for it. Keycloak: an update says so in the words of its database. */
-  readonly conflict: { readonly create: string; readonly update?: string }
+  readonly conflict: {
+    readonly create: string
+    readonly update?: string
+    /** The same by unique field, for fields besides the natural key. */
+    readonly fields?: Readonly<Record<string, string>>
+  }
   /** Its changes are in the journal of people, whose writers take no lock. */
   readonly people?: true
   /** Keycloak: fields that it does not know are let pass on input. */
@@ -92,8 +78,6 @@ export interface Kind {
   readonly silent?: true
   /** Fields of documents that say in another form what a kind says: see src/realm-file/reshape.ts. */
   readonly forms: Readonly<Record<string, string>>
-  /** Fields that hold what is not managed yet, and what that is: recognised, and left alone. */
-  readonly later: Readonly<Record<string, string>>
 }
 
 /** Whether the natural key of its objects is a path, which holds those of what they belong to. */
@@ -117,7 +101,6 @@ export type KindDescription = Pick<Kind, 'name' | 'title' | 'representation' | '
       | 'children'
       | 'lenient'
       | 'forms'
-      | 'later'
       | 'defaults'
       | 'conflict'
     >
@@ -138,7 +121,6 @@ export function defineKind(description: KindDescription): Kind {
     parents: [],
     children: {},
     forms: {},
-    later: {},
     defaults: () => constant,
     conflict: { create: `${description.title} {name} already exists` },
     ...description,

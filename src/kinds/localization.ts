@@ -1,6 +1,9 @@
 import { text, textMap } from './fields.ts'
 import { defineKind } from './kind.ts'
 
+/** Emails that carry a link: who follows it acts as the user whom it was sent to. */
+export const emailsWithLink = ['emailVerification', 'passwordReset', 'executeActions'] as const
+
 /** Texts of pages and mails in one language, which stand in place of those that come with the server. */
 export const localization = defineKind({
   name: 'localization',
@@ -11,6 +14,10 @@ export const localization = defineKind({
   silent: true,
   fields: {
     locale: text('The language, such as de or pt-BR.'),
-    texts: textMap('Texts by name.', { default: {} }),
+    texts: textMap('Texts by name.', {
+      default: {},
+      // A text decides where the link goes: into the address of an image, for one.
+      admits: emailsWithLink.flatMap((name) => [`${name}Body`, `${name}BodyHtml`]),
+    }),
   },
 })

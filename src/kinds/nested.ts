@@ -3,15 +3,11 @@ import * as z from 'zod'
 import { kinds } from './index.ts'
 import type { Kind } from './kind.ts'
 
-/** What a representation may state: its fields, its id, its children, other forms of them, and what is not managed yet. */
+/** What a representation may state: its fields, its id, its children, and other forms of them. */
 export function nestedShape(kind: Kind, schemaOf: (child: Kind) => z.ZodType): z.ZodRawShape {
   const children = childrenInside(kind).map(([field, child]) => [
     field,
     childrenOf(child, schemaOf(child)).nullish().describe(`Each ${child.title} of the ${kind.title}.`),
-  ])
-  const later = Object.entries(kind.later).map(([field, description]) => [
-    field,
-    z.json().optional().describe(`Not managed yet: ${description}.`),
   ])
   const forms = Object.entries(kind.forms).map(([field, description]) => [
     field,
@@ -23,7 +19,7 @@ export function nestedShape(kind: Kind, schemaOf: (child: Kind) => z.ZodType): z
       .string()
       .nullish()
       .describe(`Id of the ${kind.title}; on creation a wish, otherwise without effect.`),
-    ...Object.fromEntries([...own, ...children, ...forms, ...later]),
+    ...Object.fromEntries([...own, ...children, ...forms]),
   }
 }
 

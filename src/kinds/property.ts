@@ -1,7 +1,7 @@
 import type { Json } from './fields.ts'
 
 /** One setting of a provider, for the forms of the reference server's console. */
-export interface Property {
+export type Property = {
   readonly name: string
   readonly label?: string
   readonly helpText?: string

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import recorded from './built-in/realm.json' with { type: 'json' }
 import { clientPolicies, clientProfiles } from './client-policies.ts'
-import { choice, flag, integer, opaque, text, textList, textMap, textSet } from './fields.ts'
+import { choice, type Field, flag, integer, opaque, text, textList, textMap, textSet } from './fields.ts'
 import { groupPaths } from './group.ts'
 import { defineKind, type Representation } from './kind.ts'
 
@@ -12,18 +12,9 @@ const signatureAlgorithms = ['RS', 'PS', 'ES', 'HS']
 
 const newRealm: Representation = recorded.settings
 
-const later = {
-  federatedUsers: 'what the realm keeps about people of a user store',
-  privateKey: 'the signing key, in an earlier form',
-  publicKey: 'the public signing key, in an earlier form',
-  certificate: 'the certificate of the signing key, in an earlier form',
-  codeSecret: 'the secret of codes, in an earlier form',
-  protocolMappers: 'protocol mappers of the realm, in an earlier form',
-  socialProviders: 'identity providers, in an earlier form',
-  applications: 'clients, in an earlier form',
-  applicationScopeMappings: 'client roles in the scope of clients, in an earlier form',
-  oauthClients: 'clients of third parties, in an earlier form',
-}
+/** Content that exports of early versions have, which is not read: a document that declares it gets a notice. */
+const unreadContent = (content: string): Field =>
+  opaque(`Keycloak: of an early version; ${content}. Not read.`, { computed: true, earlier: true })
 
 /** Keycloak: RealmRepresentation. A tenant: its settings, and everything that belongs to it. */
 export const realm = defineKind({
@@ -58,7 +49,6 @@ export const realm = defineKind({
     scopeMappings: 'Realm roles in the scope of clients and client scopes: who has which.',
     clientScopeMappings: 'Client roles in the scope of clients and client scopes, by the client whose roles they are.',
   },
-  later,
   conflict: { create: 'Realm {name} already exists', update: 'Realm with same name exists' },
   // Keycloak: a new realm is disabled until it says otherwise, and log-in by address ends where addresses may repeat.
   defaults: ({ duplicateEmailsAllowed }) => ({
@@ -89,7 +79,10 @@ export const realm = defineKind({
       ['', ...signatureAlgorithms],
       'Algorithm that signs tokens where a client does not choose one; empty: RS256.',
     ),
-    attributes: textMap('Further settings by name, such as frontendUrl.', { onPut: 'replace' }),
+    attributes: textMap('Further settings by name, such as frontendUrl.', {
+      onPut: 'replace',
+      admits: ['frontendUrl'],
+    }),
     requiredCredentials: textSet('Keycloak: of an earlier form; kinds of credentials that everybody must have.'),
 
     revokeRefreshToken: flag('Whether a refresh token is spent by its use.'),
@@ -164,8 +157,11 @@ export const realm = defineKind({
     otpPolicyDigits: integer('Digits of a one-time code.'),
     otpPolicyPeriod: integer('Seconds that a one-time code is shown; for codes that follow the time.'),
     otpPolicyInitialCounter: integer('Where the counter starts; for codes that follow a counter.'),
-    otpPolicyLookAheadWindow: integer('Neighbouring codes that are taken too, for clocks and counters that are off.'),
-    otpPolicyCodeReusable: flag('Whether a one-time code may be used twice.'),
+    otpPolicyLookAheadWindow: integer(
+      'Neighbouring codes that are accepted too, for clocks and counters that are off; 100 at most.',
+      { admits: true },
+    ),
+    otpPolicyCodeReusable: flag('Whether a one-time code may be used twice.', { admits: true }),
     otpSupportedApplications: textList('Known applications that can show such codes.', { computed: true }),
 
     webAuthnPolicyRpEntityName: text('Name of this realm as a security key shows it.'),
@@ -219,6 +215,10 @@ export const realm = defineKind({
     browserSecurityHeaders: textMap('Values of security headers of pages, such as xFrameOptions.'),
     smtpServer: textMap('How mail is sent: host, port, from, user and so on; empty for not at all.', {
       secret: ['password', 'authTokenClientSecret'],
+      destination: ({ host, port, ssl, user, authTokenUrl, authTokenClientId }) => ({
+        ...{ host, user, authTokenUrl, authTokenClientId },
+        ...(host !== undefined && { port: port ?? (ssl === 'true' ? '465' : '25') }),
+      }),
       onPut: 'replace',
       admits: true,
     }),
@@ -238,7 +238,7 @@ export const realm = defineKind({
     adminEventsDetailsEnabled: flag('Whether events of administration show what was sent.'),
 
     browserFlow: text('Flow of log-in with a browser.', { refersTo: 'authenticationFlow', late: true, admits: true }),
-    registrationFlow: text('Flow of signing up.', { refersTo: 'authenticationFlow', late: true }),
+    registrationFlow: text('Flow of signing up.', { refersTo: 'authenticationFlow', late: true, admits: true }),
     directGrantFlow: text('Flow of log-in with username and password sent by a client.', {
       refersTo: 'authenticationFlow',
       late: true,
@@ -257,6 +257,7 @@ export const realm = defineKind({
     dockerAuthenticationFlow: text('Flow of log-in to a container registry.', {
       refersTo: 'authenticationFlow',
       late: true,
+      admits: true,
     }),
     firstBrokerLoginFlow: text('Flow of the first log-in through an identity provider.', {
       refersTo: 'authenticationFlow',
@@ -305,6 +306,16 @@ export const realm = defineKind({
       computed: true,
       earlier: true,
     }),
+    federatedUsers: unreadContent('what the realm stores about the users of a user store'),
+    privateKey: unreadContent('the signing key'),
+    publicKey: unreadContent('the public signing key'),
+    certificate: unreadContent('the certificate of the signing key'),
+    codeSecret: unreadContent('the secret of authorization codes'),
+    protocolMappers: unreadContent('protocol mappers of the realm'),
+    socialProviders: unreadContent('identity providers'),
+    applications: unreadContent('clients'),
+    applicationScopeMappings: unreadContent('client roles in the scope of clients'),
+    oauthClients: unreadContent('clients of third parties'),
   },
 })
 

@@ -71,14 +71,14 @@ export const profileMetadata = z.object({
 })
 
 /** A profile that says everything that holds. */
-export interface UserProfile {
+export type UserProfile = {
   readonly attributes?: readonly ProfileAttribute[]
   readonly groups: readonly Representation[]
   readonly unmanagedAttributePolicy?: string
 }
 
 /** An attribute of people. */
-export interface ProfileAttribute {
+export type ProfileAttribute = {
   readonly name: string
   readonly displayName?: string
   readonly validations?: Readonly<Record<string, Representation>>

@@ -49,7 +49,11 @@ export const user = defineKind({
   naturalKey: 'username',
   events: { type: 'USER', paths: { realm: 'users/{id}' }, withoutId: true },
   people: true,
-  conflict: { create: 'User exists with same username', update: 'User exists with same username' },
+  conflict: {
+    create: 'User exists with same username',
+    update: 'User exists with same username',
+    fields: { email: 'User exists with same email' },
+  },
   defaults: () => ({ enabled: false, emailVerified: false, notBefore: 0 }),
   fields: {
     username: foldedText('Name of the person at log-in; unique in the realm, in any case.'),
@@ -117,3 +121,8 @@ export const user = defineKind({
     socialLinks: opaque('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),
   },
 })
+
+/** Whether a new user has exactly the roles that are declared, be they none. Keycloak: the default role is one of them, or not given. */
+export function declaresRoles({ realmRoles, clientRoles }: Readonly<Record<string, unknown>>): boolean {
+  return realmRoles !== undefined || clientRoles !== undefined
+}

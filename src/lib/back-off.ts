@@ -1,7 +1,17 @@
-/** Of the wait, up to this share is left out by chance: what failed together is not tried together again. */
-const SPREAD = 0.2
+// Delays between attempts.
 
-/** Milliseconds until the next try after so many failures, of which the first waits `first`: twice as long each time, up to `longest`. */
+/** The largest share of a delay that is left out at random, so that what failed together is not retried together. */
+const JITTER = 0.2
+
+/**
+ * Returns the milliseconds to wait after so many consecutive failures: `first` after one failure, then twice as long each time, up
+ * to `longest`, less the jitter.
+ */
 export function backOff(failures: number, first: number, longest: number): number {
-  return Math.min(first * 2 ** (failures - 1), Math.max(first, longest)) * (1 - SPREAD * Math.random())
+  return Math.min(first * 2 ** (failures - 1), Math.max(first, longest)) * (1 - JITTER * Math.random())
+}
+
+/** Returns the milliseconds to wait after so many consecutive failures by a table; its last delay holds for all further failures. */
+export function steppedBackOff(failures: number, delays: readonly number[]): number {
+  return delays[Math.min(failures, delays.length) - 1] ?? 0
 }

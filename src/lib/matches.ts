@@ -1,4 +1,5 @@
 import { createContext, Script } from 'node:vm'
+import { errorCode } from './error-code.ts'
 
 /** Patterns of others can take for ever, and would stop the process: a script of its own is ended by its time. */
 const MILLISECONDS = 100
@@ -15,7 +16,7 @@ export function matches(pattern: RegExp, texts: readonly string[]): boolean[] {
     try {
       return script.runInContext(asked, { timeout: MILLISECONDS })
     } catch (error) {
-      if ((error as { code?: string }).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error
+      if (errorCode(error) !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error
       // On a busy machine the time may have been that of others.
       const { user, system } = process.threadCpuUsage(start)
       if (user + system > (MILLISECONDS * 1000) / 2) return texts.map(() => false)

@@ -1,11 +1,12 @@
 // What applications are told at their administration address, and how that went. Keycloak: ResourceAdminManager.
 import { randomUUID } from 'node:crypto'
 import type { JWTPayload } from 'jose'
+import { sendRequest } from '../lib/http-request.ts'
 import { limited } from '../lib/limited.ts'
 import { secondsOf } from '../lib/seconds.ts'
-import { writers } from '../service/index.ts'
-import type { LiveObject } from '../service/live.ts'
-import { type Service, SYSTEM } from '../service/service.ts'
+import { type Service, SYSTEM } from '../service/context/service.ts'
+import { writers } from '../service/kinds/index.ts'
+import type { LiveObject } from '../service/objects/live.ts'
 import { algorithmFor } from './algorithms.ts'
 import { realmOf } from './realm.ts'
 import { signToken } from './tokens.ts'
@@ -48,8 +49,8 @@ export async function tellClients(service: Service, name: string, action: AdminA
     }
     return addressesOf(client).map((address) =>
       inTurn(async () => {
-        const token = await signToken(service, realm, claims, algorithmFor(realm.settings, {}, 'access'))
-        return { address, taken: await takes(`${address.replace(/\/$/, '')}/${PATHS[action]}`, token) }
+        const token = await signToken(service, realm, { claims, algorithm: algorithmFor(realm.settings, {}, 'access') })
+        return { address, taken: await takes(service, `${address.replace(/\/$/, '')}/${PATHS[action]}`, token) }
       }),
     )
   })
@@ -70,17 +71,11 @@ function addressesOf({ representation: { adminUrl, rootUrl, registeredNodes } }:
   return nodes.length ? nodes.map((node) => whole.replace(/^(\w+:\/\/)[^/:?#]+/, `$1${node}`)) : [whole]
 }
 
-async function takes(url: string, token: string): Promise<boolean> {
+async function takes({ outbound }: Service, url: string, token: string): Promise<boolean> {
   try {
-    const answer = await fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': 'text/plain' },
-      body: token,
-      redirect: 'manual',
-      signal: AbortSignal.timeout(PATIENCE),
-    })
-    await answer.body?.cancel()
-    return answer.ok
+    const headers = { 'content-type': 'text/plain' }
+    const request = { method: 'POST', headers, body: token, timeout: PATIENCE, limit: 0 } as const
+    return (await sendRequest(outbound, url, request)).ok
   } catch {
     // No answer: the address is among those that failed.
     return false

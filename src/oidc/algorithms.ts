@@ -1,15 +1,6 @@
 // Which algorithm signs what.
 import type { Representation } from '../kinds/kind.ts'
 
-/** Algorithms of private keys. */
-export const KEY_ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA']
-
-/** Algorithms of secrets. */
-export const SECRET_ALGORITHMS = ['HS256', 'HS384', 'HS512']
-
-/** Everything that tokens and assertions are signed with. */
-export const SIGNING_ALGORITHMS = [...KEY_ALGORITHMS, ...SECRET_ALGORITHMS]
-
 /** Keycloak: tokens that only the realm itself reads are signed with a secret of it. */
 export const INTERNAL_ALGORITHM = 'HS512'
 

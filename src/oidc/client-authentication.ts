@@ -1,15 +1,15 @@
 // Which client asks, and whether it is the one that it says. The realm's flow says in which ways clients may prove it.
 import { isStorable } from '../kinds/fields.ts'
 import type { Representation } from '../kinds/kind.ts'
-import { writers } from '../service/index.ts'
-import type { LiveObject } from '../service/live.ts'
-import { type Service, SYSTEM } from '../service/service.ts'
+import { type Service, SYSTEM } from '../service/context/service.ts'
+import { writers } from '../service/kinds/index.ts'
+import type { LiveObject } from '../service/objects/live.ts'
+import type { EventNotes } from './call.ts'
 import { assertedClient, assertionDetails } from './client-authentication/assertion.ts'
 import { byClientJwt } from './client-authentication/client-jwt.ts'
 import { byClientSecret, statedCredentials } from './client-authentication/client-secret.ts'
 import { byClientSecretJwt } from './client-authentication/client-secret-jwt.ts'
 import { type Attempt, type Method, type TokenRequest, unknownClient } from './client-authentication/method.ts'
-import type { EventNotes } from './events.ts'
 import { OAuthError } from './oauth-error.ts'
 import type { TokenRealm } from './realm.ts'
 import { perRevision, same } from './revised.ts'
@@ -36,9 +36,7 @@ export const AUTHENTICATION_METHODS = [
  * client which the request names. Throws OAuthError. One statement, and one for an assertion.
  */
 export async function authenticateClient(
-  service: Service,
-  base: string,
-  realm: TokenRealm,
+  { service, base, realm }: Pick<Attempt, 'service' | 'base' | 'realm'>,
   request: TokenRequest,
   notes: EventNotes,
 ): Promise<LiveObject> {

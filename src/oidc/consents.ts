@@ -1,8 +1,8 @@
 // What a person must agree to before an application learns of them, and what they agreed to.
 import type { Representation } from '../kinds/kind.ts'
-import { consentsOf } from '../service/consents.ts'
-import type { Context } from '../service/context.ts'
-import { type LiveObject, listObjects } from '../service/live.ts'
+import type { Context } from '../service/context/context.ts'
+import { type LiveObject, listObjects } from '../service/objects/live.ts'
+import { consentsOf } from '../service/users/consents.ts'
 import { wordsOf } from './grants/grant.ts'
 
 /** A thing to agree to: the client scope, or the application itself, and the text that says so. */

@@ -1,9 +1,11 @@
 // How what is in the outbox leaves: mails by the mail server of their realm, notices and webhooks by HTTP.
-import type { ActionLink } from '../service/action-tokens.ts'
-import type { Mail } from '../service/mail.ts'
-import { mailServerOf, post } from '../service/mail-server.ts'
-import { type Deliverers, type Delivery, type Notice, Undeliverable, type Webhook } from '../service/outbox.ts'
-import { type Service, SYSTEM } from '../service/service.ts'
+import { sendRequest } from '../lib/http-request.ts'
+import { ANYWHERE, OutboundRefused } from '../lib/outbound.ts'
+import { type Service, SYSTEM } from '../service/context/service.ts'
+import type { ActionLink } from '../service/messages/action-tokens.ts'
+import type { Mail } from '../service/messages/mail.ts'
+import { mailServerOf, post } from '../service/messages/mail-server.ts'
+import { type Deliverers, type Delivery, type Notice, Undeliverable, type Webhook } from '../service/messages/outbox.ts'
 import { algorithmFor, INTERNAL_ALGORITHM } from './algorithms.ts'
 import { renderMail } from './mail/render.ts'
 import { languageOf, textsFor } from './pages/localize.ts'
@@ -26,14 +28,18 @@ async function deliverMail({ service, realm: name, message: mail, id }: Delivery
   if (!server) throw new Undeliverable('the realm has no mail server')
   const link = mail.link && (await addressOf(service, realm, mail.link))
   const called = String(realm.settings.displayName || realm.name)
-  await post(server, { to: mail.to, id, ...renderMail(mail, { language, text, realm: called, ...(link && { link }) }) })
+  await post(service.outbound, server, {
+    to: mail.to,
+    id,
+    ...renderMail(mail, { language, text, realm: called, ...(link && { link }) }),
+  })
 }
 
 /** The address of a link, its token signed. */
 async function addressOf(service: Service, realm: TokenRealm, { base, token, query }: ActionLink): Promise<string> {
   const issuer = issuerOf(base, realm.name)
   const claims = { ...token, rqac: token.rqac && [...token.rqac], iss: issuer, aud: issuer }
-  const key = await signToken(service, realm, claims, INTERNAL_ALGORITHM)
+  const key = await signToken(service, realm, { claims, algorithm: INTERNAL_ALGORITHM })
   return `${issuer}/login-actions/action-token?${new URLSearchParams({ key, ...query })}`
 }
 
@@ -44,19 +50,17 @@ async function signed(
 ): Promise<string> {
   const realm = await service.read(SYSTEM, name, realmOf)
   const signature = algorithm ?? algorithmFor(realm.settings, {}, 'id')
-  return signToken(service, realm, { ...claims, iss: issuerOf(base, realm.name) }, signature, type)
+  const issued = { ...claims, iss: issuerOf(base, realm.name) }
+  return signToken(service, realm, { claims: issued, algorithm: signature, type })
 }
 
 async function deliverNotice({ service, realm, message }: Delivery<Notice>): Promise<void> {
   const { url, token } = message
   const form = { ...message.form, ...(token && { [token.name]: await signed(service, realm, token) }) }
-  const answer = await fetch(url, {
-    method: 'POST',
-    body: new URLSearchParams(form),
-    redirect: 'manual',
-    signal: AbortSignal.timeout(PATIENCE),
+  const request = { method: 'POST', body: new URLSearchParams(form), timeout: PATIENCE, limit: 0 } as const
+  const answer = await sendRequest(service.outbound, url, request).catch((error: Error) => {
+    throw error instanceof OutboundRefused ? new Undeliverable(error.message) : error
   })
-  await answer.body?.cancel()
   if (answer.ok) return
   const said = `${new URL(url).origin} answered ${answer.status}`
   // What the application has understood and refused it will refuse again.
@@ -65,19 +69,18 @@ async function deliverNotice({ service, realm, message }: Delivery<Notice>): Pro
 
 /** Whatever is answered but success may be put right: it is tried again. */
 async function deliverWebhook({ message: { url, event, body, signature }, id }: Delivery<Webhook>): Promise<void> {
-  const answer = await fetch(url, {
+  // The address is one of the server's own settings.
+  const answer = await sendRequest(ANYWHERE, url, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
-      'user-agent': 'Regent',
       'x-regent-event': event,
       'x-regent-delivery': id,
       ...(signature && { 'x-hub-signature-256': signature }),
     },
     body,
-    redirect: 'manual',
-    signal: AbortSignal.timeout(PATIENCE),
+    timeout: PATIENCE,
+    limit: 0,
   })
-  await answer.body?.cancel()
   if (!answer.ok) throw new Error(`${new URL(url).origin} answered ${answer.status}`)
 }

@@ -1,18 +1,18 @@
 // What a realm says of itself to everybody. Only what works is advertised.
-import type { Service } from '../service/service.ts'
-import { SIGNING_ALGORITHMS } from './algorithms.ts'
+import { SIGNING_ALGORITHMS } from '../kinds/key-providers.ts'
+import type { Service } from '../service/context/service.ts'
+import type { Transport } from '../service/context/transport.ts'
+import type { Endpoint } from './call.ts'
 import { AUTHENTICATION_METHODS } from './client-authentication.ts'
 import { publicJwks } from './jwks.ts'
 import { keysOf, signingKey } from './keys.ts'
 import { responseModes } from './login/response.ts'
-import { demandHttps, findTokenRealm as find, issuerOf, type Transport } from './realm.ts'
+import { demandHttps, findTokenRealm as find, issuerOf } from './realm.ts'
 import { grantTypes } from './token-endpoint.ts'
 
 /** The document of OpenID Connect Discovery. Throws OAuthError. */
 export async function discoveryDocument(
-  service: Service,
-  base: string,
-  name: string,
+  { service, base, name }: Endpoint,
   transport: Transport,
 ): Promise<Record<string, unknown>> {
   const realm = await find(service, name)

@@ -1,24 +1,10 @@
 // The events of calls of applications: what is found out on the way is noted, and told when the call has ended.
 import { decodeJwt } from 'jose'
-import type { UserEventType } from '../kinds/user-events.ts'
-import { Refusal } from '../service/errors.ts'
-import type { Service } from '../service/service.ts'
+import { Refusal } from '../service/context/errors.ts'
+import type { Service } from '../service/context/service.ts'
+import type { EventNotes } from './call.ts'
 import type { Granted } from './grants/grant.ts'
 import type { TokenRealm } from './realm.ts'
-
-/** What is known by now of the event of a call. */
-export interface EventNotes {
-  readonly type: UserEventType
-  readonly address?: string | undefined
-  client?: string | undefined
-  user?: string | undefined
-  session?: string | undefined
-  /** Keycloak: some calls are answered as if they had not failed. */
-  error?: string
-  /** Nothing has happened. */
-  none?: true
-  readonly details: Record<string, string | undefined>
-}
 
 /** Does the work, and tells of it: what it notes, or why it was refused. */
 export async function told<T>(

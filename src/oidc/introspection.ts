@@ -1,8 +1,8 @@
 // Token introspection. RFC 7662.
-import { type Service, SYSTEM } from '../service/service.ts'
+import { type Service, SYSTEM } from '../service/context/service.ts'
+import type { Endpoint, EventNotes } from './call.ts'
 import type { TokenRequest } from './client-authentication.ts'
 import { forClient } from './client-call.ts'
-import type { EventNotes } from './events.ts'
 import { OAuthError } from './oauth-error.ts'
 import type { TokenRealm } from './realm.ts'
 import { type Claims, tokenContent } from './token-content.ts'
@@ -10,16 +10,12 @@ import { subjectOf } from './token-subject.ts'
 import { type GoodToken, verifyStanding } from './tokens.ts'
 
 /** What a token says, to a client that it is meant for; to any other, and of any other token: that it is not active. Throws OAuthError. */
-export async function introspect(
-  service: Service,
-  base: string,
-  name: string,
-  request: TokenRequest,
-): Promise<Record<string, unknown>> {
+export async function introspect(endpoint: Endpoint, request: TokenRequest): Promise<Record<string, unknown>> {
+  const { service } = endpoint
   const event = { type: 'INTROSPECT_TOKEN', details: {} } as const
   // Servers ask, not pages.
   const asked = { ...request, origin: undefined }
-  return forClient(service, base, name, asked, event, async ({ realm, client, notes }) => {
+  return forClient(endpoint, { request: asked, event }, async ({ realm, client, notes }) => {
     const clientId = client.key[0]!
     if (client.representation.publicClient === true) throw refuse(notes, 403, 'Client not allowed.')
     const { token } = request.form
@@ -31,15 +27,16 @@ export async function introspect(
     }
     const verified = await verifyStanding(service, token, ['Bearer', 'ID', 'Refresh', 'Offline'])
     if (verified?.realm.number !== realm.number) return inactive('Access token JWT check failed')
-    const { claims, standing } = verified
-    notes.user = standing.counts ? standing.user.id : claims.sub
-    notes.session = claims.sid
-    Object.assign(notes.details, { token_id: claims.jti, token_type: claims.typ, token_issued_for: claims.azp })
+    const { claims, issuedTo, standing } = verified
+    notes.session = issuedTo.session
+    Object.assign(notes.details, { token_id: claims.jti, token_type: claims.typ })
     if (!standing.counts) return inactive(standing.why ?? 'Token is not active any more')
+    notes.user = standing.user.id
+    notes.details.token_issued_for = standing.client
     if (![claims.aud].flat().includes(clientId)) return inactive(`Client '${clientId}' is not in the token audience`)
     const said = claims.typ === 'Bearer' ? await contentOf(service, realm, { ...verified, standing }) : claims
     const { username } = standing.user
-    return { username, ...said, client_id: claims.azp, token_type: claims.typ, active: true }
+    return { username, ...said, client_id: standing.client, token_type: claims.typ, active: true }
   })
 }
 

@@ -1,7 +1,7 @@
 // Public keys on the wire.
 import { createHash } from 'node:crypto'
 import type { JWK } from 'jose'
-import type { RealmKey } from '../service/key-reading.ts'
+import type { RealmKey } from '../service/realms/key-reading.ts'
 
 /** The keys of a realm that others may use, as JWK: those that are not disabled and have a public half. */
 export function publicJwks(keys: readonly RealmKey[]): JWK[] {

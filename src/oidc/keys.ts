@@ -1,9 +1,9 @@
 // The keys of a realm, ready for use: what its components hold, in the order in which they count.
 import { fallbackFor } from '../kinds/key-providers.ts'
-import { makeUp } from '../service/key-making.ts'
-import { type RealmKey, readKey } from '../service/key-reading.ts'
-import { addFallback, keepMade, keyComponents, type MadeUp } from '../service/keys.ts'
-import { type Service, SYSTEM } from '../service/service.ts'
+import { type Service, SYSTEM } from '../service/context/service.ts'
+import { addFallback, keepMade, keyComponents, type MadeUp } from '../service/login/keys.ts'
+import { makeUp } from '../service/realms/key-making.ts'
+import { type RealmKey, readKey } from '../service/realms/key-reading.ts'
 import { type AtRevision, perRevision, type Revised, same } from './revised.ts'
 
 interface Keys {

@@ -1,7 +1,8 @@
 // The mappers that make what a client is told, kept in memory until the configuration of the realm changes.
-import type { Context } from '../service/context.ts'
-import type { Service } from '../service/service.ts'
-import { type MapperHolder, mappersOf } from '../service/token-content.ts'
+import type { Context } from '../service/context/context.ts'
+import type { Service } from '../service/context/service.ts'
+import type { MapperHolder } from '../service/context/store-types.ts'
+import { mappersOf } from '../service/login/token-content.ts'
 import { perRevision } from './revised.ts'
 
 /** So many sets of client scopes of a realm are kept in memory. */

@@ -1,4 +1,5 @@
-import { Refusal, type RefusalEvent } from '../service/errors.ts'
+import { asHeader } from '../lib/header-value.ts'
+import { Refusal, type RefusalEvent } from '../service/context/errors.ts'
 
 /** An answer of an OAuth endpoint that says no. Never a secret in it. */
 export class OAuthError extends Refusal {
@@ -28,7 +29,7 @@ export class BearerError extends Refusal {
     super(why ?? 'no token', { error: event, reason: why ?? 'Missing token' })
     this.status = status
     const parts = Object.entries({ realm, error, error_description: why })
-    const quoted = (text: string) => text.replace(/["\\]/g, '\\$&')
+    const quoted = (text: string) => asHeader(text).replace(/["\\]/g, '\\$&')
     this.challenge = `Bearer ${parts.flatMap(([name, text]) => (text === undefined ? [] : [`${name}="${quoted(text)}"`])).join(', ')}`
   }
 }

@@ -1,10 +1,11 @@
 // What tokens need to know of a realm.
 import type { Representation } from '../kinds/kind.ts'
-import { isPrivateAddress } from '../lib/private-address.ts'
-import type { Context } from '../service/context.ts'
-import { ServiceError } from '../service/errors.ts'
-import { writers } from '../service/index.ts'
-import { type RealmRow, type Service, SYSTEM } from '../service/service.ts'
+import type { Context } from '../service/context/context.ts'
+import { ServiceError } from '../service/context/errors.ts'
+import { type Service, SYSTEM } from '../service/context/service.ts'
+import type { RealmRow } from '../service/context/store-types.ts'
+import { isSafe, type Transport } from '../service/context/transport.ts'
+import { writers } from '../service/kinds/index.ts'
 import { OAuthError } from './oauth-error.ts'
 import { perRevision, same } from './revised.ts'
 
@@ -15,12 +16,6 @@ export interface TokenRealm extends RealmRow {
   readonly now: Date
 }
 
-/** How a request came: from which network address, and whether nobody could read it on its way. */
-export interface Transport {
-  readonly address?: string | undefined
-  readonly secure?: boolean
-}
-
 /** The realm that people log in to. Throws OAuthError where it does not exist, or lets nobody in. */
 export async function openRealm(service: Service, name: string): Promise<TokenRealm> {
   const realm = await findTokenRealm(service, name)
@@ -29,8 +24,8 @@ export async function openRealm(service: Service, name: string): Promise<TokenRe
 }
 
 /** Whether a request came by HTTPS, or as the realm lets it come without. */
-export function cameSafely({ settings: { sslRequired } }: TokenRealm, { secure, address = '' }: Transport): boolean {
-  return secure === true || sslRequired === 'none' || (sslRequired !== 'all' && isPrivateAddress(address))
+export function cameSafely({ settings }: TokenRealm, transport: Transport): boolean {
+  return isSafe(settings, transport)
 }
 
 /** Throws OAuthError when the realm demands HTTPS of such a request, and it came without. */

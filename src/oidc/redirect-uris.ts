@@ -20,14 +20,31 @@ export function isRegistered(address: string, { redirectUris, rootUrl = '' }: Re
 function matches(address: string, url: URL, pattern: string): boolean {
   if (pattern === '*') return url.protocol === 'http:' || url.protocol === 'https:'
   if (!pattern.endsWith('*') || pattern.includes('?')) return address === pattern
-  // Below a path nobody climbs out of it, however the dots are written.
   const path = address.split('?', 1)[0]!
   const start = pattern.slice(0, -1)
-  if (/(^|[/\\])(\.|%2e){2}([/\\]|%2f|%5c|$)/i.test(decodedSlashes(path))) return false
+  if (canClimb(path)) return false
   return path.startsWith(start) || (start.endsWith('/') && path === start.slice(0, -1))
 }
 
-const decodedSlashes = (path: string): string => path.replace(/%2f|%5c/gi, '/')
+/**
+ * Whether a server could read the path as one that leads out of its folder, however the dots are written: servlet containers cut
+ * parameters off at `;`, a decoded `?` or `#` ends the path, proxies decode once more, and old decoders take overlong UTF-8 and end at a zero.
+ */
+function canClimb(path: string): boolean {
+  const decoded = decodedOnce(path)
+  // What is still encoded then means something else to whoever decodes again.
+  if (decoded === undefined || /%[\da-f]{2}/i.test(decoded) || /[\p{Cc}\\]/u.test(decoded)) return true
+  return decoded.split('/').some((segment) => /^\.\.?\s*$/.test(segment.split(/[;?#]/, 1)[0]!))
+}
+
+/** Undefined where it is no UTF-8, or an encoding is broken. */
+function decodedOnce(path: string): string | undefined {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return undefined
+  }
+}
 
 /** `http://127.0.0.1:49152/cb` without its port. */
 function withoutPort(address: string): string[] {

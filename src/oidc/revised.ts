@@ -1,8 +1,9 @@
 // What is made of a realm's configuration, and kept in memory until that changes. Other processes change it too: the row of a
 // realm, which each request reads anyway, tells how far its journal has come.
-import type { Context } from '../service/context.ts'
-import { failure } from '../service/errors.ts'
-import type { RealmRow, Service } from '../service/service.ts'
+import type { Context } from '../service/context/context.ts'
+import { failure } from '../service/context/errors.ts'
+import type { Service } from '../service/context/service.ts'
+import type { RealmRow } from '../service/context/store-types.ts'
 
 /** What addresses a realm for good, and tells whether its configuration has changed. */
 export type Revised = Pick<RealmRow, 'number' | 'name' | 'revision'>

@@ -1,7 +1,8 @@
 // The scope of a token: the client's default client scopes, and those of its optional ones that are asked for.
-import type { Context } from '../service/context.ts'
-import type { LiveObject } from '../service/live.ts'
-import { factsOf, type MapperHolder, mappersOf, organizationsNamed } from '../service/token-content.ts'
+import type { Context } from '../service/context/context.ts'
+import type { MapperHolder } from '../service/context/store-types.ts'
+import { factsOf, mappersOf, organizationsNamed } from '../service/login/token-content.ts'
+import type { LiveObject } from '../service/objects/live.ts'
 import { MEMBERSHIP } from './mappers/organizations.ts'
 import { OAuthError } from './oauth-error.ts'
 

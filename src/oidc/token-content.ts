@@ -1,7 +1,8 @@
 // What tokens say: the claims of everything that is said of a user to a client, by one function. See decision 0024.
-import type { Context } from '../service/context.ts'
-import type { Service } from '../service/service.ts'
-import { factsOf, type MapperHolder, type OrganizationFacts, type UserFacts } from '../service/token-content.ts'
+import type { Context } from '../service/context/context.ts'
+import type { Service } from '../service/context/service.ts'
+import type { MapperHolder, OrganizationFacts, UserFacts } from '../service/context/store-types.ts'
+import { factsOf } from '../service/login/token-content.ts'
 import { knownMappers } from './known-mappers.ts'
 import { activeMappers, changedRoles, showsRoles, takesPart } from './mappers/active.ts'
 import type { Claims } from './mappers/claims.ts'

@@ -1,6 +1,6 @@
 // The token endpoint: which client asks, what it is granted, and the tokens for that.
 import type { UserEventType } from '../kinds/user-events.ts'
-import type { Service } from '../service/service.ts'
+import type { Endpoint } from './call.ts'
 import type { TokenRequest } from './client-authentication.ts'
 import { forClient } from './client-call.ts'
 import { noteTokens } from './events.ts'
@@ -23,21 +23,17 @@ const grants: Readonly<Record<string, { readonly grant: Grant; readonly event: U
 export const grantTypes = Object.keys(grants)
 
 /** Answers a token request. Throws OAuthError. */
-export async function issueTokens(
-  service: Service,
-  base: string,
-  name: string,
-  request: TokenRequest,
-): Promise<Record<string, unknown>> {
+export async function issueTokens(endpoint: Endpoint, request: TokenRequest): Promise<Record<string, unknown>> {
+  const { service, base } = endpoint
   const { form, address } = request
   const type = form.grant_type
   if (!type) throw new OAuthError(400, 'invalid_request', 'Missing form parameter: grant_type')
   const known = Object.hasOwn(grants, type) ? grants[type] : undefined
   if (!known) throw new OAuthError(400, 'unsupported_grant_type', 'Unsupported grant_type')
   const event = { type: known.event, details: { grant_type: type } }
-  return forClient(service, base, name, request, event, async (call) => {
+  return forClient(endpoint, { request, event }, async (call) => {
     const granted = await known.grant({ ...call, service, base, form, address })
-    const response = await tokenResponse(service, base, call.realm, call.client, granted)
+    const response = await tokenResponse(endpoint, call, granted)
     noteTokens(call.notes, granted, response)
     return response
   })

@@ -2,10 +2,12 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Representation } from '../kinds/kind.ts'
 import { secondsOf } from '../lib/seconds.ts'
-import type { LiveObject } from '../service/live.ts'
-import { type Service, SYSTEM } from '../service/service.ts'
-import { type ClientSession, endOf, lifespanOf, type UserSession } from '../service/sessions.ts'
+import { SYSTEM } from '../service/context/service.ts'
+import type { ClientSession, UserSession } from '../service/context/store-types.ts'
+import { endOf, lifespanOf } from '../service/login/sessions.ts'
+import type { LiveObject } from '../service/objects/live.ts'
 import { algorithmFor, INTERNAL_ALGORITHM } from './algorithms.ts'
+import type { ClientCall, Endpoint } from './call.ts'
 import type { Granted } from './grants/grant.ts'
 import { issuerOf, type TokenRealm } from './realm.ts'
 import { type Claims, type Subject, tokenContent } from './token-content.ts'
@@ -14,10 +16,8 @@ import { signToken } from './tokens.ts'
 
 /** The answer to a request that was granted: its tokens. */
 export async function tokenResponse(
-  service: Service,
-  base: string,
-  realm: TokenRealm,
-  client: LiveObject,
+  { service, base }: Pick<Endpoint, 'service' | 'base'>,
+  { realm, client }: Pick<ClientCall, 'realm' | 'client'>,
   granted: Granted,
 ): Promise<Record<string, unknown>> {
   const { user, session, part } = granted
@@ -31,8 +31,9 @@ export async function tokenResponse(
   const now = secondsOf(realm.now)
   const lifespan = accessLifespan(realm, client, session)
   const [exp, iss] = [now + lifespan, issuerOf(base, realm.name)]
+  const issuedTo = { client: client.id, ...(session ? { session: session.id } : { user: user.id }) }
   const sign = (typ: string, claims: Claims, algorithm: string) =>
-    signToken(service, realm, { ...claims, iat: now, jti: randomUUID(), iss, typ }, algorithm)
+    signToken(service, realm, { claims: { ...claims, iat: now, jti: randomUUID(), iss, typ }, algorithm, issuedTo })
   const claims = content.claims('accessToken')
   const { lasting = content.scopes } = granted
   const algorithm = (what: 'access' | 'id') => algorithmFor(realm.settings, client.representation, what)
@@ -48,8 +49,10 @@ export async function tokenResponse(
     scope: lasting.join(' '),
     ...refresh,
   }
+  // Mappers add members; these are the server's own, also where there are none.
+  const { refresh_token: _, id_token: __, session_state: ___, ...added } = content.claims('response')
   return {
-    ...content.claims('response'),
+    ...added,
     access_token: access,
     expires_in: lifespan,
     refresh_expires_in: refresh?.exp === undefined ? 0 : refresh.exp - now,

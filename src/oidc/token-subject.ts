@@ -1,9 +1,9 @@
 // Whom tokens are about, as sessions and tokens themselves tell it.
 import type { Representation } from '../kinds/kind.ts'
-import type { Context } from '../service/context.ts'
-import { writers } from '../service/index.ts'
-import { findById } from '../service/login.ts'
-import type { PartBody } from '../service/sessions.ts'
+import type { Context } from '../service/context/context.ts'
+import { writers } from '../service/kinds/index.ts'
+import { findById } from '../service/login/login.ts'
+import type { PartBody } from '../service/login/sessions.ts'
 import type { SessionFacts, Subject } from './mappers/mapper.ts'
 import type { TokenRealm } from './realm.ts'
 import { withDefaults } from './scopes.ts'
@@ -23,10 +23,10 @@ export function notedIn(
 export async function subjectOf(
   context: Context,
   realm: TokenRealm,
-  { claims, standing }: GoodToken,
+  { claims, issuedTo, standing }: GoodToken,
 ): Promise<Subject> {
   const { user, session } = standing
-  const [client] = await writers.client.list(context, { keys: [[claims.azp ?? '']] })
+  const [client] = await writers.client.list(context, { ids: [issuedTo.client] })
   const scopes = withDefaults(client!, (claims.scope ?? '').split(' '))
   const found = (await findById(context, user.id))!
   return {

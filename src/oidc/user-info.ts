@@ -1,10 +1,12 @@
 // The user info endpoint. OpenID Connect Core 1.0, section 5.3.
-import { type Service, SYSTEM } from '../service/service.ts'
+import { SYSTEM } from '../service/context/service.ts'
+import type { Transport } from '../service/context/transport.ts'
 import { statedAlgorithm } from './algorithms.ts'
-import { type EventNotes, told } from './events.ts'
+import type { Endpoint, EventNotes } from './call.ts'
+import { told } from './events.ts'
 import { isLight } from './mappers/active.ts'
 import { BearerError } from './oauth-error.ts'
-import { findTokenRealm, issuerOf, type TokenRealm, type Transport } from './realm.ts'
+import { findTokenRealm, issuerOf, type TokenRealm } from './realm.ts'
 import { tokenContent } from './token-content.ts'
 import { subjectOf } from './token-subject.ts'
 import { isGood, signToken, verifyStanding } from './tokens.ts'
@@ -20,21 +22,18 @@ export interface UserInfoRequest extends Transport {
 
 /** What clients may know of whose token it is; as a text, a token, where the client wants it signed. Throws BearerError, OAuthError. */
 export async function userInfo(
-  service: Service,
-  base: string,
-  name: string,
+  endpoint: Endpoint,
   request: UserInfoRequest,
 ): Promise<Record<string, unknown> | string> {
+  const { service, name } = endpoint
   const realm = await findTokenRealm(service, name)
   const details = { auth_method: 'validate_access_token' }
   const notes: EventNotes = { type: 'USER_INFO_REQUEST', address: request.address, details }
-  return told(service, realm, notes, () => show(service, base, realm, request, notes))
+  return told(service, realm, notes, () => show({ ...endpoint, realm }, request, notes))
 }
 
 async function show(
-  service: Service,
-  base: string,
-  realm: TokenRealm,
+  { service, base, realm }: Endpoint & { readonly realm: TokenRealm },
   { bearer, form, origin }: UserInfoRequest,
   notes: EventNotes,
 ): Promise<Record<string, unknown> | string> {
@@ -47,7 +46,7 @@ async function show(
     const why = verified?.standing.counts === false ? verified.standing.why : undefined
     throw refuse(401, 'invalid_token', why ?? 'Token verification failed')
   }
-  const { claims } = verified
+  const { claims, issuedTo } = verified
   if (!claims.scope?.split(' ').includes('openid')) throw refuse(403, 'insufficient_scope', 'Missing openid scope')
   const { client, known } = await service.read(SYSTEM, realm, async (context) => {
     const subject = await subjectOf(context, realm, verified)
@@ -56,7 +55,7 @@ async function show(
     if (isLight(client)) {
       throw refuse(401, 'invalid_token', 'Lightweight access token not allowed for userinfo endpoint')
     }
-    Object.assign(notes, { client: claims.azp, user: user.id, session: claims.sid })
+    Object.assign(notes, { client: client.key[0], user: user.id, session: issuedTo.session })
     notes.details.username = user.username
     return { client, known: (await tokenContent(service, context, subject, ['userInfo'])).claims('userInfo') }
   })
@@ -64,5 +63,6 @@ async function show(
   notes.details.signature_required = String(algorithm !== 'none')
   if (algorithm === 'none') return known
   notes.details.signature_algorithm = algorithm
-  return signToken(service, realm, { ...known, iss: issuerOf(base, realm.name), aud: client.key[0]! }, algorithm)
+  const issued = { ...known, iss: issuerOf(base, realm.name), aud: client.key[0]! }
+  return signToken(service, realm, { claims: issued, algorithm })
 }

@@ -1,7 +1,7 @@
 // Which pages may use a client: the origins that it names, and its own addresses.
 import type { Representation } from '../kinds/kind.ts'
-import { writers } from '../service/index.ts'
-import { type Service, SYSTEM } from '../service/service.ts'
+import { type Service, SYSTEM } from '../service/context/service.ts'
+import { writers } from '../service/kinds/index.ts'
 import { OriginRefused } from './oauth-error.ts'
 import type { Verified } from './tokens.ts'
 
@@ -22,12 +22,12 @@ export function demandOrigin(client: Representation, base: string, origin: strin
 export async function demandOriginOf(
   service: Service,
   base: string,
-  { realm, claims }: Verified,
+  { realm, issuedTo }: Verified,
   origin: string | undefined,
 ): Promise<void> {
   if (origin === undefined || isAllowed([], base, origin)) return
   const [client] = await service.read(SYSTEM, realm.name, (context) =>
-    writers.client.list(context, { keys: [[claims.azp ?? '']] }),
+    writers.client.list(context, { ids: [issuedTo.client] }),
   )
   demandOrigin(client?.representation ?? {}, base, origin)
 }

@@ -2,8 +2,11 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { addAbortSignal } from 'node:stream'
+import { REVIEW_LIMIT, REVIEWS_AT_ONCE } from '../http/limits.ts'
 import { type CertificateFiles, createSecureServer } from '../http/secure-server.ts'
-import { type Deadline, deadlineIn } from '../lib/deadline.ts'
+import type { Representation } from '../kinds/kind.ts'
+import { type Deadline, deadlineIn, expireAfter } from '../lib/deadline.ts'
 import { limited } from '../lib/limited.ts'
 import { orAborted } from '../lib/or-aborted.ts'
 import { type Asked, answered, askedIn } from './admission-review.ts'
@@ -24,8 +27,6 @@ export interface AdmissionServer {
 /** The address that is posted to. */
 export const ADMISSION_PATH = '/admission'
 
-/** Twice the largest resource that API servers take, with the old one beside it: bytes. */
-const LARGEST = 8 * 1024 * 1024
 /** Reviews at a time: each plans a realm. Of more than so many that wait, the API server is told at once. */
 const [AT_ONCE, WAITING] = [2, 64]
 const CONNECTIONS = 256
@@ -43,32 +44,45 @@ class Refusal extends Error {
   }
 }
 
+/** Reviews of one server: a few at a time, while others wait. */
+class ReviewQueue {
+  readonly #reviewer: Reviewer
+  readonly #slot = limited(AT_ONCE)
+  #pending = 0
+
+  constructor(reviewer: Reviewer) {
+    this.#reviewer = reviewer
+  }
+
+  /** Returns the answer to what an API server asks. Throws Refusal where too many wait, and the reason of the signal. */
+  async answer({ uid, change }: Asked, signal: AbortSignal, deadline: Deadline): Promise<Representation> {
+    if (!change) return answered(uid, { warnings: [] })
+    if (this.#pending >= WAITING) throw new Refusal(503, 'too many resources are being reviewed')
+    this.#pending++
+    const reviewed = this.#slot(async () => {
+      signal.throwIfAborted()
+      return this.#reviewer.review(change, signal, deadline)
+    }).finally(() => this.#pending--)
+    return answered(uid, await orAborted(reviewed, signal))
+  }
+}
+
 /** Listens until it is closed. What fails is told, and the API server decides as its configuration says. */
 export async function serveAdmission(
-  { review }: Reviewer,
+  reviewer: Reviewer,
   { host, port, ...files }: AdmissionListening,
   failed: (error: unknown) => void,
 ): Promise<AdmissionServer> {
-  const turn = limited(AT_ONCE)
-  let pending = 0
+  const reviews = new ReviewQueue(reviewer)
+  const readingTurn = limited(REVIEWS_AT_ONCE)
 
-  const verdictOn = async ({ uid, change }: Asked, signal: AbortSignal, deadline: Deadline) => {
-    if (!change) return answered(uid, { warnings: [] })
-    if (pending >= WAITING) throw new Refusal(503, 'too many resources are being reviewed')
-    pending++
-    const reviewed = turn(async () => {
-      signal.throwIfAborted()
-      return review(change, signal, deadline)
-    }).finally(() => pending--)
-    return answered(uid, await orAborted(reviewed, signal))
-  }
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const [path, query] = (request.url ?? '').split('?')
     const overdue = new Error('a resource was not reviewed in the time that the API server waits')
     const deadline = deadlineIn(secondsIn(new URLSearchParams(query)) * 1000 - MARGIN, overdue)
     const gone = new AbortController()
     response.on('close', () => gone.abort(new Refusal(499, 'nobody waits for the answer any more')))
-    const late = setTimeout(() => gone.abort(overdue), deadline.left())
+    const cancel = expireAfter(deadline.left(), () => gone.abort(overdue))
     const send = (status: number, body: string, type = 'text/plain') => {
       if (response.destroyed) return
       response.shouldKeepAlive = server.listening && request.complete
@@ -76,17 +90,19 @@ export async function serveAdmission(
     }
     try {
       if (request.method !== 'POST' || path !== ADMISSION_PATH) throw new Refusal(404, 'there is nothing here')
-      const asked = askedIn(await bodyOf(request))
+      const asked = askedIn(await readingTurn(() => bodyOf(request, gone.signal)))
       if (!asked) throw new Refusal(400, 'the body must be an AdmissionReview of admission.k8s.io/v1')
-      const verdict = await verdictOn(asked, gone.signal, deadline)
+      const verdict = await reviews.answer(asked, gone.signal, deadline)
       send(200, JSON.stringify(verdict), 'application/json')
     } catch (error) {
       if (error instanceof Refusal) return send(error.status, error.message)
+      // The body did not arrive in time: the connection is closed, and nobody waits for an answer.
+      if (request.destroyed && !request.complete) return
       failed(error)
       // What went wrong is told to whoever runs the server.
       send(500, 'the review failed')
     } finally {
-      clearTimeout(late)
+      cancel()
     }
   }
 
@@ -104,16 +120,23 @@ export async function serveAdmission(
   }
 }
 
-async function bodyOf(request: IncomingMessage): Promise<unknown> {
+async function bodyOf(request: IncomingMessage, signal: AbortSignal): Promise<unknown> {
+  signal.throwIfAborted()
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
   const chunks: Buffer[] = []
   let length = 0
-  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+  addAbortSignal(signal, request)
+  // Callers that wait until they are asked for the body are asked now.
+  request.on('data', (chunk: Buffer) => {
     length += chunk.length
-    if (length > LARGEST) throw new Refusal(413, 'the body is larger than that of any resource')
-    chunks.push(chunk)
-  }
+    if (length <= REVIEW_LIMIT) return void chunks.push(chunk)
+    request.pause()
+    reject(new Refusal(413, 'the body is larger than that of any resource'))
+  })
+  request.on('error', reject).on('end', () => resolve(Buffer.concat(chunks)))
+  const body = await promise
   try {
-    return JSON.parse(Buffer.concat(chunks).toString())
+    return JSON.parse(body.toString())
   } catch {
     throw new Refusal(400, 'the body is no JSON')
   }

@@ -1,6 +1,6 @@
 // Which namespaces may state something in a realm, and which administrative power that may give.
 import type { AdminRole } from '../kinds/admin-roles.ts'
-import type { Ceiling } from '../service/power.ts'
+import type { Ceiling } from '../service/context/power.ts'
 import type { Resource } from './resource.ts'
 
 /** A namespace that a realm admits: by name, or by labels. */
@@ -27,7 +27,7 @@ export function admitted(
   labels: Labels,
 ): { roles?: readonly AdminRole[] } | undefined {
   if (realm.metadata.namespace === namespace) return {}
-  const all = (realm.spec?.allowedNamespaces ?? []) as unknown as readonly Admitted[]
+  const all = (realm.spec?.allowedNamespaces ?? []) as readonly Admitted[]
   const fitting = all.filter(({ name, selector }) =>
     name === undefined ? selector !== undefined && selects(selector, labels) : name === namespace,
   )

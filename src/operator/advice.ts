@@ -1,5 +1,5 @@
 // What whoever writes a resource should know of it before it counts. Pure.
-import { shownRealm } from '../reconcile/shown.ts'
+import { realmText } from '../reconcile/report/outcome-text.ts'
 import { type Member, told } from './desired.ts'
 import type { Resource } from './resource.ts'
 import type { Made } from './run.ts'
@@ -12,7 +12,7 @@ export function adviceOn({ file }: Member, { outcome, faults }: Made, all: reado
   const isOwn = ({ position }: { readonly position?: { readonly file: string } | undefined }) =>
     position !== undefined && (position.file === file || position.file.startsWith(`${file}/`))
   const ofRealm = outcome.realms.flatMap((realm) => {
-    const { name, actions, losses, notes, findings, held } = shownRealm(realm)
+    const { name, actions, losses, notes, findings, suspended } = realmText(realm)
     const gone = [...actions].flatMap((one) => (one.operation === 'delete' ? [`deletes ${one.name}`] : []))
     return [
       ...[...notes, ...findings]
@@ -21,9 +21,9 @@ export function adviceOn({ file }: Member, { outcome, faults }: Made, all: reado
       ...few(gone),
       ...few(losses.map((one) => `${one.name}: ${one.text}`)),
       ...(realm.guards ?? []).map(
-        ({ message }) => `the realm ${name} waits for an approval then, since its plan ${message}`,
+        ({ message }) => `the plan of the realm ${name} needs an approval then, since it ${message}`,
       ),
-      ...(held ? [`the realm ${name} is held: ${held}`] : []),
+      ...(suspended ? [`the realm ${name} is suspended: ${suspended}`] : []),
     ]
   })
   const left = all.flatMap((one) => {

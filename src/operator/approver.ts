@@ -1,5 +1,5 @@
 // Who approves a plan by an annotation: who wrote it, as far as Kubernetes knows.
-import type { Actor } from '../service/context.ts'
+import type { Actor } from '../service/context/store-types.ts'
 import { APPROVED, type Resource } from './resource.ts'
 
 /** Kubernetes keeps which program wrote the annotation, and lets only those do it who may change the realm. */

@@ -2,16 +2,17 @@
 import { kinds } from '../kinds/index.ts'
 import type { Representation } from '../kinds/kind.ts'
 import { resourceNames } from '../realm-file/resource-kinds.ts'
-import { type Context, ownedOf } from '../service/context.ts'
-import { writers } from '../service/index.ts'
-import type { LiveObject } from '../service/live.ts'
-import { underCeilings } from '../service/power.ts'
-import { lackingForClients } from '../service/privilege.ts'
-import { type Service, SYSTEM } from '../service/service.ts'
-import { sourcesOf } from '../service/sources.ts'
+import type { Context } from '../service/context/context.ts'
+import { underCeilings } from '../service/context/power.ts'
+import { type Service, SYSTEM } from '../service/context/service.ts'
+import { ownedOf } from '../service/journal/source-inventory.ts'
+import { writers } from '../service/kinds/index.ts'
+import type { LiveObject } from '../service/objects/live.ts'
+import { lackingForClients } from '../service/permissions/privilege.ts'
+import { sourcesOf } from '../service/sources/sources.ts'
 import { type Fault, type Member, type RealmOf, sourceOf } from './desired.ts'
 import type { LivePicture } from './picture.ts'
-import type { Result } from './run.ts'
+import type { Result } from './result.ts'
 import type { Keeper } from './secret-keeper.ts'
 
 /** Follows the secrets of clients. */
@@ -32,13 +33,16 @@ interface Asking {
   readonly target: { readonly name: string; readonly key: string }
 }
 
-/** `changed`: somebody may have changed a secret in the realm. `ceilingOf`: what a namespace may give there. */
-export function clientSecrets(
-  service: Service,
-  picture: Pick<LivePicture, 'secret'>,
-  keeper: Keeper,
-  changed: (realm: string) => void,
-): ClientSecrets {
+/** What secrets of clients are followed with. */
+export interface ClientSecretsOptions {
+  readonly picture: Pick<LivePicture, 'secret'>
+  readonly keeper: Keeper
+  /** Somebody may have changed a secret in the realm. */
+  readonly changed: (realm: string) => void
+}
+
+/** Follows the secrets of clients until it is stopped. */
+export function clientSecrets(service: Service, { picture, keeper, changed }: ClientSecretsOptions): ClientSecrets {
   /** Realms in which some ask, by number. */
   const realms = new Map<number, string>()
   /** Versions of Secrets as they were left. */

@@ -1,11 +1,11 @@
 // What is said of a resource after a run. Pure: the same run says the same, so that nothing is written then.
 
 import { describe } from '../kinds/tree.ts'
-import type { Drift } from '../reconcile/drift.ts'
+import type { Drift } from '../reconcile/drift/drift.ts'
 import type { Waits } from './dependencies.ts'
-import type { Fault, Member, RealmOf } from './desired.ts'
+import type { Desired, Fault, Member, RealmOf } from './desired.ts'
 import { APPROVED, type Condition, REQUESTED_AT, type Run, type Status } from './resource.ts'
-import type { Result } from './run.ts'
+import type { Result } from './result.ts'
 import { revisionOf } from './states.ts'
 
 /** How a realm stands: how its last run ended, or why there was none. */
@@ -26,15 +26,16 @@ export function together(untold: Standing, now: Standing): Standing {
 /** The condition Ready, and which other one says the same. */
 export type Said = Pick<Condition, 'status' | 'reason' | 'message'> & { readonly also?: 'Reconciling' | 'Stalled' }
 
+/** How the realm of a resource stands, and the time. */
+export interface RealmStanding {
+  readonly realm: RealmOf
+  readonly standing: Standing
+  readonly drifts: readonly Drift[]
+  readonly now: Date
+}
+
 /** The status of a resource of the realm, as it was looked at; `prior`: what is said of it by now. */
-export function statusOf(
-  member: Member,
-  prior: Status,
-  realm: RealmOf,
-  standing: Standing,
-  drifts: readonly Drift[],
-  now: Date,
-): Status {
+export function statusOf(member: Member, prior: Status, { realm, standing, drifts, now }: RealmStanding): Status {
   const { stated, file } = member
   const said = saidOf(member, realm, standing)
   const isHolder = file === realm.holder?.file
@@ -42,21 +43,21 @@ export function statusOf(
   const revision = stated && revisionOf(isHolder ? realm.members.filter((one) => one.stated) : [member])
   const isApplied = said.status === 'True' && revision !== undefined
   return {
-    ...common(member, prior, realm.name, said, own, now),
+    ...common(member, prior, { realm: realm.name, said, drifts: own, now }),
     // What waits has handled no request yet.
     ...keep('lastHandledReconcileAt', 'waits' in standing ? prior.lastHandledReconcileAt : requestOf(member)),
     ...keep('lastAppliedRevision', isApplied ? revision : prior.lastAppliedRevision),
     ...keep('lastAttemptedRevision', revision ?? prior.lastAttemptedRevision),
     drift: new Set(own.map(({ kind, key }) => `${kind} ${key.join()}`)).size,
-    ...(isHolder && ofRuns(prior, standing, revision, said)),
+    ...(isHolder && ofRuns(prior, standing, { revision, said })),
   }
 }
 
 /** The status of a resource that belongs to no realm. */
-export function statusOfOther(member: Member, prior: Status, fault: Fault, now: Date): Status {
+export function statusOfOther(member: Desired['others'][number], prior: Status, now: Date): Status {
   const { lastAppliedRevision, lastAttemptedRevision } = prior
   return {
-    ...common(member, prior, undefined, saidOfFault(fault), [], now),
+    ...common(member, prior, { said: saidOfFault(member.fault), drifts: [], now }),
     ...keep('lastHandledReconcileAt', requestOf(member)),
     ...keep('lastAppliedRevision', lastAppliedRevision),
     ...keep('lastAttemptedRevision', lastAttemptedRevision),
@@ -66,15 +67,17 @@ export function statusOfOther(member: Member, prior: Status, fault: Fault, now: 
 /** What was asked for last. */
 export const requestOf = ({ resource }: Member) => resource.metadata.annotations?.[REQUESTED_AT]
 
+/** What the status of every resource is made of. */
+interface Findings {
+  /** The realm, or the realms, that it belongs to. */
+  readonly realm?: string | undefined
+  readonly said: Said
+  readonly drifts: readonly Drift[]
+  readonly now: Date
+}
+
 /** What is said of every resource. */
-export function common(
-  { resource }: Member,
-  prior: Status,
-  realm: string | undefined,
-  said: Said,
-  drifts: readonly Drift[],
-  now: Date,
-): Status {
+export function common({ resource }: Member, prior: Status, { realm, said, drifts, now }: Findings): Status {
   const { generation } = resource.metadata
   const at = moment(now)
   const condition = (type: Condition['type'], one: Omit<Said, 'also'>): Condition => {
@@ -111,21 +114,21 @@ function saidOf(member: Member, realm: RealmOf, standing: Standing): Said {
     const also = how === 'meant' ? {} : { also: how ? ('Stalled' as const) : ('Reconciling' as const) }
     return { status: 'False', reason, message: what + message, ...also }
   }
-  const { how, faults, unwritten, plan, guarded } = standing.result
+  const { how, faults, unwritten, plan, pendingApproval } = standing.result
   const fault = faults.get(member.file) ?? unwritten?.get(member.file)
   if (fault) return saidOfFault(fault)
   if (realm.holder?.leaves && member.file !== realm.holder.file)
     return saidOfFault({ reason: 'RealmNotFound', message: `${realm.holder.file} was deleted` })
-  if (guarded) {
-    const why = guarded.guards.map((one) => one.message).join('; ')
-    const message = `the plan ${guarded.plan} waits for an approval, since it ${why}: ${approving(realm, guarded.plan)}`
-    return { status: 'False', reason: 'WaitsForApproval', message, also: 'Stalled' }
+  if (pendingApproval) {
+    const why = pendingApproval.guards.map((one) => one.message).join('; ')
+    const message = `The plan ${pendingApproval.plan} is pending approval, since it ${why}. Approve it: ${approving(realm, pendingApproval.plan)}`
+    return { status: 'False', reason: 'PendingApproval', message, also: 'Stalled' }
   }
-  if (how === 'held')
+  if (how === 'suspended')
     return {
       status: 'False',
-      reason: 'Held',
-      message: 'somebody went back to an earlier revision of the realm: "regent source resume" lets it go on',
+      reason: 'RolledBack',
+      message: 'The realm was rolled back to an earlier revision. Resume with "regent source resume".',
       also: 'Stalled',
     }
   const { create, update, delete: gone } = plan
@@ -158,7 +161,7 @@ const TOLD = 5
 function driftTold(drifts: readonly Drift[]): string {
   const places = drifts.slice(0, TOLD).map(({ kind, key, path, by }) => {
     const what = path === undefined ? `${describe(kind, key)} is gone` : `${describe(kind, key)}: ${path} was changed`
-    return by ? `${what} by ${by.who}` : what
+    return by ? `${what} by ${by.name}` : what
   })
   const more = drifts.length > TOLD ? `, and ${drifts.length - TOLD} more` : ''
   return places.join('; ') + more
@@ -172,7 +175,11 @@ const acts = ({ plan }: Result) => plan.create + plan.update + plan.delete > 0
 const RUNS = 5
 
 /** What a realm remembers of its runs; one that had nothing to do leaves nothing. */
-function ofRuns(prior: Status, standing: Standing, revision: string | undefined, said: Said): Partial<Status> {
+function ofRuns(
+  prior: Status,
+  standing: Standing,
+  { revision, said }: { readonly revision: string | undefined; readonly said: Said },
+): Partial<Status> {
   const { plan, inventory, history = [] } = prior
   const before = { ...keep('plan', plan), ...keep('inventory', inventory) }
   const time = moment(standing.at)
@@ -192,7 +199,7 @@ function ofRuns(prior: Status, standing: Standing, revision: string | undefined,
     return { ...before, ...(failed.length && { history: failed }) }
   }
   const { result } = standing
-  if (!acts(result) && !result.guarded) {
+  if (!acts(result) && !result.pendingApproval) {
     const first = plan ? {} : { plan: result.plan }
     const own = said.status === 'False' ? remembered(line('Failed', said.message)) : history
     return { ...before, ...first, inventory: { objects: result.objects }, ...(own.length && { history: own }) }
@@ -200,7 +207,7 @@ function ofRuns(prior: Status, standing: Standing, revision: string | undefined,
   const outcome = result.how === 'applied' ? 'Applied' : 'Planned'
   const told = result.how === 'applied' ? undefined : said.message
   return {
-    plan: { ...keep('id', result.guarded?.plan), ...result.plan },
+    plan: { ...keep('id', result.pendingApproval?.plan), ...result.plan },
     inventory: { objects: result.objects },
     history: remembered(line(outcome, told)),
   }

@@ -1,5 +1,5 @@
 // A resource of Kubernetes as a document: what `regent apply` would read, with what Secrets hold in its place.
-import type { Json } from '../kinds/fields.ts'
+import { isList, type Json } from '../kinds/fields.ts'
 import type { Representation } from '../kinds/kind.ts'
 import type { Path } from '../lib/position.ts'
 import { type Document, valueDocument, varied } from '../realm-file/document.ts'
@@ -76,7 +76,7 @@ function filled(resource: Resource, secrets: Secrets, texts: Map<string, string>
   const placeholders = kind === 'KeycloakRealmImport' ? ((spec.placeholders ?? {}) as Placeholders) : {}
   const visit = (value: Json, path: Path): Json => {
     if (typeof value === 'string') return withPlaceholders(value, path)
-    if (Array.isArray(value)) return value.map((one, at) => visit(one, [...path, at]))
+    if (isList(value)) return value.map((one, at) => visit(one, [...path, at]))
     if (value === null || typeof value !== 'object') return value
     const { secretKeyRef, ...others } = value
     if (secretKeyRef !== undefined && !Object.keys(others).length) {

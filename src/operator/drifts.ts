@@ -1,7 +1,7 @@
 // Drift of all realms, as it is now: what statuses tell of it, and what wants to be put back at once.
-import type { Drift } from '../reconcile/drift.ts'
-import { type DriftNews, driftWatch } from '../reconcile/drift-watch.ts'
-import type { Service } from '../service/service.ts'
+import type { Drift } from '../reconcile/drift/drift.ts'
+import { type DriftNews, driftWatch } from '../reconcile/drift/drift-watch.ts'
+import type { Service } from '../service/context/service.ts'
 
 /** Drift that keeps itself up to date. */
 export interface Drifts {
@@ -9,7 +9,7 @@ export interface Drifts {
   stop(): void
 }
 
-/** `changed`: there is more or less drift in the realm; `heals`: some of what is new is to be put back at once. */
+/** Calls `changed` after new or settled drift of a realm. `heals`: some of the new drift is to be corrected at once. */
 export async function followDrift(service: Service, changed: (realm: string, heals: boolean) => void): Promise<Drifts> {
   const all = new Map<string, Drift>()
   const keyOf = ({ realm, source, kind, key, path = '' }: Drift) => JSON.stringify([realm, source, kind, key, path])

@@ -1,7 +1,7 @@
 // Imports of Keycloak's operator, watched in one of their versions as long as the cluster knows them.
 import type { Cluster } from './cluster.ts'
 import type { Resource } from './resource.ts'
-import { type Kept, type Told, watchKind } from './watch.ts'
+import { type Kept, ResourceWatch, type Told } from './watch.ts'
 
 /** What defines them. Nobody has to look again and again whether it is there: that is watched too. */
 const DEFINITION = 'keycloakrealmimports.k8s.keycloak.org'
@@ -28,15 +28,18 @@ export function watchImports(cluster: Cluster, told: Told, signal: AbortSignal):
   const watched = (version: string): Served => {
     const ending = new AbortController()
     const path = `/apis/k8s.keycloak.org/${version}/keycloakrealmimports`
-    return { version, kept: watchKind(cluster, path, '', told, AbortSignal.any([signal, ending.signal])), ending }
+    return {
+      version,
+      kept: new ResourceWatch(cluster, { path, told, signal: AbortSignal.any([signal, ending.signal]) }),
+      ending,
+    }
   }
-  const definitions: Kept = watchKind(
-    cluster,
-    '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
-    `fieldSelector=${encodeURIComponent(`metadata.name=${DEFINITION}`)}`,
-    { ...told, changed: () => follow([...definitions.resources.values()][0]) },
+  const definitions: Kept = new ResourceWatch(cluster, {
+    path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
+    fields: `fieldSelector=${encodeURIComponent(`metadata.name=${DEFINITION}`)}`,
+    told: { ...told, changed: () => follow([...definitions.resources.values()][0]) },
     signal,
-  )
+  })
   return {
     get resources() {
       return served?.kept.resources ?? new Map()

@@ -1,8 +1,9 @@
 // What namespaces have applied before, as the store knows it: remembered while this server applies.
-import { type Service, SYSTEM } from '../service/service.ts'
-import { type AppliedSource, appliedBy, listSources } from '../service/sources.ts'
+import { type Service, SYSTEM } from '../service/context/service.ts'
+import type { AppliedSource } from '../service/context/store-types.ts'
+import { appliedBy, listSources } from '../service/sources/sources.ts'
 import { ownerOf, type RealmOf } from './desired.ts'
-import type { Result } from './run.ts'
+import type { Result } from './result.ts'
 
 /** Who has applied what. */
 export interface Known {

@@ -7,7 +7,7 @@ import type { Secrets } from './documents.ts'
 import { watchImports } from './imports.ts'
 import { namesOf, type ResourceNames, sourceNames } from './names.ts'
 import { type Resource, SECRET_LABEL } from './resource.ts'
-import { type Kept, type Told, watchKind } from './watch.ts'
+import { type Kept, ResourceWatch, type Told } from './watch.ts'
 
 /** A picture that keeps itself up to date. */
 export interface LivePicture {
@@ -36,7 +36,7 @@ export const textsOf =
 /** Watches the cluster until it is told to end. */
 export function watchCluster(cluster: Cluster, told: Told, signal: AbortSignal): LivePicture {
   const watch = (path: string, fields = '', absent?: () => void) =>
-    watchKind(cluster, path, fields, { ...told, absent }, signal)
+    new ResourceWatch(cluster, { path, fields, told: { ...told, absent }, signal })
   const watchOwn = ({ kind, plural }: ResourceNames) => {
     const absent = () =>
       told.failed(

@@ -61,6 +61,13 @@ export interface Run {
   readonly message?: string
 }
 
+/** An event of Kubernetes about a resource. */
+export interface ResourceEvent {
+  readonly type: 'Normal' | 'Warning'
+  readonly reason: string
+  readonly message: string
+}
+
 /** What keeps a resource until its object is gone, or let go of. */
 export const FINALIZER = 'regent.dev/finalizer'
 

@@ -2,8 +2,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Deadline } from '../lib/deadline.ts'
 import { orAborted } from '../lib/or-aborted.ts'
-import { ServiceError } from '../service/errors.ts'
-import type { Service } from '../service/service.ts'
+import { ServiceError } from '../service/context/errors.ts'
+import type { Service } from '../service/context/service.ts'
 import { adviceOn } from './advice.ts'
 import { astrayIn, desired, type Fault, type Member, type Picture } from './desired.ts'
 import { readKnown } from './known.ts'
@@ -38,12 +38,14 @@ const NOTHING: Verdict = { warnings: [] }
 /** What may still come: the resource waits for it, and says so in its status. */
 const AWAITED: readonly string[] = ['RealmNotFound', 'SecretNotFound']
 
+/** What a review works with. */
+type ReviewOptions = Omit<OperatorOptions, 'say' | 'git'>
+/** What there is in the cluster. */
+type ClusterState = Omit<Picture, 'holderOf'>
+
 /** Reviews what is written, in every server: also in those that do not apply resources. */
-export function reviewer(
-  service: Service,
-  { cluster, limitOf, counts, failed }: Omit<OperatorOptions, 'say' | 'git'>,
-  signal: AbortSignal,
-): Reviewer {
+export function reviewer(service: Service, options: ReviewOptions, signal: AbortSignal): Reviewer {
+  const { cluster, counts, failed } = options
   const look = (until: AbortSignal) => watchCluster(cluster, { changed: () => {}, failed }, until)
   const kept = look(signal)
 
@@ -58,47 +60,56 @@ export function reviewer(
     }
   }
 
-  const verdictOn = async (
-    resource: Resource,
-    there: Omit<Picture, 'holderOf'>,
-    deadline: Deadline,
-  ): Promise<Verdict> => {
-    const { holderOf, namespacesIn } = await readKnown(service, counts)
-    const before = there.resources.filter(({ metadata }) => counts(metadata.namespace!))
-    const others = before.filter((one) => nameOf(one) !== nameOf(resource))
-    const now = desired({ ...there, resources: [...others, resource], holderOf })
-    const isIt = (one: Member) => one.resource === resource
-    const stray = now.others.find(isIt)
-    if (stray) return verdictOf(stray.fault)
-    const realm = [...now.realms.values()].find(({ members }) => members.some(isIt))!
-    const { name, holder, members } = realm
-    if (holder?.leaves) return NOTHING
-    const isHolder = holder !== undefined && holderOf(name) === holder.namespace
-    const options = { limitOf, isHolder, before: namespacesIn(name), astray: astrayIn(now), gitSources: [], deadline }
-    try {
-      const made = await tryRealm(service, realm, options)
-      const own = members.find(isIt)!
-      const fault = made.faults.get(own.file)
-      if (fault) return verdictOf(fault)
-      const astrayBefore = new Set(desired({ ...there, resources: before, holderOf }).others.map(({ file }) => file))
-      const leftOut = now.others.filter(({ file }) => !astrayBefore.has(file))
-      return { warnings: adviceOn(own, made, [...members, ...leftOut]) }
-    } catch (error) {
-      // Of no resource in particular: the realm as a whole says so in its status.
-      if (!(error instanceof ServiceError)) throw error
-      return { warnings: [`the realm ${name} cannot be applied now: ${error.message}`] }
-    }
-  }
-
   return {
     async review({ resource, before }, until, deadline) {
       if (resource.metadata.deletionTimestamp || !counts(resource.metadata.namespace!)) return NOTHING
       if (before && saysTheSame(resource, before)) return NOTHING
       await orAborted(kept.seen, until)
-      const verdict = await verdictOn(resource, kept.now(), deadline)
+      const verdictIn = (there: ClusterState) => verdictOn(service, options, { resource, there, deadline })
+      const verdict = await verdictIn(kept.now())
       // What it refers to may have been written just now, and not have been seen: nobody is refused for that.
-      return verdict.refused === undefined ? verdict : verdictOn(resource, await readAnew(until), deadline)
+      return verdict.refused === undefined ? verdict : verdictIn(await readAnew(until))
     },
+  }
+}
+
+/** A resource that is reviewed, what else there is, and by when it must be done. */
+interface ReviewInput {
+  readonly resource: Resource
+  readonly there: ClusterState
+  readonly deadline: Deadline
+}
+
+/** Plans the realm that the resource belongs to as if it were there. Throws where it cannot be told. */
+async function verdictOn(
+  service: Service,
+  { limitOf, counts }: ReviewOptions,
+  { resource, there, deadline }: ReviewInput,
+): Promise<Verdict> {
+  const { holderOf, namespacesIn } = await readKnown(service, counts)
+  const before = there.resources.filter(({ metadata }) => counts(metadata.namespace!))
+  const others = before.filter((one) => nameOf(one) !== nameOf(resource))
+  const now = desired({ ...there, resources: [...others, resource], holderOf })
+  const isIt = (one: Member) => one.resource === resource
+  const stray = now.others.find(isIt)
+  if (stray) return verdictOf(stray.fault)
+  const realm = [...now.realms.values()].find(({ members }) => members.some(isIt))!
+  const { name, holder, members } = realm
+  if (holder?.leaves) return NOTHING
+  const isHolder = holder !== undefined && holderOf(name) === holder.namespace
+  const options = { limitOf, isHolder, before: namespacesIn(name), astray: astrayIn(now), gitSources: [], deadline }
+  try {
+    const made = await tryRealm(service, realm, options)
+    const own = members.find(isIt)!
+    const fault = made.faults.get(own.file)
+    if (fault) return verdictOf(fault)
+    const astrayBefore = new Set(desired({ ...there, resources: before, holderOf }).others.map(({ file }) => file))
+    const leftOut = now.others.filter(({ file }) => !astrayBefore.has(file))
+    return { warnings: adviceOn(own, made, [...members, ...leftOut]) }
+  } catch (error) {
+    // Of no resource in particular: the realm as a whole says so in its status.
+    if (!(error instanceof ServiceError)) throw error
+    return { warnings: [`the realm ${name} cannot be applied now: ${error.message}`] }
   }
 }
 

@@ -2,37 +2,18 @@
 
 import type { Deadline } from '../lib/deadline.ts'
 import { DocumentError, type Problem } from '../realm-file/problem.ts'
-import type { Guarded } from '../reconcile/action.ts'
-import { ActionError } from '../reconcile/apply.ts'
-import { applySources, type Outcome, planSources } from '../reconcile/run.ts'
-import type { SourceState } from '../reconcile/wanted.ts'
-import type { Lease } from '../service/leases.ts'
-import type { Ceiling } from '../service/power.ts'
-import { type Caller, type Service, SYSTEM } from '../service/service.ts'
-import { forget, sourcesOf } from '../service/sources.ts'
+import { ActionError } from '../reconcile/execute/apply.ts'
+import type { SourceState } from '../reconcile/read/source-state.ts'
+import { applySources, type Outcome, planSources } from '../reconcile/run/run.ts'
+import type { Ceiling } from '../service/context/power.ts'
+import { type Caller, type Service, SYSTEM } from '../service/context/service.ts'
+import type { Lease } from '../service/context/store-types.ts'
+import { forget, sourcesOf } from '../service/sources/sources.ts'
 import { underBoth } from './admission.ts'
 import { type Fault, faultOf, ownerOf, type RealmOf, sourceOf } from './desired.ts'
 import { readKnown } from './known.ts'
+import type { Result } from './result.ts'
 import { type Beside, revisionOf, statesOf } from './states.ts'
-
-/** How a run ended. */
-export interface Result {
-  readonly how: 'applied' | 'planned' | 'waits' | 'held'
-  /** Resources that could not count, by what they are called. */
-  readonly faults: ReadonlyMap<string, Fault>
-  /** Resources that are live, and whose secrets could not be written where they ask for them. */
-  readonly unwritten?: ReadonlyMap<string, Fault>
-  /** Of all that counted. */
-  readonly revision: string
-  /** What was done, or would be. */
-  readonly plan: { readonly create: number; readonly update: number; readonly delete: number }
-  /** What waits for an approval. */
-  readonly guarded?: Guarded
-  /** How many objects resources own in the realm. */
-  readonly objects: number
-  /** Namespaces that state something in the realm now. */
-  readonly namespaces: ReadonlySet<string>
-}
 
 /** What a run is tried with. */
 export interface TrialOptions extends Pick<Beside, 'before' | 'astray' | 'gitSources'> {
@@ -56,11 +37,11 @@ export async function runRealm(service: Service, realm: RealmOf, options: RunOpt
   if (realm.holder?.leaves === 'released') return letGo(service, realm, options)
   const isPlan = realm.holder?.resource.spec?.mode === 'plan' && !realm.holder.leaves
   const only = new Set([realm.name])
-  const { outcome, faults } = await settingAside(service, realm, options, options.unheld, (states) => {
+  const { outcome, faults } = await settingAside(service, realm, options, (states) => {
     const caller = { ...callerOf(states, options), lease: options.lease }
     return isPlan ? planSources(service, caller, states, only) : applySources(service, caller, states, { only })
   })
-  return resultOf(service, realm, outcome, faults, isPlan)
+  return resultOf(service, realm, { outcome, faults, isPlan })
 }
 
 /** A run, and what could not count in it, by what it is called. */
@@ -72,7 +53,7 @@ export interface Made {
 /** What a run of the realm would do and set aside. Nothing is kept. Throws what is nobody's fault. */
 export function tryRealm(service: Service, realm: RealmOf, options: TrialOptions): Promise<Made> {
   const only = new Set([realm.name])
-  return settingAside(service, realm, options, new Map(), (states) =>
+  return settingAside(service, realm, { ...options, unheld: new Map() }, (states) =>
     planSources(service, callerOf(states, options), states, only),
   )
 }
@@ -81,11 +62,10 @@ export function tryRealm(service: Service, realm: RealmOf, options: TrialOptions
 async function settingAside(
   service: Service,
   realm: RealmOf,
-  options: TrialOptions,
-  aside: ReadonlyMap<string, Fault>,
+  options: Omit<RunOptions, 'lease'>,
   run: (states: readonly SourceState[]) => Promise<Outcome>,
 ): Promise<Made> {
-  const faults = new Map([...aside, ...ownFaults(realm)])
+  const faults = new Map([...options.unheld, ...ownFaults(realm)])
   const limited = withLimits(realm, options.limitOf)
   const taken = await takenFrom(service, limited, options)
   if (taken) for (const { file, leaves } of realm.members) if (!leaves) faults.set(file, taken)
@@ -152,11 +132,9 @@ const NOTHING = { create: 0, update: 0, delete: 0 }
 async function resultOf(
   service: Service,
   realm: RealmOf,
-  { realms }: Outcome,
-  faults: Result['faults'],
-  isPlan: boolean,
+  { outcome, faults, isPlan }: Made & { readonly isPlan: boolean },
 ): Promise<Result> {
-  const one = realms.find(({ plan }) => plan.realm === realm.name)
+  const one = outcome.realms.find(({ plan }) => plan.realm === realm.name)
   const count = (wanted: string) => one?.plan.actions.filter(({ operation }) => operation === wanted).length ?? 0
   const plan = { create: count('create'), update: count('update'), delete: count('delete') }
   const [there] = await service.find([realm.name])
@@ -166,11 +144,11 @@ async function resultOf(
     return owner && !owner.isGit ? [{ ...each, ...owner }] : []
   })
   return {
-    how: one?.guarded ? 'waits' : one?.held ? 'held' : isPlan ? 'planned' : 'applied',
+    how: one?.pendingApproval ? 'pendingApproval' : one?.suspended ? 'suspended' : isPlan ? 'planned' : 'applied',
     faults,
     revision: revisionOf(realm.members.filter(({ file, stated }) => stated && !faults.has(file))),
     plan: one?.plan.creates ? { ...plan, create: plan.create + 1 } : plan,
-    ...(one?.guarded && { guarded: one.guarded }),
+    ...(one?.pendingApproval && { pendingApproval: one.pendingApproval }),
     objects: own.reduce((sum, { objects }) => sum + objects, 0),
     namespaces: new Set(own.map(({ namespace }) => namespace)),
   }

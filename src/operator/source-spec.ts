@@ -1,7 +1,7 @@
 // What a source may say of itself in Kubernetes: nothing of the machine that the server runs on.
 import * as z from 'zod'
 import { secretReference } from '../realm-file/resource-fields.ts'
-import { realmSourceSpec } from '../reconcile/sources/source-resource.ts'
+import { realmSourceSpec } from '../reconcile/read/source-resource.ts'
 
 const secretOf = (keys: string) =>
   z
@@ -16,7 +16,7 @@ export const clusterSourceSpec = realmSourceSpec.omit({ path: true, variables: t
   url: z
     .string()
     .regex(
-      /^https:\/\/[^/@]+\/|^ssh:\/\/|^[^/:]+@[^/:]+:/,
+      /^https:\/\/[^/@]+\/|^ssh:\/\/|^[^/:@]+@[^/:]+:/,
       'must be the https or ssh URL of a repository, without a password',
     )
     .describe('URL of a git repository, by https or ssh.'),

@@ -1,8 +1,7 @@
 // A realm of resources as sources: each namespace is one.
 import { createHash } from 'node:crypto'
-import type { SourceText } from '../reconcile/sources/text.ts'
-import type { Unstated } from '../reconcile/unstated.ts'
-import type { SourceState } from '../reconcile/wanted.ts'
+import type { SourceState, SourceText } from '../reconcile/read/source-state.ts'
+import type { Unstated } from '../reconcile/read/unstated.ts'
 import { type Fault, type Member, type RealmOf, sourceOf } from './desired.ts'
 
 /** What is known besides the realm itself. */

@@ -14,7 +14,7 @@ const condition = z.strictObject({
 })
 
 const plan = z.strictObject({
-  id: z.string().optional().describe('The plan that waits for approval.'),
+  id: z.string().optional().describe('The plan that is pending approval.'),
   create: count.describe('How many objects are made.'),
   update: count.describe('How many objects are changed.'),
   delete: count.describe('How many objects are deleted.'),

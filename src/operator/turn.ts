@@ -1,14 +1,15 @@
 // One turn of a realm: what it waits for, its run, and the approval that it has.
 import { type Deadline, deadlineIn } from '../lib/deadline.ts'
 import { secondsOf } from '../realm-file/duration.ts'
-import { failure } from '../service/errors.ts'
-import { approve } from '../service/plans.ts'
-import type { Service } from '../service/service.ts'
+import { failure } from '../service/context/errors.ts'
+import type { Service } from '../service/context/service.ts'
+import { approve } from '../service/sources/plans.ts'
 import { approverOf } from './approver.ts'
 import type { Waits } from './dependencies.ts'
 import type { RealmOf } from './desired.ts'
 import { APPROVED } from './resource.ts'
-import { type Result, type RunOptions, runRealm } from './run.ts'
+import type { Result } from './result.ts'
+import { type RunOptions, runRealm } from './run.ts'
 
 /** How a turn ended: with a run, or with what it waits for. */
 export type Turned = { readonly result: Result } | { readonly waits: Waits }
@@ -17,16 +18,16 @@ export type Turned = { readonly result: Result } | { readonly waits: Waits }
 export async function turnOf(
   service: Service,
   realm: RealmOf,
-  waits: Waits | undefined,
-  others: Omit<RunOptions, 'deadline'>,
+  { waits, ...others }: Omit<RunOptions, 'deadline'> & { readonly waits: Waits | undefined },
 ): Promise<Turned> {
   if (waits) return { waits }
   const { holder } = realm
   const options = { ...others, deadline: deadlineOf(realm) }
   const result = await runRealm(service, realm, options)
-  const { guarded } = result
-  if (!guarded || !holder || holder.resource.metadata.annotations?.[APPROVED] !== guarded.plan) return { result }
-  await approve(service, { actor: approverOf(holder.resource) }, guarded.plan, false)
+  const { pendingApproval } = result
+  if (!pendingApproval || !holder || holder.resource.metadata.annotations?.[APPROVED] !== pendingApproval.plan)
+    return { result }
+  await approve(service, { actor: approverOf(holder.resource) }, pendingApproval.plan, false)
   return { result: await runRealm(service, realm, options) }
 }
 

@@ -1,6 +1,6 @@
 // Keeps what there is of one kind of resources: a list, and a watch that goes on from it, also after it was interrupted.
-import { setTimeout as after } from 'node:timers/promises'
 import { backOff } from '../lib/back-off.ts'
+import { type ReconcileResult, WorkQueue } from '../lib/work-queue.ts'
 import { type Cluster, ClusterError } from './cluster.ts'
 import type { Resource } from './resource.ts'
 
@@ -40,63 +40,127 @@ const [FIRST, LONGEST] = [250, 10_000]
 /** Seconds after which a watch is begun anew, from where it was: so they do not all end together. */
 const lifetime = () => 240 + Math.round(Math.random() * 120)
 
+/** The resources that are watched, and who wants to know. */
+export interface WatchOptions {
+  /** The path of their list. */
+  readonly path: string
+  /** Further parameters, such as a selector. */
+  readonly fields?: string
+  readonly told: Told
+  /** Ends the watch when it is aborted. */
+  readonly signal: AbortSignal
+}
+
 /**
- * Watches the resources at the path until it is told to end. `fields`: further parameters, such as a selector. What is not
- * served, since its definition is not there, is taken for none, and looked for again.
+ * Watches resources until its signal is aborted: lists them, follows their events, and lists them again where these were lost. What
+ * is not served, since its definition is not there, is taken for none, and looked for again.
  */
-export function watchKind(cluster: Cluster, path: string, fields: string, told: Told, signal: AbortSignal): Kept {
-  const resources = new Map<string, Resource>()
-  const { promise: seen, resolve: allSeen } = Promise.withResolvers<void>()
-  const keyOf = ({ metadata: { namespace, name } }: Resource) => `${namespace ?? ''}/${name}`
-  const keep = (now: Resource) => {
-    resources.set(keyOf(now), now)
-    told.changed()
-  }
-  /** What was written may be known before the watch tells of what was there until then. */
-  const advance = (now: Resource) => {
-    const before = resources.get(keyOf(now))
-    if (before?.metadata.uid !== now.metadata.uid || isLater(now, before)) keep(now)
-  }
-  const remove = (key: string) => {
-    resources.delete(key)
-    told.changed()
+export class ResourceWatch implements Kept {
+  readonly resources = new Map<string, Resource>()
+  readonly seen: Promise<void>
+  readonly #cluster: Cluster
+  readonly #path: string
+  readonly #fields: string
+  readonly #told: Told
+  readonly #signal: AbortSignal
+  readonly #allSeen: () => void
+  readonly #queue: WorkQueue<string>
+  /** Where events are followed from; undefined: the resources are listed first. */
+  #version: string | undefined
+  /** The failure that was reported last. */
+  #reason: string | undefined
+
+  constructor(cluster: Cluster, { path, fields = '', told, signal }: WatchOptions) {
+    this.#cluster = cluster
+    this.#path = path
+    this.#fields = fields
+    this.#told = told
+    this.#signal = signal
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.seen = promise
+    this.#allSeen = resolve
+    this.#queue = new WorkQueue(() => this.#reconcile(), { backOff: waitAfter })
+    this.#queue.add(path)
+    signal.addEventListener('abort', () => this.#end(), { once: true })
+    if (signal.aborted) this.#end()
   }
 
-  const list = async (): Promise<string> => {
+  put(now: Resource): void {
+    // The watch may have been faster with what came later, or with that it is gone.
+    const before = this.resources.get(keyOf(now))
+    if (before?.metadata.uid === now.metadata.uid && isLater(now, before)) this.#keep(now)
+  }
+
+  #end(): void {
+    void this.#queue.close().then(this.#allSeen)
+  }
+
+  async #reconcile(): Promise<ReconcileResult> {
+    try {
+      this.#version ??= await this.#list()
+      this.#version = await this.#follow(this.#version)
+      this.#reason = undefined
+      return { requeueAfter: waitAfter(1) }
+    } catch (error) {
+      if (!this.#signal.aborted) this.#fail(error)
+      return { failed: true }
+    }
+  }
+
+  /** Takes note of a failure. What is over with the next try is not reported, nor is the same reason twice. */
+  #fail(error: unknown): void {
+    const status = error instanceof ClusterError ? error.status : 500
+    // Who does not answer may have another state when it does; who only refuses has the same.
+    if ([404, 410].includes(status) || status >= 500) this.#version = undefined
+    if (status === 404) this.#allSeen()
+    if (!this.#queue.failures(this.#path) || String(error) === this.#reason) return
+    this.#reason = String(error)
+    if (status === 404) this.#told.absent?.()
+    else this.#told.failed(error)
+  }
+
+  /** Lists what there is, page by page. Returns its version. */
+  async #list(): Promise<string> {
     const all: Resource[] = []
-    const known = new Map(resources)
+    const known = new Map(this.resources)
     for (let rest = ''; ; ) {
-      const page = await cluster.ask<List>('GET', `${path}?limit=${PAGE}&${fields}${rest}`)
+      const query = `limit=${PAGE}&${this.#fields}${rest}`
+      const page = await this.#cluster.ask<List>('GET', `${this.#path}?${query}`)
       all.push(...(page.items ?? []))
       const { resourceVersion, continue: more } = page.metadata
       if (!more) {
-        const there = new Set(all.map(keyOf))
-        for (const key of [...resources.keys()]) if (!there.has(key)) remove(key)
-        for (const one of all) {
-          const now = resources.get(keyOf(one))
-          // It may also be what was there earlier, where the cluster was restored; but what was written meanwhile is later.
-          if (now !== known.get(keyOf(one))) advance(one)
-          else if (!isSame(one, now)) keep(one)
-        }
-        told.changed()
-        allSeen()
+        this.#replace(all, known)
         return resourceVersion
       }
       rest = `&continue=${encodeURIComponent(more)}`
     }
   }
 
+  /** Takes a list as what there is. `known`: what was kept when the list began. */
+  #replace(all: readonly Resource[], known: ReadonlyMap<string, Resource>): void {
+    const there = new Set(all.map(keyOf))
+    for (const key of [...this.resources.keys()]) if (!there.has(key)) this.#remove(key)
+    for (const one of all) {
+      const now = this.resources.get(keyOf(one))
+      // It may also be what was there earlier, where the cluster was restored; but what was written meanwhile is later.
+      if (now !== known.get(keyOf(one))) this.#advance(one)
+      else if (!isSame(one, now)) this.#keep(one)
+    }
+    this.#told.changed()
+    this.#allSeen()
+  }
+
   /**
-   * Goes on until the watch ends or breaks off; gives where to go on, if it has told anything. Throws where it is refused, or over
-   * at once.
+   * Follows events until the watch ends or breaks off. Returns where to go on, if there were any. Throws where it is refused, or
+   * over at once.
    */
-  const follow = async (from: string): Promise<string | undefined> => {
+  async #follow(from: string): Promise<string | undefined> {
     let version = from
     let hasTold = false
     const begun = performance.now()
     const isOverAtOnce = () => !hasTold && performance.now() - begun < LONGEST
     let refused: ClusterError | undefined
-    const query = `watch=true&allowWatchBookmarks=true&timeoutSeconds=${lifetime()}&resourceVersion=${version}&${fields}`
+    const query = `watch=true&allowWatchBookmarks=true&timeoutSeconds=${lifetime()}&resourceVersion=${version}&${this.#fields}`
     const line = (text: string) => {
       const { type, object } = eventIn(text)
       if (type === 'ERROR') {
@@ -105,51 +169,41 @@ export function watchKind(cluster: Cluster, path: string, fields: string, told: 
       }
       hasTold = true
       version = object.metadata.resourceVersion
-      if (type === 'DELETED') remove(keyOf(object))
-      else if (type !== 'BOOKMARK') advance(object)
+      if (type === 'DELETED') this.#remove(keyOf(object))
+      else if (type !== 'BOOKMARK') this.#advance(object)
     }
-    await cluster.lines(`${path}?${query}`, line, signal).catch((error: unknown) => {
+    await this.#cluster.lines(`${this.#path}?${query}`, line, this.#signal).catch((error: unknown) => {
       if (isOverAtOnce()) throw error
     })
     if (refused) throw refused
-    if (isOverAtOnce()) throw new Error(`${path}: the watch was over at once`)
+    if (isOverAtOnce()) throw new Error(`${this.#path}: the watch was over at once`)
     return hasTold ? version : undefined
   }
 
-  const run = async () => {
-    let version: string | undefined
-    let failures = 0
-    let reason: string | undefined
-    while (!signal.aborted) {
-      try {
-        version ??= await list()
-        version = await follow(version)
-        failures = 0
-        reason = undefined
-      } catch (error) {
-        if (signal.aborted) return
-        failures++
-        const status = error instanceof ClusterError ? error.status : 500
-        // Who does not answer may have another state when it does; who only refuses has the same.
-        if ([404, 410].includes(status) || status >= 500) version = undefined
-        if (status === 404) allSeen()
-        // What is over with the next try nobody need know.
-        if (failures > 1 && String(error) !== reason) {
-          reason = String(error)
-          if (status === 404) told.absent?.()
-          else told.failed(error)
-        }
-      }
-      await after(backOff(failures || 1, FIRST, LONGEST), undefined, { signal }).catch(() => undefined)
-    }
+  /** Keeps what an event has, unless a later version is known from the answer to a write. */
+  #advance(now: Resource): void {
+    const before = this.resources.get(keyOf(now))
+    if (before?.metadata.uid !== now.metadata.uid || isLater(now, before)) this.#keep(now)
   }
-  void run().finally(allSeen)
-  const put = (now: Resource) => {
-    // The watch may have been faster with what came later, or with that it is gone.
-    const before = resources.get(keyOf(now))
-    if (before?.metadata.uid === now.metadata.uid && isLater(now, before)) keep(now)
+
+  #keep(now: Resource): void {
+    this.resources.set(keyOf(now), now)
+    this.#told.changed()
   }
-  return { resources, seen, put }
+
+  #remove(key: string): void {
+    this.resources.delete(key)
+    this.#told.changed()
+  }
+}
+
+/** Returns the milliseconds to wait after so many consecutive failures. */
+function waitAfter(failures: number): number {
+  return backOff(failures, FIRST, LONGEST)
+}
+
+function keyOf({ metadata: { namespace, name } }: Resource): string {
+  return `${namespace ?? ''}/${name}`
 }
 
 function eventIn(line: string): Event {

@@ -4,6 +4,7 @@ import {
   CORE_SCHEMA,
   constructFromEvents,
   EVENT_ID,
+  type Event,
   floatJsonTag,
   intJsonTag,
   type MappingTagDefinition,
@@ -23,8 +24,8 @@ import { rootsOf, type Source } from './events.ts'
 import { maxAliases, maxDepth, maxLength, maxMergedKeys, megabyte } from './limits.ts'
 import { packed } from './packed-events.ts'
 import { placeIn } from './places.ts'
-import { at, DocumentError, pointerOf } from './problem.ts'
-import { explained } from './syntax-problems.ts'
+import { at, DocumentError, type Notice, pointerOf } from './problem.ts'
+import { explained, isRepeatedKey, repeatedKeys } from './syntax-problems.ts'
 import { tellsDefault } from './template.ts'
 
 /** One document of a file, or one element of a document that is a list. */
@@ -37,6 +38,8 @@ export interface Document {
   /** Of the value. */
   readonly digest: string
   readonly start: Position
+  /** What is told of the text. */
+  readonly notices: readonly Notice[]
   /** Where the one object stands that the document states: what is above it says only where it belongs. Absent: all is stated. */
   readonly states?: Path
   /**
@@ -93,6 +96,7 @@ const schema = CORE_SCHEMA.withTags(mergeTag, exactInteger, finiteFloat, textKey
 /**
  * The documents of a file, YAML or JSON: one per YAML document (`---`), one per element where a document is a list;
  * empty ones are left out. Numbers are JSON's numbers, `no` and dates are texts, a merge key (`<<`) merges.
+ * Of a key that JSON states several times the last one counts, and the first document tells so; YAML states each once.
  * Throws DocumentError: broken syntax, keys stated twice, a document that is neither an object nor a list of them, more
  * than 64 MB, more than 100 levels, or aliases that would make it more than 16 MB longer.
  */
@@ -102,14 +106,15 @@ export function parseDocuments(file: string, text: string): Document[] {
     throw new DocumentError([{ position: { file, line: 1, column: 1 }, message }])
   }
   const content = reader(file, text.replace(/^\uFEFF/, ''))
-  const { source, values } = content()
+  const { source, values, notices } = content()
   const documents: Document[] = []
   for (const [index, root] of rootsOf(source.events).entries()) {
     const value = values[index]
-    if (!Array.isArray(value)) documents.push(...(value === null ? [] : [documentAt(file, content, root, index, [])]))
-    else
-      for (const [at, element] of value.entries())
-        if (element !== null) documents.push(documentAt(file, content, root, index, [at]))
+    const add = (prefix: Path) =>
+      documents.push(documentAt(file, content, { root, index, prefix }, documents.length ? [] : notices))
+    if (!Array.isArray(value)) {
+      if (value !== null) add([])
+    } else for (const [at, element] of value.entries()) if (element !== null) add([at])
   }
   return documents
 }
@@ -120,10 +125,15 @@ function reader(file: string, text: string): () => Content {
   return () => contents(key, text.length, () => read(file, text))
 }
 
-function documentAt(file: string, content: () => Content, root: number, index: number, prefix: Path): Document {
+function documentAt(
+  file: string,
+  content: () => Content,
+  { root, index, prefix }: { root: number; index: number; prefix: Path },
+  notices: readonly Notice[],
+): Document {
   const value = () => prefix.reduce<unknown>(memberOf, content().values[index])
   const locate = (path: Path) => content().place(root, [...prefix, ...path])
-  return documentOf(file, value, locate, (number) => content().lines()[number - 1] ?? '')
+  return documentOf(file, value, { locate, line: (number) => content().lines()[number - 1] ?? '', notices })
 }
 
 function memberOf(value: unknown, step: string | number): unknown {
@@ -148,6 +158,7 @@ export function restated(read: Document, value: Json, pathOf: (path: Path) => Pa
     },
     locate: (path) => read.locate(pathOf(path)),
     varies: (path) => read.varies(pathOf(path)),
+    notices: read.notices,
     line: read.line,
   }
 }
@@ -178,8 +189,9 @@ export function digestOf(value: Json): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex')
 }
 
-function documentOf(file: string, read: () => unknown, locate: Document['locate'], line: Document['line']): Document {
+function documentOf(file: string, read: () => unknown, text: Pick<Document, 'locate' | 'line' | 'notices'>): Document {
   const value = read()
+  const { locate } = text
   if (typeof value !== 'object' || Array.isArray(value)) {
     const found = Array.isArray(value) ? 'a list in a list' : 'a single value'
     const message = `a document is an object (beginning, say, with "realm: my-realm") or a list of such, but this is ${found}`
@@ -194,9 +206,8 @@ function documentOf(file: string, read: () => unknown, locate: Document['locate'
     get value() {
       return read() as Json
     },
-    locate,
     varies: () => false,
-    line,
+    ...text,
   }
 }
 
@@ -206,6 +217,7 @@ interface Content {
   readonly values: readonly unknown[]
   readonly place: ReturnType<typeof placeIn>
   readonly lines: () => readonly string[]
+  readonly notices: readonly Notice[]
 }
 
 /** Reads a file. The reader's own events are large, and are not kept. */
@@ -216,15 +228,39 @@ function read(file: string, text: string): Content {
     () => ({ file, text, events: packed([]) }),
     () => parseEvents(input, { maxDepth }),
   )
-  const values = explained(
-    () => ({ file, text, events: packed(events) }),
-    () => constructFromEvents(events, { source: text, schema, maxAliases, maxTotalMergeKeys: maxMergedKeys }),
-  )
   const source = { file, text, events: packed(events) }
-  const content = { source, values, place: finderIn(source), lines: once(() => text.split('\n')) }
+  const { values, notices } = construct(source, events)
+  const content = { source, values, notices, place: finderIn(source), lines: once(() => text.split('\n')) }
   if (!events.some((event) => event.type === EVENT_ID.ALIAS)) return content
   const written = rootsOf(source.events).map((root, index) => writtenOut(source, root, values[index]))
   return { ...content, values: written }
+}
+
+/** Constructs the values. Keycloak: JSON may state a key several times, and the last one counts. */
+function construct(source: Source, events: Event[]): Pick<Content, 'values' | 'notices'> {
+  const { text } = source
+  const valuesOf = (json: boolean) =>
+    constructFromEvents(events, { source: text, schema, json, maxAliases, maxTotalMergeKeys: maxMergedKeys })
+  return explained(
+    () => source,
+    () => {
+      try {
+        return { values: valuesOf(false), notices: [] }
+      } catch (error) {
+        if (!isRepeatedKey(error) || !isJson(text)) throw error
+        return { values: valuesOf(true), notices: repeatedKeys(source) }
+      }
+    },
+  )
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function finderIn(source: Source): Content['place'] {
@@ -237,5 +273,5 @@ export function valueDocument(name: string, value: Json): Document {
   const start = { file: name, line: 1, column: 1 }
   const locate = (path: Path) => ({ ...start, file: [name, ...path].join('/') })
   const own = { file: name, value, head: headOf(value), digest: digestOf(value), start, locate }
-  return { ...own, varies: () => false, line: () => '' }
+  return { ...own, notices: [], varies: () => false, line: () => '' }
 }

@@ -43,7 +43,8 @@ export function openEnvelopes(documents: readonly Document[], unknownFields: Unk
     return []
   })
   if (problems.length) throw new DocumentError(problems)
-  return { documents: opened, notices: [...notices, ...withoutEffect(controls)] }
+  const told = documents.flatMap((document) => document.notices)
+  return { documents: opened, notices: [...told, ...notices, ...withoutEffect(controls)] }
 }
 
 /** The elements of a list as `kubectl get -o yaml` writes it; anything else as it is. */

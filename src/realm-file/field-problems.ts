@@ -93,7 +93,7 @@ function knownFields(kind: Kind, path: Path): string[] {
   const shape = own && (own.members ?? (own.schema as { shape?: object }).shape)
   const fields = path.length
     ? (shape ?? {})
-    : { ...kind.fields, ...kind.children, ...kind.forms, ...kind.later, [kind.idField]: {}, [RENAMED_FROM]: {} }
+    : { ...kind.fields, ...kind.children, ...kind.forms, [kind.idField]: {}, [RENAMED_FROM]: {} }
   return Object.entries(fields).flatMap(([name, field]) =>
     (field as { computed?: true }).computed && name !== kind.parentField ? [] : [name],
   )

@@ -1,7 +1,7 @@
 // What the service does besides when a realm of these objects is made. Pure.
 import { creationOrder } from '../kinds/order.ts'
-import { writers } from '../service/index.ts'
-import type { SaidObject } from '../service/live.ts'
+import { writers } from '../service/kinds/index.ts'
+import type { SaidObject } from '../service/objects/live.ts'
 import type { Following } from './minimal.ts'
 
 /** What follows from the objects of a realm, which is one of them. */

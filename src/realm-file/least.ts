@@ -38,7 +38,7 @@ function withoutNeedless(
     const { [path]: _, ...rest } = left
     if (suffices(rest)) return rest
     if (!isRelation) return left
-    const fewer = { ...rest, [path]: missing(keysOf(value), keysOf(make(rest)[path])) as unknown as Json }
+    const fewer = { ...rest, [path]: missing(keysOf(value), keysOf(make(rest)[path])) }
     return suffices(fewer) ? fewer : left
   }, fields)
 }
@@ -51,7 +51,7 @@ function isEmptyList(value: Json | undefined): boolean {
 export function added(kind: Kind, given: FlatFields, live: FlatFields): FlatFields {
   const differing = Object.entries(difference(kind, given, live)).map(([path, value]): [string, Json] => {
     if (!resolve(kind, path).field.relation) return [path, value]
-    return [path, missing(keysOf(value), keysOf(given[path])) as unknown as Json]
+    return [path, missing(keysOf(value), keysOf(given[path]))]
   })
   return Object.fromEntries(
     differing.filter(([path, value]) => !resolve(kind, path).field.relation || !isEmptyList(value)),

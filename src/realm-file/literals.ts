@@ -1,6 +1,6 @@
 // Secrets that stand in a document as they are, for whoever reads it: neither variables nor hashes.
 import { type FlatFields, isSecret } from '../kinds/compare.ts'
-import type { Json } from '../kinds/fields.ts'
+import { isList, type Json } from '../kinds/fields.ts'
 import type { Kind } from '../kinds/kind.ts'
 import type { Path } from '../lib/position.ts'
 import { steps } from './origin.ts'
@@ -28,7 +28,7 @@ function textsIn(value: Json, path: Path): Path[] {
     const elsewhere = value === '' || value.startsWith('${vault.') || generatedIn(value) !== undefined
     return elsewhere ? [] : [path]
   }
-  if (Array.isArray(value)) return value.flatMap((one, at) => textsIn(one, [...path, at]))
+  if (isList(value)) return value.flatMap((one, at) => textsIn(one, [...path, at]))
   if (value === null || typeof value !== 'object') return []
   // A credential: of a password, `secretData` is a hash; of one-time codes it is what they are made from.
   const telling = value.type === 'otp' ? ['value', 'secretData'] : ['value']

@@ -1,10 +1,10 @@
 // What of a live realm must be stated so that its creation gives the same: the rest would come by itself. Pure.
-import { adminClientObjects, adminClientOf, builtInObjects, MASTER } from '../kinds/built-in/index.ts'
-import { creation, type FlatFields, flatten } from '../kinds/compare.ts'
+import { adminClientObjects, adminClientOf, builtInObjects, defaultRoleOf, MASTER } from '../kinds/built-in/index.ts'
+import { creation, type FlatFields, flatten, keysOf, resolve } from '../kinds/compare.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Key, KindName } from '../kinds/kind.ts'
 import { address, type TreeObject } from '../kinds/tree.ts'
-import type { Brought } from '../service/objects.ts'
+import type { Brought } from '../service/objects/writers.ts'
 import { type Additions, added, difference, least, made, withoutUsualMembers } from './least.ts'
 
 /** A live object as it is written: flat, its secrets as they shall be shown. */
@@ -33,8 +33,9 @@ export function minimal(
 ): WrittenObject[] {
   const builtIn = asMade(builtInObjects(realm))
   const coming = realm === MASTER ? withRealms(objects) : new Map<string, FlatFields>()
-  for (const { kind, under = [], representation } of brought) {
-    const fields = made(kinds[kind], flatten(kinds[kind], representation), additions)
+  for (const { kind, under = [], representation, later = {} } of brought) {
+    const created = made(kinds[kind], flatten(kinds[kind], representation), additions)
+    const fields = { ...created, ...flatten(kinds[kind], later) }
     coming.set(address(kind, [...under, String(fields[kinds[kind].naturalKey])]), fields)
   }
   const reduced = objects.map((one): WrittenObject & { says: boolean } => {
@@ -42,7 +43,8 @@ export function minimal(
     const id = address(one.kind, one.key)
     const [due, given] = [coming.get(id), builtIn.get(id)]
     const comes = due !== undefined && !Object.keys(difference(kind, due, one.fields)).length
-    const needs = given ? { ...nameOf(one), ...added(kind, given, one.fields) } : least(kind, one.fields, additions)
+    const differing = given && (isDefaultRole(realm, one) ? difference : added)(kind, given, one.fields)
+    const needs = differing ? { ...nameOf(one), ...differing } : least(kind, one.fields, additions)
     const fields = withoutUsualMembers(kind, needs, additions)
     const more = !given || one.kind === 'realm' || one.id !== undefined || Object.keys(fields).length > 1
     return { ...one, fields, says: more && !comes }
@@ -52,6 +54,28 @@ export function minimal(
     if (says) return [one]
     return above.has(address(one.kind, one.key)) ? [{ ...one, fields: nameOf(one) }] : []
   })
+}
+
+/**
+ * The objects with all their fields, also relations that are empty where creation would fill them: roles of a user, and those
+ * that the default role contains.
+ */
+export function whole(realm: string, objects: readonly WrittenObject[], { additions }: Following): WrittenObject[] {
+  const builtIn = asMade(builtInObjects(realm))
+  return objects.map((one) => {
+    const kind = kinds[one.kind]
+    const given = builtIn.get(address(one.kind, one.key))
+    if (given && !isDefaultRole(realm, one)) return one
+    const emptied = Object.entries(difference(kind, given ?? made(kind, one.fields, additions), one.fields)).filter(
+      ([path, value]) => resolve(kind, path).field.relation && keysOf(value).length === 0,
+    )
+    return { ...one, fields: { ...one.fields, ...Object.fromEntries(emptied) } }
+  })
+}
+
+/** Of the default role a new realm has exactly the declared members. */
+function isDefaultRole(realm: string, { kind, key }: WrittenObject): boolean {
+  return kind === 'role' && key.length === 1 && key[0] === defaultRoleOf(realm)
 }
 
 function nameOf({ kind, fields }: WrittenObject): FlatFields {

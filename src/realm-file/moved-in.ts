@@ -1,6 +1,6 @@
 // A realm as another server has it, as the document to live with: what must be stated so that its creation gives the same.
 import { defaultRoleOf } from '../kinds/built-in/index.ts'
-import { assemble, type FlatFields, identical, isGenerated, resolve } from '../kinds/compare.ts'
+import { assemble, type FlatFields, isGenerated, resolve } from '../kinds/compare.ts'
 import { componentName } from '../kinds/component.ts'
 import { isEmpty, type Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
@@ -35,8 +35,7 @@ export function movedIn(
   realm: Representation,
   options: MoveOptions = {},
 ): { document: Representation; notices: readonly string[] } {
-  const { single, twins } = withoutTwins(realm)
-  const { name, objects, notices } = parseRealm(valueDocument(from, single), 'warn')
+  const { name, objects, notices } = parseRealm(valueDocument(from, realm), 'warn')
   const inOrder = creationOrder.flatMap((kind) => objects.filter((one) => one.kind === kind).sort(byKey))
   const written = inOrder.map((one) => writtenOf(one, options))
   const said = written.map(({ kind, key, fields }) => ({ kind, key, representation: assemble(kinds[kind], fields) }))
@@ -46,23 +45,8 @@ export function movedIn(
   }
   return {
     document: mapTexts(document, [], escapeVariables) as Representation,
-    notices: [...twins, ...notices.map(({ message }) => message)],
+    notices: notices.map(({ message }) => message),
   }
-}
-
-/**
- * Keycloak: settings of authenticators may be called alike, as those of built-in flows are where an import states them too. Flows
- * name them, so one is enough; where another says something else, that is told.
- */
-function withoutTwins(realm: Representation): { single: Representation; twins: string[] } {
-  const all = (realm.authenticatorConfig ?? []) as Representation[]
-  const byAlias = Map.groupBy(all, ({ alias }) => String(alias))
-  const twins = [...byAlias].flatMap(([alias, [first, ...others]]) => {
-    const differ = others.some(({ config }) => !identical(config, first!.config))
-    const message = `authenticator config ${alias} is there several times, with different settings; only the first is kept`
-    return differ ? [message] : []
-  })
-  return { single: { ...realm, authenticatorConfig: [...byAlias.values()].map(([first]) => first!) }, twins }
 }
 
 /** A server of an earlier version says nothing of settings that it does not have: they are as in any new realm. */

@@ -10,7 +10,6 @@ import { type Report, wellFormed } from './form.ts'
 import { type StatedList, statedComponents, statedLists } from './lists.ts'
 import type { Notice } from './problem.ts'
 import { type Reshaped, reshape } from './reshape.ts'
-import { setAside } from './unmanaged.ts'
 
 /** A document cut into the objects that it states. */
 export interface Cut {
@@ -31,7 +30,7 @@ const cuts = recent<Document, Cut>(KEPT)
 
 /** Cuts a document, and reports by its place in it what cannot be cut. */
 export function cutUp(document: Document, report: Report): Cut {
-  const { managed, notices } = setAside(document)
+  const managed = document.value as Representation
   const shaped = reshape(document, managed, report)
   const there: Report = (path, message, unknown) => report(shaped.originOf(path), message, unknown)
   const formed = wellFormed(shaped.realm, there)
@@ -42,7 +41,13 @@ export function cutUp(document: Document, report: Report): Cut {
     return isStated(document, written) && Array.isArray(valueAt(managed, written))
   }
   const components = isStated(document, ['components']) ? statedComponents(managed.components) : []
-  const cut = { shaped, tree, stated, notices, lists: [...statedLists(formed, isWritten), ...components] }
+  const cut = {
+    shaped,
+    tree,
+    stated,
+    notices: shaped.notices,
+    lists: [...statedLists(formed, isWritten), ...components],
+  }
   return cuts(document, stated.length, () => cut)
 }
 

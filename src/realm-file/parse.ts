@@ -9,11 +9,11 @@ import type { Path, Position } from '../lib/position.ts'
 import type { Document } from './document.ts'
 import { type FieldProblem, fieldProblems, nameProblems } from './field-problems.ts'
 import type { Report } from './form.ts'
+import { ignoredFields } from './ignored-fields.ts'
 import type { StatedList } from './lists.ts'
 import { literalSecrets } from './literals.ts'
 import { cutUp, isStated, Origin, steps } from './origin.ts'
 import { DocumentError, type Notice, type Problem, pointerOf } from './problem.ts'
-import { ignored } from './unmanaged.ts'
 import { nameOf } from './words.ts'
 
 /** An object that a document states. */
@@ -76,7 +76,7 @@ export function parseRealm(document: Document, unknownFields: UnknownFields = 'e
   return {
     name: tree[0]!.key[0]!,
     objects,
-    notices: [...cut.notices, ...notices, ...ignored(shaped, stated)],
+    notices: [...cut.notices, ...notices, ...ignoredFields(shaped, stated)],
     named: isStated(document, []) ? undefined : document.locate([kinds.realm.naturalKey]),
     lists: cut.lists,
   }
@@ -124,8 +124,8 @@ function exclusions(kind: Kind, fields: FlatFields): FieldProblem[] {
     const theirs = other === undefined ? null : (fields[other] ?? null)
     // Of a pair, the first says it.
     if (other === undefined || theirs === null || value === null || name > other) return []
-    const own = value as unknown as Key[]
-    const both = own.filter((key) => missing([key], theirs as unknown as Key[]).length === 0)
+    const own = value as readonly Key[]
+    const both = own.filter((key) => missing([key], theirs as readonly Key[]).length === 0)
     return both.map((key) => ({
       path: [name],
       message: `${key.at(-1)} is in ${name} and in ${other}: keep it in one of them`,

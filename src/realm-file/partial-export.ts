@@ -1,11 +1,11 @@
 // What a partial export holds: a realm less its people and what can be asked for by itself, with ids, secrets masked.
 import type { KindName, Representation } from '../kinds/kind.ts'
 import { creationOrder } from '../kinds/order.ts'
-import { demand } from '../service/administrators.ts'
-import type { Context } from '../service/context.ts'
-import { writers } from '../service/index.ts'
-import type { LiveObject } from '../service/live.ts'
-import { accountsOf } from '../service/service-accounts.ts'
+import { accountsOf } from '../service/clients/service-accounts.ts'
+import type { Context } from '../service/context/context.ts'
+import { writers } from '../service/kinds/index.ts'
+import type { LiveObject } from '../service/objects/live.ts'
+import { demand } from '../service/permissions/administrators.ts'
 import { realmOf } from './render.ts'
 
 /** What an export may leave out. */

@@ -52,11 +52,14 @@ function childrenIn({ text, events }: Source): (node: number, step: string) => C
 
   function found(mapping: number, step: string): Child | undefined {
     let merges = false
+    let last: Child | undefined
     for (let key = mapping + 1; events.typeOf(key) !== EVENT_ID.POP; key = ends[ends[key]!]!) {
       const name = keyOf(key)
       if (name === '<<' && isMergeKey(text, events.at(key))) merges = true
-      else if (name === step) return { offset: offsetOf(events.at(key)), node: ends[key]! }
+      // JSON may state a key again: the last one counts.
+      else if (name === step) last = { offset: offsetOf(events.at(key)), node: ends[key]! }
     }
+    if (last) return last
     return merges ? childrenOf(mapping).find(([key]) => key === step)?.[1] : undefined
   }
 

@@ -1,21 +1,21 @@
 // A realm as one document: an export. Stable in order; secrets are masked unless they are asked for.
 
 import { defaultRoleOf } from '../kinds/built-in/index.ts'
-import { flatten, isGenerated, isSecret } from '../kinds/compare.ts'
+import { flatten, isGenerated, isSecret, resolve } from '../kinds/compare.ts'
 import type { Json } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Representation } from '../kinds/kind.ts'
 import { MASK } from '../kinds/mask.ts'
 import { creationOrder } from '../kinds/order.ts'
-import { demand } from '../service/administrators.ts'
-import type { Context } from '../service/context.ts'
-import { credentialsOf } from '../service/credentials.ts'
-import { writers } from '../service/index.ts'
-import type { LiveObject } from '../service/live.ts'
-import { defaultRoleName } from '../service/roles.ts'
-import { changeTexts } from '../service/secrets.ts'
+import type { Context } from '../service/context/context.ts'
+import { changeTexts } from '../service/context/secrets.ts'
+import { writers } from '../service/kinds/index.ts'
+import type { LiveObject } from '../service/objects/live.ts'
+import { demand } from '../service/permissions/administrators.ts'
+import { credentialsOf } from '../service/users/credentials.ts'
+import { defaultRoleName } from '../service/users/default-role.ts'
 import { following } from './following.ts'
-import { minimal, type WrittenObject } from './minimal.ts'
+import { minimal, type WrittenObject, whole } from './minimal.ts'
 import { escapeVariables, mapTexts } from './substitute.ts'
 import { documentOf } from './written.ts'
 
@@ -51,7 +51,7 @@ export async function realmOf(
   options: ExportOptions,
 ): Promise<Representation> {
   const written = objects.map((one) => writtenOf(context, one, options))
-  const needed = options.full ? written : minimal(context.realm.name, written, following(objects))
+  const needed = (options.full ? whole : minimal)(context.realm.name, written, following(objects))
   return { ...documentOf(needed), ...(await otherDefaultRole(context)) }
 }
 
@@ -73,11 +73,13 @@ async function withCredentials(context: Context, people: readonly LiveObject[]):
 /** A live object as it is written: its secrets masked unless they are asked for. */
 export function writtenOf(
   context: Context,
-  { kind: name, key, id, representation }: LiveObject,
+  { kind: name, key, id, representation, references }: LiveObject,
   options: ExportOptions,
 ): WrittenObject {
   const kind = kinds[name]
   const flat = Object.entries(flatten(kind, representation)).map(([path, value]): [string, Json] => {
+    // Keycloak: reads such a reference by id only.
+    if (options.ids && resolve(kind, path).field.wire === 'id') return [path, references[path] ?? value]
     if (!isSecret(kind, path)) return [path, value]
     return [path, changeTexts(value, (secret) => (options.secrets ? context.vault.open(secret) : MASK))]
   })

@@ -11,15 +11,17 @@ import { clientPolicies } from './forms/client-policies.ts'
 import { clientTemplates } from './forms/client-templates.ts'
 import { components } from './forms/components.ts'
 import { earlier } from './forms/earlier.ts'
+import { flowOverrides } from './forms/flow-overrides.ts'
 import type { Form } from './forms/form.ts'
 import { groups } from './forms/groups.ts'
 import { identityProviders } from './forms/identity-providers.ts'
 import { localization } from './forms/localization.ts'
 import { organizations } from './forms/organizations.ts'
 import { scopeMappings } from './forms/scope-mappings.ts'
+import { serviceAccounts } from './forms/service-accounts.ts'
 import { userFederation } from './forms/user-federation.ts'
 import { userProfile } from './forms/user-profile.ts'
-import { pointerOf } from './problem.ts'
+import { type Notice, pointerOf } from './problem.ts'
 
 /** The forms in the order in which they are read; they are written the other way round. */
 const forms: readonly Form[] = [
@@ -35,6 +37,8 @@ const forms: readonly Form[] = [
   scopeMappings,
   authorization,
   identityProviders,
+  flowOverrides,
+  serviceAccounts,
   authentication,
 ]
 
@@ -45,11 +49,14 @@ export interface Reshaped {
   readonly originOf: (path: Path) => Path
   /** Whether the object at the path is only named. */
   readonly isNamed: (path: Path) => boolean
+  /** What the forms tell of the document. */
+  readonly notices: readonly Notice[]
 }
 
 /** Reads every form. What cannot be read is reported by its place in the document. */
 export function reshape(document: Document, realm: Representation, report: Report): Reshaped {
   const named = new Set<string>()
+  const notices: Notice[] = []
   let origins: Origins = { moved: new Map(), fields: new Set() }
   let shape = realm
   for (const { read } of forms) {
@@ -57,6 +64,7 @@ export function reshape(document: Document, realm: Representation, report: Repor
     const after = { moved: new Map(before.moved), fields: new Set(before.fields) }
     shape = read(shape, {
       report: (path, message) => report(originIn(before, path), message),
+      note: (path, message) => notices.push({ position: document.locate(originIn(before, path)), message }),
       moved: (to, from) => {
         after.moved.set(pointerOf(to), originIn(before, from))
         after.fields.add(String(to[0]))
@@ -71,6 +79,7 @@ export function reshape(document: Document, realm: Representation, report: Repor
     originOf,
     locate: (path) => document.locate(originOf(path)),
     isNamed: (path) => named.has(pointerOf(path)),
+    notices,
   }
 }
 

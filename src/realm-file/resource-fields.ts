@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { adminRoles } from '../kinds/admin-roles.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Kind } from '../kinds/kind.ts'
-import { sourceSettings } from '../service/source-settings.ts'
+import { sourceSettings } from '../service/journal/source-settings.ts'
 import { duration } from './duration.ts'
 import { parentFields } from './resource-kinds.ts'
 

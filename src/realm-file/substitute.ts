@@ -1,5 +1,5 @@
 // Variables in documents: `$(env:NAME)` and `$(file:PATH)`, as keycloak-config-cli writes them.
-import type { Json } from '../kinds/fields.ts'
+import { isList, type Json } from '../kinds/fields.ts'
 import type { Path } from '../lib/position.ts'
 import { type Document, varied } from './document.ts'
 import { placeholdersIn } from './placeholders.ts'
@@ -84,7 +84,7 @@ export function mapTexts(value: Json, path: (string | number)[], visit: (text: s
     const mapped = mapTexts(child, path, visit)
     path.pop()
     if (mapped === child) continue
-    copy ??= Array.isArray(value) ? [...value] : { ...value }
+    copy ??= isList(value) ? [...value] : { ...value }
     // Not an assignment: to `__proto__` that would change the prototype.
     Object.defineProperty(copy, step, { value: mapped, enumerable: true, configurable: true, writable: true })
   }

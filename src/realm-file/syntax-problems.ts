@@ -27,6 +27,16 @@ function explain(source: Source, reason: string, offset: number): Problem[] {
 
 const keyFaults = /^(duplicated mapping|missing|complex) key$/
 
+/** Whether an error of the reader is about a key that stands twice. */
+export function isRepeatedKey(error: unknown): boolean {
+  return error instanceof YAMLException && error.reason === 'duplicated mapping key'
+}
+
+/** Every key that stands again in its object, in the order of the file. */
+export function repeatedKeys(source: Source): Problem[] {
+  return faultyKeys(source).map((one) => ({ ...one, message: `${one.message} (the last one counts)` }))
+}
+
 /** Every key that cannot be one, in the order of the file: js-yaml stops at the first, and often without its place. */
 function faultyKeys(source: Source): Problem[] {
   const { text, events } = source

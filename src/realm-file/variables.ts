@@ -8,7 +8,7 @@ export interface SubstituteOptions {
   readonly env: Record<string, string | undefined>
   /** The text of a file, by the path in the document; throws when it cannot be read. Undefined: no files here. */
   readonly readFile: ((path: string) => string) | undefined
-  /** Whether the settings allow it: asked before anything is looked up, with the name or path that results. */
+  /** Whether the settings allow it: asked before a value is taken, with the name or path that results. */
   readonly allowed: (kind: 'env' | 'file', name: string) => boolean
 }
 
@@ -49,12 +49,13 @@ function resolveGenerated(name: string, { written, fallback }: Variable): string
 function resolveEnv(name: string, { written, fallback }: Variable, options: SubstituteOptions): string {
   const { env, allowed } = options
   if (name === '') throw new VariableError(`${written} lacks the name of the environment variable: write $(env:NAME)`)
-  if (!allowed('env', name)) {
+  const value = Object.hasOwn(env, name) ? env[name] : undefined
+  // Its default needs no variable.
+  if (!allowed('env', name) && !(fallback && value === undefined)) {
     throw new VariableError(
-      `${written} is not allowed in documents here: allow the environment variable in the settings, or write the value`,
+      `${written} is not allowed in documents here: allow env:${name} with --variables (of a server: --source-variables), or write the value`,
     )
   }
-  const value = Object.hasOwn(env, name) ? env[name] : undefined
   if (value !== undefined) return value
   if (fallback) return render(fallback, options)
   const set = Object.keys(env).filter((other) => env[other] !== undefined && allowed('env', other))
@@ -82,7 +83,7 @@ function resolveFile(name: string, { written, fallback }: Variable, options: Sub
   }
   if (!options.allowed('file', path)) {
     throw new VariableError(
-      `${written} is not allowed in documents here: allow the file's folder in the settings, or move the file`,
+      `${written} is not allowed in documents here: allow file: and its folder with --variables (of a server: --source-variables), or move the file`,
     )
   }
   try {

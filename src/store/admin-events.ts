@@ -2,10 +2,11 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { EventOperation, EventType } from '../kinds/admin-events.ts'
 import { chunks } from '../lib/chunks.ts'
-import type { Transaction } from './database.ts'
 import { deleteOver } from './delete-over.ts'
 import type { Actor } from './journal.ts'
 import { CHUNK } from './objects.ts'
+import { json, optional, type RowOf, row, rows, text, textOf, timestamp } from './row.ts'
+import type { Transaction } from './transaction.ts'
 
 /** An event to write. */
 export interface AdminEvent {
@@ -18,20 +19,22 @@ export interface AdminEvent {
   readonly details?: Readonly<Record<string, string>>
 }
 
+const storedEventRow = row({
+  id: text,
+  at: timestamp,
+  operationType: textOf<EventOperation>(),
+  resourceType: textOf<EventType>(),
+  resourcePath: optional(text),
+  authRealm: optional(text),
+  authClient: optional(text),
+  authUser: optional(text),
+  authAddress: optional(text),
+  representation: optional(text),
+  details: optional(json<Record<string, string>>()),
+})
+
 /** An event as it is kept. */
-export interface StoredEvent {
-  readonly id: string
-  readonly at: Date
-  readonly operationType: EventOperation
-  readonly resourceType: EventType
-  readonly resourcePath: string | null
-  readonly authRealm: string | null
-  readonly authClient: string | null
-  readonly authUser: string | null
-  readonly authAddress: string | null
-  readonly representation: string | null
-  readonly details: Record<string, string> | null
-}
+export type StoredEvent = RowOf<typeof storedEventRow>
 
 /** Which events of a realm, in which order. */
 export interface EventFilter {
@@ -61,9 +64,7 @@ export type EventRealm = { readonly number: number; readonly adminEventsEnabled:
 export async function insertAdminEvents(
   tx: Transaction,
   realm: EventRealm,
-  at: Date,
-  actor: Actor,
-  events: readonly AdminEvent[],
+  { at, actor, events }: { readonly at: Date; readonly actor: Actor; readonly events: readonly AdminEvent[] },
 ): Promise<void> {
   const which = 'number' in realm ? sql`r.number = ${realm.number}` : sql`r.name = ${realm.name}`
   const before = 'number' in realm && realm.adminEventsEnabled
@@ -96,14 +97,13 @@ export async function insertAdminEvents(
 /** The events of a realm, the newest first unless the filter says otherwise. One statement. */
 export async function selectAdminEvents(tx: Transaction, realm: number, filter: EventFilter): Promise<StoredEvent[]> {
   const direction = filter.oldestFirst ? sql`asc` : sql`desc`
-  const { rows } = await sql<StoredEvent>`
+  return rows(storedEventRow)`
     select e.id, e.at, e.operation_type as "operationType", e.resource_type as "resourceType",
       e.resource_path as "resourcePath", e.auth_realm as "authRealm", e.auth_client as "authClient",
       e.auth_user as "authUser", e.auth_address as "authAddress", e.representation, e.details
     from admin_event e
     where e.realm = ${realm} and ${sql.join(conditions(filter), sql` and `)}
-    order by e.number ${direction} offset ${filter.first} limit ${filter.max}`.execute(tx)
-  return rows
+    order by e.number ${direction} offset ${filter.first} limit ${filter.max}`.all(tx)
 }
 
 /** Deletes all events of a realm. One statement. */

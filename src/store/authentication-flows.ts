@@ -1,17 +1,20 @@
 // The executions of authentication flows: an ordered list per flow, whose elements keep their ids.
 import { type RawBuilder, sql } from 'kysely'
 import type { Representation } from '../kinds/kind.ts'
-import type { Transaction } from './database.ts'
+import { json, optional, type RowOf, row, rows, text } from './row.ts'
+import type { Transaction } from './transaction.ts'
+
+const storedExecutionRow = row({
+  id: text,
+  flow: text,
+  authenticator: optional(text),
+  subFlow: optional(json<{ readonly id: string; readonly alias: string }>()),
+  config: optional(json<{ readonly id: string; readonly alias: string }>()),
+  body: json<Representation>(),
+})
 
 /** An execution as it is kept; sub-flow and settings by id, with their aliases. */
-export interface StoredExecution {
-  readonly id: string
-  readonly flow: string
-  readonly authenticator: string | null
-  readonly subFlow: { readonly id: string; readonly alias: string } | null
-  readonly config: { readonly id: string; readonly alias: string } | null
-  readonly body: Representation
-}
+export type StoredExecution = RowOf<typeof storedExecutionRow>
 
 /** A row to write; `place` orders the executions of a flow. */
 export interface ExecutionRow {
@@ -30,7 +33,7 @@ export async function selectExecutions(
   realm: number,
   flows: readonly string[],
 ): Promise<StoredExecution[]> {
-  const { rows } = await sql<StoredExecution>`
+  return rows(storedExecutionRow)`
     select e.id, e.flow, e.authenticator, e.body,
       (select jsonb_build_object('id', f.id, 'alias', f.alias) from authentication_flow f
         where f.realm = e.realm and f.id = e.sub_flow) as "subFlow",
@@ -38,21 +41,19 @@ export async function selectExecutions(
         where c.realm = e.realm and c.id = e.config) as config
     from authentication_execution e
     where e.realm = ${realm} and e.flow = any(${flows})
-    order by e.flow, e.place, e.id`.execute(tx)
-  return rows
+    order by e.flow, e.place, e.id`.all(tx)
 }
 
 /** Ids of the flows with executions that name one of the sub-flows or settings. One statement. */
 export async function selectFlowsNaming(
   tx: Transaction,
   realm: number,
-  column: 'sub_flow' | 'config',
-  targets: readonly string[],
+  { column, targets }: { readonly column: 'sub_flow' | 'config'; readonly targets: readonly string[] },
 ): Promise<string[]> {
-  const { rows } = await sql<{ flow: string }>`
+  const referrers = await rows(row({ flow: text }))`
     select distinct e.flow from authentication_execution e
-    where e.realm = ${realm} and e.${sql.ref(column)} = any(${targets})`.execute(tx)
-  return rows.map(({ flow }) => flow)
+    where e.realm = ${realm} and e.${sql.ref(column)} = any(${targets})`.all(tx)
+  return referrers.map(({ flow }) => flow)
 }
 
 /** Writes executions, new ones and those that exist. One statement. */
@@ -79,7 +80,7 @@ export async function deleteExecutions(tx: Transaction, realm: number, ids: read
 
 /** The alias of a flow that is a part of itself, among these and what they consist of. One statement. */
 export async function findCycle(tx: Transaction, realm: number, flows: readonly string[]): Promise<string | undefined> {
-  const { rows } = await sql<{ alias: string }>`
+  const cycle = await rows(row({ alias: text }))`
     with recursive part (flow, of) as (
       select e.sub_flow, e.flow from authentication_execution e
       where e.realm = ${realm} and e.sub_flow = any(${flows})
@@ -88,6 +89,6 @@ export async function findCycle(tx: Transaction, realm: number, flows: readonly 
       where e.sub_flow is not null
     )
     select f.alias from part p join authentication_flow f on f.realm = ${realm} and f.id = p.of
-    where p.flow = p.of order by f.alias limit 1`.execute(tx)
-  return rows[0]?.alias
+    where p.flow = p.of order by f.alias limit 1`.first(tx)
+  return cycle?.alias
 }

@@ -2,30 +2,32 @@
 import { sql } from 'kysely'
 import type { Representation } from '../kinds/kind.ts'
 import { chunks } from '../lib/chunks.ts'
-import type { Transaction } from './database.ts'
 import { CHUNK } from './objects.ts'
+import { json, type RowOf, row, rows, text } from './row.ts'
+import type { Transaction } from './transaction.ts'
+
+const consentRow = row({
+  user: text,
+  /** Id and client id of the client. */
+  client: json<{ readonly id: string; readonly name: string }>(),
+  /** Ids and names of client scopes. */
+  scopes: json<readonly { readonly id: string; readonly name: string }[]>(),
+  body: json<Representation>(),
+})
 
 /** What a user lets a client learn. */
-export interface Consent {
-  readonly user: string
-  /** Id and client id of the client. */
-  readonly client: { readonly id: string; readonly name: string }
-  /** Ids and names of client scopes. */
-  readonly scopes: readonly { readonly id: string; readonly name: string }[]
-  readonly body: Representation
-}
+export type Consent = RowOf<typeof consentRow>
 
 /** The consents of users, in order of clients. One statement. */
 export async function selectConsents(tx: Transaction, realm: number, users: readonly string[]): Promise<Consent[]> {
-  const { rows } = await sql<Consent>`
+  return rows(consentRow)`
     select uc.user_account as user, jsonb_build_object('id', c.id, 'name', c.client_id) as client, uc.body,
       (select coalesce(jsonb_agg(jsonb_build_object('id', s.id, 'name', s.name) order by s.name), '[]')
         from user_consent_client_scope us join client_scope s on s.realm = us.realm and s.id = us.client_scope
         where us.realm = uc.realm and us.user_account = uc.user_account and us.client = uc.client) as scopes
     from user_consent uc join client c on c.realm = uc.realm and c.id = uc.client
     where uc.realm = ${realm} and uc.user_account = any(${users})
-    order by c.client_id`.execute(tx)
-  return rows
+    order by c.client_id`.all(tx)
 }
 
 /** Forgets all consents of users. One statement. */

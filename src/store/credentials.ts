@@ -2,8 +2,9 @@
 import { sql } from 'kysely'
 import type { Representation } from '../kinds/kind.ts'
 import { chunks } from '../lib/chunks.ts'
-import type { Transaction } from './database.ts'
 import { CHUNK } from './objects.ts'
+import { integer, json, type RowOf, row, rows, text, timestamp } from './row.ts'
+import type { Transaction } from './transaction.ts'
 
 /** A credential to write; `place` orders those of a user. */
 export interface CredentialRow {
@@ -15,15 +16,17 @@ export interface CredentialRow {
   readonly body: Representation
 }
 
+const storedCredentialRow = row({
+  id: text,
+  user: text,
+  type: text,
+  place: integer,
+  createdAt: timestamp,
+  body: json<Representation>(),
+})
+
 /** A credential as it is kept; what is secret of it is sealed. */
-export interface StoredCredential {
-  readonly id: string
-  readonly user: string
-  readonly type: string
-  readonly place: number
-  readonly createdAt: Date
-  readonly body: Representation
-}
+export type StoredCredential = RowOf<typeof storedCredentialRow>
 
 /** Writes credentials. One statement per chunk. */
 export async function insertCredentials(tx: Transaction, realm: number, rows: readonly CredentialRow[]): Promise<void> {
@@ -61,8 +64,7 @@ export async function keepPasswords(tx: Transaction, realm: number, users: reado
 export async function forgetPasswords(
   tx: Transaction,
   realm: number,
-  users: readonly string[],
-  { count, since }: { readonly count: number; readonly since: Date },
+  { users, count, since }: { readonly users: readonly string[]; readonly count: number; readonly since: Date },
 ): Promise<void> {
   await sql`
     delete from credential c
@@ -79,11 +81,10 @@ export async function selectCredentials(
   realm: number,
   users: readonly string[],
 ): Promise<StoredCredential[]> {
-  const { rows } = await sql<StoredCredential>`
+  return rows(storedCredentialRow)`
     select id, user_account as user, type, place, created_at as "createdAt", body
     from credential where realm = ${realm} and user_account = any(${users})
-    order by user_account, place, id`.execute(tx)
-  return rows
+    order by user_account, place, id`.all(tx)
 }
 
 /** Deletes the credentials with these ids. One statement. */
@@ -95,9 +96,7 @@ export async function deleteCredentialsById(tx: Transaction, realm: number, ids:
 export async function replaceHash(
   tx: Transaction,
   realm: number,
-  id: string,
-  before: Representation,
-  after: Representation,
+  { id, before, after }: { readonly id: string; readonly before: Representation; readonly after: Representation },
 ): Promise<void> {
   await sql`
     update credential set body = ${JSON.stringify(after)}::jsonb
@@ -105,7 +104,11 @@ export async function replaceHash(
 }
 
 /** Gives a credential a label. One statement. */
-export async function labelCredential(tx: Transaction, realm: number, id: string, label: string): Promise<void> {
+export async function labelCredential(
+  tx: Transaction,
+  realm: number,
+  { id, label }: { readonly id: string; readonly label: string },
+): Promise<void> {
   await sql`
     update credential set body = body || jsonb_build_object('userLabel', ${label}::text)
     where realm = ${realm} and id = ${id}`.execute(tx)
@@ -115,9 +118,7 @@ export async function labelCredential(tx: Transaction, realm: number, id: string
 export async function updateCredentialData(
   tx: Transaction,
   realm: number,
-  id: string,
-  before: string,
-  after: string,
+  { id, before, after }: { readonly id: string; readonly before: string; readonly after: string },
 ): Promise<boolean> {
   const { rows } = await sql`
     update credential set body = body || jsonb_build_object('credentialData', ${after}::text)

@@ -3,22 +3,20 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { mkdir } from 'node:fs/promises'
 import { setFlagsFromString } from 'node:v8'
 import { PGlite } from '@electric-sql/pglite'
-import { type CompiledQuery, Kysely, PGliteDialect, PostgresDialect } from 'kysely'
+import { Kysely, PGliteDialect, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import type { Deadline } from '../lib/deadline.ts'
+import { errorCode } from '../lib/error-code.ts'
 import { emptyImage } from './image.ts'
 import { lockFolder } from './lock.ts'
 import { LAST_MIGRATION, migrate } from './migrate.ts'
+import { type ExecutedStatement, integer, row, rows } from './row.ts'
 import { inTime } from './time.ts'
+import type { Tables, Transaction } from './transaction.ts'
 import { embeddedWakeUps, postgresWakeUps, type WakeUps } from './wake.ts'
 
-/** The tables are named in SQL texts; Kysely is the seam between the engines, the transactions and the parameters. */
-export type Tables = unknown
-/** A transaction, or for a single read the connection itself: the first argument of every function of the store. */
-export type Transaction = Kysely<Tables>
-
-/** What an engine tells of each statement that it executed. */
-export type StatementListener = (statement: CompiledQuery) => void
+/** Is called after each statement that was executed. */
+export type StatementListener = (statement: ExecutedStatement) => void
 
 /** Where the store is: `url` of a PostgreSQL database, or `folder` of an embedded one (absent: in memory). */
 export interface StoreLocation {
@@ -87,6 +85,7 @@ async function openPostgres(url: string, level: string, onStatement?: StatementL
   pool.on('connect', (client) => client.on('error', () => {}))
   const db = kysely(new PostgresDialect({ pool }), onStatement)
   try {
+    demandVersion(await serverVersion(db))
     await migrate(db, level)
   } catch (error) {
     await db.destroy()
@@ -104,6 +103,28 @@ async function openPostgres(url: string, level: string, onStatement?: StatementL
       await db.destroy()
     },
   }
+}
+
+/** Returns the version of the PostgreSQL server, such as 150018. One statement. */
+async function serverVersion(db: Kysely<Tables>): Promise<number> {
+  const { version } = await rows(row({ version: integer }))`
+    select current_setting('server_version_num')::integer as version`.one(db)
+  return version
+}
+
+/** The oldest version of PostgreSQL that has every statement of the store: `unique nulls not distinct` came with 15. */
+const OLDEST_MAJOR = 15
+
+/**
+ * Checks the version of a PostgreSQL server, such as 150018.
+ * @throws Error when it is too old.
+ */
+export function demandVersion(version: number): void {
+  const [major, minor] = [Math.floor(version / 10_000), version % 10_000]
+  if (major < OLDEST_MAJOR)
+    throw new Error(
+      `The database is PostgreSQL ${major}.${minor}. Regent needs version ${OLDEST_MAJOR} or later: upgrade it.`,
+    )
 }
 
 async function openEmbedded(
@@ -178,7 +199,7 @@ async function transact<T>(
       return await outside(() => transaction.execute(timed))
     } catch (error) {
       if (error instanceof Rollback) return error.value as T
-      if (attempt === ATTEMPTS || !RETRIED.has((error as { code?: string }).code ?? '')) throw error
+      if (attempt === ATTEMPTS || !RETRIED.has(errorCode(error) ?? '')) throw error
     }
   }
 }

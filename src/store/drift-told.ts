@@ -1,20 +1,22 @@
 // What was told of the drift of a realm: so that of several processes one tells it, and one that dies loses nothing.
 import { sql } from 'kysely'
-import type { Transaction } from './database.ts'
+import { bigint, json, type RowOf, row, rows } from './row.ts'
+import type { Transaction } from './transaction.ts'
+
+const toldRow = row({
+  number: bigint,
+  drift: json<readonly unknown[]>(),
+})
 
 /** The drift that was told last, and how many times something was told. */
-export interface Told {
-  readonly number: number
-  readonly drift: readonly unknown[]
-}
+export type Told = RowOf<typeof toldRow>
 
 /** What was told, which nobody else can read before the transaction ends. One statement. */
 export async function lockTold(tx: Transaction, realm: number): Promise<Told> {
-  const { rows } = await sql<Told>`
+  return rows(toldRow)`
     insert into drift_told as t (realm, number, drift) values (${realm}, 0, '[]')
     on conflict (realm) do update set number = t.number where t.realm = ${realm}
-    returning number, drift`.execute(tx)
-  return rows[0]!
+    returning number, drift`.one(tx)
 }
 
 /** Keeps what was told. One statement. */
@@ -27,7 +29,7 @@ export async function keepTold(tx: Transaction, realm: number, { number, drift }
 
 /** The numbers of the realms of which drift was told that is not settled yet. One statement. */
 export async function selectTold(tx: Transaction): Promise<number[]> {
-  const { rows } = await sql<{ number: number }>`
-    select r.number from realm r join drift_told t on t.realm = r.number where t.drift <> '[]'`.execute(tx)
-  return rows.map(({ number }) => number)
+  const realms = await rows(row({ number: bigint }))`
+    select r.number from realm r join drift_told t on t.realm = r.number where t.drift <> '[]'`.all(tx)
+  return realms.map(({ number }) => number)
 }

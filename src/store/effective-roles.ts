@@ -1,6 +1,7 @@
 // The roles that something has in effect: those that it is given, those of the groups above it, and what these contain.
 import { sql } from 'kysely'
-import type { Transaction } from './database.ts'
+import { optional, type RowOf, row, rows, text } from './row.ts'
+import type { Transaction } from './transaction.ts'
 
 /** Who has roles: users and groups, clients and client scopes that have them in their scope; by id. */
 export interface RoleHolders {
@@ -15,12 +16,14 @@ export interface RoleHolders {
   readonly newcomers?: true
 }
 
+const heldRoleRow = row({
+  id: text,
+  name: text,
+  client: optional(text),
+})
+
 /** A role by name, with the client that it belongs to. */
-export interface HeldRole {
-  readonly id: string
-  readonly name: string
-  readonly client: string | null
-}
+export type HeldRole = RowOf<typeof heldRoleRow>
 
 /** From the roles in `held` to what they contain, `c.part`; of the realm role `stop` not its parts. */
 const partsOfHeld = (realm: number, stop: string | undefined) => sql`
@@ -38,8 +41,7 @@ const namesOfHeld = (realm: number) => sql`
 export async function selectEffectiveRoles(
   tx: Transaction,
   realm: number,
-  holders: RoleHolders,
-  stop?: string,
+  { holders, stop }: { readonly holders: RoleHolders; readonly stop?: string | undefined },
 ): Promise<HeldRole[]> {
   const {
     users = [],
@@ -49,7 +51,7 @@ export async function selectEffectiveRoles(
     identityProviders = [],
     newcomers = false,
   } = holders
-  const { rows } = await sql<HeldRole>`
+  return rows(heldRoleRow)`
     with recursive people as (
       select unnest(${users}::text[]) as id
       union
@@ -85,41 +87,40 @@ export async function selectEffectiveRoles(
       union
       select c.part ${partsOfHeld(realm, stop)}
     )
-    select ${namesOfHeld(realm)}`.execute(tx)
-  return rows
+    select ${namesOfHeld(realm)}`.all(tx)
 }
 
-/** A role that something has, among others that are looked at. */
-export interface ContainedRole extends HeldRole {
+const containedRoleRow = row({
+  ...heldRoleRow.columns,
   /** Id of what has it: of a role, those that it contains and itself. */
-  readonly root: string
-}
+  root: text,
+})
+
+/** A role that something has, among others that are looked at. */
+export type ContainedRole = RowOf<typeof containedRoleRow>
 
 /** What roles give to who gets them: themselves, and all that they contain; of the realm role `stop` not its parts. One statement. */
 export async function selectContainedRoles(
   tx: Transaction,
   realm: number,
-  roles: readonly string[],
-  stop: string | undefined,
+  { roles, stop }: { readonly roles: readonly string[]; readonly stop: string | undefined },
 ): Promise<ContainedRole[]> {
-  const { rows } = await sql<ContainedRole>`
+  return rows(containedRoleRow)`
     with recursive held as (
       select r.id as root, r.id from role r where r.realm = ${realm} and r.id = any(${roles})
       union
       select h.root, c.part ${partsOfHeld(realm, stop)}
     )
-    select h.root, ${namesOfHeld(realm)}`.execute(tx)
-  return rows
+    select h.root, ${namesOfHeld(realm)}`.all(tx)
 }
 
 /** What the accounts of clients have in effect; `root` is the client. Of the realm role `stop` not its parts. One statement. */
 export async function selectAccountRoles(
   tx: Transaction,
   realm: number,
-  clients: readonly string[],
-  stop: string | undefined,
+  { clients, stop }: { readonly clients: readonly string[]; readonly stop: string | undefined },
 ): Promise<ContainedRole[]> {
-  const { rows } = await sql<ContainedRole>`
+  return rows(containedRoleRow)`
     with recursive account as (
       select u.service_account_client as root, u.id from user_account u
       where u.realm = ${realm} and u.service_account_client = any(${clients})
@@ -139,8 +140,7 @@ export async function selectAccountRoles(
       union
       select h.root, c.part ${partsOfHeld(realm, stop)}
     )
-    select h.root, ${namesOfHeld(realm)}`.execute(tx)
-  return rows
+    select h.root, ${namesOfHeld(realm)}`.all(tx)
 }
 
 /** The roles that anybody in the realm has in effect; of the realm role `stop` not its parts. One statement. */
@@ -149,7 +149,7 @@ export async function selectRolesOfAnybody(
   realm: number,
   stop: string | undefined,
 ): Promise<HeldRole[]> {
-  const { rows } = await sql<HeldRole>`
+  return rows(heldRoleRow)`
     with recursive joined as (
       select g.id, g.parent from realm_group g
       where g.realm = ${realm}
@@ -165,6 +165,5 @@ export async function selectRolesOfAnybody(
       union
       select c.part ${partsOfHeld(realm, stop)}
     )
-    select ${namesOfHeld(realm)}`.execute(tx)
-  return rows
+    select ${namesOfHeld(realm)}`.all(tx)
 }

@@ -1,7 +1,8 @@
 // What people lose when objects end or can be used no more: what goes with a row by its foreign keys, and so stands in no journal.
 import { type RawBuilder, sql } from 'kysely'
-import type { Transaction } from './database.ts'
+import { integer, type RowOf, row, rows, text, textOf } from './row.ts'
 import { goingOn, type SessionLimits } from './session-filter.ts'
+import type { Transaction } from './transaction.ts'
 
 /** What is counted of an object. */
 export type Effect =
@@ -16,13 +17,15 @@ export type Effect =
   | 'removesConsents'
   | 'orphansUsers'
 
+const countedRow = row({
+  kind: text,
+  object: text,
+  what: textOf<Effect>(),
+  count: integer,
+})
+
 /** How much of it. */
-export interface Counted {
-  readonly kind: string
-  readonly object: string
-  readonly what: Effect
-  readonly count: number
-}
+export type Counted = RowOf<typeof countedRow>
 
 /** Which sessions go on. */
 export interface Limits {
@@ -118,8 +121,7 @@ export type Ids = Readonly<Record<string, readonly string[]>>
 export async function countEffects(
   tx: Transaction,
   realm: number,
-  ending: { readonly deleted: Ids; readonly disabled: Ids },
-  limits: Limits,
+  { ending, limits }: { readonly ending: { readonly deleted: Ids; readonly disabled: Ids }; readonly limits: Limits },
 ): Promise<Counted[]> {
   const counts = (counters: typeof deleted, ids: Ids) =>
     Object.entries(ids).flatMap(([kind, own]) =>
@@ -130,9 +132,8 @@ export async function countEffects(
     )
   const all = [...counts(deleted, ending.deleted), ...counts(disabled, ending.disabled)]
   if (!all.length) return []
-  const { rows } = await sql<Counted>`
-    select * from (${sql.join(all, sql` union all `)}) effects where count > 0`.execute(tx)
-  return rows
+  return rows(countedRow)`
+    select * from (${sql.join(all, sql` union all `)}) effects where count > 0`.all(tx)
 }
 
 function going({ online, offline }: Limits): RawBuilder<unknown> {

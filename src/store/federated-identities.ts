@@ -1,16 +1,19 @@
 // Accounts of people at identity providers.
 import { sql } from 'kysely'
 import { chunks } from '../lib/chunks.ts'
-import type { Transaction } from './database.ts'
 import { CHUNK } from './objects.ts'
+import { optional, type RowOf, row, rows, text } from './row.ts'
+import type { Transaction } from './transaction.ts'
+
+const federatedIdentityRow = row({
+  user: text,
+  provider: text,
+  userId: text,
+  userName: optional(text),
+})
 
 /** An account of a user at an identity provider, which is named by its alias. */
-export interface FederatedIdentity {
-  readonly user: string
-  readonly provider: string
-  readonly userId: string
-  readonly userName: string | null
-}
+export type FederatedIdentity = RowOf<typeof federatedIdentityRow>
 
 /** The accounts of users, in order of providers. One statement. */
 export async function selectFederatedIdentities(
@@ -18,12 +21,11 @@ export async function selectFederatedIdentities(
   realm: number,
   users: readonly string[],
 ): Promise<FederatedIdentity[]> {
-  const { rows } = await sql<FederatedIdentity>`
+  return rows(federatedIdentityRow)`
     select f.user_account as user, p.alias as provider, f.user_id as "userId", f.user_name as "userName"
     from federated_identity f join identity_provider p on p.realm = f.realm and p.id = f.identity_provider
     where f.realm = ${realm} and f.user_account = any(${users})
-    order by p.alias`.execute(tx)
-  return rows
+    order by p.alias`.all(tx)
 }
 
 /** Forgets all accounts of users. One statement. */

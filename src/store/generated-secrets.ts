@@ -1,45 +1,52 @@
 // What the secrets that are made for sources are derived from.
 import { sql } from 'kysely'
-import type { Transaction } from './database.ts'
+import { type RowOf, row, rows, text, timestamp } from './row.ts'
+import type { Transaction } from './transaction.ts'
+
+const seedOfRealmRow = row({
+  source: text,
+  /** What documents call it. */
+  name: text,
+  seed: text,
+  madeAt: timestamp,
+})
+
+const seedRow = row({ realm: text, ...seedOfRealmRow.columns })
 
 /** A secret that was made for what a source states of a realm. */
-export interface Seed {
-  readonly realm: string
-  readonly source: string
-  /** What documents call it. */
-  readonly name: string
-  readonly seed: string
-  readonly madeAt: Date
-}
+export type Seed = RowOf<typeof seedRow>
 
 /** The secrets that were made for sources, in order. One statement. */
 export async function selectSeeds(tx: Transaction, sources: readonly string[]): Promise<Seed[]> {
-  const { rows } = await sql<Seed>`
+  return rows(seedRow)`
     select r.name as realm, s.name as source, g.name, g.seed, g.made_at as "madeAt"
     from realm r join generated_secret g on g.realm = r.number join source s on s.number = g.source
     where s.name = any(${sources}::text[])
-    order by r.name, s.name, g.name`.execute(tx)
-  return rows
+    order by r.name, s.name, g.name`.all(tx)
 }
 
 /** The secrets that were made for sources of a realm, in order. One statement. */
-export async function selectSeedsOfRealm(tx: Transaction, realm: number): Promise<Omit<Seed, 'realm'>[]> {
-  const { rows } = await sql<Omit<Seed, 'realm'>>`
+export async function selectSeedsOfRealm(tx: Transaction, realm: number): Promise<RowOf<typeof seedOfRealmRow>[]> {
+  return rows(seedOfRealmRow)`
     select s.name as source, g.name, g.seed, g.made_at as "madeAt"
     from generated_secret g join source s on s.number = g.source
     where g.realm = ${realm}
-    order by s.name, g.name`.execute(tx)
-  return rows
+    order by s.name, g.name`.all(tx)
+}
+
+/** Secrets of a source that are to have a seed. */
+export interface NewSeeds {
+  readonly source: number
+  readonly names: readonly string[]
+  readonly seed: string
+  readonly at: Date
 }
 
 /** Keeps the seed of secrets of a source that have none in the realm. One statement. */
 export async function insertSeeds(
   tx: Transaction,
   realm: number,
-  source: number,
-  names: readonly string[],
-  seed: string,
-  at: Date,
+  { source, names, seed, at }: NewSeeds,
 ): Promise<void> {
   await sql`
     insert into generated_secret (realm, source, name, seed, made_at)
@@ -47,14 +54,19 @@ export async function insertSeeds(
     on conflict do nothing`.execute(tx)
 }
 
+/** A new seed for a generated secret, which rotates the secret. */
+export interface SeedReplacement {
+  readonly source: string
+  readonly name: string
+  readonly seed: string
+  readonly at: Date
+}
+
 /** Gives a secret another seed, and its source something to do in the realm. Gives whether there is such a secret. One statement. */
 export async function replaceSeed(
   tx: Transaction,
   realm: number,
-  source: string,
-  name: string,
-  seed: string,
-  at: Date,
+  { source, name, seed, at }: SeedReplacement,
 ): Promise<boolean> {
   const { rows } = await sql`
     with other as (

@@ -1,21 +1,24 @@
 // The tree of groups.
 import { type RawBuilder, sql } from 'kysely'
 import type { Representation } from '../kinds/kind.ts'
-import type { Transaction } from './database.ts'
 import { containing } from './like.ts'
-import type { Visibility } from './objects.ts'
+import type { Visibility } from './object-filter.ts'
+import { countRow, integer, json, optional, type RowOf, row, rows, text } from './row.ts'
+import type { Transaction } from './transaction.ts'
+
+const foundGroupRow = row({
+  id: text,
+  path: text,
+  /** The representation less path and roles. */
+  body: json<Representation>(),
+  /** The group that it belongs to; null at the top. */
+  parent: optional(text),
+  /** How many groups belong to it directly. */
+  subGroups: integer,
+})
 
 /** A group that is found, and where it stands in the tree. */
-export interface FoundGroup {
-  readonly id: string
-  readonly path: string
-  /** The representation less path and roles. */
-  readonly body: Representation
-  /** The group that it belongs to; null at the top. */
-  readonly parent: string | null
-  /** How many groups belong to it directly. */
-  readonly subGroups: number
-}
+export type FoundGroup = RowOf<typeof foundGroupRow>
 
 /** Which groups: those that all of this is true of. Nothing stated: all. */
 export interface GroupSearch {
@@ -47,10 +50,12 @@ export interface GroupPage {
 export async function searchGroups(
   tx: Transaction,
   realm: number,
-  search: GroupSearch,
-  { first = 0, max, withAbove = false }: GroupPage = {},
+  {
+    search,
+    page: { first = 0, max, withAbove = false } = {},
+  }: { readonly search: GroupSearch; readonly page?: GroupPage | undefined },
 ): Promise<FoundGroup[]> {
-  const { rows } = await sql<FoundGroup>`
+  return rows(foundGroupRow)`
     with recursive found as (
       select g.id, g.parent from realm_group g
       where g.realm = ${realm} and ${conditions(search)}
@@ -66,15 +71,14 @@ export async function searchGroups(
       (select count(*)::integer from realm_group c where c.realm = g.realm and c.parent = g.id) as "subGroups"
     from shown s join realm_group g on g.realm = ${realm} and g.id = s.id
     where ${seen(search.visible)}
-    order by g.name, g.id`.execute(tx)
-  return rows
+    order by g.name, g.id`.all(tx)
 }
 
 /** How many groups are found. One statement. */
 export async function countGroups(tx: Transaction, realm: number, search: GroupSearch): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*)::integer as count from realm_group g where g.realm = ${realm} and ${conditions(search)}`.execute(tx)
-  return rows[0]!.count
+  const { count } = await rows(countRow)`
+    select count(*)::integer as count from realm_group g where g.realm = ${realm} and ${conditions(search)}`.one(tx)
+  return count
 }
 
 function conditions(search: GroupSearch): RawBuilder<unknown> {

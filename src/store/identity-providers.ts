@@ -1,7 +1,8 @@
 // Statements about identity providers alone: looking them up.
 import { sql } from 'kysely'
-import type { Transaction } from './database.ts'
-import type { Visibility } from './objects.ts'
+import type { Visibility } from './object-filter.ts'
+import { idRow, rows } from './row.ts'
+import type { Transaction } from './transaction.ts'
 
 /** Which identity providers of a realm: those of all of these. */
 export interface ProviderSearch {
@@ -32,8 +33,8 @@ export async function searchProviders(tx: Transaction, realm: number, search: Pr
     ...(visible === 'all' ? [] : [sql`t.id = any(${visible.ids})`]),
   ]
   const limit = max === undefined ? sql`` : sql`limit ${max}`
-  const { rows } = await sql<{ id: string }>`
+  const providers = await rows(idRow)`
     select t.id from identity_provider t where ${sql.join(conditions, sql` and `)}
-    order by t.alias offset ${first} ${limit}`.execute(tx)
-  return rows.map(({ id }) => id)
+    order by t.alias offset ${first} ${limit}`.all(tx)
+  return providers.map(({ id }) => id)
 }

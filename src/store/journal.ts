@@ -3,9 +3,10 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Json } from '../kinds/fields.ts'
 import type { Key } from '../kinds/kind.ts'
 import { chunks } from '../lib/chunks.ts'
-import type { Transaction } from './database.ts'
-import type { OwnedRow } from './inventory.ts'
+import { type OwnedRow, ownedRow } from './inventory.ts'
 import { CHUNK } from './objects.ts'
+import { absentRow, bigint, json, type RowOf, row, rows, text, textOf, timestamp } from './row.ts'
+import type { Transaction } from './transaction.ts'
 import { waking } from './wake.ts'
 
 /** Who acted. */
@@ -39,18 +40,45 @@ export interface JournalEntry {
   readonly fields: Readonly<Record<string, Json>>
 }
 
+/** Describes an entry as it is kept. */
+export const storedEntryRow = row({
+  number: bigint,
+  at: timestamp,
+  actor: json<Actor>(),
+  operation: textOf<JournalEntry['operation']>(),
+  kind: text,
+  object: text,
+  key: json<Key>(),
+  fields: json<JournalEntry['fields']>(),
+})
+
 /** An entry as it is kept. */
-export interface StoredEntry extends JournalEntry {
-  readonly number: number
-  readonly at: Date
-  readonly actor: Actor
-}
+export type StoredEntry = RowOf<typeof storedEntryRow>
+
+/** What is returned where no row is owned by such a source. */
+const noOwnedRow = absentRow(ownedRow)
 
 /** The number of the next entry. Exact only under the realm's lock. One statement. */
 export async function nextNumber(tx: Transaction, realm: number): Promise<number> {
-  const { rows } = await sql<{ next: number }>`
-    select coalesce(max(number), 0) + 1 as next from journal where realm = ${realm}`.execute(tx)
-  return rows[0]!.next
+  const { next } = await rows(row({ next: bigint }))`
+    select coalesce(max(number), 0) + 1 as next from journal where realm = ${realm}`.one(tx)
+  return next
+}
+
+/** Entries to write. */
+export interface NewPeopleEntries {
+  readonly at: Date
+  readonly actor: Actor
+  readonly entries: readonly JournalEntry[]
+  /** Names of the sources that made the changes: what these own is not marked. */
+  readonly except: readonly string[]
+  /** Whether to return what is owned by sources that do not simply allow the changes. */
+  readonly asked?: boolean
+}
+
+/** Entries to write, numbered from `first`. */
+export interface NewEntries extends NewPeopleEntries {
+  readonly first: number
 }
 
 /**
@@ -60,16 +88,11 @@ export async function nextNumber(tx: Transaction, realm: number): Promise<number
 export async function insertEntries(
   tx: Transaction,
   realm: number,
-  first: number,
-  at: Date,
-  actor: Actor,
-  entries: readonly JournalEntry[],
-  except: readonly string[],
-  asked = false,
+  { first, at, actor, entries, except, asked = false }: NewEntries,
 ): Promise<OwnedRow[]> {
   const owned: OwnedRow[] = []
   for (const chunk of chunks(numbered(entries, first), CHUNK)) {
-    const { rows } = await sql<OwnedRow>`
+    const touched = await rows(ownedRow, noOwnedRow)`
       with entry as (
         select x.entry from jsonb_array_elements(${JSON.stringify(chunk)}::jsonb) as x(entry)
       ),
@@ -79,8 +102,8 @@ export async function insertEntries(
           e.entry ->> 'operation', e.entry ->> 'kind', e.entry ->> 'object', e.entry -> 'key', e.entry -> 'fields'
         from entry e
       ),
-      ${marking(realm, except, asked)}`.execute(tx)
-    owned.push(...rows.filter(({ source }) => source))
+      ${marking(realm, except, asked)}`.all(tx)
+    owned.push(...touched.filter((row) => row.source !== null))
   }
   return owned
 }
@@ -129,11 +152,10 @@ function marking(realm: number, except: readonly string[], asked: boolean): RawB
 export async function selectEntries(
   tx: Transaction,
   realm: number,
-  objects: readonly { kind: string; object: string }[],
-  people: boolean,
+  { objects, people }: { readonly objects: readonly { kind: string; object: string }[]; readonly people: boolean },
 ): Promise<StoredEntry[]> {
   const journal = sql.table(people ? 'people_journal' : 'journal')
-  const { rows } = await sql<StoredEntry>`
+  return rows(storedEntryRow)`
     select * from (
       select distinct on (j.kind, j.object, f.path) j.number, j.at, j.actor, j.operation, j.kind, j.object, j.key,
         case when f.path is null then '{}' else jsonb_build_object(f.path, j.fields -> f.path) end as fields
@@ -144,8 +166,7 @@ export async function selectEntries(
       where j.realm = ${realm}
       order by j.kind, j.object, f.path, j.number desc
     ) latest
-    order by number desc`.execute(tx)
-  return rows
+    order by number desc`.all(tx)
 }
 
 /**
@@ -155,15 +176,11 @@ export async function selectEntries(
 export async function insertPeopleEntries(
   tx: Transaction,
   realm: number,
-  at: Date,
-  actor: Actor,
-  entries: readonly JournalEntry[],
-  except: readonly string[],
-  asked = false,
+  { at, actor, entries, except, asked = false }: NewPeopleEntries,
 ): Promise<OwnedRow[]> {
   const owned: OwnedRow[] = []
   for (const chunk of chunks(entries, CHUNK)) {
-    const { rows } = await sql<OwnedRow>`
+    const touched = await rows(ownedRow, noOwnedRow)`
       with entry as (
         select x.entry from jsonb_array_elements(${JSON.stringify(chunk)}::jsonb) as x(entry)
       ),
@@ -173,8 +190,8 @@ export async function insertPeopleEntries(
           e.entry ->> 'operation', e.entry ->> 'kind', e.entry ->> 'object', e.entry -> 'key', e.entry -> 'fields'
         from entry e
       ),
-      ${marking(realm, except, asked)}`.execute(tx)
-    owned.push(...rows.filter(({ source }) => source))
+      ${marking(realm, except, asked)}`.all(tx)
+    owned.push(...touched.filter((row) => row.source !== null))
   }
   return owned
 }

@@ -1,6 +1,7 @@
 // Leases: which of several processes may do something. Only the clock of the database counts.
 import { sql } from 'kysely'
-import type { Transaction } from './database.ts'
+import { bigint, row, rows, text } from './row.ts'
+import type { Transaction } from './transaction.ts'
 import { waking } from './wake.ts'
 
 /** A lease as one process has it. */
@@ -25,15 +26,15 @@ export async function takeLease(
   { name, holder, seconds }: Omit<Lease, 'token'>,
   alone: boolean,
 ): Promise<number | undefined> {
-  const { rows } = await sql<{ token: number }>`
+  const lease = await rows(row({ token: bigint }))`
     insert into lease as l (name, holder, token, expires_at)
     select ${name}, ${holder}, 1, ${lasting(seconds)}
     where ${alone}::boolean
       or not exists (select from lease k where k.name = ${name} and k.expires_at > clock_timestamp())
     on conflict (name) do update set holder = ${holder}, token = l.token + 1, expires_at = ${lasting(seconds)}
       where ${alone}::boolean or l.expires_at <= clock_timestamp()
-    returning token`.execute(tx)
-  return rows[0]?.token
+    returning token`.first(tx)
+  return lease?.token
 }
 
 /** Keeps a lease for longer, also one that is over and that nobody else has taken. Gives whether it is still there. One statement. */
@@ -56,8 +57,8 @@ export async function releaseLease(tx: Transaction, { name, holder, token }: Lea
 
 /** Who took a lease last. One statement. */
 export async function selectHolder(tx: Transaction, name: string): Promise<string | undefined> {
-  const { rows } = await sql<{ holder: string }>`select holder from lease where name = ${name}`.execute(tx)
-  return rows[0]?.holder
+  const lease = await rows(row({ holder: text }))`select holder from lease where name = ${name}`.first(tx)
+  return lease?.holder
 }
 
 /** Whether nobody else has taken the lease until now. One statement. */

@@ -1,8 +1,9 @@
 // Attempts to log in, counted as failures in one statement: no two of them see the same count, however many servers there are.
 import { type RawBuilder, sql } from 'kysely'
 import type { Json } from '../kinds/fields.ts'
-import type { Transaction } from './database.ts'
-import { columns, type LoginFailures, type Subject } from './login-failures.ts'
+import { columns, loginFailuresRow, type Subject } from './login-failures.ts'
+import { json, optional, type RowOf, row, rows } from './row.ts'
+import type { Transaction } from './transaction.ts'
 
 /** What a realm says of failures. */
 export interface LockoutRules {
@@ -18,8 +19,14 @@ export interface LockoutRules {
   readonly maxOtpFailures: number
 }
 
-/** An attempt as it was counted; `before`: what of the row it has changed, null where there was none. */
-export type Counted = LoginFailures & { readonly before: Json }
+const countedRow = row({
+  ...loginFailuresRow.columns,
+  /** The values of the row that it has changed; null where there was no row. */
+  before: optional(json<Json>()),
+})
+
+/** An attempt as it was counted. */
+export type Counted = RowOf<typeof countedRow>
 
 /** One attempt. */
 export interface AttemptRow extends Subject {
@@ -32,11 +39,13 @@ export interface AttemptRow extends Subject {
 export async function countAttempt(
   tx: Transaction,
   realm: number,
-  { ofPerson, subject, now, address, otp }: AttemptRow,
-  rules: LockoutRules,
+  {
+    attempt: { ofPerson, subject, now, address, otp },
+    rules,
+  }: { readonly attempt: AttemptRow; readonly rules: LockoutRules },
 ): Promise<Counted | undefined> {
   const next = nextOf(now, otp, rules)
-  const { rows } = await sql<Counted>`
+  return rows(countedRow)`
     insert into login_failure as f (realm, of_person, subject, failed_at, address,
       failures, lockouts, otp_failures, locked_until, locked_for_good)
     select ${realm}::integer, ${ofPerson}::boolean, ${subject}::text, ${now}::timestamptz, ${address ?? null}::text, counted.*
@@ -50,16 +59,17 @@ export async function countAttempt(
         select jsonb_build_object('failed_at', b.failed_at, 'address', b.address, 'locked_until', b.locked_until,
           'lockouts', b.lockouts)
         from login_failure b where b.realm = ${realm} and b.of_person = ${ofPerson} and b.subject = ${subject}
-      ) as before`.execute(tx)
-  return rows[0]
+      ) as before`.first(tx)
 }
 
 /** Takes an attempt back that did not fail, and with it the lock that it would have been the reason for. One statement. */
 export async function takeBack(
   tx: Transaction,
   realm: number,
-  { ofPerson, subject, otp }: Subject & { readonly otp: boolean },
-  { failedAt, lockedUntil, lockedForGood, lockouts, before }: Counted,
+  {
+    attempt: { ofPerson, subject, otp },
+    counted: { failedAt, lockedUntil, lockedForGood, lockouts, before },
+  }: { readonly attempt: Subject & { readonly otp: boolean }; readonly counted: Counted },
 ): Promise<void> {
   await sql`
     update login_failure f set

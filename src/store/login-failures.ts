@@ -1,6 +1,7 @@
 // How often logging in has failed, and until when nobody is asked again.
 import { sql } from 'kysely'
-import type { Transaction } from './database.ts'
+import { boolean, integer, optional, type RowOf, row, rows, text, timestamp } from './row.ts'
+import type { Transaction } from './transaction.ts'
 
 /** Whose failures: of a person by id, or of names that nobody has. */
 export interface Subject {
@@ -8,16 +9,19 @@ export interface Subject {
   readonly subject: string
 }
 
+/** Describes what has been counted. */
+export const loginFailuresRow = row({
+  failures: integer,
+  lockouts: integer,
+  otpFailures: integer,
+  failedAt: optional(timestamp),
+  address: optional(text),
+  lockedUntil: optional(timestamp),
+  lockedForGood: boolean,
+})
+
 /** What has been counted. */
-export interface LoginFailures {
-  readonly failures: number
-  readonly lockouts: number
-  readonly otpFailures: number
-  readonly failedAt: Date | null
-  readonly address: string | null
-  readonly lockedUntil: Date | null
-  readonly lockedForGood: boolean
-}
+export type LoginFailures = RowOf<typeof loginFailuresRow>
 
 /** A row `f`. */
 export const columns = sql`f.failures, f.lockouts, f.otp_failures as "otpFailures", f.failed_at as "failedAt", f.address,
@@ -57,7 +61,6 @@ export async function unlock(
 
 /** What has been counted of a person. One statement. */
 export async function findFailures(tx: Transaction, realm: number, user: string): Promise<LoginFailures | undefined> {
-  const { rows } = await sql<LoginFailures>`
-    select ${columns} from login_failure f where f.realm = ${realm} and f.of_person and f.subject = ${user}`.execute(tx)
-  return rows[0]
+  return rows(loginFailuresRow)`
+    select ${columns} from login_failure f where f.realm = ${realm} and f.of_person and f.subject = ${user}`.first(tx)
 }

@@ -1,6 +1,6 @@
 // The client scopes that make tokens, with their mappers.
-import { sql } from 'kysely'
-import type { Transaction } from './database.ts'
+import { boolean, json, optional, type RowOf, row, rows, text } from './row.ts'
+import type { Transaction } from './transaction.ts'
 
 /** A protocol mapper as it is kept. */
 export interface StoredMapper {
@@ -10,14 +10,23 @@ export interface StoredMapper {
   readonly config: Readonly<Record<string, string>>
 }
 
-/** A client scope, or the client itself, with the protocol mappers that it has. */
-export interface MapperHolder {
-  readonly id: string
+const mapperHolderRow = row({
+  id: text,
   /** Name of the client scope; null: it is the client. */
-  readonly name: string | null
+  name: optional(text),
   /** Whether the scope of a token names it. */
-  readonly shown: boolean
-  readonly mappers: readonly StoredMapper[]
+  shown: boolean,
+  mappers: json<readonly StoredMapper[]>(),
+})
+
+/** A client scope, or the client itself, with the protocol mappers that it has. */
+export type MapperHolder = RowOf<typeof mapperHolderRow>
+
+/** The id of a client, names of its client scopes, and the protocol of the mappers. */
+export interface MapperSearch {
+  readonly client: string
+  readonly names: readonly string[]
+  readonly protocol: string
 }
 
 /**
@@ -27,11 +36,9 @@ export interface MapperHolder {
 export async function selectMappers(
   tx: Transaction,
   realm: number,
-  client: string,
-  names: readonly string[],
-  protocol: string,
+  { client, names, protocol }: MapperSearch,
 ): Promise<MapperHolder[]> {
-  const { rows } = await sql<MapperHolder>`
+  return rows(mapperHolderRow)`
     with holder as (
       select s.id, s.name, coalesce(s.body -> 'attributes' ->> 'include.in.token.scope', 'true') <> 'false' as shown,
         s.id as client_scope, null::text as client
@@ -48,6 +55,5 @@ export async function selectMappers(
         where m.realm = ${realm} and (m.client_scope = h.client_scope or m.client = h.client)
           and coalesce(m.body ->> 'protocol', 'openid-connect') = ${protocol}) as mappers
     from holder h
-    order by h.name nulls last`.execute(tx)
-  return rows
+    order by h.name nulls last`.all(tx)
 }

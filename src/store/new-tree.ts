@@ -2,9 +2,9 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { KindName } from '../kinds/kind.ts'
 import { executionUpsert } from './authentication-flows.ts'
-import type { Transaction } from './database.ts'
 import { insertion } from './objects.ts'
 import { relationInsertion } from './relations.ts'
+import type { Transaction } from './transaction.ts'
 
 /** Rows of objects of several kinds, what these contain first; each list as the text that its statement takes. */
 export interface NewTree {
@@ -15,11 +15,15 @@ export interface NewTree {
 }
 
 /** Writes the rows of a tree, a chunk of each at most. References are checked when all are there. One statement. */
-export async function insertTree(tx: Transaction, realm: number, version: number, tree: NewTree): Promise<void> {
+export async function insertTree(
+  tx: Transaction,
+  realm: number,
+  { version, tree }: { readonly version: number; readonly tree: NewTree },
+): Promise<void> {
   const parts = [
-    ...tree.objects.map(({ kind, rows }) => insertion(realm, kind, version, rows)),
+    ...tree.objects.map(({ kind, rows }) => insertion(realm, { kind, version, rows })),
     executionUpsert(realm, tree.executions),
-    ...tree.relations.map(({ kind, field, elements }) => relationInsertion(realm, kind, field, elements)),
+    ...tree.relations.map(({ kind, field, elements }) => relationInsertion(realm, { kind, field, elements })),
   ]
   const named = parts.map((part, at): RawBuilder<unknown> => sql`${sql.ref(`part_${at}`)} as (${part})`)
   await sql`with ${sql.join(named)} select`.execute(tx)

@@ -2,20 +2,20 @@
 import { type RawBuilder, sql } from 'kysely'
 import { kinds } from '../kinds/index.ts'
 import type { Key, KindName } from '../kinds/kind.ts'
-import type { ObjectFilter } from './objects.ts'
+import type { ObjectFilter } from './object-filter.ts'
 import { type RelationTable, type Table, tables } from './tables.ts'
 
 /** The natural key of the row `alias` as a JSON array. */
-export function keyOf(kind: KindName, alias: string): RawBuilder<Key> {
+export function keyOf(kind: KindName, alias: string): RawBuilder<unknown> {
   const table = tables[kind]
   const name = sql`${sql.ref(alias)}.${sql.ref(table.key)}`
   return Object.entries(table.parents).reduceRight((otherwise, [parent, column]) => {
     const of = tables[parent as KindName]
     const parentKey = sql`(select p.${sql.ref(of.key)} from ${sql.table(of.name)} p
         where p.realm = ${sql.ref(alias)}.realm and p.id = ${sql.ref(alias)}.${sql.ref(column)})`
-    return sql<Key>`case when ${sql.ref(alias)}.${sql.ref(column)} is not null
+    return sql`case when ${sql.ref(alias)}.${sql.ref(column)} is not null
         then jsonb_build_array(${sql.lit(parent)}, ${parentKey}, ${name}) else ${otherwise} end`
-  }, sql<Key>`jsonb_build_array(${name})`)
+  }, sql`jsonb_build_array(${name})`)
 }
 
 /** The representation of the row t less natural key, references and relations. */
@@ -72,7 +72,8 @@ function among(kind: KindName, field: string, target: KindName): RawBuilder<unkn
 }
 
 /** Which rows t of a kind the filter means. */
-export function conditions(kind: KindName, table: Table, realm: number, filter: ObjectFilter): RawBuilder<unknown> {
+export function conditions(kind: KindName, realm: number, filter: ObjectFilter): RawBuilder<unknown> {
+  const table = tables[kind]
   const any: RawBuilder<unknown>[] = []
   if (filter.ids) any.push(sql`t.id = any(${filter.ids})`)
   if (filter.keys) any.push(...keyConditions(table, realm, filter.keys))
@@ -140,8 +141,9 @@ export function relationTable(kind: KindName, field: string): RelationTable {
 
 /** The columns of owner and target, with the member of an element that fills them; the realm owns by its number. */
 export function relationColumns(relation: RelationTable): [column: string, member: string][] {
+  if (relation.owner === 'realm') return [[relation.target, 'target']]
   return [
-    ...(relation.owner === 'realm' ? [] : [[relation.owner, 'owner'] as [string, string]]),
+    [relation.owner, 'owner'],
     [relation.target, 'target'],
   ]
 }

@@ -3,24 +3,42 @@ import { type RawBuilder, sql } from 'kysely'
 import { kinds } from '../kinds/index.ts'
 import type { Key, KindName, Representation } from '../kinds/kind.ts'
 import { chunks } from '../lib/chunks.ts'
-import type { Transaction } from './database.ts'
+
+import { type EditorRecord, settingEditor } from './client-editors.ts'
+import type { ObjectFilter } from './object-filter.ts'
 import { bodyOf, conditions, each, keyOf, parentOf, referencesOf, relationsOf } from './object-sql.ts'
+import { bigint, json, optional, type RowOf, row, rows, text } from './row.ts'
 import { tables } from './tables.ts'
+import type { Transaction } from './transaction.ts'
+
+/** The object to which another one belongs. */
+interface ParentObject {
+  readonly kind: KindName
+  readonly id: string
+}
+
+const keyRow = row({
+  id: text,
+  /** Number of the journal entry that last changed it. */
+  version: bigint,
+  key: json<Key>(),
+})
+
+const objectRow = row({
+  ...keyRow.columns,
+  parent: optional(json<ParentObject>()),
+  /** The representation less natural key, references and relations. Secrets are sealed. */
+  body: json<Representation>(),
+  /** References: field, or `field.key` of a map → id and natural key. */
+  references: json<Readonly<Record<string, { readonly id: string; readonly key: Key }>>>(),
+  /** Relations: field → natural keys; those of siblings are relative to their parent. */
+  relations: json<Readonly<Record<string, readonly Key[]>>>(),
+})
 
 /** An object as it is kept. */
-export interface StoredObject {
-  readonly id: string
-  /** Number of the journal entry that last changed it. */
-  readonly version: number
-  readonly key: Key
-  /** The parent; absent when it belongs to the realm itself. */
-  readonly parent?: { readonly kind: KindName; readonly id: string }
-  /** The representation less natural key, references and relations. Secrets are sealed. */
-  readonly body: Representation
-  /** References: field, or `field.key` of a map → id and natural key. */
-  readonly references: Readonly<Record<string, { readonly id: string; readonly key: Key }>>
-  /** Relations: field → natural keys; those of siblings are relative to their parent. */
-  readonly relations: Readonly<Record<string, readonly Key[]>>
+export interface StoredObject extends Omit<RowOf<typeof objectRow>, 'parent'> {
+  /** Absent when it belongs to the realm itself. */
+  readonly parent?: ParentObject
 }
 
 /** A row to write. */
@@ -28,32 +46,12 @@ export interface ObjectRow {
   readonly id: string
   readonly name: string
   readonly body: Representation
-  readonly parent?: { readonly kind: KindName; readonly id: string }
+  readonly parent?: ParentObject
   /** Texts with columns of their own, by field; absent and null are the same. */
   readonly columns: Readonly<Record<string, string | null>>
   /** Ids by the reference's field; absent and null are the same. */
   readonly references: Readonly<Record<string, string | null>>
 }
-
-/** Which objects of a realm: those of any of these. Nothing stated: all. */
-export interface ObjectFilter {
-  readonly ids?: readonly string[]
-  readonly keys?: readonly Key[]
-  readonly parents?: { readonly kind: KindName; readonly ids: readonly string[] }
-  /** Only those that belong to the realm itself. */
-  readonly topLevel?: true
-  /** Part of the natural key, in any case. */
-  readonly search?: string
-  /** Part of the representation as it is kept: these values, nested. */
-  readonly containing?: Representation
-  /** What the caller may see. */
-  readonly visible?: Visibility
-  readonly first?: number
-  readonly max?: number
-}
-
-/** What a caller may see of a kind: everything, or the objects with these ids. */
-export type Visibility = 'all' | { readonly ids: readonly string[] }
 
 /** Rows per statement of a bulk write. */
 export const CHUNK = 5_000
@@ -62,8 +60,7 @@ export const CHUNK = 5_000
 export async function selectObjects(
   tx: Transaction,
   realm: number,
-  kind: KindName,
-  filter: ObjectFilter,
+  { kind, filter }: { readonly kind: KindName; readonly filter: ObjectFilter },
 ): Promise<StoredObject[]> {
   const table = tables[kind]
   const offset = filter.first ? sql`offset ${filter.first}` : sql``
@@ -71,7 +68,7 @@ export async function selectObjects(
   return select(
     tx,
     kind,
-    sql`where t.${sql.ref(table.realm)} = ${realm} and ${conditions(kind, table, realm, filter)}
+    sql`where t.${sql.ref(table.realm)} = ${realm} and ${conditions(kind, realm, filter)}
     order by t.${sql.ref(table.key)}, t.id ${offset} ${limit}`,
   )
 }
@@ -82,59 +79,77 @@ export function selectEveryRealm(tx: Transaction): Promise<StoredObject[]> {
 }
 
 async function select(tx: Transaction, kind: KindName, which: RawBuilder<unknown>): Promise<StoredObject[]> {
-  const { rows } = await sql<StoredRow>`
+  const objects = await rows(objectRow)`
     select t.id, t.version, ${keyOf(kind, 't')} as key, ${bodyOf(kind)} as body,
       ${parentOf(kind)} as parent,
       ${referencesOf(kind)} as "references",
       ${relationsOf(kind)} as relations
-    from ${sql.table(tables[kind].name)} t ${which}`.execute(tx)
-  return rows.map(({ parent, ...row }) => ({ ...row, ...(parent && { parent }) }))
+    from ${sql.table(tables[kind].name)} t ${which}`.all(tx)
+  return objects.map(({ parent, ...row }) => ({ ...row, ...(parent && { parent }) }))
 }
 
 /** What identifies objects, without what they say. One statement. */
 export async function selectKeys(
   tx: Transaction,
   realm: number,
-  kind: KindName,
-  filter: ObjectFilter,
-): Promise<{ id: string; version: number; key: Key }[]> {
+  { kind, filter }: { readonly kind: KindName; readonly filter: ObjectFilter },
+): Promise<RowOf<typeof keyRow>[]> {
   const table = tables[kind]
-  const { rows } = await sql<{ id: string; version: number; key: Key }>`
+  return rows(keyRow)`
     select t.id, t.version, ${keyOf(kind, 't')} as key
     from ${sql.table(table.name)} t
-    where t.${sql.ref(table.realm)} = ${realm} and ${conditions(kind, table, realm, filter)}`.execute(tx)
-  return rows
+    where t.${sql.ref(table.realm)} = ${realm} and ${conditions(kind, realm, filter)}`.all(tx)
+}
+
+/** Rows of one kind to write; `version`: number of the journal entry that does. */
+export interface NewObjects {
+  readonly kind: KindName
+  readonly version: number
+  readonly rows: readonly ObjectRow[]
 }
 
 /** Writes new objects. One statement per chunk. */
 export async function insertObjects(
   tx: Transaction,
   realm: number,
-  kind: KindName,
-  version: number,
-  rows: readonly ObjectRow[],
+  { kind, version, rows }: NewObjects,
 ): Promise<void> {
-  for (const chunk of chunks(rows, CHUNK)) await insertion(realm, kind, version, recordset(kind, chunk)).execute(tx)
+  for (const chunk of chunks(rows, CHUNK))
+    await insertion(realm, { kind, version, rows: recordset(kind, chunk) }).execute(tx)
 }
 
 /** The statement that writes new objects, of the text of their rows. */
-export function insertion(realm: number, kind: KindName, version: number, rows: string): RawBuilder<unknown> {
+export function insertion(
+  realm: number,
+  { kind, version, rows }: { readonly kind: KindName; readonly version: number; readonly rows: string },
+): RawBuilder<unknown> {
   const table = tables[kind]
   const columns = [table.parents, table.columns, table.folded, table.references].flatMap((some) => Object.values(some))
+  const computed = Object.entries(table.computed)
   return sql`
-    insert into ${sql.table(table.name)} (realm, id, ${sql.ref(table.key)}, version, body${each(columns, (c) => sql`, ${sql.ref(c)}`)})
-    select ${realm}::integer, x.id, x.name, ${version}::bigint, x.body${each(columns, (c) => sql`, x.${sql.ref(c)}`)}
+    insert into ${sql.table(table.name)} (realm, id, ${sql.ref(table.key)}, version, body${each(
+      [...columns, ...computed.map(([column]) => column)],
+      (c) => sql`, ${sql.ref(c)}`,
+    )})
+    select ${realm}::integer, x.id, x.name, ${version}::bigint, x.body${each(columns, (c) => sql`, x.${sql.ref(c)}`)}${each(
+      computed,
+      ([, value]) => sql`, ${value(realm)}`,
+    )}
     from jsonb_to_recordset(${rows}::jsonb)
       as x(id text, name text, body jsonb${each(columns, (c) => sql`, ${sql.ref(c)} text`)})`
 }
 
-/** Replaces natural key, body and references of objects that exist. One statement per chunk. */
+/** Rows that replace those that exist. */
+export interface ObjectUpdates extends NewObjects {
+  /** Of clients. */
+  readonly editor?: EditorRecord | undefined
+}
+
+/** Replaces natural key, body and references of objects that exist, and records who edited clients. One statement per chunk. */
 export async function updateObjects(
   tx: Transaction,
   realm: number,
-  kind: KindName,
-  version: number,
-  rows: readonly ObjectRow[],
+  { kind, version, rows, editor }: ObjectUpdates,
 ): Promise<void> {
   const table = tables[kind]
   const columns = [table.columns, table.folded, table.references].flatMap((some) => Object.values(some))
@@ -143,7 +158,7 @@ export async function updateObjects(
   for (const chunk of chunks(rows, CHUNK)) {
     await sql`
       update ${sql.table(table.name)} t
-      set ${sql.ref(table.key)} = x.name, version = ${next}, body = x.body${each(columns, (c) => sql`, ${sql.ref(c)} = x.${sql.ref(c)}`)}
+      set ${sql.ref(table.key)} = x.name, version = ${next}, body = x.body${each(columns, (c) => sql`, ${sql.ref(c)} = x.${sql.ref(c)}`)}${editor ? settingEditor(editor) : sql``}
       from jsonb_to_recordset(${recordset(kind, chunk)}::jsonb)
         as x(id text, name text, body jsonb${each(columns, (c) => sql`, ${sql.ref(c)} text`)})
       where t.${sql.ref(table.realm)} = ${realm} and t.id = x.id`.execute(tx)
@@ -154,8 +169,7 @@ export async function updateObjects(
 export async function deleteObjects(
   tx: Transaction,
   realm: number,
-  kind: KindName,
-  ids: readonly string[],
+  { kind, ids }: { readonly kind: KindName; readonly ids: readonly string[] },
 ): Promise<void> {
   const table = tables[kind]
   await sql`delete from ${sql.table(table.name)} where ${sql.ref(table.realm)} = ${realm} and id = any(${ids})`.execute(
@@ -167,9 +181,7 @@ export async function deleteObjects(
 export async function touchObjects(
   tx: Transaction,
   realm: number,
-  kind: KindName,
-  version: number,
-  ids: readonly string[],
+  { kind, version, ids }: { readonly kind: KindName; readonly version: number; readonly ids: readonly string[] },
 ): Promise<void> {
   const table = tables[kind]
   const next = kinds[kind].people ? sql`version + 1` : sql`${version}::bigint`
@@ -177,8 +189,6 @@ export async function touchObjects(
     update ${sql.table(table.name)} set version = ${next}
     where ${sql.ref(table.realm)} = ${realm} and id = any(${ids})`.execute(tx)
 }
-
-type StoredRow = Omit<StoredObject, 'parent'> & { parent: StoredObject['parent'] | null }
 
 /** Rows as the text that a statement takes. */
 export function recordset(kind: KindName, rows: readonly ObjectRow[]): string {

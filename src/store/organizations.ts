@@ -2,9 +2,11 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Representation } from '../kinds/kind.ts'
 import { chunks } from '../lib/chunks.ts'
-import type { Transaction } from './database.ts'
 import { containing, matching } from './like.ts'
-import { CHUNK, type Visibility } from './objects.ts'
+import type { Visibility } from './object-filter.ts'
+import { CHUNK } from './objects.ts'
+import { boolean, countRow, idRow, type RowOf, row, rows, text } from './row.ts'
+import type { Transaction } from './transaction.ts'
 
 /** A domain of an organization; `verified`: null keeps what is there. */
 export interface Domain {
@@ -13,25 +15,25 @@ export interface Domain {
   readonly verified: boolean | null
 }
 
+const domainRow = row({ organization: text, name: text, verified: boolean })
+
 /** The domains of organizations, by name. One statement. */
 export async function selectDomains(
   tx: Transaction,
   realm: number,
   organizations: readonly string[],
-): Promise<(Domain & { readonly verified: boolean })[]> {
-  const { rows } = await sql<Domain & { verified: boolean }>`
+): Promise<RowOf<typeof domainRow>[]> {
+  return rows(domainRow)`
     select organization, name, verified from organization_domain
     where realm = ${realm} and organization = any(${organizations})
-    order by name`.execute(tx)
-  return rows
+    order by name`.all(tx)
 }
 
 /** Takes from organizations the domains that are not among these. One statement. */
 export async function deleteOtherDomains(
   tx: Transaction,
   realm: number,
-  organizations: readonly string[],
-  domains: readonly Domain[],
+  { organizations, domains }: { readonly organizations: readonly string[]; readonly domains: readonly Domain[] },
 ): Promise<void> {
   await sql`
     delete from organization_domain d
@@ -46,12 +48,11 @@ export async function selectDomainHolders(
   realm: number,
   names: readonly string[],
 ): Promise<{ domain: string; organization: string; name: string }[]> {
-  const { rows } = await sql<{ domain: string; organization: string; name: string }>`
+  return rows(row({ domain: text, organization: text, name: text }))`
     select d.name as domain, o.id as organization, o.display_name as name
     from organization_domain d join organization o on o.realm = d.realm and o.id = d.organization
     where d.realm = ${realm} and d.name = any(${names})
-    order by d.name`.execute(tx)
-  return rows
+    order by d.name`.all(tx)
 }
 
 /** Gives organizations domains. One statement per chunk. */
@@ -70,13 +71,12 @@ export async function upsertDomains(tx: Transaction, realm: number, domains: rea
 export async function selectTakenNames(
   tx: Transaction,
   realm: number,
-  names: readonly string[],
-  except: readonly string[],
+  { names, except }: { readonly names: readonly string[]; readonly except: readonly string[] },
 ): Promise<string[]> {
-  const { rows } = await sql<{ name: string }>`
+  const taken = await rows(row({ name: text }))`
     select display_name as name from organization
-    where realm = ${realm} and display_name = any(${names}) and id <> all(${except})`.execute(tx)
-  return rows.map(({ name }) => name)
+    where realm = ${realm} and display_name = any(${names}) and id <> all(${except})`.all(tx)
+  return taken.map(({ name }) => name)
 }
 
 /** Which organizations of a realm: those of all of these. */
@@ -101,22 +101,21 @@ export interface Page {
 export async function searchOrganizations(
   tx: Transaction,
   realm: number,
-  search: OrganizationSearch,
-  { first, max }: Page,
+  { search, page: { first, max } }: { readonly search: OrganizationSearch; readonly page: Page },
 ): Promise<string[]> {
   const limit = max === undefined ? sql`` : sql`limit ${max}`
-  const { rows } = await sql<{ id: string }>`
+  const organizations = await rows(idRow)`
     select o.id from organization o where o.realm = ${realm} and ${organizationConditions(search)}
-    order by o.display_name offset ${first ?? 0} ${limit}`.execute(tx)
-  return rows.map(({ id }) => id)
+    order by o.display_name offset ${first ?? 0} ${limit}`.all(tx)
+  return organizations.map(({ id }) => id)
 }
 
 /** How many organizations are looked for. One statement. */
 export async function countOrganizations(tx: Transaction, realm: number, search: OrganizationSearch): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
+  const { count } = await rows(countRow)`
     select count(*)::integer as count from organization o
-    where o.realm = ${realm} and ${organizationConditions(search)}`.execute(tx)
-  return rows[0]!.count
+    where o.realm = ${realm} and ${organizationConditions(search)}`.one(tx)
+  return count
 }
 
 /** Which members of an organization: those of all of these. */
@@ -133,9 +132,11 @@ export interface MemberSearch {
 export async function searchMembers(
   tx: Transaction,
   realm: number,
-  organization: string,
-  { part, whole, managed }: MemberSearch,
-  { first, max }: Page,
+  {
+    organization,
+    search: { part, whole, managed },
+    page: { first, max },
+  }: { readonly organization: string; readonly search: MemberSearch; readonly page: Page },
 ): Promise<string[]> {
   const conditions = [
     sql`m.realm = ${realm} and m.organization = ${organization}`,
@@ -144,20 +145,20 @@ export async function searchMembers(
     ...(managed === undefined ? [] : [sql`${isManaged} = ${managed}`]),
   ]
   const limit = max === undefined ? sql`` : sql`limit ${max}`
-  const { rows } = await sql<{ id: string }>`
+  const members = await rows(idRow)`
     select u.id from user_organization m
     join user_account u on u.realm = m.realm and u.id = m.user_account
     where ${sql.join(conditions, sql` and `)}
-    order by u.username offset ${first ?? 0} ${limit}`.execute(tx)
-  return rows.map(({ id }) => id)
+    order by u.username offset ${first ?? 0} ${limit}`.all(tx)
+  return members.map(({ id }) => id)
 }
 
 /** How many members an organization has. One statement. */
 export async function countMembers(tx: Transaction, realm: number, organization: string): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
+  const { count } = await rows(countRow)`
     select count(*)::integer as count from user_organization
-    where realm = ${realm} and organization = ${organization}`.execute(tx)
-  return rows[0]!.count
+    where realm = ${realm} and organization = ${organization}`.one(tx)
+  return count
 }
 
 /** Ids of the people whose accounts the organizations made. One statement. */
@@ -166,10 +167,10 @@ export async function selectManaged(
   realm: number,
   organizations: readonly string[],
 ): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
+  const people = await rows(idRow)`
     select distinct user_account as id from user_managing_organization
-    where realm = ${realm} and organization = any(${organizations})`.execute(tx)
-  return rows.map(({ id }) => id)
+    where realm = ${realm} and organization = any(${organizations})`.all(tx)
+  return people.map(({ id }) => id)
 }
 
 /** Ids of the identity providers of organizations. One statement. */
@@ -178,10 +179,10 @@ export async function selectProvidersOf(
   realm: number,
   organizations: readonly string[],
 ): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
+  const providers = await rows(idRow)`
     select id from identity_provider
-    where realm = ${realm} and organization = any(${organizations})`.execute(tx)
-  return rows.map(({ id }) => id)
+    where realm = ${realm} and organization = any(${organizations})`.all(tx)
+  return providers.map(({ id }) => id)
 }
 
 const isManaged = sql`exists (select from user_managing_organization g

@@ -2,8 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { chunks } from '../lib/chunks.ts'
-import type { Transaction } from './database.ts'
 import { CHUNK } from './objects.ts'
+import { countRow, integer, type RowOf, row, rows, text } from './row.ts'
+import type { Transaction } from './transaction.ts'
 
 /** A message to keep: which kind, and what only its kind understands, sealed. */
 export interface Sealed {
@@ -11,21 +12,24 @@ export interface Sealed {
   readonly body: string
 }
 
-/** A message that one process has taken, to try to deliver it. */
-export interface Claimed extends Sealed {
-  readonly realm: number
-  readonly realmName: string
-  readonly id: string
+const claimedRow = row({
+  kind: text,
+  body: text,
+  realm: integer,
+  realmName: text,
+  id: text,
   /** Which attempt this is, from 1. */
-  readonly attempts: number
-}
+  attempts: integer,
+})
+
+/** A message that one process has taken, to try to deliver it. */
+export type Claimed = RowOf<typeof claimedRow>
 
 /** Keeps messages. One statement per chunk. */
 export async function insertMessages(
   tx: Transaction,
   realm: number,
-  due: Date,
-  messages: readonly Sealed[],
+  { due, messages }: { readonly due: Date; readonly messages: readonly Sealed[] },
 ): Promise<void> {
   for (const chunk of chunks(messages, CHUNK)) {
     const rows = chunk.map((message) => ({ ...message, id: randomUUID() }))
@@ -41,7 +45,7 @@ export async function insertMessages(
  * when the process dies meanwhile. One statement.
  */
 export async function claimMessage(tx: Transaction, now: Date, leaseEnd: Date): Promise<Claimed | undefined> {
-  const { rows } = await sql<Claimed>`
+  return rows(claimedRow)`
     with taken as materialized (
       select x.realm, x.id, r.name
       from outbox x join realm r on r.number = x.realm
@@ -51,8 +55,7 @@ export async function claimMessage(tx: Transaction, now: Date, leaseEnd: Date): 
     update outbox o set due = ${leaseEnd}::timestamptz, attempts = o.attempts + 1
     from taken
     where o.realm = taken.realm and o.id = taken.id
-    returning o.realm, taken.name as "realmName", o.id, o.kind, o.body, o.attempts`.execute(tx)
-  return rows[0]
+    returning o.realm, taken.name as "realmName", o.id, o.kind, o.body, o.attempts`.first(tx)
 }
 
 /** Forgets a message that has been delivered, or never will be; unless somebody has taken it again. One statement. */
@@ -69,7 +72,7 @@ export async function postponeMessage(tx: Transaction, { realm, id, attempts }: 
 
 /** How many messages of all realms wait. One statement. */
 export async function countMessages(tx: Transaction): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*)::integer as count from realm r join outbox o on o.realm = r.number`.execute(tx)
-  return rows[0]!.count
+  const { count } = await rows(countRow)`
+    select count(*)::integer as count from realm r join outbox o on o.realm = r.number`.one(tx)
+  return count
 }

@@ -1,7 +1,8 @@
 // Plans that wait for somebody. A plan is of a run, and so of all realms that its sources state.
 import { sql } from 'kysely'
-import type { Transaction } from './database.ts'
 import type { Actor } from './journal.ts'
+import { boolean, json, optional, type RowOf, row, rows, text, timestamp } from './row.ts'
+import type { Transaction } from './transaction.ts'
 
 /** What a kept plan does in one realm. */
 export interface PlanOfRealm {
@@ -10,9 +11,9 @@ export interface PlanOfRealm {
   /** Of what the plan does there. */
   readonly digest: string
   /** Whether that is anything. */
-  readonly acts: boolean
+  readonly hasChanges: boolean
   /** Why it waits for an approval. */
-  readonly guards: readonly { readonly guard: string; readonly message: string; readonly about: readonly string[] }[]
+  readonly guards: readonly { readonly guard: string; readonly message: string; readonly objects: readonly string[] }[]
 }
 
 /** A plan to keep. */
@@ -31,18 +32,29 @@ export interface NewPlan {
   readonly expires: Date
 }
 
-/** A plan as it is kept, without what is long. */
-export interface KeptPlan extends Omit<NewPlan, 'shown' | 'kept'> {
-  readonly realms: readonly (PlanOfRealm & { readonly appliedAt: string | null; readonly revision: number | null })[]
-  readonly approvedAt: Date | null
-  readonly approvedBy: string | null
+const keptPlanRow = row({
+  id: text,
+  digest: text,
+  sources: json<NewPlan['sources']>(),
+  runs: boolean,
+  madeAt: timestamp,
+  madeBy: json<Actor>(),
+  expires: timestamp,
+  realms: json<readonly (PlanOfRealm & { readonly appliedAt: string | null; readonly revision: number | null })[]>(),
+  approvedAt: optional(timestamp),
+  approvedBy: optional(text),
   /** People that it adopts get the credentials that are stated. */
-  readonly withCredentials: boolean
-}
+  withCredentials: boolean,
+})
+
+/** A plan as it is kept, without what is long. */
+export type KeptPlan = RowOf<typeof keptPlanRow>
+
+const wholePlanRow = row({ ...keptPlanRow.columns, shown: json<unknown>(), kept: optional(text) })
 
 const columns = sql`p.id, p.digest, p.sources, p.runs, p.made_at as "madeAt", p.made_by as "madeBy", p.expires,
   p.approved_at as "approvedAt", p.approved_by as "approvedBy", p.with_credentials as "withCredentials",
-  (select jsonb_agg(jsonb_build_object('name', r.name, 'digest', r.digest, 'acts', r.acts, 'guards', r.guards,
+  (select jsonb_agg(jsonb_build_object('name', r.name, 'digest', r.digest, 'hasChanges', r.has_changes, 'guards', r.guards,
       'appliedAt', r.applied_at, 'revision', r.revision) order by r.name)
     from plan_realm r where r.plan = p.id) as realms`
 
@@ -55,36 +67,30 @@ export async function insertPlan(tx: Transaction, plan: NewPlan, realms: readonl
         ${plan.runs}, ${plan.madeAt}::timestamptz, ${JSON.stringify(plan.madeBy)}::jsonb, ${plan.expires}::timestamptz)
       returning id
     )
-    insert into plan_realm (plan, name, digest, acts, guards)
-    select m.id, x.name, x.digest, x.acts, x.guards
+    insert into plan_realm (plan, name, digest, has_changes, guards)
+    select m.id, x.name, x.digest, x."hasChanges", x.guards
     from made m cross join jsonb_to_recordset(${JSON.stringify(realms)}::jsonb)
-      as x(name text, digest text, acts boolean, guards jsonb)`.execute(tx)
+      as x(name text, digest text, "hasChanges" boolean, guards jsonb)`.execute(tx)
 }
 
 /** Keeps the plan of a run that wanted to apply the same already: what is stated now counts, and who wants it. Gives it, if there is one. One statement. */
 export async function renewPlan(tx: Transaction, plan: NewPlan, now: Date): Promise<KeptPlan | undefined> {
-  const { rows } = await sql<KeptPlan>`
+  return rows(keptPlanRow)`
     update plan p set sources = ${JSON.stringify(plan.sources)}::jsonb, shown = ${plan.shown}::jsonb, kept = ${plan.kept},
       made_by = ${JSON.stringify(plan.madeBy)}::jsonb
     where p.runs and p.digest = ${plan.digest} and p.expires > ${now}::timestamptz and p.kept is not null
-    returning ${columns}`.execute(tx)
-  return rows[0]
+    returning ${columns}`.first(tx)
 }
 
 /** The plans that are kept, the latest first. One statement. */
 export async function selectPlans(tx: Transaction): Promise<KeptPlan[]> {
-  const { rows } = await sql<KeptPlan>`select ${columns} from plan p order by p.made_at desc, p.id`.execute(tx)
-  return rows
+  return rows(keptPlanRow)`select ${columns} from plan p order by p.made_at desc, p.id`.all(tx)
 }
 
 /** A plan by its id, with all of it. One statement. */
-export async function findPlan(
-  tx: Transaction,
-  id: string,
-): Promise<(KeptPlan & { readonly shown: unknown; readonly kept: string | null }) | undefined> {
-  const { rows } = await sql<KeptPlan & { shown: unknown; kept: string | null }>`
-    select ${columns}, p.shown, p.kept from plan p where p.id = ${id}`.execute(tx)
-  return rows[0]
+export async function findPlan(tx: Transaction, id: string): Promise<RowOf<typeof wholePlanRow> | undefined> {
+  return rows(wholePlanRow)`
+    select ${columns}, p.shown, p.kept from plan p where p.id = ${id}`.first(tx)
 }
 
 /** Lets a plan be applied; gives whether it still could be. One statement. */
@@ -106,32 +112,38 @@ export async function voidApproval(tx: Transaction, id: string): Promise<void> {
   )
 }
 
-/** An approval of what a plan does in a realm. */
-export interface Approval {
-  readonly plan: string
-  readonly by: string
-  readonly at: Date
-  readonly withCredentials: boolean
+const approvalRow = row({
+  plan: text,
+  by: text,
+  at: timestamp,
+  withCredentials: boolean,
   /** The plan as it was shown to whoever approved it. */
-  readonly shown: unknown
+  shown: json<unknown>(),
+})
+
+/** An approval of what a plan does in a realm. */
+export type Approval = RowOf<typeof approvalRow>
+
+/** What is to be approved: the content of a plan in a realm. `plan`: by this plan only. */
+export interface ApprovalSearch {
+  readonly name: string
+  readonly digest: string
+  readonly now: Date
+  readonly plan?: string | undefined
 }
 
 /** The approval of exactly that, if there is one: of any plan that does it, or of this one only. One statement. */
 export async function selectApproval(
   tx: Transaction,
-  name: string,
-  digest: string,
-  now: Date,
-  plan?: string,
+  { name, digest, now, plan }: ApprovalSearch,
 ): Promise<Approval | undefined> {
-  const { rows } = await sql<Approval>`
+  return rows(approvalRow)`
     select p.id as plan, p.approved_by as by, p.approved_at as at, p.with_credentials as "withCredentials", p.shown
     from plan_realm r join plan p on p.id = r.plan
     where r.name = ${name} and r.digest = ${digest} and r.applied_at is null
       and p.id = coalesce(${plan ?? null}::text, p.id)
       and p.approved_at is not null and p.expires > ${now}::timestamptz
-    order by p.approved_at, p.id limit 1`.execute(tx)
-  return rows[0]
+    order by p.approved_at, p.id limit 1`.first(tx)
 }
 
 /**
@@ -141,8 +153,7 @@ export async function selectApproval(
 export async function takePlan(
   tx: Transaction,
   id: string,
-  name: string,
-  { at, revision }: { readonly at: Date; readonly revision: number },
+  { name, at, revision }: { readonly name: string; readonly at: Date; readonly revision: number },
 ): Promise<boolean> {
   const { rows } = await sql`
     update plan_realm r set applied_at = ${at}::timestamptz, revision = ${revision}::bigint
@@ -152,7 +163,7 @@ export async function takePlan(
   await sql`
     update plan p set kept = null
     where p.id = ${id} and not exists (
-      select from plan_realm r where r.plan = p.id and r.acts and r.applied_at is null
+      select from plan_realm r where r.plan = p.id and r.has_changes and r.applied_at is null
     )`.execute(tx)
   return rows.length > 0
 }

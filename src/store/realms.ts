@@ -1,31 +1,34 @@
 // Realms by name: their numbers and their locks.
 import { sql } from 'kysely'
 import type { Representation } from '../kinds/kind.ts'
-import type { Transaction } from './database.ts'
+import { bigint, boolean, integer, json, type RowOf, row, rows, text } from './row.ts'
+import type { Transaction } from './transaction.ts'
+
+const realmRow = row({
+  number: integer,
+  id: text,
+  name: text,
+  enabled: boolean,
+  /** Tokens from before are void: seconds since 1970. */
+  notBefore: integer,
+  /** Whether what administrators do is kept as events. */
+  adminEventsEnabled: boolean,
+  /** Whether events of people are kept, of which types (none: the usual ones), and who else is told of them. */
+  eventsEnabled: boolean,
+  enabledEventTypes: json<readonly string[]>(),
+  eventsListeners: json<readonly string[]>(),
+  /** Number of the last entry of its journal of configuration: what was read at an earlier one may have changed. */
+  revision: bigint,
+  /** What passwords must fulfil. */
+  passwordPolicy: text,
+  /** Whether its people choose among languages. */
+  internationalized: boolean,
+  /** Whether the mail address of its people is their name. */
+  namedByMail: boolean,
+})
 
 /** What addresses a realm inside the store, and on the wire. */
-export interface RealmRow {
-  readonly number: number
-  readonly id: string
-  readonly name: string
-  readonly enabled: boolean
-  /** Tokens from before are void: seconds since 1970. */
-  readonly notBefore: number
-  /** Whether what administrators do is kept as events. */
-  readonly adminEventsEnabled: boolean
-  /** Whether events of people are kept, of which types (none: the usual ones), and who else is told of them. */
-  readonly eventsEnabled: boolean
-  readonly enabledEventTypes: readonly string[]
-  readonly eventsListeners: readonly string[]
-  /** Number of the last entry of its journal of configuration: what was read at an earlier one may have changed. */
-  readonly revision: number
-  /** What passwords must fulfil. */
-  readonly passwordPolicy: string
-  /** Whether its people choose among languages. */
-  readonly internationalized: boolean
-  /** Whether the mail address of its people is their name. */
-  readonly namedByMail: boolean
-}
+export type RealmRow = RowOf<typeof realmRow>
 
 const columns = sql`number, id, name, coalesce((body ->> 'enabled')::boolean, false) as enabled,
   coalesce((body ->> 'notBefore')::integer, 0) as "notBefore",
@@ -62,29 +65,23 @@ export async function findRealm(tx: Transaction, name: string): Promise<RealmRow
 
 /** The realms of these names, as far as they are there. One statement. */
 export async function findRealms(tx: Transaction, names: readonly string[]): Promise<RealmRow[]> {
-  const { rows } = await sql<RealmRow>`select ${columns} from realm where name = any(${names})`.execute(tx)
-  return rows
+  return rows(realmRow)`select ${columns} from realm where name = any(${names})`.all(tx)
 }
 
 /** The realms with these numbers, as far as they are there. One statement. */
 export async function findNumbered(tx: Transaction, numbers: readonly number[]): Promise<RealmRow[]> {
-  const { rows } = await sql<RealmRow>`select ${columns} from realm where number = any(${numbers}::integer[])`.execute(
-    tx,
-  )
-  return rows
+  return rows(realmRow)`select ${columns} from realm where number = any(${numbers}::integer[])`.all(tx)
 }
 
 /** All realms, by name. */
 export async function listRealms(tx: Transaction): Promise<RealmRow[]> {
-  const { rows } = await sql<RealmRow>`select ${columns} from realm order by name`.execute(tx)
-  return rows
+  return rows(realmRow)`select ${columns} from realm order by name`.all(tx)
 }
 
 /** Locks realms for a write of configuration, in numeric order: writers of one realm follow each other. One statement. */
 export async function lockRealms(tx: Transaction, names: readonly string[]): Promise<RealmRow[]> {
-  const { rows } = await sql<RealmRow>`
-    select ${columns} from realm where name = any(${names}) order by number for no key update`.execute(tx)
-  return rows
+  return rows(realmRow)`
+    select ${columns} from realm where name = any(${names}) order by number for no key update`.all(tx)
 }
 
 /** Makes the row of a realm and gives its number. Throws the database's unique violation. */
@@ -92,9 +89,9 @@ export async function insertRealm(
   tx: Transaction,
   realm: { id: string; name: string; version: number; body: Representation },
 ): Promise<number> {
-  const { rows } = await sql<{ number: number }>`
+  const { number } = await rows(row({ number: integer }))`
     insert into realm (id, name, version, body)
     values (${realm.id}, ${realm.name}, ${realm.version}, ${JSON.stringify(realm.body)}::jsonb)
-    returning number`.execute(tx)
-  return rows[0]!.number
+    returning number`.one(tx)
+  return number
 }

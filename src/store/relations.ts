@@ -2,24 +2,30 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { KindName } from '../kinds/kind.ts'
 import { chunks } from '../lib/chunks.ts'
-import type { Transaction } from './database.ts'
 import { each, naming, relationColumns, relationTable, shared } from './object-sql.ts'
 import { CHUNK } from './objects.ts'
+import { idRow, rows } from './row.ts'
 import { tables } from './tables.ts'
+import type { Transaction } from './transaction.ts'
+
+/** The fields of a kind that may name one of the targets. */
+export interface ReferrerSearch {
+  readonly kind: KindName
+  readonly fields: readonly string[]
+  readonly targets: readonly string[]
+}
 
 /** Ids of the objects of a kind whose references or relations name one of the targets. One statement. */
 export async function selectReferrers(
   tx: Transaction,
   realm: number,
-  kind: KindName,
-  fields: readonly string[],
-  targets: readonly string[],
+  { kind, fields, targets }: ReferrerSearch,
 ): Promise<string[]> {
   const table = tables[kind]
-  const { rows } = await sql<{ id: string }>`
+  const referrers = await rows(idRow)`
     select t.id from ${sql.table(table.name)} t
-    where t.${sql.ref(table.realm)} = ${realm} and (${sql.join(naming(table, fields, targets), sql` or `)})`.execute(tx)
-  return rows.map(({ id }) => id)
+    where t.${sql.ref(table.realm)} = ${realm} and (${sql.join(naming(table, fields, targets), sql` or `)})`.all(tx)
+  return referrers.map(({ id }) => id)
 }
 
 /** An element of a relation: ids of owner and target. */
@@ -28,20 +34,28 @@ export interface RelationElement {
   readonly target: string
 }
 
+/** Elements of the relation of a field. */
+export interface RelationRows {
+  readonly kind: KindName
+  readonly field: string
+  readonly elements: readonly RelationElement[]
+}
+
 /** Adds elements to a relation; what another field has that shares the table moves. One statement per chunk. */
 export async function insertRelation(
   tx: Transaction,
   realm: number,
-  kind: KindName,
-  field: string,
-  elements: readonly RelationElement[],
+  { kind, field, elements }: RelationRows,
 ): Promise<void> {
   for (const chunk of chunks(elements, CHUNK))
-    await relationInsertion(realm, kind, field, JSON.stringify(chunk)).execute(tx)
+    await relationInsertion(realm, { kind, field, elements: JSON.stringify(chunk) }).execute(tx)
 }
 
 /** The statement that adds elements to a relation, of their text. */
-export function relationInsertion(realm: number, kind: KindName, field: string, elements: string): RawBuilder<unknown> {
+export function relationInsertion(
+  realm: number,
+  { kind, field, elements }: { readonly kind: KindName; readonly field: string; readonly elements: string },
+): RawBuilder<unknown> {
   const relation = relationTable(kind, field)
   const columns = relationColumns(relation)
   const key = each(columns, ([c]) => sql`, ${sql.ref(c)}`)
@@ -60,9 +74,7 @@ export function relationInsertion(realm: number, kind: KindName, field: string, 
 export async function deleteRelation(
   tx: Transaction,
   realm: number,
-  kind: KindName,
-  field: string,
-  elements: readonly RelationElement[],
+  { kind, field, elements }: RelationRows,
 ): Promise<void> {
   const relation = relationTable(kind, field)
   const columns = relationColumns(relation)

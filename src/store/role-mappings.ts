@@ -1,13 +1,17 @@
 // Who has which role, and the role that everybody new gets.
 import { type RawBuilder, sql } from 'kysely'
-import type { Transaction } from './database.ts'
+import { boolean, json, optional, type RowOf, row, rows, text } from './row.ts'
+import type { Transaction } from './transaction.ts'
+
+/** Describes what a user may do. */
+export const holderRow = row({
+  enabled: boolean,
+  /** Roles by name, with the client that they belong to. */
+  roles: json<readonly { readonly name: string; readonly client: string | null }[]>(),
+})
 
 /** What a user may do now. */
-export interface Holder {
-  readonly enabled: boolean
-  /** Roles by name, with the client that they belong to. */
-  readonly roles: readonly { readonly name: string; readonly client: string | null }[]
-}
+export type Holder = RowOf<typeof holderRow>
 
 /** Gives users the role that everybody new gets. One statement. */
 export async function insertDefaultRole(tx: Transaction, realm: number, users: readonly string[]): Promise<void> {
@@ -26,23 +30,24 @@ export async function setDefaultRole(tx: Transaction, realm: number, role: strin
 
 /** The id of the role that everybody new gets. One statement. */
 export async function findDefaultRole(tx: Transaction, realm: number): Promise<string | undefined> {
-  const { rows } = await sql<{
-    role: string | null
-  }>`select default_role as role from realm where number = ${realm}`.execute(tx)
-  return rows[0]?.role ?? undefined
+  const settings = await rows(row({ role: optional(text) }))`
+    select default_role as role from realm where number = ${realm}`.first(tx)
+  return settings?.role ?? undefined
 }
 
-/** The role that everybody new in a realm gets, and the client that decides permissions of its administrators. */
-export interface DefaultRole {
+const defaultRoleRow = row({
   /** Id of the realm. */
-  readonly realm: string
-  readonly id: string
-  readonly name: string
-  readonly description: string | null
-  readonly composite: boolean
+  realm: text,
+  id: text,
+  name: text,
+  description: optional(text),
+  composite: boolean,
   /** Id of the client; null where there is none. */
-  readonly permissions: string | null
-}
+  permissions: optional(text),
+})
+
+/** The role that everybody new in a realm gets, and the client that decides permissions of its administrators. */
+export type DefaultRole = RowOf<typeof defaultRoleRow>
 
 /** The roles that everybody new gets, and the clients of that name, in the realms with these ids. One statement. */
 export async function selectDefaultRoles(
@@ -50,14 +55,13 @@ export async function selectDefaultRoles(
   realms: readonly string[],
   client: string,
 ): Promise<DefaultRole[]> {
-  const { rows } = await sql<DefaultRole>`
+  return rows(defaultRoleRow)`
     select r.id as realm, t.id, t.name, t.body ->> 'description' as description,
       exists (select from role_composite c where c.realm = t.realm and c.role = t.id) as composite,
       p.id as permissions
     from realm r join role t on t.realm = r.number and t.id = r.default_role
     left join client p on p.realm = r.number and p.client_id = ${client}
-    where r.id = any(${realms}::text[])`.execute(tx)
-  return rows
+    where r.id = any(${realms}::text[])`.all(tx)
 }
 
 /**
@@ -67,17 +71,15 @@ export async function selectDefaultRoles(
 export async function findHolder(
   tx: Transaction,
   realm: string,
-  user: string,
-  stop: string | undefined,
+  { user, stop }: { readonly user: string; readonly stop: string | undefined },
 ): Promise<Holder | undefined> {
-  const { rows } = await sql<Holder>`
+  return rows(holderRow)`
     with recursive asker as (
       select u.realm, u.id, u.body from realm r join user_account u on u.realm = r.number
       where r.name = ${realm} and u.id = ${user}
     ),
     ${heldByAsker(stop)}
-    select coalesce((a.body ->> 'enabled')::boolean, false) as enabled, ${rolesHeld} as roles from asker a`.execute(tx)
-  return rows[0]
+    select coalesce((a.body ->> 'enabled')::boolean, false) as enabled, ${rolesHeld} as roles from asker a`.first(tx)
 }
 
 /** Parts of a recursive query, after `asker` with a user's realm and id: `held` has the roles of that user. */

@@ -1,27 +1,30 @@
 // The end of sessions: by log-out, and because their time is over.
 import { sql } from 'kysely'
 import type { Representation } from '../kinds/kind.ts'
-import type { Transaction } from './database.ts'
 import { deleteOver } from './delete-over.ts'
+import { boolean, countRow, json, optional, type RowOf, row, rows, text } from './row.ts'
 import { chosen, type SessionFilter } from './session-filter.ts'
+import type { Transaction } from './transaction.ts'
+
+const endedPartRow = row({
+  session: text,
+  user: text,
+  offline: boolean,
+  /** The client's id, name and attributes. */
+  client: text,
+  clientId: text,
+  attributes: optional(json<Readonly<Record<string, string>>>()),
+  /** Whether the client wants to be told through the browser. */
+  frontchannel: boolean,
+  body: json<Representation>(),
+})
 
 /** What ended with a session at a client. */
-export interface EndedPart {
-  readonly session: string
-  readonly user: string
-  readonly offline: boolean
-  /** The client's id, name and attributes. */
-  readonly client: string
-  readonly clientId: string
-  readonly attributes: Readonly<Record<string, string>> | null
-  /** Whether the client wants to be told through the browser. */
-  readonly frontchannel: boolean
-  readonly body: Representation
-}
+export type EndedPart = RowOf<typeof endedPartRow>
 
 /** Ends sessions, and tells what the clients had of them. One statement. */
 export async function deleteSessions(tx: Transaction, realm: number, filter: SessionFilter): Promise<EndedPart[]> {
-  const { rows } = await sql<EndedPart>`
+  return rows(endedPartRow)`
     with parts as (
       select s.id as session, s.user_account as "user", s.offline, k.id as client, k.client_id as "clientId",
         k.body -> 'attributes' as attributes, c.body,
@@ -33,18 +36,16 @@ export async function deleteSessions(tx: Transaction, realm: number, filter: Ses
     ), ended as (
       delete from user_session s where ${chosen(realm, filter)}
     )
-    select * from parts`.execute(tx)
-  return rows
+    select * from parts`.all(tx)
 }
 
 /** Ends a client's parts of sessions, and the sessions whose last part that was. One statement. */
 export async function deleteParts(
   tx: Transaction,
   realm: number,
-  client: string,
-  which: Omit<SessionFilter, 'client'>,
+  { client, which }: { readonly client: string; readonly which: Omit<SessionFilter, 'client'> },
 ): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
+  const { count } = await rows(countRow)`
     with ended as (
       delete from client_session c using user_session s
       where c.realm = ${realm} and s.realm = c.realm and s.offline = c.offline and s.id = c.session
@@ -55,8 +56,8 @@ export async function deleteParts(
       where s.realm = ${realm} and s.offline = e.offline and s.id = e.session and not exists (
         select from client_session c where c.realm = s.realm and c.offline = s.offline and c.session = s.id and c.client <> ${client})
     )
-    select count(*)::integer as count from ended`.execute(tx)
-  return rows[0]!.count
+    select count(*)::integer as count from ended`.one(tx)
+  return count
 }
 
 /** A number of seconds among the settings of realm `r`; null where it says that there is no limit. */
@@ -64,7 +65,7 @@ const seconds = (name: string) => sql`nullif((r.body ->> ${sql.lit(name)})::doub
 
 /**
  * Forgets sessions that are over by the settings of their realm, at most so many; gives how many: the rule of `lifespanOf` in
- * service/sessions.ts, for all realms in one statement.
+ * service/login/sessions.ts, for all realms in one statement.
  */
 export function deleteOverSessions(tx: Transaction, now: Date, limit: number): Promise<number> {
   const ofSso = (name: string) =>

@@ -20,14 +20,17 @@ export interface SessionFilter {
   readonly user?: string
   readonly client?: string
   readonly offline?: boolean
+  /** Id of the session that stays. */
+  readonly except?: string | undefined
 }
 
 /** The condition that a session `s` is one of those. */
-export function chosen(realm: number, { id, user, client, offline }: SessionFilter) {
+export function chosen(realm: number, { id, user, client, offline, except }: SessionFilter) {
   return sql`s.realm = ${realm}
     ${id === undefined ? sql`` : sql`and s.id = ${id}`}
     ${user === undefined ? sql`` : sql`and s.user_account = ${user}`}
     ${offline === undefined ? sql`` : sql`and s.offline = ${offline}`}
+    ${except === undefined ? sql`` : sql`and s.id <> ${except}`}
     ${
       client === undefined
         ? sql``

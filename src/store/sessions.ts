@@ -1,21 +1,41 @@
 // Sessions: who is logged in since when, and with which clients. Offline sessions are the same, with a life of their own.
 import { sql } from 'kysely'
 import type { Representation } from '../kinds/kind.ts'
-import type { Transaction } from './database.ts'
+import { boolean, json, optional, type RowOf, row, rows, text, timestamp } from './row.ts'
 import { sessionColumns } from './session-filter.ts'
+import type { Transaction } from './transaction.ts'
+
+/** Describes a session as it is kept. */
+export const userSessionRow = row({
+  id: text,
+  offline: boolean,
+  /** The user's id. */
+  user: text,
+  startedAt: timestamp,
+  refreshedAt: timestamp,
+  rememberMe: boolean,
+  address: optional(text),
+  body: json<Representation>(),
+})
 
 /** A session of a user as it is kept. An offline session has the id of the session that it came from. */
-export interface UserSession {
-  readonly id: string
-  readonly offline: boolean
-  /** The user's id. */
-  readonly user: string
-  readonly startedAt: Date
-  readonly refreshedAt: Date
-  readonly rememberMe: boolean
-  readonly address: string | null
-  readonly body: Representation
-}
+export type UserSession = RowOf<typeof userSessionRow>
+
+/** The primary key of a session in its realm. */
+export type SessionKey = Pick<UserSession, 'id' | 'offline'>
+
+const sessionWithPartRow = row({
+  ...userSessionRow.columns,
+  /** Times in milliseconds since 1970. */
+  part: optional(
+    json<{
+      readonly client: string
+      readonly startedAt: number
+      readonly refreshedAt: number
+      readonly body: Representation
+    }>(),
+  ),
+})
 
 /** What a client has of a session. */
 export interface ClientSession {
@@ -40,8 +60,10 @@ export async function insertSession(tx: Transaction, realm: number, session: Use
 export async function putClientSession(
   tx: Transaction,
   realm: number,
-  { id, offline }: Pick<UserSession, 'id' | 'offline'>,
-  { client, startedAt, refreshedAt, body }: ClientSession,
+  {
+    session: { id, offline },
+    part: { client, startedAt, refreshedAt, body },
+  }: { readonly session: SessionKey; readonly part: ClientSession },
 ): Promise<void> {
   await sql`
     insert into client_session (realm, offline, session, client, started_at, refreshed_at, body)
@@ -56,14 +78,13 @@ export async function findSession(
   realm: number,
   { id, offline, client, lock }: { id: string; offline: boolean; client?: string | undefined; lock?: true },
 ): Promise<(UserSession & { readonly part?: ClientSession }) | undefined> {
-  const { rows } = await sql<UserSession & { part: ClientSession | null }>`
+  const found = await rows(sessionWithPartRow)`
     select ${sessionColumns}, case when c.client is not null then jsonb_build_object('client', c.client, 'body', c.body,
       'startedAt', extract(epoch from c.started_at) * 1000, 'refreshedAt', extract(epoch from c.refreshed_at) * 1000) end as part
     from user_session s
     left join client_session c on c.realm = s.realm and c.offline = s.offline and c.session = s.id and c.client = ${client ?? null}
     where s.realm = ${realm} and s.offline = ${offline} and s.id = ${id}
-    ${lock ? sql`for update of s` : sql``}`.execute(tx)
-  const [found] = rows
+    ${lock ? sql`for update of s` : sql``}`.first(tx)
   if (!found) return undefined
   const { part, ...session } = found
   return part
@@ -75,9 +96,11 @@ export async function findSession(
 export async function updateSession(
   tx: Transaction,
   realm: number,
-  { id, offline }: Pick<UserSession, 'id' | 'offline'>,
-  now: Date,
-  body: Representation,
+  {
+    session: { id, offline },
+    now,
+    body,
+  }: { readonly session: SessionKey; readonly now: Date; readonly body: Representation },
 ): Promise<void> {
   await sql`
     update user_session set refreshed_at = ${now}, body = ${JSON.stringify(body)}::jsonb
@@ -88,9 +111,11 @@ export async function updateSession(
 export async function touchSession(
   tx: Transaction,
   realm: number,
-  { id, offline }: Pick<UserSession, 'id' | 'offline'>,
-  client: string,
-  now: Date,
+  {
+    session: { id, offline },
+    client,
+    now,
+  }: { readonly session: SessionKey; readonly client: string; readonly now: Date },
 ): Promise<void> {
   await sql`
     with used as (

@@ -1,10 +1,11 @@
 // What the store knows of itself.
 import { sql } from 'kysely'
-import type { Transaction } from './database.ts'
+import { row, rows, text } from './row.ts'
+import type { Transaction } from './transaction.ts'
 
 /** Keeps a value, unless there is one already, when nothing is written; gives the one that is kept then. One statement. */
 export async function keepSetting(tx: Transaction, name: string, value: string): Promise<string> {
-  const { rows } = await sql<{ value: string }>`
+  const setting = await rows(row({ value: text }))`
     with kept as (
       select value from store_setting where name = ${name}
     ), made as (
@@ -12,18 +13,22 @@ export async function keepSetting(tx: Transaction, name: string, value: string):
       on conflict (name) do update set value = store_setting.value
       returning value
     )
-    select value from kept union all select value from made`.execute(tx)
-  return rows[0]!.value
+    select value from kept union all select value from made`.one(tx)
+  return setting.value
 }
 
 /** The value that is kept. Throws when there is none. One statement. */
 export async function getSetting(tx: Transaction, name: string): Promise<string> {
-  const { rows } = await sql<{ value: string }>`select value from store_setting where name = ${name}`.execute(tx)
-  return rows[0]!.value
+  const { value } = await rows(row({ value: text }))`select value from store_setting where name = ${name}`.one(tx)
+  return value
 }
 
 /** Puts another value in place of the one that is kept. Gives whether it was that one. One statement. */
-export async function replaceSetting(tx: Transaction, name: string, from: string, to: string): Promise<boolean> {
+export async function replaceSetting(
+  tx: Transaction,
+  name: string,
+  { from, to }: { readonly from: string; readonly to: string },
+): Promise<boolean> {
   const { rows } = await sql`
     update store_setting set value = ${to} where name = ${name} and value = ${from} returning name`.execute(tx)
   return rows.length > 0

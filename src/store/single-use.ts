@@ -1,8 +1,9 @@
 // What may be used once only: authorization codes, ids of assertions, tokens that were revoked or that are an errand's.
 import { sql } from 'kysely'
 import type { Representation } from '../kinds/kind.ts'
-import type { Transaction } from './database.ts'
 import { deleteOver } from './delete-over.ts'
+import { integer, json, row, rows } from './row.ts'
+import type { Transaction } from './transaction.ts'
 
 /** What is kept of something that may be used once. */
 export interface SingleUse {
@@ -26,24 +27,22 @@ export async function insertSingleUse(
 export async function useKept(
   tx: Transaction,
   realm: number,
-  key: string,
-  now: Date,
+  { key, now }: { readonly key: string; readonly now: Date },
 ): Promise<{ uses: number; body: Representation } | undefined> {
-  const { rows } = await sql<{ uses: number; body: Representation }>`
+  return rows(row({ uses: integer, body: json<Representation>() }))`
     update single_use set uses = uses + 1
     where realm = ${realm} and key = ${key} and expires_at > ${now}
-    returning uses, body`.execute(tx)
-  return rows[0]
+    returning uses, body`.first(tx)
 }
 
 /** Uses a key that nobody kept before, and says how often it has been used with that. One statement. */
 export async function useKey(tx: Transaction, realm: number, { key, expiresAt, body }: SingleUse): Promise<number> {
-  const { rows } = await sql<{ uses: number }>`
+  const { uses } = await rows(row({ uses: integer }))`
     insert into single_use as kept (realm, key, uses, expires_at, body)
     values (${realm}, ${key}, 1, ${expiresAt}, ${JSON.stringify(body)}::jsonb)
     on conflict (realm, key) do update set uses = kept.uses + 1
-    returning uses`.execute(tx)
-  return rows[0]!.uses
+    returning uses`.one(tx)
+  return uses
 }
 
 /** Whether a key has been used. One statement. */

@@ -1,20 +1,25 @@
 // All that the store keeps, as texts, and back into an empty one. Which tables and columns there are says the database itself.
 // Rows never become values here: numbers and times stay what they are, to the last digit.
 import { type RawBuilder, sql } from 'kysely'
-import type { Transaction } from './database.ts'
+import { bigint, integer, json, type RowOf, row, rows, text } from './row.ts'
+import type { Transaction } from './transaction.ts'
+
+const keptTableRow = row({
+  name: text,
+  columns: json<readonly string[]>(),
+})
 
 /** A table with the columns that are kept of it. */
-export interface KeptTable {
-  readonly name: string
-  readonly columns: readonly string[]
-}
+export type KeptTable = RowOf<typeof keptTableRow>
+
+const sequenceRow = row({
+  table: text,
+  column: text,
+  value: bigint,
+})
 
 /** The last number that a column has given. */
-export interface Sequence {
-  readonly table: string
-  readonly column: string
-  readonly value: number
-}
+export type Sequence = RowOf<typeof sequenceRow>
 
 /** Rows that are read at a time. */
 const CHUNK = 500
@@ -28,13 +33,12 @@ const ofStore = sql`c.relnamespace = (select oid from pg_namespace where nspname
  * where they were given, and a row that is restored has that of the transaction which restores it. One statement.
  */
 export async function keptTables(tx: Transaction): Promise<KeptTable[]> {
-  const { rows } = await sql<KeptTable>`
-    select c.relname as name, json_agg(a.attname order by a.attnum) as columns
+  return rows(keptTableRow)`
+    select c.relname::text as name, jsonb_agg(a.attname order by a.attnum) as columns
     from pg_class c join pg_attribute a on a.attrelid = c.oid
     where ${ofStore} and c.relkind = 'r' and a.attnum > 0 and not a.attisdropped
       and a.attgenerated = '' and a.atttypid <> 'xid8'::regtype
-    group by c.relname order by c.relname collate "C"`.execute(tx)
-  return rows
+    group by c.relname order by c.relname collate "C"`.all(tx)
 }
 
 /** How many rows each table has. One statement. */
@@ -45,26 +49,24 @@ export async function countRows(
   const counts = tables.map(
     ({ name }) => sql`select ${name} as name, count(*)::integer as rows from ${sql.table(name)}`,
   )
-  const { rows } = await sql<{ name: string; rows: number }>`
-    /* all realms */ ${sql.join(counts, sql` union all `)}`.execute(tx)
-  return rows
+  return rows(row({ name: text, rows: integer }))`
+    /* all realms */ ${sql.join(counts, sql` union all `)}`.all(tx)
 }
 
 /** The last migration that the store has. One statement. */
 export async function lastMigration(tx: Transaction): Promise<string> {
-  const { rows } = await sql<{ name: string }>`select max(name collate "C") as name from kysely_migration`.execute(tx)
-  return rows[0]!.name
+  const { name } = await rows(row({ name: text }))`select max(name collate "C") as name from kysely_migration`.one(tx)
+  return name
 }
 
 /** The numbers that columns have given, as far as they have. No snapshot holds them: they may be later than it. One statement. */
 export async function sequences(tx: Transaction): Promise<Sequence[]> {
-  const { rows } = await sql<Sequence>`
-    select c.relname as table, a.attname as column, s.value
+  return rows(sequenceRow)`
+    select c.relname::text as table, a.attname::text as column, s.value
     from pg_class c join pg_attribute a on a.attrelid = c.oid,
       lateral (select pg_sequence_last_value(pg_get_serial_sequence(quote_ident(c.relname), a.attname)::regclass) as value) s
     where ${ofStore} and a.attidentity <> '' and s.value is not null
-    order by c.relname collate "C"`.execute(tx)
-  return rows
+    order by c.relname collate "C"`.all(tx)
 }
 
 /** The rows of a table as JSON texts, some at a time. A statement for each 500 of them, and three. */
@@ -72,9 +74,9 @@ export async function* rowTexts(tx: Transaction, { name, columns }: KeptTable): 
   await sql`declare kept /* all realms */ no scroll cursor for
     select row_to_json(r)::text as row from (select ${listed(columns)} from ${sql.table(name)}) r`.execute(tx)
   for (;;) {
-    const { rows } = await sql<{ row: string }>`fetch ${sql.raw(String(CHUNK))} from kept`.execute(tx)
-    if (!rows.length) break
-    yield rows.map(({ row }) => row)
+    const chunk = await rows(row({ row: text }))`fetch ${sql.raw(String(CHUNK))} from kept`.all(tx)
+    if (!chunk.length) break
+    yield chunk.map(({ row }) => row)
   }
   await sql`close kept`.execute(tx)
 }
@@ -91,10 +93,10 @@ export async function insertTexts(tx: Transaction, { name, columns }: KeptTable,
  * the tables meanwhile. Two statements for each foreign key, and one.
  */
 export async function withoutForeignKeys(tx: Transaction, work: () => Promise<void>): Promise<void> {
-  const { rows: keys } = await sql<{ table: string; name: string; definition: string }>`
-    select c.relname as table, k.conname as name, pg_get_constraintdef(k.oid) as definition
+  const keys = await rows(row({ table: text, name: text, definition: text }))`
+    select c.relname::text as table, k.conname::text as name, pg_get_constraintdef(k.oid) as definition
     from pg_constraint k join pg_class c on c.oid = k.conrelid
-    where k.contype = 'f' and ${ofStore} order by 1, 2`.execute(tx)
+    where k.contype = 'f' and ${ofStore} order by 1, 2`.all(tx)
   const alter = (table: string, what: RawBuilder<unknown>) => sql`alter table ${sql.table(table)} ${what}`.execute(tx)
   for (const { table, name } of keys) await alter(table, sql`drop constraint ${sql.ref(name)}`)
   await work()

@@ -1,7 +1,8 @@
 // How sources are doing: what the server that follows them keeps of it, and what people want of them.
 import { sql } from 'kysely'
-import type { Transaction } from './database.ts'
 import type { Lease } from './leases.ts'
+import { boolean, countRow, json, optional, type RowOf, row, rows, text } from './row.ts'
+import type { Transaction } from './transaction.ts'
 import { waking } from './wake.ts'
 
 /** Since when a source is not read, and by whom that is wanted. */
@@ -12,29 +13,35 @@ export interface Suspended {
   readonly renamedTo?: string
 }
 
-/** What is kept of a source. */
-export interface SourceRow {
-  readonly name: string
-  readonly status: object
-  readonly suspended: Suspended | null
+const sourceRow = row({
+  name: text,
+  status: json<object>(),
+  suspended: optional(json<Suspended>()),
   /** The realms that it has applied to. */
-  readonly realms: readonly string[]
-}
+  realms: json<readonly string[]>(),
+})
+
+/** What is kept of a source. */
+export type SourceRow = RowOf<typeof sourceRow>
 
 /** The sources that are known, by name, or these of them. One statement. */
 export async function selectSourceStates(tx: Transaction, names?: readonly string[]): Promise<SourceRow[]> {
-  const { rows } = await sql<SourceRow>`
+  const sources = await rows(sourceRow)`
     select s.name, s.status, s.suspended, coalesce((
-        select json_agg(r.name order by r.name) from realm r join source_realm sr on sr.realm = r.number
+        select jsonb_agg(r.name order by r.name) from realm r join source_realm sr on sr.realm = r.number
         where sr.source = s.number
       ), '[]') as realms
-    from source s ${names ? sql`where s.name = any(${names}::text[])` : sql``} order by s.name`.execute(tx)
+    from source s ${names ? sql`where s.name = any(${names}::text[])` : sql``} order by s.name`.all(tx)
   // A name stays when what it stood for was forgotten.
-  return rows.filter(({ status, suspended, realms }) => Object.keys(status).length || suspended || realms.length)
+  return sources.filter(({ status, suspended, realms }) => Object.keys(status).length || suspended || realms.length)
 }
 
 /** Keeps how a source is doing, while the lease is the caller's. One statement. */
-export async function upsertStatus(tx: Transaction, source: string, status: object, lease: Lease): Promise<void> {
+export async function upsertStatus(
+  tx: Transaction,
+  source: string,
+  { status, lease }: { readonly status: object; readonly lease: Lease },
+): Promise<void> {
   await sql`
     with mine as materialized (
       select from lease where name = ${lease.name} and holder = ${lease.holder} and token = ${lease.token} for share
@@ -52,8 +59,8 @@ export async function suspendSource(tx: Transaction, source: string, suspended: 
       on conflict (name) do update set suspended = excluded.suspended returning number
     ),
     resumed as (
-      update source_realm sr set held = null from changed c, realm r
-      where ${!suspended}::boolean and r.number = sr.realm and sr.source = c.number and sr.held is not null
+      update source_realm sr set suspended = null from changed c, realm r
+      where ${!suspended}::boolean and r.number = sr.realm and sr.source = c.number and sr.suspended is not null
     )
     select ${waking({ topic: 'source', name: source })} from changed`.execute(tx)
 }
@@ -72,20 +79,20 @@ export async function renameSource(
     delete from source s where s.name = ${name} and not exists (
       select from realm r join source_realm sr on sr.realm = r.number where sr.source = s.number
     )`.execute(tx)
-  const { rows } = await sql<{ followed: boolean }>`
-    update source set name = ${name} where name = ${source} returning status <> '{}' as followed`.execute(tx)
-  const rests = rows[0]?.followed ? JSON.stringify({ ...who, renamedTo: name }) : null
+  const renamed = await rows(row({ followed: boolean }))`
+    update source set name = ${name} where name = ${source} returning status <> '{}' as followed`.first(tx)
+  const rests = renamed?.followed ? JSON.stringify({ ...who, renamedTo: name }) : null
   await sql`
     with resting as (
       insert into source (name, suspended) select ${source}, ${rests}::jsonb where ${rests}::jsonb is not null returning name
     )
     select ${waking({ topic: 'source', name: source })}, ${waking({ topic: 'source', name })}`.execute(tx)
-  return rows.length > 0
+  return renamed !== undefined
 }
 
 /** How many sources are not ready. One statement. */
 export async function countNotReady(tx: Transaction): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*)::integer as count from source s where s.status -> 'ready' ->> 'status' = 'False'`.execute(tx)
-  return rows[0]!.count
+  const { count } = await rows(countRow)`
+    select count(*)::integer as count from source s where s.status -> 'ready' ->> 'status' = 'False'`.one(tx)
+  return count
 }

@@ -1,39 +1,49 @@
 // What sources have applied to which realms, and the lines of history that their runs leave.
 import { type RawBuilder, sql } from 'kysely'
-import type { Transaction } from './database.ts'
 import { type InventoryRow, upsert } from './inventory.ts'
+import {
+  absent,
+  absentRow,
+  boolean,
+  integer,
+  json,
+  nothing,
+  optional,
+  type RowOf,
+  row,
+  rows,
+  text,
+  timestamp,
+} from './row.ts'
+import type { Transaction } from './transaction.ts'
 import { waking } from './wake.ts'
 
-/** What a source has applied to a realm. */
-export interface AppliedSource {
-  readonly source: string
-  readonly realm: string
+const appliedSourceRow = row({
+  source: text,
+  realm: text,
   /** The name by which the source states the realm; null where it states the name of none. */
-  readonly stated: string | null
-  readonly digest: string
-  readonly revision: string
-  readonly marked: boolean
+  stated: optional(text),
+  digest: text,
+  revision: text,
+  marked: boolean,
   /** What it settled about itself then. */
-  readonly settings: object
+  settings: json<object>(),
   /** What it states is planned, and not applied. */
-  readonly held: Held | null
-}
+  suspended: optional(json<RollbackSuspension>()),
+})
 
-/** Since when a source is held, and why: the revision to which somebody went back. */
-export interface Held {
+/** What a source has applied to a realm. */
+export type AppliedSource = RowOf<typeof appliedSourceRow>
+
+/** The rollback that suspends a source: since when, and to which revision. */
+export interface RollbackSuspension {
   readonly revision: number
   readonly by: string
   readonly at: string
 }
 
-/** The realms that sources have applied to. One statement. */
-export async function selectApplied(tx: Transaction, sources: readonly string[]): Promise<AppliedSource[]> {
-  const { rows } = await sql<AppliedSource>`${appliedBy(sources)} order by r.name, s.name`.execute(tx)
-  return rows
-}
-
 function appliedBy(sources: readonly string[]): RawBuilder<unknown> {
-  return sql`select s.name as source, r.name as realm, sr.digest, sr.revision, sr.held, sr.settings,
+  return sql`select s.name as source, r.name as realm, sr.digest, sr.revision, sr.suspended, sr.settings,
       (select i.key ->> 0 from inventory i
         where i.realm = sr.realm and i.source = sr.source and i.kind = 'realm') as stated,
       sr.added or exists (select from inventory i where i.realm = sr.realm and i.source = sr.source and i.marked) as marked
@@ -41,19 +51,24 @@ function appliedBy(sources: readonly string[]): RawBuilder<unknown> {
     where s.name = any(${sources}::text[])`
 }
 
-/** A plan that a run of sources left to be approved. */
-export interface WaitingPlan {
-  readonly plan: string
+const waitingPlanRow = row({
+  plan: text,
   /** The name by which the realm is stated. */
-  readonly realm: string
-}
+  realm: text,
+})
+
+/** A plan that a run of sources left to be approved. */
+export type WaitingPlan = RowOf<typeof waitingPlanRow>
+
+const appliedRow = row({ ...appliedSourceRow.columns, plan: absent(text) })
+const waitingRow = row({ ...absentRow(appliedSourceRow).columns, ...waitingPlanRow.columns, marked: boolean })
 
 /** The realms that sources have applied to, and their plans that wait. One statement, and all that a run needs that has nothing to do. */
 export async function selectAppliedAndWaiting(
   tx: Transaction,
   sources: readonly string[],
 ): Promise<{ applied: AppliedSource[]; waiting: WaitingPlan[] }> {
-  const { rows } = await sql<(AppliedSource & { readonly plan: null }) | WaitingPlan>`
+  const states = await rows(appliedRow, waitingRow)`
     select a.*, null as plan from (${appliedBy(sources)}) a
     union all
     select null, w.name, null, null, null, null, null, false, p.id
@@ -61,10 +76,10 @@ export async function selectAppliedAndWaiting(
     where p.runs and p.kept is not null and exists (
       select from jsonb_to_recordset(p.sources) as x(name text) where x.name = any(${sources}::text[])
     )
-    order by realm, source`.execute(tx)
+    order by realm, source`.all(tx)
   return {
-    applied: rows.flatMap((row) => (row.plan === null ? [row] : [])),
-    waiting: rows.flatMap((row) => (row.plan === null ? [] : [{ plan: row.plan, realm: row.realm }])),
+    applied: states.flatMap((row) => (row.plan === null ? [row] : [])),
+    waiting: states.flatMap((row) => (row.plan === null ? [] : [{ plan: row.plan, realm: row.realm }])),
   }
 }
 
@@ -89,6 +104,13 @@ export interface HistoryLine {
   readonly plan: string
 }
 
+/** What a run applied for one source, with the rows of what it owns and its line of history. */
+export interface AppliedRecord {
+  readonly part: AppliedPart
+  readonly inventory: readonly Omit<InventoryRow, 'source'>[]
+  readonly line: HistoryLine | undefined
+}
+
 /**
  * Keeps what a source applied to a realm: its digest and revision, rows of what it owns, and a line of history where there is
  * one. Gives the source's number, and how many of its rows were marked before, one more where somebody made something. One statement.
@@ -96,11 +118,9 @@ export interface HistoryLine {
 export async function recordApplied(
   tx: Transaction,
   realm: number,
-  part: AppliedPart,
-  rows: readonly Omit<InventoryRow, 'source'>[],
-  line: HistoryLine | undefined,
+  { part, inventory, line }: AppliedRecord,
 ): Promise<{ source: number; marked: number }> {
-  const { rows: found } = await sql<{ source: number; marked: number }>`
+  const { source, marked } = await rows(row({ source: integer, marked: integer, woken: optional(nothing) }))`
     with made as (
       insert into source (name) values (${part.source}) on conflict do nothing returning number
     ),
@@ -114,20 +134,20 @@ export async function recordApplied(
       from owner o
       on conflict (realm, source) do update
         set digest = excluded.digest, revision = excluded.revision, settings = excluded.settings,
-          applied_at = excluded.applied_at, held = null, added = false
+          applied_at = excluded.applied_at, suspended = null, added = false
         where source_realm.realm = ${realm}
     ),
     ${line ? sql`line as (${historyLine(realm, line)}),` : sql``}
     owned as (
-      ${upsert(realm, sql`o.number`, rows, sql`cross join owner o`)}
+      ${upsert(realm, { source: sql`o.number`, rows: inventory, from: sql`cross join owner o` })}
     )
     select o.number as source, (
         select count(*)::integer from inventory i where i.realm = ${realm} and i.source = o.number and i.marked
       ) + (
         select count(*)::integer from source_realm sr where sr.realm = ${realm} and sr.source = o.number and sr.added
-      ) as marked, (${wakingWhereDrifted(realm, sql`o.number`)})
-    from owner o`.execute(tx)
-  return found[0]!
+      ) as marked, (${wakingWhereDrifted(realm, sql`o.number`)}) as woken
+    from owner o`.one(tx)
+  return { source, marked }
 }
 
 /** Rows that may have drifted were settled by what the statement does. */
@@ -153,41 +173,42 @@ function historyLine(realm: number, { sources, at, actor, plan, version }: Histo
         ${JSON.stringify(actor)}::jsonb, ${plan}::jsonb)`
 }
 
-/** A source that has applied to a realm. */
-export interface SourceOfRealm {
-  readonly realm: string
-  readonly source: string
-  readonly revision: string
-  readonly appliedAt: Date
-  readonly held: Held | null
+const sourceOfRealmRow = row({
+  realm: text,
+  source: text,
+  revision: text,
+  appliedAt: timestamp,
+  suspended: optional(json<RollbackSuspension>()),
   /** How many objects it owns, and how many of them are not as it applied them, or may not be. */
-  readonly objects: number
-  readonly changed: number
-}
+  objects: integer,
+  changed: integer,
+})
+
+/** A source that has applied to a realm. */
+export type SourceOfRealm = RowOf<typeof sourceOfRealmRow>
 
 /** The sources that have applied to a realm, or to any, by name. One statement. */
 export async function selectSources(tx: Transaction, realm?: number): Promise<SourceOfRealm[]> {
-  const { rows } = await sql<SourceOfRealm>`
-    select r.name as realm, s.name as source, sr.revision, sr.applied_at as "appliedAt", sr.held,
+  return rows(sourceOfRealmRow)`
+    select r.name as realm, s.name as source, sr.revision, sr.applied_at as "appliedAt", sr.suspended,
       count(i.*)::integer as objects,
       (count(*) filter (where i.marked or i.drifted is not null))::integer as changed
     from realm r join source_realm sr on sr.realm = r.number join source s on s.number = sr.source
     left join inventory i on i.realm = sr.realm and i.source = sr.source
     ${realm === undefined ? sql`` : sql`where r.number = ${realm}`}
-    group by r.name, s.name, sr.revision, sr.applied_at, sr.held
-    order by s.name, r.name`.execute(tx)
-  return rows
+    group by r.name, s.name, sr.revision, sr.applied_at, sr.suspended
+    order by s.name, r.name`.all(tx)
 }
 
 /** Holds all sources of a realm. One statement. */
-export async function holdSources(tx: Transaction, realm: number, held: Held): Promise<void> {
-  await sql`update source_realm set held = ${JSON.stringify(held)}::jsonb where realm = ${realm}`.execute(tx)
+export async function suspendSources(tx: Transaction, realm: number, suspended: RollbackSuspension): Promise<void> {
+  await sql`update source_realm set suspended = ${JSON.stringify(suspended)}::jsonb where realm = ${realm}`.execute(tx)
 }
 
 /** Lets a source of a realm go on. Gives whether it has applied to the realm at all. One statement. */
 export async function resumeSource(tx: Transaction, realm: number, source: string): Promise<boolean> {
   const { rows } = await sql`
-    update source_realm sr set held = null from source s
+    update source_realm sr set suspended = null from source s
     where sr.realm = ${realm} and s.number = sr.source and s.name = ${source} returning sr.source`.execute(tx)
   return rows.length > 0
 }

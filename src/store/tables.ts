@@ -1,4 +1,5 @@
 // Where each kind is kept: its table, and the columns of its natural key, parents, references and relations.
+import { type RawBuilder, sql } from 'kysely'
 import type { KindName } from '../kinds/kind.ts'
 
 /** The table of a relation: a row per element. */
@@ -21,12 +22,22 @@ export interface Table {
   readonly columns: Readonly<Record<string, string>>
   /** Columns of texts in lower case, by field, beside what the row says: these are looked for in any case. */
   readonly folded: Readonly<Record<string, string>>
+  /** Columns that an insertion computes: SQL over the new row `x` of the realm of that number. */
+  readonly computed: Readonly<Record<string, (realm: number) => RawBuilder<unknown>>>
   /** Columns of ids, by field; `field.key` for a key of a map. */
   readonly references: Readonly<Record<string, string>>
   readonly relations: Readonly<Record<string, RelationTable>>
 }
 
-const none = { realm: 'realm', parents: {}, columns: {}, folded: {}, references: {}, relations: {} } as const
+const none = {
+  realm: 'realm',
+  parents: {},
+  columns: {},
+  folded: {},
+  computed: {},
+  references: {},
+  relations: {},
+} as const
 
 /** The tables of all kinds. */
 export const tables: Readonly<Record<KindName, Table>> = {
@@ -137,6 +148,11 @@ export const tables: Readonly<Record<KindName, Table>> = {
     key: 'username',
     columns: { email: 'email' },
     folded: { firstName: 'first_name_folded', lastName: 'last_name_folded' },
+    computed: {
+      sole_email: (realm) => sql`
+        case when (select coalesce((body ->> 'duplicateEmailsAllowed')::boolean, false) from realm where number = ${realm})
+          then null else x.email end`,
+    },
     references: { serviceAccountClientId: 'service_account_client' },
     relations: {
       realmRoles: { name: 'user_role', owner: 'user_account', target: 'role' },

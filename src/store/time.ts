@@ -1,7 +1,8 @@
 // Transactions that must have ended by a moment: nothing is begun after it, and what runs then is broken off.
 import { type KyselyPlugin, sql } from 'kysely'
 import { type Deadline, demandTime } from '../lib/deadline.ts'
-import type { Transaction } from './database.ts'
+import { errorCode } from '../lib/error-code.ts'
+import type { Transaction } from './transaction.ts'
 
 /** SQLSTATE query_canceled: a statement took longer than its transaction may. */
 const CANCELED = '57014'
@@ -26,7 +27,7 @@ export function inTime<T>(work: (tx: Transaction) => Promise<T>, deadline: Deadl
     try {
       return await work(tx.withPlugin(looking))
     } catch (error) {
-      throw (error as { code?: string }).code === CANCELED ? deadline.overdue : error
+      throw errorCode(error) === CANCELED ? deadline.overdue : error
     }
   }
 }

@@ -1,6 +1,7 @@
 // What a user has that tokens may show.
 import { sql } from 'kysely'
-import type { Transaction } from './database.ts'
+import { json, type RowOf, row, rows, text, textArray } from './row.ts'
+import type { Transaction } from './transaction.ts'
 
 /** A role by name, with the client that it belongs to. */
 export interface NamedRole {
@@ -28,16 +29,18 @@ export interface OrganizationFacts {
   readonly domains: readonly string[]
 }
 
-/** What a user has that tokens may show. */
-export interface UserFacts {
+const userFactsRow = row({
   /** Roles in effect that the client and the client scopes permit. */
-  readonly roles: readonly NamedRole[]
+  roles: json<readonly NamedRole[]>(),
   /** Ids of the client scopes that the user may have: those with roles in their scope, only if one is in effect. */
-  readonly permitted: readonly string[]
-  readonly groups: readonly GroupFacts[]
+  permitted: textArray,
+  groups: json<readonly GroupFacts[]>(),
   /** Enabled ones. */
-  readonly organizations: readonly OrganizationFacts[]
-}
+  organizations: json<readonly OrganizationFacts[]>(),
+})
+
+/** What a user has that tokens may show. */
+export type UserFacts = RowOf<typeof userFactsRow>
 
 /** Through what tokens look at a user. */
 export interface Lens {
@@ -50,10 +53,24 @@ export interface Lens {
   readonly stop?: string | undefined
 }
 
+/** The enabled organizations of a user, as OrganizationFacts has them. */
+const organizationsOf = (realm: number, user: string) => sql`
+  (select coalesce(jsonb_agg(jsonb_build_object('id', o.id, 'alias', o.alias,
+      'attributes', coalesce(o.body -> 'attributes', '{}'::jsonb),
+      'domains', (select coalesce(jsonb_agg(d.name order by d.name), '[]') from organization_domain d
+        where d.realm = o.realm and d.organization = o.id)) order by o.alias), '[]')
+    from user_organization m join organization o on o.realm = m.realm and o.id = m.organization
+    where m.realm = ${realm} and m.user_account = ${user}
+      and coalesce((o.body ->> 'enabled')::boolean, true))`
+
 /** What the user has, seen through a client. One statement, however many roles, groups and attributes there are. */
-export async function selectUserFacts(tx: Transaction, realm: number, user: string, lens: Lens): Promise<UserFacts> {
+export async function selectUserFacts(
+  tx: Transaction,
+  realm: number,
+  { user, lens }: { readonly user: string; readonly lens: Lens },
+): Promise<UserFacts> {
   const { client, scopes, fullScope, stop = null } = lens
-  const { rows } = await sql<UserFacts>`
+  return rows(userFactsRow)`
     with recursive joined as (
       select g.id, g.parent
       from user_group m join realm_group g on g.realm = m.realm and g.id = m.realm_group
@@ -101,14 +118,7 @@ export async function selectUserFacts(tx: Transaction, realm: number, user: stri
             where m.realm = g.realm and m.user_account = ${user} and m.realm_group = g.id))
           order by g.name, g.path), '[]')
         from joined j join realm_group g on g.realm = ${realm} and g.id = j.id) as groups,
-      (select coalesce(jsonb_agg(jsonb_build_object('id', o.id, 'alias', o.alias,
-          'attributes', coalesce(o.body -> 'attributes', '{}'::jsonb),
-          'domains', (select coalesce(jsonb_agg(d.name order by d.name), '[]') from organization_domain d
-            where d.realm = o.realm and d.organization = o.id)) order by o.alias), '[]')
-        from user_organization m join organization o on o.realm = m.realm and o.id = m.organization
-        where m.realm = ${realm} and m.user_account = ${user}
-          and coalesce((o.body ->> 'enabled')::boolean, true)) as organizations`.execute(tx)
-  return rows[0]!
+      ${organizationsOf(realm, user)} as organizations`.one(tx)
 }
 
 /** Those of these aliases that enabled organizations of the realm have. One statement. */
@@ -117,9 +127,9 @@ export async function selectOrganizationAliases(
   realm: number,
   aliases: readonly string[],
 ): Promise<string[]> {
-  const { rows } = await sql<{ alias: string }>`
+  const organizations = await rows(row({ alias: text }))`
     select o.alias from organization o
     where o.realm = ${realm} and o.alias = any(${aliases}::text[])
-      and coalesce((o.body ->> 'enabled')::boolean, true)`.execute(tx)
-  return rows.map(({ alias }) => alias)
+      and coalesce((o.body ->> 'enabled')::boolean, true)`.all(tx)
+  return organizations.map(({ alias }) => alias)
 }

@@ -1,7 +1,8 @@
 // Events of people and clients: what happened at log-in and afterwards, as event viewers read it.
 import { type RawBuilder, sql } from 'kysely'
-import type { Transaction } from './database.ts'
 import { deleteOver } from './delete-over.ts'
+import { json, optional, type RowOf, row, rows, text, timestamp } from './row.ts'
+import type { Transaction } from './transaction.ts'
 
 /** An event to write. */
 export interface NewUserEvent {
@@ -14,18 +15,20 @@ export interface NewUserEvent {
   readonly details?: Readonly<Record<string, string | undefined>>
 }
 
+const storedUserEventRow = row({
+  id: text,
+  at: timestamp,
+  type: text,
+  client: optional(text),
+  user: optional(text),
+  session: optional(text),
+  address: optional(text),
+  error: optional(text),
+  details: optional(json<Record<string, string>>()),
+})
+
 /** An event as it is kept. */
-export interface StoredUserEvent {
-  readonly id: string
-  readonly at: Date
-  readonly type: string
-  readonly client: string | null
-  readonly user: string | null
-  readonly session: string | null
-  readonly address: string | null
-  readonly error: string | null
-  readonly details: Record<string, string> | null
-}
+export type StoredUserEvent = RowOf<typeof storedUserEventRow>
 
 /** Which events of a realm, in which order. */
 export interface UserEventFilter {
@@ -45,8 +48,7 @@ export interface UserEventFilter {
 export async function insertUserEvents(
   tx: Transaction,
   realm: number,
-  at: Date,
-  events: readonly NewUserEvent[],
+  { at, events }: { readonly at: Date; readonly events: readonly NewUserEvent[] },
 ): Promise<void> {
   await sql`
     insert into user_event (realm, id, at, type, client, user_id, session, address, error, details)
@@ -63,12 +65,11 @@ export async function selectUserEvents(
   filter: UserEventFilter,
 ): Promise<StoredUserEvent[]> {
   const direction = filter.oldestFirst ? sql`asc` : sql`desc`
-  const { rows } = await sql<StoredUserEvent>`
+  return rows(storedUserEventRow)`
     select e.id, e.at, e.type, e.client, e.user_id as "user", e.session, e.address, e.error, e.details
     from user_event e
     where e.realm = ${realm} and ${sql.join(conditions(filter), sql` and `)}
-    order by e.number ${direction} offset ${filter.first} limit ${filter.max}`.execute(tx)
-  return rows
+    order by e.number ${direction} offset ${filter.first} limit ${filter.max}`.all(tx)
 }
 
 /** Deletes all events of a realm. One statement. */

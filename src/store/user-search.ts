@@ -1,8 +1,9 @@
 // Looking for users, by any of what is known of them.
 import { type RawBuilder, sql } from 'kysely'
 import type { Representation } from '../kinds/kind.ts'
-import type { Transaction } from './database.ts'
-import type { Visibility } from './objects.ts'
+import type { Visibility } from './object-filter.ts'
+import { boolean, countRow, json, optional, type RowOf, row, rows, text } from './row.ts'
+import type { Transaction } from './transaction.ts'
 
 /** Which users: those that all of this is true of. Nothing stated: all. Texts are patterns of `like.ts`. */
 export interface UserSearch {
@@ -30,55 +31,54 @@ export interface UserSearch {
   readonly visible: Visibility
 }
 
-/** A user who is found, as lists show them. */
-export interface FoundUser {
-  readonly id: string
-  readonly username: string
-  readonly email: string | null
-  readonly body: Representation
+const foundUserRow = row({
+  id: text,
+  username: text,
+  email: optional(text),
+  body: json<Representation>(),
   /** Whether it is the account of a client. */
-  readonly ofClient: boolean
+  ofClient: boolean,
   /** Whether they have one-time codes. */
-  readonly totp: boolean
-}
+  totp: boolean,
+})
+
+/** A user who is found, as lists show them. */
+export type FoundUser = RowOf<typeof foundUserRow>
 
 /** The users who are found, a page of them, by user name: what comes before it is counted, not read. One statement. */
 export async function searchUsers(
   tx: Transaction,
   realm: number,
-  search: UserSearch,
-  { first = 0, max }: { first?: number; max?: number } = {},
+  {
+    search,
+    page: { first = 0, max } = {},
+  }: { readonly search: UserSearch; readonly page?: { first?: number; max?: number } | undefined },
 ): Promise<FoundUser[]> {
   const where = sql`u.realm = ${realm} and ${conditions(search)}`
   const part = sql`order by u.username offset ${first} ${max === undefined ? sql`` : sql`limit ${max}`}`
   const shown = sql`u.id, u.username, u.email, u.body, u.service_account_client is not null as "ofClient",
     exists (select from credential c where c.realm = u.realm and c.user_account = u.id and c.type = 'otp') as totp`
-  const { rows } = await (first === 0
-    ? sql<FoundUser>`select ${shown} from user_account u where ${where} ${part}`
-    : sql<FoundUser>`
-        select ${shown} from (select u.id from user_account u where ${where} ${part}) found
-        join user_account u on u.realm = ${realm} and u.id = found.id
-        order by u.username`
-  ).execute(tx)
-  return rows
+  if (first === 0) return rows(foundUserRow)`select ${shown} from user_account u where ${where} ${part}`.all(tx)
+  return rows(foundUserRow)`
+    select ${shown} from (select u.id from user_account u where ${where} ${part}) found
+    join user_account u on u.realm = ${realm} and u.id = found.id
+    order by u.username`.all(tx)
 }
 
 /** How many users are found. One statement. */
 export async function countUsers(tx: Transaction, realm: number, search: UserSearch): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*)::integer as count from user_account u where u.realm = ${realm} and ${conditions(search)}`.execute(
-    tx,
-  )
-  return rows[0]!.count
+  const { count } = await rows(countRow)`
+    select count(*)::integer as count from user_account u where u.realm = ${realm} and ${conditions(search)}`.one(tx)
+  return count
 }
 
 /** The columns that hold names, all in lower case. */
-const NAMES = {
-  username: 'username',
-  email: 'email',
-  firstName: 'first_name_folded',
-  lastName: 'last_name_folded',
-} as const
+const NAMES = [
+  { field: 'username', column: 'username' },
+  { field: 'email', column: 'email' },
+  { field: 'firstName', column: 'first_name_folded' },
+  { field: 'lastName', column: 'last_name_folded' },
+] as const
 
 function conditions(search: UserSearch): RawBuilder<unknown> {
   const {
@@ -98,11 +98,11 @@ function conditions(search: UserSearch): RawBuilder<unknown> {
   if (visible !== 'all') all.push(sql`u.id = any(${visible.ids})`)
   if (ids) all.push(sql`u.id = any(${ids})`)
   for (const pattern of anyName) {
-    const columns = Object.values(NAMES).map((column) => like(column, pattern))
+    const columns = NAMES.map(({ column }) => like(column, pattern))
     all.push(sql`(${sql.join(columns, sql` or `)})`)
   }
-  for (const [field, column] of Object.entries(NAMES)) {
-    const pattern = search[field as keyof typeof NAMES]
+  for (const { field, column } of NAMES) {
+    const pattern = search[field]
     if (pattern !== undefined) all.push(like(column, pattern))
   }
   if (enabled !== undefined) all.push(sql`coalesce((u.body ->> 'enabled')::boolean, false) = ${enabled}::boolean`)

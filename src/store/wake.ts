@@ -3,7 +3,9 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { PGlite } from '@electric-sql/pglite'
 import { type RawBuilder, sql } from 'kysely'
 import pg from 'pg'
-import type { Transaction } from './database.ts'
+import { steppedBackOff } from '../lib/back-off.ts'
+import { WorkQueue } from '../lib/work-queue.ts'
+import type { Transaction } from './transaction.ts'
 
 /** What there is to look at. It says no more: whoever is woken reads the store. */
 export interface Wake {
@@ -51,34 +53,33 @@ export async function wakeAll(tx: Transaction, wake: Wake): Promise<void> {
 /** Wake-ups of PostgreSQL, on a connection of their own from the first subscription on, which is made anew when it breaks. */
 export function postgresWakeUps(url: string): WakeUps {
   let client: pg.Client | undefined
-  let again: NodeJS.Timeout | undefined
-  let closed = false
-  let failures = 0
-  const listen = async (tell: (text?: string) => void) => {
+  let tell: (text?: string) => void = () => {}
+  const listen = async () => {
     const own = new pg.Client({ connectionString: url, keepAlive: true, application_name: 'regent wake-ups' })
     client = own
     // Whatever goes wrong ends the connection; unhandled, the event would end the process.
     own.on('error', () => {})
-    own.once('end', () => {
-      if (closed) return
-      again = setTimeout(() => void listen(tell), DELAYS[Math.min(failures++, DELAYS.length - 1)])
-    })
     own.on('notification', ({ payload }) => tell(payload))
     try {
       await own.connect()
       await own.query(`listen ${CHANNEL}`)
-      failures = 0
-      tell()
-    } catch {
+    } catch (error) {
       await own.end().catch(() => {})
+      throw error
     }
+    own.once('end', () => connections.retry(CHANNEL))
+    tell()
   }
+  const connections = new WorkQueue(listen, { backOff: (failures) => steppedBackOff(failures, DELAYS) })
   return wakeUps(
-    (tell) => void listen(tell),
+    (teller) => {
+      tell = teller
+      connections.add(CHANNEL)
+    },
     async () => {
-      closed = true
-      clearTimeout(again)
+      const closed = connections.close()
       await client?.end().catch(() => {})
+      await closed
     },
   )
 }

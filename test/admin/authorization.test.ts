@@ -51,10 +51,10 @@ test('a new client may bring its settings, which come back as an export and can 
 
 test('an import that names what is not there changes nothing, and says what', async () => {
   const client = await make(`${await bank()}/clients`, { clientId: 'api', ...deciding })
-  const policies = [{ name: 'Ghosts', type: 'role', config: { roles: '[{"id":"ghost"}]' } }]
+  const policies = [{ name: 'Ghosts', type: 'user', config: { users: '["ghost"]' } }]
   const answer = await call('POST', `${server(client)}/import`, { body: { policies, scopes: [{ name: 'open' }] } })
   expect(answer.status).toBe(400)
-  expect(answer.body.error_description).toContain('role ghost, which is neither stated nor live')
+  expect(answer.body.error_description).toContain('user ghost, which is neither stated nor live')
   expect((await call('GET', `${server(client)}/scope`)).body).toEqual([])
 })
 
@@ -135,4 +135,44 @@ test('a policy is replaced at its address without a type too, in the form that e
   expect((await call('PUT', `${server(client)}/policy/${tellers.id}`, { body })).status).toBe(201)
   expect((await call('GET', `${server(client)}/policy/${tellers.id}`)).body).toEqual(body)
   expect((await call('PUT', `${server(client)}/policy/nowhere`, { body })).status).toBe(404)
+})
+
+test('a role policy leaves out roles of the realm that there are not, and refuses those of clients that there are not', async () => {
+  const path = await realm({ clients: [{ clientId: 'api', authorizationServicesEnabled: true }] })
+  const [{ id }] = (await call('GET', `${path}/clients?clientId=api`)).body
+  const policies = `${path}/clients/${id}/authz/resource-server/policy`
+  const create = (name: string, ...roles: object[]) => call('POST', `${policies}/role`, { body: { name, roles } })
+  expect(await create('some', { id: 'ghost', required: true }, { id: 'offline_access' })).toMatchObject({ status: 201 })
+  const [some] = (await call('GET', `${policies}?name=some`)).body
+  expect(some.config.roles).toContain('id')
+  expect(JSON.parse(some.config.roles)).toHaveLength(1)
+  expect(await create('none', { id: 'ghost' })).toMatchObject({ status: 201 })
+  expect(await create('lost', { id: 'nowhere/ghost' })).toMatchObject({ status: 400 })
+  const body = { name: 'text', type: 'role', config: { roles: '[{"id":"ghost"}]' } }
+  expect(await call('POST', policies, { body })).toMatchObject({ status: 201 })
+})
+
+test('a role policy leaves out roles that its realm or a client does not have; roles of no client are refused', async () => {
+  const client = await make(`${await bank()}/clients`, { clientId: 'a/pi', ...deciding })
+  await make(`${client}/roles`, { name: 'x/real' })
+  const at = `${server(client)}/policy/role`
+  const rolesIn = async () => {
+    const { policies } = (await call('GET', `${server(client)}/settings`)).body
+    return policies.map(({ config }: { config: { roles: string } }) =>
+      (JSON.parse(config.roles) as { id: string }[]).map(({ id }) => id).sort(),
+    )
+  }
+  const roles = ['a/pi/ghost', 'teller', 'ghost', 'a/pi/x/real', 'a/pi/'].map((id) => ({ id }))
+  const created = await call('POST', at, { body: { name: 'Tellers', roles } })
+  expect(created.status).toBe(201)
+  expect(await rolesIn()).toEqual([['a/pi/x/real', 'teller']])
+  for (const id of ['nowhere/ghost', '/x'])
+    for (const [method, path] of [
+      ['POST', at],
+      ['PUT', `${at}/${created.body.id}`],
+    ] as const)
+      expect((await call(method, path, { body: { name: 'Ghosts', roles: [{ id }] } })).status).toBe(400)
+  const emptied = { name: 'Tellers', roles: [{ id: 'a/pi/ghost' }] }
+  expect((await call('PUT', `${at}/${created.body.id}`, { body: emptied })).status).toBe(201)
+  expect(await rolesIn()).toEqual([[]])
 })

@@ -59,8 +59,8 @@ test('what was written is in the journal, with the administrator who wrote it', 
   const { service } = await testService()
   const path = await realm()
   const scope = await make(`${path}/client-scopes`, { name: 'orders', protocol: 'openid-connect' })
-  const { entriesOf } = await import('../../src/service/context.ts')
-  const { SYSTEM } = await import('../../src/service/service.ts')
+  const { entriesOf } = await import('../../src/service/journal/journal.ts')
+  const { SYSTEM } = await import('../../src/service/context/service.ts')
   const object = scope.split('/').at(-1)!
   const entries = await service.read(SYSTEM, path.split('/').at(-1)!, (context) =>
     entriesOf(context, [{ kind: 'clientScope', object }]),

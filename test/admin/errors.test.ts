@@ -5,39 +5,19 @@ import { testServer } from '../support/server.ts'
 const { app, call, make, realm } = await testServer()
 const path = await realm()
 
-test.each([
-  ['{"colour":"red","clientId":"a"}', 1, 12],
-  ['{"clientId":"a", "colour" : "red"}', 1, 30],
-  ['{"colour":12}', 1, 13],
-  ['{"colour":1.5 }', 1, 14],
-  ['{"colour":true}', 1, 15],
-  ['{"colour":null}', 1, 15],
-  ['{"colour":{"a":1}}', 1, 12],
-  ['{"colour":[1]}', 1, 12],
-  ['{"name":"é","colour":"x"}', 1, 24],
-  ['{"attributes":{"}\\"":"{"},"colour":"x"}', 1, 37],
-  ['{\n "colour": "x"}', 2, 13],
-])('an unknown field in %s has its place', async (body, line, column) => {
-  expect(await call('POST', `${path}/clients`, { body })).toMatchObject({
-    status: 400,
-    body: {
-      error: `Invalid json representation for ClientRepresentation. Unrecognized field "colour" at line ${line} column ${column}.`,
-    },
-  })
-})
-
-test('of several problems the first in the text is told', async () => {
-  const wrongType = { error: 'unknown_error', error_description: 'Cannot parse the JSON' }
-  const first = await call('POST', `${path}/clients`, { body: '{"redirectUris":"x","colour":"red"}' })
-  expect(first.body).toEqual(wrongType)
-  const second = await call('POST', `${path}/clients`, { body: '{"colour":"red","redirectUris":"x"}' })
-  expect(second.body.error).toContain('Unrecognized field')
+test('an unknown field is named, also beside a value of the wrong type', async () => {
+  for (const body of ['{"colour":1}', '{"colour":1,"redirectUris":"x"}', '{"redirectUris":"x","colour":1}']) {
+    expect(await call('POST', `${path}/clients`, { body })).toMatchObject({
+      status: 400,
+      body: { error: 'Unrecognized field "colour" in ClientRepresentation. Remove it, or correct its name.' },
+    })
+  }
 })
 
 test('an unknown field inside names the representation that it stands in', async () => {
   const answer = await call('POST', `${path}/clients`, { body: '{"protocolMappers":[{"name":"x","colour":"r"}]}' })
   expect(answer.body.error).toBe(
-    'Invalid json representation for ProtocolMapperRepresentation. Unrecognized field "colour" at line 1 column 43.',
+    'Unrecognized field "colour" in ProtocolMapperRepresentation. Remove it, or correct its name.',
   )
 })
 

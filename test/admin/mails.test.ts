@@ -33,13 +33,13 @@ test('a mail has a link in text and HTML, which leads to what the person is aske
   const query = 'client_id=shop&redirect_uri=https://shop.example.org/home&lifespan=7200'
   const actions = ['UPDATE_PASSWORD', 'CONFIGURE_TOTP']
   expect((await call('PUT', `${user}/execute-actions-email?${query}`, { body: actions })).status).toBe(204)
-  const { text: plain, html, headers } = mailTo('ann1@example.org')
+  const { text: plain, html, from } = mailTo('ann1@example.org')
   expect(plain).toContain(
     'Fish & Chips asks you to take care of your account: choose a new password, set up one-time codes',
   )
   expect(plain).toContain('works for 2 hours.')
   expect(html).toContain('Fish &#38; Chips asks')
-  expect(headers).toContain('From: Sign-in here <sso@example.org>')
+  expect(from).toBe('Sign-in here <sso@example.org>')
   const key = keyIn(plain)
   expect(html).toContain(key)
   expect(await readActionToken(service, nameOf(path), key)).toMatchObject({
@@ -97,7 +97,7 @@ test('a realm without a mail server says so, and a mail leaves an admin event', 
   expect(event).toMatchObject({ resourceType: 'USER', resourcePath: `users/${nameOf(user)}/reset-password-email` })
   expect(mailTo('ann4@example.org')).toMatchObject({
     sender: 'bounce@example.org',
-    headers: expect.stringContaining('Reply-To: re@example.org'),
+    replyTo: 're@example.org',
   })
 })
 

@@ -1,9 +1,9 @@
 // What sources state is theirs as far as they say so: writes by REST to it are done, told, or refused.
 import { expect, test } from 'vitest'
-import { rollback } from '../../src/reconcile/history.ts'
-import { applySources, planSources } from '../../src/reconcile/run.ts'
-import type { Caller } from '../../src/service/service.ts'
-import type { SourceSettings } from '../../src/service/source-settings.ts'
+import { rollback } from '../../src/reconcile/history/history.ts'
+import { applySources, planSources } from '../../src/reconcile/run/run.ts'
+import type { Caller } from '../../src/service/context/service.ts'
+import type { SourceSettings } from '../../src/service/journal/source-settings.ts'
 import { tokenWith } from '../support/administrators.ts'
 import { change } from '../support/changes.ts'
 import { live, realm, realmOfEachTest, service } from '../support/documents.ts'
@@ -130,7 +130,7 @@ test('a source that warns has it told in a header, and it is drift', async () =>
 })
 
 test('what a source lets drift it does not claim: who may log in, and what its rules report or adopt', async () => {
-  await owns('refuse', { drift: [{ kind: 'client', path: 'name', policy: 'adopt' }] })
+  await owns('refuse', { drift: [{ kind: 'client', path: 'name', policy: 'accept' }] })
   expect((await write('PUT', await shop(), { name: 'Theirs' })).status).toBe(204)
   expect((await write('PUT', await shop(), { redirectUris: ['https://other.example/*'] })).status).toBe(409)
   const ann = `/users/${(await live('user', 'ann')).id}`

@@ -1,5 +1,6 @@
 // Objects that come into a realm in one call: all of them or none, and nobody owns them afterwards.
 import { expect, test } from 'vitest'
+import { administeredRealm } from '../support/realm-with-boss.ts'
 import { testServer } from '../support/server.ts'
 import { newName } from '../support/service.ts'
 
@@ -11,6 +12,7 @@ async function realmWith(content: object) {
   const at = `/admin/realms/${realm}`
   return {
     get: async (path: string) => (await server.call('GET', `${at}${path}`)).body,
+    post: (path: string, body: object) => server.call('POST', `${at}${path}`, { body }),
     put: (path: string, body: object) => server.call('PUT', `${at}${path}`, { body }),
     bring: (body: object) => server.call('POST', `${at}/partialImport`, { body }),
   }
@@ -29,7 +31,8 @@ test('what is overwritten is another object, which nothing hangs on any more', a
 })
 
 test('the role that everybody has is overwritten in place, and everybody keeps it', async () => {
-  const realm = await realmWith({ users: [{ username: 'ann' }] })
+  const realm = await realmWith({})
+  await realm.post('/users', { username: 'ann' })
   const [usual] = await realm.get('/roles?search=default-roles')
   const roles = { realm: [{ name: usual.name, description: 'of everybody' }] }
   expect((await realm.bring({ ifResourceExists: 'OVERWRITE', roles })).status).toBe(200)
@@ -76,4 +79,50 @@ test('each object that comes is an admin event', async () => {
     ['CREATE', 'clients'],
     ['UPDATE', 'realms'],
   ])
+})
+
+test('each part demands what its own operation does, before anything of the realm is told or deleted', async () => {
+  const own = await administeredRealm({
+    manager: 'manage-realm',
+    users: 'manage-realm manage-users',
+    clients: 'manage-realm manage-clients',
+    providers: 'manage-realm manage-identity-providers',
+  })
+  const { as, people } = own
+  await as('boss', 'POST', 'users', { username: 'ann' })
+  await as('boss', 'POST', 'clients', { clientId: 'shop' })
+  await as('boss', 'POST', 'identity-provider/instances', { alias: 'corp', providerId: 'github' })
+  const [shop] = (await as('boss', 'GET', 'clients?clientId=shop')).body
+  await as('boss', 'POST', `clients/${shop.id}/roles`, { name: 'buyer' })
+  const parts: [object, permitted: string][] = [
+    [{ users: [{ username: 'ann', enabled: true }] }, 'users'],
+    [{ users: [{ username: 'nobody-yet' }] }, 'users'],
+    [{ groups: [{ name: 'staff' }] }, 'users'],
+    [{ clients: [{ clientId: 'shop' }] }, 'clients'],
+    [{ roles: { client: { shop: [{ name: 'buyer' }] } } }, 'clients'],
+    [{ identityProviders: [{ alias: 'corp', providerId: 'github' }] }, 'providers'],
+    [
+      {
+        identityProviderMappers: [
+          { name: 'm', identityProviderAlias: 'corp', identityProviderMapper: 'github-user-attribute-mapper' },
+        ],
+      },
+      'providers',
+    ],
+  ]
+  for (const [content, permitted] of parts) {
+    for (const ifResourceExists of ['FAIL', 'SKIP', 'OVERWRITE']) {
+      const answer = await as('manager', 'POST', 'partialImport', { ifResourceExists, ...content })
+      expect([answer.status, answer.body.results]).toEqual([403, undefined])
+    }
+    const answer = await as(permitted, 'POST', 'partialImport', { ifResourceExists: 'OVERWRITE', ...content })
+    expect([permitted, content, answer.status]).toEqual([permitted, content, 200])
+  }
+  const role = { ifResourceExists: 'SKIP', roles: { realm: [{ name: 'buyer' }] } }
+  expect((await as('manager', 'POST', 'partialImport', role)).status).toBe(200)
+
+  // Nobody replaces who is stronger.
+  const users = [{ username: 'BOSS', enabled: true, credentials: [{ type: 'password', value: 'evil' }] }]
+  await own.refused('users', 'POST', 'partialImport', { ifResourceExists: 'OVERWRITE', users })
+  expect((await as('boss', 'GET', 'users?username=boss&exact=true')).body[0].id).toBe(people.boss)
 })

@@ -37,8 +37,32 @@ test('the secrets and keys of a client with a stronger account are neither told 
   expect((await call('GET', `${path}/${client}/client-secret`)).body.value).toBe('hidden')
 
   const weak = (await make(`${path}/clients`, { clientId: 'weak', serviceAccountsEnabled: true })).split('/').at(-1)!
-  const { value } = (await as('viewer', 'GET', `clients/${weak}/client-secret`)).body
+  const { value } = (await as('manager', 'GET', `clients/${weak}/client-secret`)).body
   expect((await as('manager', 'POST', `clients/${weak}/client-secret`)).body.value).not.toBe(value)
+})
+
+test('who may only view clients gets their secrets and private keys masked', async () => {
+  const { path, as } = await administeredRealm({ manager: 'manage-clients', viewer: 'view-clients' })
+  const stated = { clientId: 'web', secret: 'first', attributes: { 'jwt.credential.private.key': 'private' } }
+  const client = `clients/${(await make(`${path}/clients`, stated)).split('/').at(-1)!}`
+  const rotating = { profiles: [{ name: 'rotating', executors: [{ executor: 'secret-rotation', configuration: {} }] }] }
+  expect((await call('PUT', `${path}/client-policies/profiles`, { body: rotating })).status).toBe(204)
+  const policy = { name: 'all', enabled: true, conditions: [{ condition: 'any-client', configuration: {} }] }
+  const policies = { policies: [{ ...policy, profiles: ['rotating'] }] }
+  expect((await call('PUT', `${path}/client-policies/policies`, { body: policies })).status).toBe(204)
+  const second = (await as('manager', 'POST', `${client}/client-secret`)).body.value as string
+  const seenBy = async (person: string) => {
+    const shown = (await as(person, 'GET', client)).body
+    const [listed] = (await as(person, 'GET', 'clients?clientId=web')).body
+    return [
+      (await as(person, 'GET', `${client}/client-secret`)).body.value,
+      (await as(person, 'GET', `${client}/client-secret/rotated`)).body.value,
+      (await as(person, 'GET', `${client}/certificates/jwt.credential`)).body.privateKey,
+      ...[shown, listed].flatMap((one) => [one.secret, one.attributes['jwt.credential.private.key']]),
+    ]
+  }
+  expect(await seenBy('manager')).toEqual([second, 'first', 'private', second, 'private', second, 'private'])
+  expect(await seenBy('viewer')).toEqual(Array.from({ length: 7 }, () => MASK))
 })
 
 test('a client comes to show no role that its manager lacks, and lets nobody in by a flow of its own', async () => {

@@ -1,7 +1,7 @@
 // Nobody takes the place of somebody who may administer more: by what they log in with, or by speaking for them.
 import { expect, test } from 'vitest'
-import { SYSTEM } from '../../src/service/service.ts'
-import { users } from '../../src/service/users.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
+import { users } from '../../src/service/users/users.ts'
 import { administeredRealm } from '../support/realm-with-boss.ts'
 import { testServer } from '../support/server.ts'
 import { testService } from '../support/service.ts'

@@ -234,3 +234,17 @@ test('a profile that is replaced by nothing is the usual one again', async () =>
   expect((await call('PUT', path)).body).toEqual(usual)
   expect((await call('GET', path)).body).toEqual(usual)
 })
+
+test('credentials of the account of a client are refused', async () => {
+  const path = await realm()
+  const client = await make(`${path}/clients`, { clientId: 'robot', secret: 's', serviceAccountsEnabled: true })
+  const account = `${path}/users/${(await call('GET', `${client}/service-account-user`)).body.id}`
+  const reason = 'You can not manage credentials for this user'
+  const refused = { status: 400, body: { error: reason, error_description: reason } }
+  const password = { type: 'password', value: 'pw' }
+  for (const body of [password, { ...password, temporary: true }, { type: 'password' }])
+    expect(await call('PUT', `${account}/reset-password`, { body })).toMatchObject(refused)
+  expect(await call('PUT', account, { body: { credentials: [password] } })).toMatchObject(refused)
+  expect((await call('GET', `${account}/credentials`)).body).toEqual([])
+  expect((await call('PUT', account, { body: { attributes: { colour: ['red'] } } })).status).toBe(204)
+})

@@ -2,7 +2,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Permission } from '../../src/kinds/admin-roles.ts'
-import { allows, covers, type NamedRole } from '../../src/service/power.ts'
+import { MASK } from '../../src/kinds/mask.ts'
+import { allows, covers, type NamedRole } from '../../src/service/context/power.ts'
 import {
   type AdministeredRealm,
   administered,
@@ -26,6 +27,7 @@ interface Element {
   readonly id: string
   readonly name?: string
   readonly access?: object
+  readonly secret?: string
   readonly subGroups?: readonly Element[]
 }
 
@@ -36,6 +38,7 @@ interface List {
   readonly seenBy?: Permission
   readonly sees?: (element: Element) => boolean
   readonly access?: object
+  readonly secret?: string
 }
 
 test(
@@ -101,6 +104,7 @@ function compare(
       .map((one) => ({
         ...one,
         ...(one.access && { access: access! }),
+        ...(one.secret !== undefined && !can('manage-clients') && { secret: MASK }),
         ...(one.subGroups && { subGroups: filtered(one.subGroups) }),
       }))
   const counted = (count: number) => (shown ? count : 0)

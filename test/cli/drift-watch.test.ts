@@ -62,7 +62,7 @@ test('a change is told in a line as it happens, on a server and on its store, un
     realm: 'acme',
     path: 'name',
     live: 'Again',
-    by: { who: 'admin', client: 'admin-cli', address: '127.0.0.1' },
+    by: { name: 'admin', client: 'admin-cli', address: '127.0.0.1' },
   })
   expect([await remote.stop(), await store.stop()]).toEqual([0, 0])
   expect(await server.stop()).toBe(0)

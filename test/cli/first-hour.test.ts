@@ -143,7 +143,7 @@ test('with the server: it applies its folder, follows edits, and commands find i
   expect(drift.out.replace(/\s+/g, ' ')).toMatch(/client shop │ name │ Web shop → Theirs │ admin by admin-cli/)
   expect(await at.run('apply', 'examples')).toMatchObject({
     code: 0,
-    out: expect.stringMatching(/name: Theirs → Web shop {2}puts back a change by admin by admin-cli/),
+    out: expect.stringMatching(/name: Theirs → Web shop {2}corrects a change by admin by admin-cli/),
   })
   expect((await at.run('drift', ...flags)).out).toContain('No drift')
   expect(await server.stop()).toBe(0)

@@ -179,7 +179,7 @@ testOfAll('where signatures are demanded, only what one of the signers has commi
 })
 
 testOfAll(
-  'documents of a repository take values from what the settings allow; on one’s own machine from everything',
+  'documents of a repository take values from what the settings allow; of a command from what its flag names',
   async () => {
     await mkdir(join(at.folder, 'values'))
     await writeFile(join(at.folder, 'values', 'name'), 'From a file')
@@ -199,7 +199,9 @@ testOfAll(
     }
     expect(await displayName()).toBe('From a file')
     await repository.push({ 'acme.yaml': realm('$(env:OTHER_NAME)') })
-    expect((await at.run('plan', repository.url)).out).toContain('Nobody shall see this')
+    expect((await at.run('plan', repository.url)).err).toContain('$(env:OTHER_NAME) is not allowed in documents here')
+    const named = await at.run('plan', repository.url, '--variables', 'env:OTHER_NAME')
+    expect(named.out).toContain('Nobody shall see this')
     expect(server.output()).not.toContain('Nobody shall see this')
     await server.stop()
     const closed = await at.serve('--source', repository.url)

@@ -42,6 +42,11 @@ test('a plan is saved into a file, applied from it as it is, and refused where t
     code: 1,
     err: expect.stringMatching(/^this is not the plan \S+ as it was saved: it was changed since\n$/),
   })
+  await writeFile(file('later.json'), text.replace('"formatVersion": 1', '"formatVersion": 2'))
+  expect(await run('apply', '--plan', 'later.json')).toMatchObject({
+    code: 1,
+    err: 'later.json was written by another version of Regent: plan again\n',
+  })
   expect(await run('apply', '--plan', 'plan.json')).toMatchObject({
     code: 0,
     out: expect.stringContaining('displayName: One → Two'),
@@ -63,7 +68,7 @@ test('a plan is saved into a file, applied from it as it is, and refused where t
   })
 })
 
-const WAITS = /not applied: it waits until .* for "regent approve ([^"]+)"/
+const PENDING = /not applied: pending approval until .*; run "regent approve ([^"]+)"/
 
 test.runIf(everything)('what waits makes the exit code 1, says how to approve it, and goes on with that', async () => {
   await begin()
@@ -75,14 +80,14 @@ test.runIf(everything)('what waits makes the exit code 1, says how to approve it
     out: expect.stringContaining('! deletes 7 objects, more than 50 %'),
   })
   const waits = await run('apply', 'shop.yaml')
-  const [, id] = WAITS.exec(waits.out)!
+  const [, id] = PENDING.exec(waits.out)!
   expect(waits).toMatchObject({
     code: 1,
     out: expect.stringContaining('Nothing was applied.'),
-    err: `realm shop waits for an approval: look at it with "regent plans ${id}", and let it go on with "regent approve ${id}"\n`,
+    err: `The plan of realm shop is pending approval: show it with "regent plans ${id}", approve it with "regent approve ${id}".\n`,
   })
   expect((await run('plans')).out.replace(/[│\s]+/g, ' ')).toContain(`${id} shop shop.yaml at`)
-  expect((await run('plans', id!)).out).toContain(`${id}: waits until`)
+  expect((await run('plans', id!)).out).toContain(`${id}: pending approval until`)
   expect(await run('approve', id!)).toMatchObject({ code: 0, out: expect.stringContaining('approved by admin') })
   expect(await run('plan', 'shop.yaml')).toMatchObject({ out: expect.stringContaining('Nothing to do.') })
   expect(await run('reject', id!)).toMatchObject({ code: 1, err: `the plan ${id} is applied already\n` })
@@ -93,9 +98,9 @@ test.runIf(everything)(
   async () => {
     await stated('One', 8)
     const server = await begin('shop.yaml')
-    const next = server.until('not applied: it waits')
+    const next = server.until('not applied: pending approval')
     await stated('One', 1)
-    const [, id] = WAITS.exec(await next)!
+    const [, id] = PENDING.exec(await next)!
     expect(await run('approve', id!)).toMatchObject({
       code: 0,
       out: expect.stringContaining('approved by admin'),

@@ -1,7 +1,8 @@
+import { once } from 'node:events'
 // What stands in the way, said so that one knows the next command. Exit code 1, and nothing is changed.
 
 import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, inject, test } from 'vitest'
 import { lockFolder } from '../../src/store/lock.ts'
@@ -41,6 +42,19 @@ test('a server that does not answer', async () => {
   expect(await at.run('drift', '--server', 'http://127.0.0.1:1', '--token', 'x')).toMatchObject(
     refused(/nobody answers at http:\/\/127.0.0.1:1 .*: is the server running\? Start it with "regent serve"/),
   )
+})
+
+test('a server that redirects to another gets no second request', async () => {
+  const redirecting = createServer((_request, response) =>
+    response.writeHead(307, { location: 'http://b.test/' }).end(),
+  )
+  redirecting.listen(0, '127.0.0.1')
+  await once(redirecting, 'listening')
+  const { port } = redirecting.address() as { port: number }
+  expect(await at.run('drift', '--server', `http://127.0.0.1:${port}`, '--token', 'x')).toMatchObject(
+    refused(new RegExp(`http://127.0.0.1:${port} redirects to http://b.test/: name that server with --server`)),
+  )
+  redirecting.close()
 })
 
 test('a server that wants to know who asks', async () => {

@@ -32,11 +32,11 @@ test.runIf(everything)(
     ])
       expect((await at.run('plan', 'shop.yaml', ...limit, ...flags)).out).toMatch(
         limit.length === 2
-          ? /an apply of this waits for the approval/
+          ? /an apply of this plan needs an approval/
           : /- role guest\nPlan: 0 to create, 0 to update, 1/,
       )
 
-    const settled = ['--ownership', 'refuse', '--drift', 'putBack', '--drift', 'role.description=report']
+    const settled = ['--ownership', 'refuse', '--drift', 'correct', '--drift', 'role.description=report']
     await at.run('apply', 'shop.yaml', ...settled, ...flags)
     const authorization = `Bearer ${(await at.run('token', ...flags)).out.trim()}`
     const put = async (path: string, body: object) =>
@@ -49,7 +49,7 @@ test.runIf(everything)(
       ).status
     expect(await put('/roles/staff', { name: 'staff', description: 'theirs' })).toBe(204)
     expect(await put('/roles/staff', { name: 'crew', description: 'theirs' })).toBe(409)
-    expect((await at.run('plan', 'shop.yaml', ...settled, ...flags)).out).toContain('it stays so')
+    expect((await at.run('plan', 'shop.yaml', ...settled, ...flags)).out).toContain('reported only')
     expect((await at.run('plan', 'shop.yaml', ...flags)).out).toContain('theirs → stated')
   },
 )

@@ -112,7 +112,7 @@ test.runIf(everything)('what a rollback holds goes on when it is resumed without
   await next
   expect(await at.run('rollback', 'acme', '2')).toMatchObject({ code: 0 })
   await state('acme', 'realm: acme\ndisplayName: Three\n')
-  await expect.poll(async () => (await shown('acme.yaml')).status.ready.reason, { timeout: 60_000 }).toBe('Held')
+  await expect.poll(async () => (await shown('acme.yaml')).status.ready.reason, { timeout: 60_000 }).toBe('RolledBack')
   const live = async () => JSON.parse((await at.run('get', 'acme')).out).displayName
   expect(await live()).toBe('One')
   expect(await at.run('source', 'resume', 'acme.yaml')).toMatchObject({ code: 0 })

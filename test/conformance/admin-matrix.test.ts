@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { operations } from '../../src/http/admin/index.ts'
 import type { Operation } from '../../src/http/operation.ts'
 import { MASTER } from '../../src/kinds/built-in/index.ts'
-import { administersAny, allows, isNothing, type Power, powerFrom } from '../../src/service/power.ts'
+import { administersAny, allows, isNothing, type Power, powerFrom } from '../../src/service/context/power.ts'
 import { type AdminCase, adminCases, nameOfOperation, pairsOf, type RecordedRoles } from '../support/admin-cases.ts'
 
 const read = <T>(file: string) => JSON.parse(readFileSync(join(import.meta.dirname, file), 'utf8')) as T

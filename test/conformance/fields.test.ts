@@ -13,10 +13,76 @@ import records from './fields.json' with { type: 'json' }
 import apart from './fields-apart.json' with { type: 'json' }
 
 interface Schema {
+  readonly $ref?: string
+  /** A schema, and null. */
+  readonly anyOf?: readonly Schema[]
   readonly properties?: Readonly<Record<string, Schema>>
+  readonly items?: Schema
+  readonly additionalProperties?: Schema | boolean
 }
 
-const schemas = (openApi(operations).components as { schemas: Record<string, Schema> }).schemas
+interface Described {
+  readonly responses: Readonly<
+    Record<string, { readonly content: Readonly<Record<string, { readonly schema: Schema }>> }>
+  >
+}
+
+const api = openApi(operations) as {
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
+  readonly paths: Readonly<Record<string, { readonly get?: Described; readonly post?: Described }>>
+}
+const { schemas } = api.components
+
+const administered = '/admin/realms/{realm}'
+const client = `${administered}/clients/{client-uuid}`
+
+/** Records that are shown by one operation, or are a part of what it shows: its address, and the steps to the record. */
+const parts: Readonly<Record<string, readonly [path: string, ...steps: string[]]>> = {
+  AbstractPolicyRepresentation: [`${client}/authz/resource-server/policy`, '[]'],
+  AuthDetailsRepresentation: [`${administered}/admin-events`, '[]', 'authDetails'],
+  ClientMappingsRepresentation: [`${administered}/users/{user-id}/role-mappings`, 'clientMappings', '*'],
+  ClientPolicyConditionRepresentation: [
+    `${administered}/client-policies/policies`,
+    'policies',
+    '[]',
+    'conditions',
+    '[]',
+  ],
+  ClientPolicyExecutorRepresentation: [`${administered}/client-policies/profiles`, 'profiles', '[]', 'executors', '[]'],
+  ClientPolicyRepresentation: [`${administered}/client-policies/policies`, 'policies', '[]'],
+  ClientProfileRepresentation: [`${administered}/client-policies/profiles`, 'profiles', '[]'],
+  'ClientScopeEvaluateResource-ProtocolMapperEvaluationRepresentation': [
+    `${client}/evaluate-scopes/protocol-mappers`,
+    '[]',
+  ],
+  ComponentTypeRepresentation: [`${administered}/components/{id}/sub-component-types`, '[]'],
+  GlobalRequestResult: [`${administered}/logout-all`],
+  KeyMetadataRepresentation: [`${administered}/keys`, 'keys', '[]'],
+  MappingsRepresentation: [`${administered}/users/{user-id}/role-mappings`],
+  MemoryInfoRepresentation: ['/admin/serverinfo', 'memoryInfo'],
+  PasswordPolicyTypeRepresentation: ['/admin/serverinfo', 'passwordPolicies', '[]'],
+  ProfileInfoRepresentation: ['/admin/serverinfo', 'profileInfo'],
+  ResourceServerRepresentation: [`${client}/authz/resource-server`],
+  RolesRepresentation: [administered, 'roles'],
+  ServerInfoRepresentation: ['/admin/serverinfo'],
+  SystemInfoRepresentation: ['/admin/serverinfo', 'systemInfo'],
+  UserSessionRepresentation: [`${administered}/users/{user-id}/sessions`, '[]'],
+}
+
+/** Returns the schema of a part of what GET shows at a path, or of the answer to POST where there is no GET. */
+function partOf([path, ...steps]: readonly [string, ...string[]]): Schema | undefined {
+  const resolve = (schema: Schema | undefined): Schema | undefined => {
+    if (schema?.anyOf) return resolve(schema.anyOf[0])
+    return schema?.$ref ? schemas[schema.$ref.split('/').at(-1)!] : schema
+  }
+  const { get, post } = api.paths[path]!
+  const whole = (get ?? post)?.responses[200]?.content['application/json']?.schema
+  return steps.reduce((at, step) => {
+    if (step === '[]') return resolve(at?.items)
+    if (step === '*') return resolve(at?.additionalProperties as Schema | undefined)
+    return resolve(at?.properties?.[step])
+  }, resolve(whole))
+}
 
 /** Records that are elements of a field. */
 const elements: Readonly<Record<string, readonly [KindName, field: string]>> = {
@@ -49,7 +115,8 @@ const ofKind = new Map(Object.values(kinds).map((kind) => [kind.representation, 
 function knownFields(record: string): readonly string[] | undefined {
   const [kind, field] = elements[record] ?? []
   if (kind) return Object.keys(kinds[kind].fields[field!]!.members!)
-  return schemas[record]?.properties && Object.keys(schemas[record].properties)
+  const schema = parts[record] ? partOf(parts[record]) : schemas[record]
+  return schema?.properties && Object.keys(schema.properties)
 }
 
 /** Why a field of a record is not simply taken and shown; empty where it is. */
@@ -58,7 +125,6 @@ function oddity(record: string, name: string): string {
   if (!known?.includes(name)) return 'no such field'
   const kind = ofKind.get(record)
   if (!kind || name === kind.idField || name in kind.children) return ''
-  if (name in kind.later) return 'not managed'
   if (kind.fields[name]?.earlier) return 'earlier form'
   if (kind.fields[name]?.computed) return 'computed'
   return ''

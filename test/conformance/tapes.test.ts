@@ -13,6 +13,11 @@ interface Difference {
   readonly reason: string
 }
 
+/** The reason of steps that have the status and the keys of the reference server, and a message of Regent's own. */
+const PARSER_MESSAGE = 'parser message'
+/** A difference between two messages, or in the parameters of one. */
+const MESSAGE = /^body\.(?:(?:error|errorMessage): ".* expected, got "|params\.\[\]: )/s
+
 const folder = import.meta.dirname
 const read = <T>(file: string) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as T
 const listed = read<Difference[]>('differences.json')
@@ -22,8 +27,12 @@ test.each(aPart(tapes))('%s is answered as the reference server answers it', { t
   const name = file.replace('.tape.json', '')
   const tape = read<Tape>(file)
   const differing = await replay(tape, await (await testServer()).listen())
-  const expected = new Set(listed.filter(({ tape }) => tape === name).map(({ step }) => step))
-  const unexpected = [...differing].filter(([step]) => !expected.has(step))
+  const ofTape = listed.filter((difference) => difference.tape === name)
+  const expected = new Set(ofTape.map(({ step }) => step))
+  const worded = new Set(ofTape.filter(({ reason }) => reason === PARSER_MESSAGE).map(({ step }) => step))
+  const unexpected = [...differing].filter(
+    ([step, found]) => !expected.has(step) || (worded.has(step) && !found.every((one) => MESSAGE.test(one))),
+  )
   expect(
     unexpected.map(([step, found]) => `${step} ${tape.steps[step]!.title}: ${found.join('; ')}`),
     'steps that differ and are not listed',

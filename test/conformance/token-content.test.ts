@@ -37,6 +37,25 @@ const asked: Asked = {
 const realm = newName('tokens')
 await makeRealm(asked, realm)
 
+/** Keycloak believes `azp` and `sid` of a mapper, and then refuses the token; Regent reads neither (decision 0071). */
+const acceptedWith = (clientId: string, written: object): Said => {
+  const sub = '10000000-0000-4000-8000-000000000001'
+  const issued = { exp: '…', iat: '…', iss: '…', jti: '…', typ: 'Bearer', aud: clientId, azp: clientId, sid: '…' }
+  const introspection = {
+    active: true,
+    username: 'ann',
+    client_id: clientId,
+    token_type: 'Bearer',
+    scope: 'openid',
+    sub,
+  }
+  return { introspection: { ...introspection, ...issued, ...written }, userInfo: { sub } }
+}
+const differences: Readonly<Record<string, Said>> = {
+  'claim-azp ann openid': acceptedWith('claim-azp', { azp: 'hard' }),
+  'claim-sid ann openid': acceptedWith('claim-sid', { sid: 'hard' }),
+}
+
 test.each(cases)('%s: tokens say what they say there', async (name) => {
-  expect(await ask(asked, realm, name)).toEqual(recorded[name])
+  expect(await ask(asked, realm, name)).toEqual({ ...recorded[name], ...differences[name] })
 })

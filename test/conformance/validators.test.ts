@@ -22,6 +22,10 @@ const named = (recorded as unknown as Recorded[]).map(
   (one) => [one.validator, JSON.stringify(one.config), one] as const,
 )
 
+/** Keycloak: after an address that is none follows the message of Java's parser, which Regent does not have. */
+const withoutParserMessage = ([value, says, ...about]: readonly unknown[]) =>
+  says === 'error-invalid-uri' ? [value, says, about[0]] : [value, ...(says === undefined ? [] : [says, ...about])]
+
 test.each(aPart(named))(
   'the validator %s with %s says the same',
   async (_, __, { validator, config, differs, ...expected }) => {
@@ -36,8 +40,9 @@ test.each(aPart(named))(
       found.push(body ? [value, body.errorMessage, ...(body.params ?? []).slice(1)] : [value])
       if (!body) await call('DELETE', String(headers.location).replace(/^.*(?=\/admin)/, ''))
     }
-    const answer = put.status === 200 ? { values: found } : { refused: true }
-    if (differs) expect(answer).not.toEqual(expected)
-    else expect(answer).toEqual(expected)
+    const answer = put.status === 200 ? { values: found.map(withoutParserMessage) } : { refused: true }
+    const wanted = { ...expected, ...(expected.values && { values: expected.values.map(withoutParserMessage) }) }
+    if (differs) expect(answer).not.toEqual(wanted)
+    else expect(answer).toEqual(wanted)
   },
 )

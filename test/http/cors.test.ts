@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 import { createServer } from '../../src/http/server.ts'
+import { testBrowser } from '../support/browser.ts'
+import { realmWithPeople } from '../support/people.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
 
@@ -76,6 +78,30 @@ test('each endpoint of applications that scripts call looks at the origin', asyn
   }
   const introspection = await post(`${protocol}/token/introspect`, 'https://app.example', { client_id: 'plus' })
   expect(introspection.headers).not.toHaveProperty('access-control-allow-origin')
+})
+
+test('no script of another page reads or sends the page of log-out, which comes with cookies', async () => {
+  const browser = testBrowser(app)
+  const { logInAddress, name: realm } = await realmWithPeople()
+  await browser.send(await browser.open(logInAddress().address), { username: 'ann', password: 'pw' })
+  const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  const url = `/realms/${realm}/protocol/openid-connect/logout`
+  const headers = { cookie, origin: 'https://evil.example', 'content-type': 'application/x-www-form-urlencoded' }
+  for (const payload of ['', 'client_id=web', 'id_token_hint=x', 'confirmLogout=true']) {
+    const answers = [
+      await app.inject({ method: 'POST', url, headers, payload }),
+      await app.inject({ url: `${url}?${payload}`, headers }),
+    ]
+    for (const answer of answers) expect(answer.headers).not.toHaveProperty('access-control-allow-origin')
+  }
+  const shown = await app.inject({ method: 'POST', url, headers, payload: '' })
+  expect(shown.body).toContain('Do you want to sign out?')
+  const [, action] = /action="([^"]*)"/.exec(shown.body)!
+  const confirmed = await app.inject({ method: 'POST', url: new URL(action!).pathname, headers, payload: '' })
+  expect(confirmed.headers).not.toHaveProperty('access-control-allow-origin')
+  const wrong = { client_id: 'web', refresh_token: 'x' }
+  const foreign = await post(url, 'https://evil.example', wrong)
+  expect([foreign.statusCode, foreign.headers['access-control-allow-origin']]).toEqual([403, undefined])
 })
 
 test('what is for everybody is for every page', async () => {

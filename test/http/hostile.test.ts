@@ -2,10 +2,10 @@
 import { expect, test } from 'vitest'
 import { errorAnswer } from '../../src/http/errors.ts'
 import { createServer } from '../../src/http/server.ts'
-import { ActionError } from '../../src/reconcile/apply.ts'
-import { hashPassword } from '../../src/service/passwords.ts'
-import { SYSTEM } from '../../src/service/service.ts'
-import { users } from '../../src/service/users.ts'
+import { ActionError } from '../../src/reconcile/execute/apply.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
+import { hashPassword } from '../../src/service/users/passwords.ts'
+import { users } from '../../src/service/users/users.ts'
 import { testServer } from '../support/server.ts'
 import { newRealm, testService } from '../support/service.ts'
 
@@ -19,7 +19,7 @@ const form = { 'content-type': 'application/x-www-form-urlencoded' }
 test('a body of very many unknown fields is refused as fast as one of few', async () => {
   const fields = Array.from({ length: 100_000 }, (_, at) => `"field-${at}":[{"a":"${at}"}]`)
   const { body } = await call('POST', `${path}/clients`, { body: `{"clientId":"x",${fields.join()}}` })
-  expect(body.error).toContain('Unrecognized field "field-0" at line 1 column 28.')
+  expect(body.error).toContain('Unrecognized field "field-0"')
   const list = `{"protocolMappers":[${fields.map((field) => `{${field}}`).join()}]}`
   expect((await call('POST', `${path}/clients`, { body: list })).body.error).toContain('Unrecognized field "field-0"')
 })

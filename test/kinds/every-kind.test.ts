@@ -6,9 +6,9 @@ import { kinds } from '../../src/kinds/index.ts'
 import type { Key, KindName, Representation } from '../../src/kinds/kind.ts'
 import { describe as called, type TreeObject } from '../../src/kinds/tree.ts'
 import { exportRealm } from '../../src/realm-file/render.ts'
-import { findDrift } from '../../src/reconcile/drift.ts'
-import { driftPolicy } from '../../src/service/drift-policy.ts'
-import { type Service, SYSTEM } from '../../src/service/service.ts'
+import { findDrift } from '../../src/reconcile/drift/drift.ts'
+import { type Service, SYSTEM } from '../../src/service/context/service.ts'
+import { driftPolicy } from '../../src/service/journal/drift-policy.ts'
 import { change, liveObject, liveObjects, remove } from '../support/changes.ts'
 import { ANN, applyAs, planText, source } from '../support/reconcile.ts'
 import { documentOf, keyOf, making, nameOf, objectOf, settableFields, together, world } from '../support/samples.ts'
@@ -64,7 +64,7 @@ describe.each((Object.keys(kinds) as KindName[]).filter((kind) => kind !== 'real
       const changed = flatten(kind, { [field]: second })
       await change(service, ANN, realm, name, key, changed)
       const drift = (await findDrift(service, SYSTEM, realm)).filter((one) => one.kind === name)
-      expect(drift.map(({ path, by }) => [path?.split('.')[0], by?.who])).toContainEqual([field, 'ann'])
+      expect(drift.map(({ path, by }) => [path?.split('.')[0], by?.name])).toContainEqual([field, 'ann'])
       await applyAs(service, stated)
       if (driftPolicy([], name, field, undefined) === 'report') {
         expect(await findDrift(service, SYSTEM, realm), field).toEqual(drift)
@@ -148,7 +148,7 @@ function expectStated(name: KindName, field: string, { secret, once }: Field, va
   const now = flatten(kind, live)
   for (const [path, one] of Object.entries(flatten(kind, { [field]: value }))) {
     if (resolve(kind, path).field.relation) {
-      expect(now[path], path).toEqual(expect.arrayContaining(one as Json[]))
+      expect(now[path], path).toEqual(expect.arrayContaining(one as unknown[]))
     } else if (!isSealed(now[path]))
       expect(same(kind, path, one, now[path] ?? null), `${path}: ${JSON.stringify(now[path])}`).toBe(true)
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatMessage } from '../../src/lib/message-format.ts'
+import { formatMessage } from '../../src/lib/keycloak/message-format.ts'
 
 test('places take values, as often as they stand there', () => {
   expect(formatMessage('{1} before {0}, {1} again', ['a', 7])).toBe('7 before a, 7 again')

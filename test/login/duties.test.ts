@@ -73,12 +73,15 @@ test('one-time codes are set up once, asked for from then on, and each counts on
   const mistyped = await browser.send(setUp, { totp: '000000', userLabel: '' })
   expect(mistyped.text).toContain('Wrong code.')
   expect(mistyped.text).toContain(typed)
-  expect(reached(await browser.send(mistyped, { totp: totp.generate(), userLabel: 'phone' }))).toBe(true)
+  const first = totp.generate()
+  expect(reached(await browser.send(mistyped, { totp: first, userLabel: 'phone' }))).toBe(true)
 
   const later = testBrowser(app)
-  const asked = await later.send(await later.open(logInAddress().address), logIn)
-  expect(asked.text).toContain('One-time code')
-  const code = totp.generate()
+  const page = await later.send(await later.open(logInAddress().address), logIn)
+  expect(page.text).toContain('One-time code')
+  const asked = await later.send(page, { otp: first })
+  expect(asked.text).toContain('Wrong code.')
+  const code = totp.generate({ timestamp: Date.now() + 30_000 })
   expect(reached(await later.send(asked, { otp: code }))).toBe(true)
   const third = testBrowser(app)
   const replayed = await third.send(await third.send(await third.open(logInAddress().address), logIn), { otp: code })
@@ -202,36 +205,51 @@ test('who follows the link of an administrator does what is asked, is not logged
   expect((await browser.open(link)).status).toBe(400)
 })
 
-test('a client that sends the password sends the code too, where the person has an app', async () => {
-  const { path, name } = await realmWithPeople({}, { client: { directAccessGrantsEnabled: true } })
+/** Otto, who has an app for one-time codes: how he asks for tokens, and a code of his, some steps from now. */
+async function otto(settings: object = {}) {
+  const { path, name } = await realmWithPeople(settings, { client: { directAccessGrantsEnabled: true } })
   const secret = 'ABCDEFGHIJKLMNOPQRST'
   const data = { subType: 'totp', digits: 6, counter: 0, period: 30, algorithm: 'HmacSHA1' }
   const [secretData, credentialData] = [{ value: secret }, data].map((one) => JSON.stringify(one))
-  const otto = { username: 'otto', enabled: true, email: 'otto@example.org', firstName: 'O', lastName: 'T' }
+  const person = { username: 'otto', enabled: true, email: 'otto@example.org', firstName: 'O', lastName: 'T' }
   const credentials = [
     { type: 'password', value: 'pw' },
     { type: 'otp', secretData, credentialData },
   ]
-  await call('POST', `${path}/users`, { body: { ...otto, credentials } })
-  const ask = (form: Record<string, string>) =>
-    call('POST', `/realms/${name}/protocol/openid-connect/token`, {
-      token: null,
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      body: new URLSearchParams({
-        grant_type: 'password',
-        client_id: 'web',
-        username: 'otto',
-        password: 'pw',
-        ...form,
-      }).toString(),
-    })
-  const code = new TOTP({ secret: Secret.fromUTF8(secret) }).generate()
+  await call('POST', `${path}/users`, { body: { ...person, credentials } })
+  return {
+    ask: (form: Record<string, string>) =>
+      call('POST', `/realms/${name}/protocol/openid-connect/token`, {
+        token: null,
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        body: new URLSearchParams({
+          grant_type: 'password',
+          client_id: 'web',
+          username: 'otto',
+          password: 'pw',
+          ...form,
+        }).toString(),
+      }),
+    codeIn: (steps: number) =>
+      new TOTP({ secret: Secret.fromUTF8(secret) }).generate({ timestamp: Date.now() + steps * 30_000 }),
+  }
+}
+
+test('a client that sends the password sends the code too, where the person has an app', async () => {
+  const { ask, codeIn } = await otto()
+  const code = codeIn(0)
   expect((await ask({})).body.error).toBe('invalid_grant')
   expect((await ask({ otp: '000000' })).body.error).toBe('invalid_grant')
   expect((await ask({ otp: code, password: 'wrong' })).body.error).toBe('invalid_grant')
   expect((await ask({ totp: code })).status).toBe(200)
   expect((await ask({ totp: code })).body.error).toBe('invalid_grant')
   expect((await ask({ username: 'ann' })).status).toBe(200)
+})
+
+test('a realm accepts codes that are 100 steps off at most, whatever its window is', async () => {
+  const { ask, codeIn } = await otto({ otpPolicyLookAheadWindow: 2_000_000 })
+  for (const steps of [-200, 200, 50_000]) expect((await ask({ totp: codeIn(steps) })).body.error).toBe('invalid_grant')
+  for (const steps of [-90, 90]) expect((await ask({ totp: codeIn(steps) })).status).toBe(200)
 })
 
 test('a second factor that Regent cannot ask for is not left out', async () => {

@@ -77,6 +77,22 @@ test('who has shown a password is asked only for the code by an application that
   expect(third.answer?.has('code')).toBe(true)
 })
 
+test('a level without its setting is asked for, whatever level was reached before', async () => {
+  const { logInAddress, path } = await realmWithPeople(settings)
+  const { call } = await testServer()
+  const [ann] = (await call('GET', `${path}/users?username=ann`)).body
+  await call('PUT', `${path}/users/${ann.id}`, { body: { ...ann, credentials: [otp] } })
+  const logIn = async () => {
+    const browser = testBrowser(app)
+    return browser.send(await browser.open(logInAddress().address), { username: 'ann', password: 'pw' })
+  }
+  expect((await logIn()).answer?.has('code')).toBe(true)
+  const steps = (await call('GET', `${path}/authentication/flows/step up/executions`)).body
+  const { authenticationConfig } = steps.find(({ alias }: { alias?: string }) => alias === 'gold')
+  expect((await call('DELETE', `${path}/authentication/config/${authenticationConfig}`)).status).toBe(204)
+  expect((await logIn()).text).toContain('One-time code')
+})
+
 test('an application that insists on a level that the flow does not have is refused', async () => {
   const { logInAddress } = await realmWithPeople(settings)
   const claims = JSON.stringify({ id_token: { acr: { essential: true, values: ['3'] } } })

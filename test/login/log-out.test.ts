@@ -4,7 +4,7 @@ import { APPLICATION, testBrowser } from '../support/browser.ts'
 import { realmWithPeople } from '../support/people.ts'
 import { testServer } from '../support/server.ts'
 
-const { app, call } = await testServer()
+const { app, call, make } = await testServer()
 
 /** A browser in which Ann is logged in, and what her application got. */
 async function loggedIn(client: object = {}) {
@@ -47,6 +47,38 @@ test('without an ID token the person is asked', async () => {
   expect(await isOver()).toBe(true)
   expect((await logOut()).text).toContain('You are signed out.')
 })
+
+test.each([
+  ['sid', (session: string) => session],
+  ['azp', () => 'web'],
+])(
+  'an ID token of another session does not log its person out, whatever a mapper writes into %s',
+  async (claim, value) => {
+    const ann = await loggedIn()
+    const config = (text: string) => ({ 'claim.value': text, 'jsonType.label': 'String', 'id.token.claim': 'true' })
+    await make(`${ann.path}/clients`, {
+      clientId: 'other',
+      publicClient: true,
+      directAccessGrantsEnabled: true,
+      protocolMappers: [
+        ['sid', ann.tokens.session_state] as const,
+        [claim, value(ann.tokens.session_state)] as const,
+      ].map(([name, text], at) => ({
+        ...{ name: `m${at}`, protocol: 'openid-connect', protocolMapper: 'oidc-hardcoded-claim-mapper' },
+        config: { ...config(text), 'claim.name': name },
+      })),
+    })
+    const { body } = await call('POST', `/realms/${ann.name}/protocol/openid-connect/token`, {
+      token: null,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: 'grant_type=password&client_id=other&username=ann&password=pw&scope=openid',
+    })
+    const page = await ann.logOut({ id_token_hint: body.id_token })
+    expect(page.text).toContain('Do you want to sign out?')
+    const back = await ann.logOut({ id_token_hint: body.id_token, post_logout_redirect_uri: APPLICATION })
+    expect([back.status, await ann.isOver()]).toEqual([400, false])
+  },
+)
 
 test('an application that wants to know of it in the browser is told in a frame', async () => {
   const url = 'https://app.example/over'

@@ -1,9 +1,9 @@
 // What a token is worth depends on the realm and the client that it came from, as they are now.
 import { decodeProtectedHeader } from 'jose'
 import { expect, test } from 'vitest'
-import { hashPassword } from '../../src/service/passwords.ts'
-import { SYSTEM } from '../../src/service/service.ts'
-import { users } from '../../src/service/users.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
+import { hashPassword } from '../../src/service/users/passwords.ts'
+import { users } from '../../src/service/users/users.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
 

@@ -1,7 +1,8 @@
 // The event listener that tells people by mail what happened to their account.
 import { afterAll, expect, test } from 'vitest'
-import { SYSTEM } from '../../src/service/service.ts'
-import { recordUserEvent, type UserEvent } from '../../src/service/user-events.ts'
+import type { UserEvent } from '../../src/service/context/context.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
+import { recordUserEvent } from '../../src/service/messages/user-events.ts'
 import { openMailbox } from '../support/mailbox.ts'
 import { testServer } from '../support/server.ts'
 import { testService } from '../support/service.ts'

@@ -1,9 +1,10 @@
 import { afterAll, expect, test } from 'vitest'
 import { createServer } from '../../src/http/server.ts'
-import { bootstrap, resetAdminPassword } from '../../src/service/bootstrap.ts'
-import { replaceRealm } from '../../src/service/resources/realms.ts'
-import { openService, SYSTEM } from '../../src/service/service.ts'
-import { sweep } from '../../src/service/sweeper.ts'
+import { replaceRealm } from '../../src/service/admin-api/realms/realms.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
+import { bootstrap, resetAdminPassword } from '../../src/service/operations/bootstrap.ts'
+import { openService } from '../../src/service/operations/open-service.ts'
+import { sweep } from '../../src/service/operations/sweeper.ts'
 import { newDatabase } from '../support/service.ts'
 
 let now = new Date('2030-01-01T12:00:00Z')

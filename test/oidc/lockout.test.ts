@@ -2,7 +2,8 @@
 import { Secret, TOTP } from 'otpauth'
 import { afterAll, expect, test } from 'vitest'
 import { createServer } from '../../src/http/server.ts'
-import { openService, SYSTEM } from '../../src/service/service.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
+import { openService } from '../../src/service/operations/open-service.ts'
 import { newDatabase, newName } from '../support/service.ts'
 
 let now = new Date('2030-01-01T12:00:00.250Z')

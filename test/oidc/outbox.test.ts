@@ -5,8 +5,8 @@ import { text } from 'node:stream/consumers'
 import { sql } from 'kysely'
 import { afterAll, expect, test } from 'vitest'
 import { deliverers } from '../../src/oidc/deliver.ts'
-import { countWaiting, type Notice, type Outbox, send, startOutbox } from '../../src/service/outbox.ts'
-import { type Service, SYSTEM } from '../../src/service/service.ts'
+import { type Outbox, type Service, SYSTEM } from '../../src/service/context/service.ts'
+import { countWaiting, type Notice, send, startOutbox } from '../../src/service/messages/outbox.ts'
 import { freshService } from '../support/service.ts'
 
 const HOUR = 3_600_000

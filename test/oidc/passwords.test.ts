@@ -2,6 +2,8 @@
 import { pbkdf2Sync } from 'node:crypto'
 import { hashRawSync } from '@node-rs/argon2'
 import { expect, test } from 'vitest'
+import { hashingOf, parsePolicy } from '../../src/service/users/password-policy.ts'
+import { verifyPassword } from '../../src/service/users/passwords.ts'
 import { testServer } from '../support/server.ts'
 
 const { call, make, realm } = await testServer()
@@ -76,6 +78,32 @@ test('a hash of nothing, or of an algorithm that is not known, is of no password
   const unknown = await ann({}, credential('md5', 1, Buffer.from('5f4dcc3b', 'hex')))
   expect(await unknown.logIn('pw')).toMatchObject({ error: 'invalid_grant' })
 })
+
+const ONE = Buffer.alloc(32, 1)
+
+test.each([
+  ['of more iterations than a server has time for', credential('pbkdf2-sha256', 2_000_000_000, ONE)],
+  ['of more bytes than a server has time for', credential('pbkdf2', 1000, Buffer.alloc(50_000_000, 1))],
+  ['of 3 GB of memory', credential('argon2', 1, ONE, { memory: ['3000000'] })],
+  ['of too many iterations over the memory', credential('argon2', 100_000, ONE, { memory: ['7168'] })],
+  ['in 100,000 lanes', credential('argon2', 1, ONE, { memory: ['7168'], parallelism: ['100000'] })],
+  ['of no memory', credential('argon2', 1, ONE, { memory: ['0'] })],
+  ['of an unknown type of Argon2', credential('argon2', 1, ONE, { type: ['x'] })],
+  ['of an unknown version of Argon2', credential('argon2', 1, ONE, { version: ['2'] })],
+  ['of no iterations', credential('pbkdf2-sha512', 0, ONE)],
+  ['of half an iteration', credential('pbkdf2-sha512', 0.5, ONE)],
+  ['of two bytes', credential('argon2', 1, Buffer.alloc(2, 1))],
+])('a hash %s is of no password', async (_, one) => {
+  expect(await verifyPassword('pw', one.secretData, one.credentialData)).toBe(false)
+})
+
+test.each([
+  ['hashIterations(2000000000)', 5],
+  ['hashIterations(0)', 5],
+  ['hashAlgorithm(pbkdf2-sha512) and hashIterations(2000000000)', 210_000],
+])('the policy %s, for which no server has time, is the usual one', (policy, iterations) =>
+  expect(hashingOf(parsePolicy(policy))).toMatchObject({ iterations }),
+)
 
 test('a realm that wants other hashes gets them at the next log-in, and of new passwords at once', async () => {
   const { path, logIn, credential, reset } = await ann({}, { value: 'pw' })

@@ -65,19 +65,31 @@ test('a revocation is pushed to the applications that have an administration add
   expect((await call('POST', `${client}/push-revocation`)).body).toEqual({ successRequests: [`${address}/admin`] })
 })
 
-test('everybody is logged out at once; offline sessions stay', async () => {
+test('logout-all ends online and offline sessions', async () => {
   const { path, client, post, logIn } = await realmWithAnn()
   const online = await logIn()
   const offline = await logIn('offline_access')
   const stats = async () => (await call('GET', `${path}/client-session-stats`)).body
   expect(await stats()).toMatchObject([{ clientId: 'web', active: '1', offline: '1' }])
   expect((await call('POST', `${path}/logout-all`)).status).toBe(200)
-  expect(await stats()).toMatchObject([{ clientId: 'web', active: '0', offline: '1' }])
-  expect((await call('GET', `${client}/offline-session-count`)).body).toEqual({ count: 1 })
+  expect(await stats()).toEqual([])
+  expect((await call('GET', `${client}/offline-session-count`)).body).toEqual({ count: 0 })
+  expect((await call('GET', `${client}/session-count`)).body).toEqual({ count: 0 })
   const refresh = (refresh_token: string) => post({ grant_type: 'refresh_token', refresh_token })
-  expect((await refresh(online.refresh_token)).body.error).toBe('invalid_grant')
-  expect((await call('DELETE', `${path}/sessions/${offline.session_state}`)).status).toBe(404)
-  expect((await call('DELETE', `${path}/sessions/${offline.session_state}?isOffline=true`)).status).toBe(204)
+  for (const { refresh_token } of [online, offline])
+    expect((await refresh(refresh_token)).body.error).toBe('invalid_grant')
+  await call('PUT', path, { body: { notBefore: 0 } })
+  expect((await refresh(offline.refresh_token)).body.error_description).toBe('Offline user session not found')
+  expect((await call('DELETE', `${path}/sessions/${offline.session_state}?isOffline=true`)).status).toBe(404)
+})
+
+test('logging a user out leaves their offline sessions', async () => {
+  const { client, user, logIn } = await realmWithAnn()
+  await logIn()
+  await logIn('offline_access')
+  expect((await call('POST', `${user}/logout`)).status).toBe(204)
+  expect((await call('GET', `${client}/session-count`)).body).toEqual({ count: 0 })
+  expect((await call('GET', `${client}/offline-session-count`)).body).toEqual({ count: 1 })
 })
 
 test('lists of sessions and their end cost the same statements however many there are', async () => {

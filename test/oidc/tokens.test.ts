@@ -1,9 +1,9 @@
 import { decodeJwt } from 'jose'
 import { expect, test } from 'vitest'
-import { bootstrap, resetAdminPassword } from '../../src/service/bootstrap.ts'
-import { hashPassword } from '../../src/service/passwords.ts'
-import { SYSTEM } from '../../src/service/service.ts'
-import { users } from '../../src/service/users.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
+import { bootstrap, resetAdminPassword } from '../../src/service/operations/bootstrap.ts'
+import { hashPassword } from '../../src/service/users/passwords.ts'
+import { users } from '../../src/service/users/users.ts'
 import { testServer } from '../support/server.ts'
 import { freshService, testService } from '../support/service.ts'
 

@@ -1,9 +1,10 @@
 // The tape of user events has what each endpoint tells; here is what becomes of it.
 import { expect, test } from 'vitest'
 import { createServer } from '../../src/http/server.ts'
-import { SYSTEM } from '../../src/service/service.ts'
-import { sweep } from '../../src/service/sweeper.ts'
-import { recordUserEvent, type UserEvent } from '../../src/service/user-events.ts'
+import type { UserEvent } from '../../src/service/context/context.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
+import { recordUserEvent } from '../../src/service/messages/user-events.ts'
+import { sweep } from '../../src/service/operations/sweeper.ts'
 import { testServer } from '../support/server.ts'
 import { testService } from '../support/service.ts'
 

@@ -9,8 +9,8 @@ import { deadlineIn } from '../../src/lib/deadline.ts'
 import { isLoopback } from '../../src/lib/loopback.ts'
 import { type AdmissionServer, serveAdmission } from '../../src/operator/admission-server.ts'
 import { reviewer } from '../../src/operator/review.ts'
-import { type Service, SYSTEM } from '../../src/service/service.ts'
-import { sourcesOf } from '../../src/service/sources.ts'
+import { type Service, SYSTEM } from '../../src/service/context/service.ts'
+import { sourcesOf } from '../../src/service/sources/sources.ts'
 import { least, rendered } from '../support/chart.ts'
 import { hasHelm, withHelm } from '../support/helm.ts'
 import { type Answer, connect, hasKubernetes, type Kubernetes, onKubernetes } from '../support/kubernetes.ts'
@@ -192,7 +192,7 @@ describe.skipIf(!isNear || !hasHelm)(skipped || onKubernetes, () => {
     expect(await warned(client('wild', { redirectUris: ['*'] }))).toContainEqual(
       expect.stringMatching(/^spec\.redirectUris\[0\]: .*client wild.*\(/),
     )
-    expect(await warned(acme(['a']))).toEqual(['deletes client b', expect.stringMatching(/waits for an approval then/)])
+    expect(await warned(acme(['a']))).toEqual(['deletes client b', expect.stringMatching(/needs an approval then/)])
   })
 
   test('what is no review is not answered, nor who does not show a certificate where that is demanded', async () => {

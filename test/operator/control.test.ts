@@ -1,7 +1,7 @@
 // What a Realm says of how it is applied, and what annotations ask for.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Service } from '../../src/service/service.ts'
-import { SYSTEM } from '../../src/service/service.ts'
+import type { Service } from '../../src/service/context/service.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
 import { change, liveObject, make, remove } from '../support/changes.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes } from '../support/kubernetes.ts'
 import {

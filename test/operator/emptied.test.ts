@@ -1,9 +1,9 @@
 // A cluster that loses everything while the operator runs: nothing is deleted, and when all is back nothing has happened.
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { openCluster } from '../../src/operator/cluster.ts'
-import { listPlans } from '../../src/service/plans.ts'
-import { type Service, SYSTEM } from '../../src/service/service.ts'
-import { sourcesOf } from '../../src/service/sources.ts'
+import { type Service, SYSTEM } from '../../src/service/context/service.ts'
+import { listPlans } from '../../src/service/sources/plans.ts'
+import { sourcesOf } from '../../src/service/sources/sources.ts'
 import { liveObject } from '../support/changes.ts'
 import { type Kubernetes, openKubernetes } from '../support/kubernetes.ts'
 import { newSpace, type Operated, operate, resource } from '../support/operated.ts'
@@ -53,7 +53,7 @@ describe.skipIf(!canOwnCluster)(onOwnCluster, () => {
     await until(() => operated.failures.some((error) => String(error).includes('knows no RealmClient')))
     await holds()
     kubernetes = await openKubernetes(own.config)
-    await until(() => said.some((line) => line.includes(`states the realm ${realm} any more`)))
+    await until(() => said.some((line) => line.includes(`declares the realm ${realm} any more`)))
     await holds()
 
     for (const { namespace } of [guest, space])
@@ -61,7 +61,7 @@ describe.skipIf(!canOwnCluster)(onOwnCluster, () => {
     await guest.apply(portal)
     await guest.stands(portal, 'False', 'RealmNotFound')
     await space.apply(acme)
-    await space.stands(acme, 'False', 'WaitsForApproval')
+    await space.stands(acme, 'False', 'PendingApproval')
     await holds()
     await space.apply(shop)
     await space.stands(shop, 'True')

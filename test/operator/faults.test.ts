@@ -1,12 +1,12 @@
 // The operator behind a network that fails: each fault by itself does no more than take time.
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { openCluster } from '../../src/operator/cluster.ts'
-import { type Service, SYSTEM } from '../../src/service/service.ts'
+import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { liveObject, liveObjects } from '../support/changes.ts'
 import { FAULTS, type Fault, type FaultProxy, only, openFaultProxy } from '../support/fault-proxy.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes } from '../support/kubernetes.ts'
 import { endOperated, newSpace, type Operated, operate, resource } from '../support/operated.ts'
-import { newName, testService } from '../support/service.ts'
+import { freshService, newName } from '../support/service.ts'
 
 /** What a person may be told of; the others pass without a word. */
 const told: readonly Fault[] = ['halved', 'ended', 'lost', 'broken', 'refused']
@@ -17,7 +17,9 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   let proxy: FaultProxy
   let operated: Operated
   beforeAll(async () => {
-    ;({ service } = await testService())
+    // Not the worker's: others may apply something to that, and each apply is counted here.
+    service = await freshService()
+    await service.create(SYSTEM, { representation: { realm: 'master' } }, async () => {})
     kubernetes = await openKubernetes()
   })
   afterEach(async () => {
@@ -26,6 +28,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   })
   afterAll(async () => {
     if (kubernetes) await endOperated(kubernetes, operate(service))
+    await service.close()
   })
 
   // The silent one takes as long as a watch may be silent: a campaign has the time.

@@ -8,9 +8,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createServer } from '../../src/http/server.ts'
 import { signatureOf } from '../../src/lib/signature.ts'
 import { webhooks } from '../../src/operator/git/webhooks.ts'
-import { type Service, SYSTEM } from '../../src/service/service.ts'
-import { wakeSources } from '../../src/service/source-states.ts'
-import { listSources } from '../../src/service/sources.ts'
+import { type Service, SYSTEM } from '../../src/service/context/service.ts'
+import { wakeSources } from '../../src/service/sources/source-states.ts'
+import { listSources } from '../../src/service/sources/sources.ts'
 import { liveObject } from '../support/changes.ts'
 import {
   certificateIn,
@@ -275,7 +275,7 @@ describe.skipIf(!hasKubernetes || !hasGit)(onKubernetes, () => {
     await space.apply(acme({}))
     await space.stands(acme({}), 'True')
     await clients(['a'])
-    const { status } = await space.stands(acme({}), 'False', 'WaitsForApproval')
+    const { status } = await space.stands(acme({}), 'False', 'PendingApproval')
     expect(condition({ status }, 'Stalled').message).toContain(`kubectl annotate realmsource realms`)
     expect(await clientOf(realm, 'b')).toBeDefined()
     await space.apply(acme({}, { 'regent.dev/approved-plan': status.plan.id }))

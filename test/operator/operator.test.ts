@@ -2,9 +2,9 @@
 import { globSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Cluster } from '../../src/operator/cluster.ts'
-import { listPlans } from '../../src/service/plans.ts'
-import { type Service, SYSTEM } from '../../src/service/service.ts'
-import { listSources, sourcesOf } from '../../src/service/sources.ts'
+import { type Service, SYSTEM } from '../../src/service/context/service.ts'
+import { listPlans } from '../../src/service/sources/plans.ts'
+import { listSources, sourcesOf } from '../../src/service/sources/sources.ts'
 import { change, liveObject } from '../support/changes.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes, resourcesIn } from '../support/kubernetes.ts'
 import {
@@ -182,7 +182,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await space.apply(acme(['a', 'b']))
     await space.stands(acme([]), 'True')
     await space.apply(acme(['a']))
-    const { status } = await space.stands(acme([]), 'False', 'WaitsForApproval')
+    const { status } = await space.stands(acme([]), 'False', 'PendingApproval')
     expect(await clientOf(realm, 'b')).toBeDefined()
     await space.apply(acme(['a'], { 'regent.dev/approved-plan': status.plan.id }))
     await space.stands(acme([]), 'True')
@@ -221,7 +221,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await space.delete(acme, shop)
     const told: string[] = []
     operated = operate(service, { say: (line) => told.push(line) })
-    await until(async () => told.some((line) => line.includes(`states the realm ${realm} any more`)))
+    await until(async () => told.some((line) => line.includes(`declares the realm ${realm} any more`)))
     expect(await clientOf(realm, 'shop')).toBeDefined()
     // It comes back, and nothing has happened.
     await space.apply(acme)

@@ -88,7 +88,7 @@ function recording(cluster: Cluster, used: Set<string>): Cluster {
   return {
     ...cluster,
     ask: (method, path, body, type) => {
-      note({ GET: 'list', POST: 'create', PATCH: 'patch' }[method] ?? method, path)
+      note({ GET: 'list', POST: 'create', PATCH: 'patch', PUT: 'update', DELETE: 'delete' }[method], path)
       return cluster.ask(method, path, body, type)
     },
     lines: (path, line, signal) => {

@@ -1,7 +1,7 @@
 // What resources say of themselves, one status after the other, by the rules of kstatus; what is told as events.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Cluster, openCluster } from '../../src/operator/cluster.ts'
-import { type Service, SYSTEM } from '../../src/service/service.ts'
+import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { change, liveObject } from '../support/changes.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes } from '../support/kubernetes.ts'
 import {
@@ -166,7 +166,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     expect(failed.status.history[0]).toMatchObject({ outcome: 'Failed', message: expect.stringContaining('no-such') })
     expect(failed.status.lastAppliedRevision).toBe(applied[0])
     await space.apply(acme('Acme 6', { groups: [] }))
-    const guarded = await space.stands(acme(''), 'False', 'WaitsForApproval')
+    const guarded = await space.stands(acme(''), 'False', 'PendingApproval')
     expect(guarded.status.plan).toMatchObject({ delete: 1, id: expect.any(String) })
     await space.apply(acme('Acme 6', groups))
     await space.stands(acme(''), 'True')
@@ -176,11 +176,11 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
       const { items } = (await kubernetes.ask('GET', path)).body
       return items.map(({ type, reason, note }: Found) => `${type} ${reason}: ${note}`).join('\n')
     }
-    await until(async () => (await told()).includes('WaitsForApproval'))
+    await until(async () => (await told()).includes('PendingApproval'))
     const notes = await told()
     expect(notes).toMatch(/Normal Applied: objects of the realm: configured 1$/m)
     expect(notes).toMatch(/Warning Drifted: realm \S+: displayName was changed by ann/)
     expect(notes).toMatch(/Warning Invalid: spec.defaultDefaultClientScopes\[0\]: .*no-such-scope/)
-    expect(notes).toMatch(/Warning WaitsForApproval: the plan \S+ waits for an approval/)
+    expect(notes).toMatch(/Warning PendingApproval: [Tt]he plan \S+ is pending approval/)
   })
 })

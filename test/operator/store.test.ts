@@ -1,7 +1,8 @@
 // The operator when its store is slow, or cannot be reached: what cannot be done says so, and is done when it can be.
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { openService, type Service, SYSTEM } from '../../src/service/service.ts'
+import { type Service, SYSTEM } from '../../src/service/context/service.ts'
+import { openService } from '../../src/service/operations/open-service.ts'
 import { liveObject } from '../support/changes.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes } from '../support/kubernetes.ts'
 import { conditionOf, endOperated, newSpace, type Operated, operate, resource, until } from '../support/operated.ts'

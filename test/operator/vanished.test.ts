@@ -1,7 +1,7 @@
 // Resources that nobody deleted and that are not there any more: what they stated stays until they are back, or somebody approves.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Service, SYSTEM } from '../../src/service/service.ts'
-import { sourcesOf } from '../../src/service/sources.ts'
+import { type Service, SYSTEM } from '../../src/service/context/service.ts'
+import { sourcesOf } from '../../src/service/sources/sources.ts'
 import { liveObject } from '../support/changes.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes } from '../support/kubernetes.ts'
 import { beginOperated, endOperated, newSpace, type Operated, operate, resource } from '../support/operated.ts'
@@ -30,10 +30,12 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
 
     operated = operate(service)
     await space.apply(acme)
-    const { status } = await space.stands(acme, 'False', 'WaitsForApproval')
-    expect(status.conditions[0].message).toContain('deletes 2 objects, though nobody deleted what stated them')
+    const { status } = await space.stands(acme, 'False', 'PendingApproval')
+    expect(status.conditions[0].message).toContain(
+      'deletes 2 objects whose declaration disappeared without being deleted',
+    )
     await space.apply(clients[1]!)
-    await space.stands(clients[1]!, 'False', 'WaitsForApproval')
+    await space.stands(clients[1]!, 'False', 'PendingApproval')
     await space.apply(clients[0]!)
     for (const one of [acme, ...clients]) await space.stands(one, 'True')
     expect(await service.read(SYSTEM, realm, sourcesOf)).toEqual(applied)
@@ -52,7 +54,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await space.strip(shop)
     await space.delete(shop)
     operated = operate(service)
-    const { status } = await space.stands(acme(), 'False', 'WaitsForApproval')
+    const { status } = await space.stands(acme(), 'False', 'PendingApproval')
     await space.apply(acme({ 'regent.dev/approved-plan': status.plan.id }))
     await space.stands(acme(), 'True')
     await expect(liveObject(service, SYSTEM, realm, 'client', 'shop')).rejects.toThrow()

@@ -55,9 +55,25 @@ export function begin({ administrators, strong, title, open, newcomersJoin }: Be
     scope: new Set(),
     mapped: new Set(),
     scopes: new Set(scopes),
+    written: {},
+    believed: {},
   })
   return {
     roles,
+    declared: {
+      roles: new Map([
+        ['strong', new Set(strong.map(administering))],
+        ['nested', new Set(['strong'])],
+        ['robot/part', new Set(['nested'])],
+      ]),
+      groups: new Map([['bosses', new Set(['strong'])]]),
+      users: new Map([
+        ['boss', new Set(['strong'])],
+        ['service-account-robot', new Set(['robot/part'])],
+      ]),
+    },
+    recreated: new Set(),
+    settings: new Set(['config', 'step', 'flow', 'action']),
     groups: new Map([
       ['bosses', { parent: undefined, roles: new Set(['strong']) }],
       ['inner', { parent: 'bosses', roles: new Set() }],
@@ -72,12 +88,14 @@ export function begin({ administrators, strong, title, open, newcomersJoin }: Be
       [VISITOR, user()],
       ...(open ? [[NEWCOMER, user([], [newcomersJoin])] as const] : []),
       ['service-account-robot', { ...user(['robot/part']), account: 'robot' }],
+      ['service-account-job', { ...user(), account: 'job' }],
     ]),
     clients: new Map([
       [LOGIN, client(true)],
       ['shop', client(false, ['narrow'])],
       ['robot', client(true)],
       ['idle', client(false)],
+      ['job', client(true)],
     ]),
     clientScopes: new Map([
       ['narrow', { scope: new Set(), mapped: new Set() }],
@@ -88,8 +106,8 @@ export function begin({ administrators, strong, title, open, newcomersJoin }: Be
     linked: new Set(['boss', VISITOR]),
     people: new Set([...weak.map(([name]) => name), VISITOR, ...(open ? [NEWCOMER] : [])]),
     open,
-    secrets: new Set(['shop']),
-    application: 'shop',
+    secrets: new Set(['shop', 'job']),
+    applications: new Set(['shop']),
   }
 }
 

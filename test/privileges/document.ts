@@ -1,8 +1,9 @@
 // The miniature as the document of a realm, and what requests say of its objects.
+import { defaultRoleOf } from '../../src/kinds/built-in/index.ts'
 import type { Representation } from '../../src/kinds/kind.ts'
-import { hashPassword } from '../../src/service/passwords.ts'
-import type { NamedRole } from '../../src/service/power.ts'
-import { DEFAULT, LOGIN, MANAGEMENT, PROVIDER, type State } from './state.ts'
+import type { NamedRole } from '../../src/service/context/power.ts'
+import { hashPassword } from '../../src/service/users/passwords.ts'
+import { DEFAULT, type Declared, LOGIN, MANAGEMENT, PROVIDER, type Setting, type State } from './state.ts'
 
 /** Everybody's. */
 export const PASSWORD = 'pw'
@@ -13,8 +14,19 @@ const credentials = [await hashPassword(PASSWORD, QUICK)]
 /** The flow by which anybody would get in. */
 export const FLOW = 'anyone'
 
+/** The role that the condition of a flow names. */
+export const CONDITION = 'plain'
+
+/** What decides how everybody logs in, by name: a flow each, and a required action. */
+export const SETTINGS: Readonly<Record<Setting, string>> = {
+  config: 'with a config',
+  step: 'with a step',
+  flow: 'with nothing',
+  action: 'VERIFY_EMAIL',
+}
+
 /** What the miniature has of. */
-export type Kind = 'user' | 'group' | 'role' | 'client' | 'clientScope'
+export type Kind = 'user' | 'group' | 'role' | 'client' | 'clientScope' | 'setting'
 
 /** A person whom nothing keeps from logging in. */
 export const person = (username: string): Representation => ({
@@ -101,13 +113,24 @@ export function documentOf(
         topLevel: true,
         authenticationExecutions: [{ authenticator: 'auth-cookie', requirement: 'ALTERNATIVE' }],
       },
+      ...[SETTINGS.config, SETTINGS.step, SETTINGS.flow].map((alias) => ({
+        alias,
+        providerId: 'basic-flow',
+        topLevel: true,
+        authenticationExecutions: [
+          {
+            ...{ authenticator: 'conditional-user-role', requirement: 'REQUIRED' },
+            ...(alias === SETTINGS.config && { authenticatorConfig: SETTINGS.config }),
+          },
+        ],
+      })),
     ],
+    authenticatorConfig: [{ alias: SETTINGS.config, config: { condUserRole: CONDITION } }],
     users: [...users].map(([name, user]) => ({
       ...(user.account === undefined
         ? { id: wished('user', name), ...person(name) }
         : { username: name, enabled: true, serviceAccountClientId: user.account }),
-      // Whoever is stated to have none has not even the role that everybody has.
-      ...(ofRealm(user.roles).length && { realmRoles: ofRealm(user.roles) }),
+      realmRoles: [defaultRoleOf(realm), ...ofRealm(user.roles)],
       clientRoles: byClient(user.roles),
       groups: [...user.groups].map(pathOf),
       ...(linked.has(name) && {
@@ -115,6 +138,44 @@ export function documentOf(
       }),
     })),
   }
+}
+
+/** What a source declares of the realm, as a request to apply it. */
+export function sourceOf(realm: string, revision: string, { roles, groups, users }: Declared) {
+  const parts = (keys: Iterable<string>) => {
+    const named = [...keys].map((key) => key.split('/') as [string] | [string, string])
+    const ofClients = Map.groupBy(
+      named.filter((one) => one.length === 2),
+      ([client]) => client,
+    )
+    return {
+      realm: named.flatMap((one) => (one.length === 1 ? one : [])),
+      client: Object.fromEntries([...ofClients].map(([client, own]) => [client, own.map(([, name]) => name)])),
+    }
+  }
+  const declared = [...roles].map(([key, contained]) => {
+    const [name, client] = key.split('/').reverse()
+    return { client, role: { name, composites: parts(contained) } }
+  })
+  const document = {
+    realm,
+    roles: {
+      realm: declared.flatMap(({ client, role }) => (client === undefined ? [role] : [])),
+      client: Object.fromEntries(
+        declared.flatMap(({ client, role }) => (client === undefined ? [] : [[client, [role]]])),
+      ),
+    },
+    clients: [{ clientId: 'robot', serviceAccountsEnabled: true }],
+    groups: [...groups].map(([name, held]) => ({ name, realmRoles: [...held] })),
+    users: [...users].map(([username, held]) => ({
+      username,
+      realmRoles: parts(held).realm,
+      clientRoles: parts(held).client,
+      ...(username === accountOf('robot') && { serviceAccountClientId: 'robot' }),
+    })),
+  }
+  const file = { file: 'realm.json', text: JSON.stringify(document), values: [{}] }
+  return { name: `source of ${realm}`, revision, files: [file] }
 }
 
 /** The settings of the provider, at some host. */

@@ -1,8 +1,8 @@
 // The operations of the miniature as requests to the running server.
 import type { AdminRole } from '../../src/kinds/admin-roles.ts'
-import { FLOW, inMappers, mapperOf, person, provider } from './document.ts'
+import { FLOW, inMappers, mapperOf, person, provider, SETTINGS, sourceOf } from './document.ts'
 import type { OperationName, Target } from './operations.ts'
-import { PROVIDER, type State } from './state.ts'
+import { CREATED, LOGIN, MANAGEMENT, PROVIDER, type State } from './state.ts'
 import type { World } from './world.ts'
 
 /** A request: below the address of the realm. */
@@ -53,6 +53,44 @@ function providerMapper({ fresh }: Moment, type: string, config: object): Reques
       config: { syncMode: 'FORCE', ...config },
     },
   ]
+}
+
+function claimMapper({ fresh }: Moment, owner: string, claim: string, value: string): Request {
+  const config = {
+    ...{ 'claim.name': claim, 'claim.value': value, 'jsonType.label': 'String' },
+    ...{ 'access.token.claim': 'true', 'id.token.claim': 'true', 'introspection.token.claim': 'true' },
+  }
+  const mapper = { name: fresh, protocol: 'openid-connect', protocolMapper: 'oidc-hardcoded-claim-mapper', config }
+  return ['POST', `${owner}/protocol-mappers/models`, mapper]
+}
+
+/** A client whose secret is its name. */
+function newClient({ state, target: { client } }: Moment): object {
+  const serviceAccountsEnabled = [...state.users.values()].some(({ account }) => account === client)
+  return {
+    ...{ clientId: client, secret: client, directAccessGrantsEnabled: true, fullScopeAllowed: false },
+    ...{ serviceAccountsEnabled, defaultClientScopes: ['roles'] },
+  }
+}
+
+const newUserAgain = (at: Moment): Request => ['POST', 'users', person(at.target.user)]
+const newGroupAgain = (at: Moment): Request => ['POST', 'groups', { name: at.target.group }]
+const newRoleAgain = (at: Moment): Request => ['POST', 'roles', { name: at.target.role }]
+const newClientAgain = (at: Moment): Request => ['POST', 'clients', newClient(at)]
+
+const deletion = {
+  user: (at: Moment): Request => ['DELETE', user(at)],
+  group: (at: Moment): Request => ['DELETE', `groups/${group(at)}`],
+  role: (at: Moment): Request => ['DELETE', `roles-by-id/${at.world.id('role', at.target.role)}`],
+  client: (at: Moment): Request => ['DELETE', client(at)],
+}
+
+/** The deletion before an object of the same name is created, and whether the caller does it or somebody who can grant everything. */
+export function deletionOf(name: OperationName): { request: (moment: Moment) => Request; own: boolean } | undefined {
+  const [, own, created] =
+    /^(?:delete an? (\w+) and create another|create an? (\w+) after a deletion)$/.exec(name) ?? []
+  const kind = (own ?? created) as keyof typeof deletion | undefined
+  return kind && { request: deletion[kind], own: own !== undefined }
 }
 
 /** What each operation is on the wire. */
@@ -106,10 +144,54 @@ export const requests: Readonly<Record<OperationName, (moment: Moment) => Reques
     { alias: PROVIDER, providerId: 'oidc', enabled: true, config: provider(at.fresh) },
   ],
   'say how people log in': () => ['PUT', '', { browserFlow: FLOW }],
-  'call a role by a title': (at) => [
+  'bind a registration flow': () => ['PUT', '', { registrationFlow: FLOW }],
+  'change the text of an email with a link': ({ fresh }) => [
+    'POST',
+    'localization/en',
+    { passwordResetBodyHtml: `<img src="https://${fresh}.example.org/?{0}">` },
+  ],
+  'delete an authenticator config': ({ world }) => ['DELETE', `authentication/config/${world.id('setting', 'config')}`],
+  'delete a step of a flow': ({ world }) => ['DELETE', `authentication/executions/${world.id('setting', 'step')}`],
+  'delete a flow': ({ world }) => ['DELETE', `authentication/flows/${world.id('setting', 'flow')}`],
+  'disable a required action': () => [
     'PUT',
-    `roles-by-id/${at.world.id('role', at.target.whole)}`,
-    { name: at.target.title },
+    `authentication/required-actions/${SETTINGS.action}`,
+    { alias: SETTINGS.action, name: SETTINGS.action, providerId: SETTINGS.action, enabled: false },
+  ],
+  'delete a user and create another': newUserAgain,
+  'delete a group and create another': newGroupAgain,
+  'delete a role and create another': newRoleAgain,
+  'delete a client and create another': newClientAgain,
+  'create a group after a deletion': newGroupAgain,
+  'create a role after a deletion': newRoleAgain,
+  'create a client after a deletion': newClientAgain,
+  'overwrite a user by partial import': (at) => [
+    'POST',
+    'partialImport',
+    { ifResourceExists: 'OVERWRITE', users: [person(at.target.user)] },
+  ],
+  'overwrite a client by partial import': (at) => [
+    'POST',
+    'partialImport',
+    { ifResourceExists: 'OVERWRITE', clients: [newClient(at)] },
+  ],
+  'apply the source again': ({ world, fresh, state }) => [
+    'POST',
+    '/regent/v1/apply',
+    sourceOf(world.realm, fresh, state.declared),
+  ],
+  'write the subject of tokens by a mapper': (at) =>
+    claimMapper(at, client(at), 'sub', at.world.id('user', at.target.user)),
+  'write the client of tokens by a mapper': (at) => claimMapper(at, client(at), 'azp', LOGIN),
+  'create an application': ({ target: { fresh } }) => [
+    'POST',
+    'clients',
+    { clientId: `${CREATED}${fresh}`, secret: `${CREATED}${fresh}`, directAccessGrantsEnabled: true },
+  ],
+  'import a role with a title': ({ target: { title } }) => [
+    'POST',
+    'partialImport',
+    { roles: { client: { [MANAGEMENT]: [{ name: title }] } } },
   ],
 }
 

@@ -1,10 +1,12 @@
 // Nobody gains power by any sequence of operations on the running server, which refuses what the rule refuses, and nothing else.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { AdminRole } from '../../src/kinds/admin-roles.ts'
 import { aPart, everything, TIME_LIMIT } from '../support/campaign.ts'
 import { uncounted } from '../support/service.ts'
-import { type OperationName, operations } from './operations.ts'
-import { beginnings, neverGrows, sequences } from './play.ts'
+import { checkOf, growing, type OperationName, operations } from './operations.ts'
+import { beginnings, neverGrows, neverRefused, sequences } from './play.ts'
+import { attempts } from './requests.ts'
 import { carryOut, risenThere } from './server.ts'
 import { worldOf } from './world.ts'
 
@@ -31,7 +33,25 @@ test(
   TIME_LIMIT,
 )
 
-test.each(aPart(Object.keys(operations) as OperationName[]))(
+const refusedNames = (Object.keys(operations) as OperationName[]).filter((name) => checkOf(name) !== undefined)
+
+test.each(aPart(refusedNames))('the server refuses what is more than the caller could grant: %s', async (name) => {
+  const { counterexample } = fc.check(neverRefused(name), { numRuns: 5_000, seed: 1 })
+  const [beginning, commands] = counterexample!
+  const world = await worldOf(beginning)
+  await carryOut(world, beginning, commands)
+})
+
+test.each(aPart(growing))('on the server it does not grow by what it would without the check of: %s', async (name) => {
+  const tried = Object.keys(attempts) as AdminRole[]
+  const { counterexample } = fc.check(neverGrows(name, tried), { numRuns: 50_000, seed: 1 })
+  const [beginning, commands] = counterexample!
+  const world = await worldOf(beginning)
+  const state = await carryOut(world, beginning, commands)
+  expect(await risenThere(world, beginning, state)).toEqual([])
+})
+
+test.each(aPart(growing.filter((name) => checkOf(name) !== undefined)))(
   'on the server too it grows without the check of: %s',
   async (without) => {
     const { counterexample } = fc.check(neverGrows(without), { numRuns: 5_000, seed: 1 })

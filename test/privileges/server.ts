@@ -2,14 +2,16 @@
 import { decodeJwt } from 'jose'
 import { expect } from 'vitest'
 import type { AdminRole } from '../../src/kinds/admin-roles.ts'
-import { everything, type NamedRole, type Power, powerFrom } from '../../src/service/power.ts'
+import { everything, type NamedRole, type Power, powerFrom } from '../../src/service/context/power.ts'
 import type { TestAnswer } from '../support/server.ts'
 import { testService } from '../support/service.ts'
 import { type Beginning, begin } from './beginning.ts'
-import type { OperationName } from './operations.ts'
+import { accountOf } from './document.ts'
+import { type Operation, type OperationName, operations } from './operations.ts'
 import { type Command, play, type Step } from './play.ts'
-import { attempts, requests } from './requests.ts'
+import { attempts, deletionOf, requests } from './requests.ts'
 import {
+  CREATED,
   LOGIN,
   MANAGEMENT,
   NEWCOMER,
@@ -35,8 +37,16 @@ export async function carryOut(
     const { done, value } = steps.next()
     if (done) return value
     const { operation, by, target, allowed, checked, state } = value
-    const request = requests[operation]({ world, target, state, fresh: `fresh-${number}` })
-    const ask = () => world.ask(by, ...request)
+    const moment = { world, target, state, fresh: `fresh-${number}` }
+    const caller = (operations[operation] as Operation).needs === undefined ? 'everything' : by
+    const ask = async () => {
+      const deletion = deletionOf(operation)
+      if (deletion?.own || (deletion && allowed)) {
+        const deleted = await world.ask(deletion.own ? caller : 'everything', ...deletion.request(moment))
+        if (deleted.status >= 400) return deleted
+      }
+      return world.ask(caller, ...requests[operation](moment))
+    }
     const missed = allowed && !checked
     if (missed) expect(await ask(), operation).toMatchObject({ status: 403 })
     const answer = await (missed ? unchecked(ask) : ask())
@@ -64,8 +74,10 @@ async function unchecked<T>(work: () => Promise<T>): Promise<T> {
 
 /** What is known then, and who comes: by the provider, or as somebody new. */
 async function follow(world: World, { operation, target, state }: Step & { state: State }, answer: TestAnswer) {
-  if (operation.startsWith('make a user'))
-    world.knowUser(target.fresh, String(answer.headers.location).split('/').at(-1)!)
+  if (operation.startsWith('write the ')) world.renewTokens(target.client)
+  const created = String(answer.headers.location).split('/').at(-1)!
+  if (operation.startsWith('make a user')) world.know('user', target.fresh, created)
+  await followRecreation(world, operation, target, answer)
   if (operation === 'make a new secret') world.knowSecret(target.client, answer.body.value)
   const comes: Partial<Record<OperationName, [OperationName, string]>> = {
     'let a provider give a role': ['give a role to a user', VISITOR],
@@ -78,15 +90,40 @@ async function follow(world: World, { operation, target, state }: Step & { state
   expect(await world.ask('everything', ...request)).toMatchObject({ status: 204 })
 }
 
+/** The ids of what was created in the place of something else. */
+async function followRecreation(world: World, operation: OperationName, target: Step['target'], answer: TestAnswer) {
+  const imported = /^(?:overwrite|import) /.test(operation)
+  const [, kind] =
+    /^(?:delete a|overwrite a|import a|create an?) (user|group|role|client|application)/.exec(operation) ?? []
+  if (kind === undefined) return
+  const id: string = imported ? answer.body.results[0].id : String(answer.headers.location).split('/').at(-1)
+  if (kind === 'user') world.know('user', target.user, id)
+  if (kind === 'group') world.know('group', target.group, id)
+  if (imported && kind === 'role') world.know('role', `${MANAGEMENT}/${target.title}`, id)
+  else if (kind === 'role')
+    world.know('role', target.role, (await world.ask('everything', 'GET', `roles/${target.role}`)).body.id)
+  if (kind === 'application') world.know('client', `${CREATED}${target.fresh}`, id)
+  if (kind !== 'client') return
+  world.know('client', target.client, id)
+  world.knowSecret(target.client, target.client)
+  const account = await world.ask('everything', 'GET', `clients/${id}/service-account-user`)
+  if (account.status === 200) world.know('user', accountOf(target.client), account.body.id)
+}
+
 /** What the administrators can do there that they could not do before: by their roles, by the tokens that they can have, and by trying. */
 export async function risenThere(world: World, beginning: Beginning, state: State): Promise<string[]> {
   const before = reach(powerOfAll(begin(beginning)))
   const risen: string[] = []
   for (const one of principals(state)) {
-    // Of those who only use the application, one tells as much as all.
-    if (one.client === state.application && one.user !== 'boss') continue
+    // Of those who only use an application, one tells as much as all.
+    const { written } = state.clients.get(one.client)!
+    const isClaimed = written.sub !== undefined || written.azp !== undefined
+    if (state.applications.has(one.client) && one.user !== 'boss') continue
     const told = `${one.user} by ${one.client}`
-    for (const role of reach(await powerThere(world, one))) if (!before.has(role)) risen.push(`${told} shows ${role}`)
+    if (!one.client.startsWith(CREATED))
+      for (const role of reach(await powerThere(world, one))) if (!before.has(role)) risen.push(`${told} shows ${role}`)
+    if (isClaimed || one.client.startsWith(CREATED))
+      for (const role of await succeeding(world, one, before)) risen.push(`${told} can do what ${role} does`)
     if (one.client !== LOGIN) continue
     for (const role of reach(await powerHeld(world, one.user)))
       if (!before.has(role)) risen.push(`${told} holds ${role}`)

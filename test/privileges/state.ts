@@ -1,6 +1,6 @@
 // A realm in miniature: who has which roles, by which ways, and whom administrators with few roles can act as.
 import { type AdminRole, adminRoles, permissionToGive } from '../../src/kinds/admin-roles.ts'
-import { allows, type NamedRole, type Power, powerFrom, within } from '../../src/service/power.ts'
+import { allows, type NamedRole, type Power, powerFrom, within } from '../../src/service/context/power.ts'
 
 /** The realm's name here; on a server it has another one. */
 export const REALM = 'small'
@@ -13,6 +13,8 @@ export const DEFAULT = 'default-roles-small'
 /** The identity provider, and the administrators' account in the realm that goes with the one that they have there. */
 export const PROVIDER = 'elsewhere'
 export const VISITOR = 'visitor'
+/** What the names of applications begin with that the administrators create. */
+export const CREATED = 'app-'
 /** Where anybody may register: whoever of the administrators does so last. */
 export const NEWCOMER = 'newcomer'
 
@@ -44,6 +46,19 @@ export interface Scope {
 export interface Client extends Scope {
   full: boolean
   readonly scopes: Set<string>
+  /** The admin roles that its last editor could grant; absent: all. */
+  limit?: ReadonlySet<AdminRole>
+  /** Claims that mappers write into its tokens: the user whom `sub` names, the client that `azp` names. */
+  readonly written: { sub?: string; azp?: string }
+  /** The claims of these that the server believes: none, unless its verification is missing. */
+  readonly believed: { sub?: string; azp?: string }
+}
+
+/** What a source declares, as far as it grants admin permissions: parts of roles, roles of groups and users. */
+export interface Declared {
+  readonly roles: ReadonlyMap<string, ReadonlySet<string>>
+  readonly groups: ReadonlyMap<string, ReadonlySet<string>>
+  readonly users: ReadonlyMap<string, ReadonlySet<string>>
 }
 
 /** Everything that power comes from. */
@@ -59,11 +74,19 @@ export interface State {
   /** Whom the administrators can act as: by a password or in another way, and by the secret of a client. */
   readonly people: Set<string>
   readonly secrets: Set<string>
-  /** The application that they run: it sees the tokens of everybody who uses it. */
-  readonly application: string
+  /** The applications that they run: each sees the tokens of everybody who uses it. */
+  readonly applications: Set<string>
+  readonly declared: Declared
+  /** Objects that were deleted and created again since the source was applied: each as kind and name. */
+  readonly recreated: Set<string>
+  /** Settings of log-in that are there and can be deleted or switched off. */
+  readonly settings: Set<Setting>
   /** Whether anybody may register. */
   readonly open: boolean
 }
+
+/** What decides how everybody logs in: an authenticator config, a step, a flow, a required action. */
+export type Setting = 'config' | 'step' | 'flow' | 'action'
 
 /** Somebody by a client. */
 export interface Principal {
@@ -109,31 +132,54 @@ export function ofUsers(state: State, users: Iterable<string>): Set<string> {
 /** The roles that anybody has. */
 export const ofAnybody = (state: State): Set<string> => ofUsers(state, state.users.keys())
 
-/** What roles let administer, with all that they contain. */
+/** What roles let administer, with all that they contain. A mapper may name a role that is deleted. */
 export function powerOfRoles(state: State, keys: Iterable<string>): Power {
   return powerFrom(
     REALM,
-    [...closure(state, keys)].map((key) => state.roles.get(key)!),
+    [...closure(state, keys)].flatMap((key) => state.roles.get(key) ?? []),
   )
 }
 
-/** What a principal may administer: as much of the power of the user as the client has in its scope. */
-export function power(state: State, { user, client }: Principal): Power {
-  const { full, scope } = state.clients.get(client)!
+/**
+ * What a principal may administer: as much of the power of the user as the client has in its scope, and as its last editor
+ * could grant.
+ */
+export function power(state: State, principal: Principal): Power {
+  const { believed } = state.clients.get(principal.client)!
+  const { user, client } = {
+    user: believed.sub ?? principal.user,
+    client: believed.azp ?? principal.client,
+  }
+  const { full, scope, limit } = state.clients.get(client)!
   const held = powerOfRoles(state, ofUser(state, user))
-  return full ? held : within(held, powerOfRoles(state, [...scope, ...ofClient(state, client)]))
+  const limited = limit ? within(held, { all: false, realms: new Map([[REALM, limit]]) }) : held
+  return full ? limited : within(limited, powerOfRoles(state, [...scope, ...ofClient(state, client)]))
 }
 
-/** What tokens of a principal show, which others than the server may believe: with client scopes, and what mappers put into them. */
+/** Somebody with the power edits the client: its tokens carry the admin roles that they have or can grant. */
+export function edit(client: Client, power: Power): void {
+  if (power.all || allows(power, REALM, 'administer-realm')) delete client.limit
+  else client.limit = grantable(power.realms.get(REALM) ?? new Set(), power)
+}
+
+function grantable(held: ReadonlySet<AdminRole>, power: Power): ReadonlySet<AdminRole> {
+  return new Set(adminRoles.filter((role) => held.has(role) || allows(power, REALM, permissionToGive[role])))
+}
+
+/**
+ * What tokens of a principal show, which others than the server may believe: with client scopes, and what mappers put into
+ * them. Nobody else believes tokens of applications that the administrators create.
+ */
 export function shown(state: State, { user, client }: Principal): Power {
-  const { scope, mapped, scopes } = state.clients.get(client)!
+  if (client.startsWith(CREATED)) return power(state, { user, client })
+  const { full, scope, mapped, scopes } = state.clients.get(client)!
   const others = [...scopes].map((name) => state.clientScopes.get(name)!)
   const held = powerOfRoles(state, ofUser(state, user))
   const inScope = [...scope, ...ofClient(state, client), ...others.flatMap((one) => [...one.scope])]
   const put = [...mapped, ...others.flatMap((one) => [...one.mapped])]
   return together([
     power(state, { user, client }),
-    within(held, powerOfRoles(state, inScope)),
+    full ? held : within(held, powerOfRoles(state, inScope)),
     powerOfRoles(state, put),
   ])
 }
@@ -162,12 +208,12 @@ export function reach(power: Power): Set<AdminRole> {
 }
 
 /** All whom the administrators can act as. */
-export function* principals({ users, people, secrets, application }: State): Generator<Principal> {
+export function* principals({ users, people, secrets, applications }: State): Generator<Principal> {
   for (const [user, { account }] of users) {
     if (account !== undefined) {
       if (secrets.has(account)) yield { user, client: account }
     } else {
-      yield { user, client: application }
+      for (const client of applications) yield { user, client }
       if (people.has(user)) yield { user, client: LOGIN }
     }
   }

@@ -257,11 +257,35 @@ describe('refusals', () => {
     expect(problems[0]?.position).toEqual({ file: 'realm.yaml', line: 2, column: 16 })
   })
 
-  test('a key that stands twice in JSON is refused too', () => {
-    expect(message('{"a": 1, "a": 2}')).toBe(
-      'realm.yaml:1:10: the key "a" stands twice, first at 1:2: keep one of them',
-    )
+  test.each([
+    ['the last value of a key counts', '{"a": 1, "a": 2}', '1:10: the key "a" stands twice, first at 1:2'],
+    [
+      'an object is not merged',
+      '{"b": 1, "a": {"x": 1}, "a": {"y": 2}}',
+      '1:25: the key "a" stands twice, first at 1:10',
+    ],
+    ['escapes say the same key', String.raw`{"a": 1, "\u0061": 2}`, '1:10: the key "a" stands twice, first at 1:2'],
+    ['a list of documents', '[{"a": 1}, {"a": [{"x": 1, "x": 2}]}]', '1:28: the key "x" stands twice, first at 1:20'],
+  ])('a key that stands twice in JSON is read as JSON.parse reads it, with a notice: %s', (_case, text, notice) => {
+    const documents = parseDocuments('realm.json', text)
+    expect(documents.map(({ value }) => value)).toEqual([JSON.parse(text)].flat())
+    const notices = documents.flatMap(({ notices }) => notices)
+    expect(notices.map(({ position, message }) => `${position.line}:${position.column}: ${message}`)).toEqual([
+      `${notice}: keep one of them (the last one counts)`,
+    ])
   })
+
+  test('the place of a key that stands twice in JSON is the last one', () => {
+    const [document] = parseDocuments('realm.json', '{"a": {"x": 1},\n"a": {"x": 2}}')
+    expect(document!.locate(['a', 'x'])).toMatchObject({ line: 2, column: 7 })
+  })
+
+  test.each([['{a: 1, a: 2}'], ['{"a": 1, "a": 2,}'], ['"a": 1\n"a": 2\n'], ['{"a": 1, "a": 2} # twice']])(
+    'a key that stands twice in YAML is refused: %s',
+    (text) => {
+      expect(message(text)).toContain('the key "a" stands twice')
+    },
+  )
 
   test.each([
     ['a tab as indentation', 'a:\n\tb: 1', '2:1: a tab indents this line: YAML is indented with spaces'],

@@ -1,6 +1,6 @@
 // What earlier versions called otherwise is read as the reference server's import reads it.
 import { expect, test } from 'vitest'
-import { SYSTEM } from '../../src/service/service.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
 import { liveObject } from '../support/changes.ts'
 import { applyAs, planText, source } from '../support/reconcile.ts'
 import { testServer } from '../support/server.ts'

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { movedIn } from '../../src/realm-file/moved-in.ts'
 
-test('settings of authenticators that are called alike become one; where they differ, that is told', () => {
+test('of authenticator configs of one alias the first is kept, and the others are told', () => {
   const config = (value: string) => ({ alias: 'review', config: { 'update.profile.on.first.login': value } })
   const other = { alias: 'other', config: { defaultProvider: 'x' } }
   const read = (...authenticatorConfig: object[]) =>
@@ -10,13 +10,9 @@ test('settings of authenticators that are called alike become one; where they di
       'https://old.example.org',
       JSON.parse(JSON.stringify({ realm: 'shop', enabled: true, authenticatorConfig })),
     )
-  expect(read(config('on'), other, config('on'))).toMatchObject({
+  expect(read(config('on'), other, config('off'))).toMatchObject({
     document: { realm: 'shop', enabled: true, authenticatorConfig: [other, config('on')] },
-    notices: [],
-  })
-  expect(read(config('on'), config('off'))).toMatchObject({
-    document: { realm: 'shop', enabled: true, authenticatorConfig: [config('on')] },
-    notices: ['authenticator config review is there several times, with different settings; only the first is kept'],
+    notices: ['authenticator config review is declared again: the first is used, this one is ignored'],
   })
 })
 

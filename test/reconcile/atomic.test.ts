@@ -1,9 +1,9 @@
 // All of a realm, or nothing: a failure at any action leaves every row as it was, and names the action and its place.
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
-import { ActionError } from '../../src/reconcile/apply.ts'
-import { planSources } from '../../src/reconcile/run.ts'
-import { SYSTEM } from '../../src/service/service.ts'
+import { ActionError } from '../../src/reconcile/execute/apply.ts'
+import { planSources } from '../../src/reconcile/run/run.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
 import { campaign, TIME_LIMIT } from '../support/campaign.ts'
 import { type GeneratedRealm, generatedRealms } from '../support/generate.ts'
 import { applyAs, source } from '../support/reconcile.ts'

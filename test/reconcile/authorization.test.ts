@@ -2,7 +2,7 @@
 import { beforeEach, expect, test } from 'vitest'
 import type { Representation } from '../../src/kinds/kind.ts'
 import { exportRealm } from '../../src/realm-file/render.ts'
-import { type Service, SYSTEM } from '../../src/service/service.ts'
+import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { change, liveObject, liveObjects, remove } from '../support/changes.ts'
 import { ANN, applyAs, planText, source } from '../support/reconcile.ts'
 import { newRealm, testService } from '../support/service.ts'
@@ -126,7 +126,7 @@ test('a renamed role is renamed in policies too, and a deleted one is gone from 
   const tellers = async () => (await live('authorizationPolicy', 'client', 'api', 'Tellers')).representation
   await change(service, ANN, realm, 'role', ['teller'], { name: 'cashier' })
   expect(await tellers()).toMatchObject({ requiredRoles: { realm: ['cashier'] } })
-  expect(await planText(service, source([bank()]))).toMatch(/puts back a change by ann/)
+  expect(await planText(service, source([bank()]))).toMatch(/corrects a change by ann/)
   await remove(service, ANN, realm, 'role', 'cashier')
   expect(await tellers()).not.toHaveProperty('requiredRoles')
 })

@@ -1,6 +1,6 @@
 // Components in documents: by the type of their provider, each with those that belong to it.
 import { expect, test } from 'vitest'
-import { SYSTEM } from '../../src/service/service.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
 import { change, liveObjects } from '../support/changes.ts'
 import { apply, exported, plan, realm, realmOfEachTest, service } from '../support/documents.ts'
 import { ANN } from '../support/reconcile.ts'

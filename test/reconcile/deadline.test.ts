@@ -1,9 +1,9 @@
 // A run that must have ended by a moment: wherever that passes, nothing is kept, and no document is to blame.
 import { expect, test } from 'vitest'
 import type { Deadline } from '../../src/lib/deadline.ts'
-import { applySources } from '../../src/reconcile/run.ts'
-import { failure } from '../../src/service/errors.ts'
-import { SYSTEM } from '../../src/service/service.ts'
+import { applySources } from '../../src/reconcile/run/run.ts'
+import { failure } from '../../src/service/context/errors.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
 import { liveObject } from '../support/changes.ts'
 import { applyAs, source } from '../support/reconcile.ts'
 import { allRows } from '../support/rows.ts'

@@ -2,8 +2,8 @@
 import pg from 'pg'
 import { afterAll, expect, inject, test } from 'vitest'
 import { createServer } from '../../src/http/server.ts'
-import { bootstrap } from '../../src/service/bootstrap.ts'
-import { openService } from '../../src/service/service.ts'
+import { bootstrap } from '../../src/service/operations/bootstrap.ts'
+import { openService } from '../../src/service/operations/open-service.ts'
 import { APPLICATION, loginAddress, testBrowser } from '../support/browser.ts'
 import { listenTo } from '../support/listener.ts'
 import { applyAs, source } from '../support/reconcile.ts'
@@ -78,7 +78,7 @@ test('an administrator’s change of a stated field is told with who, through wh
     line: expect.any(Number),
   })
   expect(drift).toMatchObject({ applied: 'Web shop', live: 'Changed', file: `${realm}-1.yaml` })
-  expect(drift.by).toMatchObject({ who: 'admin', kind: 'administrator', client: 'admin-cli', address: '127.0.0.1' })
+  expect(drift.by).toMatchObject({ name: 'admin', kind: 'administrator', client: 'admin-cli', address: '127.0.0.1' })
   expect(await call('GET', `/regent/v1/drift?realm=${realm}`)).toEqual([drift])
   // Whoever comes later begins with it.
   const later = await listenTo(writer.url, await token())

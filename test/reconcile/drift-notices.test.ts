@@ -5,9 +5,10 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, expect, test } from 'vitest'
 import { deliverers } from '../../src/oidc/deliver.ts'
-import { type DriftNotices, startDriftNotices } from '../../src/reconcile/drift-notices.ts'
-import { countWaiting, startOutbox } from '../../src/service/outbox.ts'
-import { openService, type Service, SYSTEM } from '../../src/service/service.ts'
+import { type DriftNotices, startDriftNotices } from '../../src/reconcile/drift/drift-notices.ts'
+import { type Service, SYSTEM } from '../../src/service/context/service.ts'
+import { countWaiting, startOutbox } from '../../src/service/messages/outbox.ts'
+import { openService } from '../../src/service/operations/open-service.ts'
 import { change } from '../support/changes.ts'
 import { ANN, applyAs, source } from '../support/reconcile.ts'
 import { newDatabase, newRealm } from '../support/service.ts'
@@ -77,14 +78,14 @@ test('drift, and that it is settled, is posted once, signed, however many server
     key: ['shop'],
     source: realm,
     file: `${realm}-1.yaml`,
-    by: { who: 'ann' },
+    by: { name: 'ann' },
   }
   expect(first.events).toHaveLength(2)
   expect(first.events).toContainEqual(
     expect.objectContaining({
       ...about,
       path: 'name',
-      by: expect.objectContaining({ who: 'ann', address: '127.0.0.1' }),
+      by: expect.objectContaining({ name: 'ann', address: '127.0.0.1' }),
       applied: 'Web shop',
       live: 'Changed',
     }),

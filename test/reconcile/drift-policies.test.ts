@@ -1,10 +1,10 @@
 // What becomes of drift is settled by the source, by kind and path; where it settles nothing, by what is usual.
 import { expect, test } from 'vitest'
-import { findDrift } from '../../src/reconcile/drift.ts'
-import { renderOutcome } from '../../src/reconcile/render.ts'
-import { applySources, planSources } from '../../src/reconcile/run.ts'
-import { SYSTEM } from '../../src/service/service.ts'
-import type { SourceSettings } from '../../src/service/source-settings.ts'
+import { findDrift } from '../../src/reconcile/drift/drift.ts'
+import { renderOutcome } from '../../src/reconcile/report/render.ts'
+import { applySources, planSources } from '../../src/reconcile/run/run.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
+import type { SourceSettings } from '../../src/service/journal/source-settings.ts'
 import { change, remove } from '../support/changes.ts'
 import { live, realm, realmOfEachTest, service, state } from '../support/documents.ts'
 import { ANN, applyAs, source } from '../support/reconcile.ts'
@@ -29,7 +29,7 @@ test('a rule reports what would be put back, of that kind and path; the last rul
   const stated = shop({ name: 'Stated', description: 'stated', attributes: { colour: 'red' } })
   const rules: Rules = [
     { policy: 'report' },
-    { kind: 'client', policy: 'putBack' },
+    { kind: 'client', policy: 'correct' },
     { kind: 'client', path: 'name', policy: 'report' },
     { kind: 'client', path: 'attributes', policy: 'report' },
     { kind: 'role', path: 'description', policy: 'selfHeal' },
@@ -42,7 +42,7 @@ test('a rule reports what would be put back, of that kind and path; the last rul
   })
   expect(await drifts()).toEqual([
     ['name', 'report'],
-    ['description', 'putBack'],
+    ['description', 'correct'],
     ['attributes.colour', 'report'],
   ])
   await apply(rules, stated)
@@ -59,7 +59,7 @@ test('a rule reports what would be put back, of that kind and path; the last rul
 
 test('a rule puts back what would only be reported: a secret, and whether somebody may log in', async () => {
   const stated = { ...shop({ secret: 'stated' }), users: [{ username: 'ann', enabled: true }] }
-  const rules: Rules = [{ policy: 'putBack' }]
+  const rules: Rules = [{ policy: 'correct' }]
   await apply(rules, stated)
   await change(service, ANN, realm, 'client', ['shop'], { secret: 'theirs' })
   await change(service, ANN, realm, 'user', ['ann'], { enabled: false })
@@ -71,12 +71,12 @@ test('a rule puts back what would only be reported: a secret, and whether somebo
 
 test('what is adopted stays and is no drift, until the source states something new', async () => {
   const { statements } = await testService()
-  const rules: Rules = [{ kind: 'client', path: 'name', policy: 'adopt' }]
+  const rules: Rules = [{ kind: 'client', path: 'name', policy: 'accept' }]
   await apply(rules, shop({ name: 'Stated' }))
   await change(service, ANN, realm, 'client', ['shop'], { name: 'Theirs' })
   expect(await drifts()).toEqual([])
   expect(await plan(rules, shop({ name: 'Stated' }))).toMatch(
-    /! client shop: name was changed to Theirs by ann .*; it stays so and is adopted, until the document states something new\nNothing to do\./,
+    /! client shop: name was changed to Theirs by ann .*; accepted until the document declares another value\nNothing to do\./,
   )
   await apply(rules, shop({ name: 'Stated' }))
   expect((await statements(() => apply(rules, shop({ name: 'Stated' })))).length).toBeLessThanOrEqual(2)
@@ -91,7 +91,7 @@ test('what is adopted stays and is no drift, until the source states something n
 test('an object that somebody deleted is not made again where that is adopted or reported', async () => {
   const stated = { roles: { realm: [{ name: 'adopted' }] }, ...shop({}) }
   const rules: Rules = [
-    { kind: 'role', policy: 'adopt' },
+    { kind: 'role', policy: 'accept' },
     { kind: 'client', policy: 'report' },
   ]
   await apply(rules, stated)
@@ -109,14 +109,14 @@ test('an object that somebody deleted is not made again where that is adopted or
   await live('client', 'shop')
 })
 
-test.each(['report', 'adopt'] as const)('what a rule says to %s is put back once the rule is gone', async (policy) => {
+test.each(['report', 'accept'] as const)('what a rule says to %s is put back once the rule is gone', async (policy) => {
   const stated = shop({ name: 'Stated', defaultClientScopes: ['email', 'profile'] })
   await apply([{ policy }], stated)
   await change(service, ANN, realm, 'client', ['shop'], { name: 'Theirs' })
   await apply([{ policy }], stated)
-  await apply([{ policy }, { kind: 'role', policy: 'putBack' }], stated)
+  await apply([{ policy }, { kind: 'role', policy: 'correct' }], stated)
   expect(await nameOf()).toBe('Theirs')
-  expect(await plan(undefined, stated)).toMatch(/name: Theirs → Stated {2}puts back a change by ann/)
+  expect(await plan(undefined, stated)).toMatch(/name: Theirs → Stated {2}corrects a change by ann/)
   await apply(undefined, stated)
   expect(await nameOf()).toBe('Stated')
   expect(await drifts()).toEqual([])

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { folderOf } from '../../src/realm-file/folder.ts'
 import { exportRealm } from '../../src/realm-file/render.ts'
-import { SYSTEM } from '../../src/service/service.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
 import { applyAs, planText, source } from '../support/reconcile.ts'
 import { newName, newRealm, testService } from '../support/service.ts'
 

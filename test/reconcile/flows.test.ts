@@ -1,6 +1,6 @@
 // Authentication flows and required actions as documents state them, also old ones.
 import { beforeEach, expect, test } from 'vitest'
-import { type Service, SYSTEM } from '../../src/service/service.ts'
+import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { liveObject, liveObjects } from '../support/changes.ts'
 import { applyAs, planText, source } from '../support/reconcile.ts'
 import { testServer } from '../support/server.ts'
@@ -86,7 +86,7 @@ test('a step that an administrator adds over REST is drift of the flow, and the 
   const [before] = (await call('GET', executions)).body
   await make(`${executions}/execution`, { provider: 'auth-otp-form' })
   expect(await planText(service, stated)).toMatch(
-    /authenticationExecutions: {2}puts back a change by admin .*\n *-auth-otp-form/,
+    /authenticationExecutions: {2}corrects a change by admin .*\n *-auth-otp-form/,
   )
   await applyAs(service, stated)
   expect((await call('GET', executions)).body).toEqual([before])
@@ -96,7 +96,7 @@ test('settings that an export masks stay what they are', async () => {
   const config = (value: string) => [{ alias: 'phone settings', config: { key: value, digits: '6' } }]
   await applyAs(service, state({ authenticatorConfig: config('k1') }))
   const masked = state({ authenticatorConfig: config('**********') })
-  expect(await planText(service, masked)).toMatch(/config.key is masked; what is there stays/)
+  expect(await planText(service, masked)).toMatch(/config.key is masked; the live value is retained/)
   await applyAs(service, masked)
   expect((await live('authenticatorConfig', 'phone settings')).representation.config).toEqual({
     digits: '6',

@@ -1,11 +1,21 @@
 // Git as a source: how it is named, and what of it is read.
+import { once } from 'node:events'
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openGitSource } from '../../src/reconcile/sources/git.ts'
-import { gitAddress, nameOf, sameRepository, shownAddress } from '../../src/reconcile/sources/git-address.ts'
-import { hasGit, repositoryIn } from '../support/git.ts'
+import { outboundGuard } from '../../src/lib/outbound.ts'
+import { openGitSource } from '../../src/reconcile/read/git.ts'
+import {
+  type GitAddress,
+  gitAddress,
+  nameOf,
+  sameRepository,
+  shownAddress,
+} from '../../src/reconcile/read/git-address.ts'
+import { gitServer, hasGit, repositoryIn } from '../support/git.ts'
 
 const env = {}
 const allowed = () => true
@@ -97,3 +107,45 @@ test('an address in a webhook is known by whatever protocol it names', () => {
     expect(sameRepository('https://ci:x@example.com/team/realms.git', other), other).toBe(true)
   expect(sameRepository('https://example.com/team/realms.git', 'https://example.com/team/other.git')).toBe(false)
 })
+
+test.skipIf(!hasGit)(
+  'git connects to the address that was checked, whatever its name means then, and follows no redirect',
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'regent-test-git-'))
+    const repository = await repositoryIn(folder)
+    await repository.push({ 'a.yaml': 'realm: a\n' })
+    const host = await gitServer(folder, 'ann', 'pw')
+    const [, port] = host.host.split(':')
+    const elsewhere = createServer((request, response) => {
+      response.writeHead(302, { location: `http://ann:pw@${host.host}${request.url}` }).end()
+    }).listen(0, '127.0.0.1')
+    await once(elsewhere, 'listening')
+    const checked: string[] = []
+    const outbound = {
+      ...outboundGuard({ development: true }),
+      async resolve(name: string) {
+        checked.push(name)
+        return '127.0.0.1'
+      },
+    }
+    const open = (address: Partial<GitAddress>) =>
+      openGitSource({ url: '', protocol: 'http', ...address }, { env, allowed, outbound, brings: {} })
+    const credentials = { user: 'ann', password: 'pw' }
+    // No resolver knows this name.
+    const source = await open({ url: `http://repository.invalid:${port}/realms.git`, credentials })
+    const { port: other } = elsewhere.address() as AddressInfo
+    const redirected = await open({ url: `http://127.0.0.1:${other}/realms.git` })
+    try {
+      expect((await source.read()).documents).toHaveLength(1)
+      const asked = host.asked()
+      await expect(redirected.fetch()).rejects.toThrow(/git cannot/)
+      expect(host.asked()).toBe(asked)
+      expect(new Set(checked)).toEqual(new Set(['repository.invalid', '127.0.0.1']))
+    } finally {
+      elsewhere.close()
+      await source.close()
+      await redirected.close()
+      await host.close()
+    }
+  },
+)

@@ -1,10 +1,10 @@
 // What waits for an approval: deleting a realm or making it again, many deletions, adopting people whom nobody made.
 import { beforeEach, expect, test } from 'vitest'
-import { applySources } from '../../src/reconcile/run.ts'
-import { approveSaved, savePlan } from '../../src/reconcile/saved.ts'
-import { credentialsOf } from '../../src/service/credentials.ts'
-import { writers } from '../../src/service/index.ts'
-import { type Caller, SYSTEM } from '../../src/service/service.ts'
+import { applySources } from '../../src/reconcile/run/run.ts'
+import { approveSaved, savePlan } from '../../src/reconcile/run/saved.ts'
+import { type Caller, SYSTEM } from '../../src/service/context/service.ts'
+import { writers } from '../../src/service/kinds/index.ts'
+import { credentialsOf } from '../../src/service/users/credentials.ts'
 import { change, liveObject, liveObjects, make, remove } from '../support/changes.ts'
 import { plansOn, sourceText } from '../support/plans.ts'
 import { administeredRealm } from '../support/realm-with-boss.ts'
@@ -37,36 +37,38 @@ test('a realm that is stated no more is deleted once a person approves that; the
   const other = `${realm}-other`
   await regent.apply({ realm, users: [{ username: 'ann' }, { username: 'bob' }] }, { realm: other, displayName: 'One' })
   const outcome = await regent.apply({ realm: other, displayName: 'Two' })
-  const { guarded } = outcome.realms.find((one: { plan: { realm: string } }) => one.plan.realm === realm)
-  expect(guarded.guards).toEqual([
+  const { pendingApproval } = outcome.realms.find((one: { plan: { realm: string } }) => one.plan.realm === realm)
+  expect(pendingApproval.guards).toEqual([
     {
       guard: 'deletesRealm',
-      message: expect.stringMatching(`deletes the realm ${realm} with 2 people, \\d clients and 0 sessions`),
-      about: [realm],
+      message: expect.stringMatching(`deletes the realm ${realm} with 2 users, \\d clients and 0 sessions`),
+      objects: [realm],
       revision: expect.any(Number),
     },
   ])
   expect(await names()).toContain(realm)
   expect((await liveObject(service, SYSTEM, other, 'realm')).representation.displayName).toBe('Two')
 
-  const { status, body } = await regent.approve(guarded.plan)
+  const { status, body } = await regent.approve(pendingApproval.plan)
   expect(status).toBe(200)
-  expect(body.outcome.realms).toMatchObject([{ plan: { realm }, approved: { plan: guarded.plan, by: 'admin' } }])
+  expect(body.outcome.realms).toMatchObject([
+    { plan: { realm }, approval: { plan: pendingApproval.plan, by: 'admin' } },
+  ])
   expect(body.plan).toMatchObject({ state: 'applied', approvedBy: 'admin' })
   expect(await names()).not.toContain(realm)
   expect(await names()).toContain(other)
 
   // Who states it again would get an empty one.
   const again = await regent.apply({ realm }, { realm: other, displayName: 'Two' })
-  expect(again.realms[0].guarded.guards).toEqual([
+  expect(again.realms[0].pendingApproval.guards).toEqual([
     {
-      guard: 'makesRealmAgain',
-      message: expect.stringContaining(`makes the realm ${realm} again, which had 2 people`),
-      about: [realm],
+      guard: 'recreatesRealm',
+      message: expect.stringContaining(`recreates the realm ${realm}, which had 2 users`),
+      objects: [realm],
     },
   ])
   expect(await names()).not.toContain(realm)
-  await regent.approve(again.realms[0].guarded.plan)
+  await regent.approve(again.realms[0].pendingApproval.plan)
   expect(await names()).toContain(realm)
 })
 
@@ -75,7 +77,7 @@ test('of a realm that somebody else still states, only what the source owned goe
   await regent.apply({ realm, roles: roles(2) })
   await applySources(service, SYSTEM, [source([{ realm, roles: { realm: [{ name: 'theirs' }] } }], other)])
   const outcome = await regent.apply({ realm: `${realm}-else` })
-  expect(outcome.realms[0].guarded).toBeUndefined()
+  expect(outcome.realms[0].pendingApproval).toBeUndefined()
   expect([...(await liveObjects(service, SYSTEM, realm, 'role')).keys()]).toContain('theirs')
   expect([...(await liveObjects(service, SYSTEM, realm, 'role')).keys()]).not.toContain('role-0')
   expect((await regent.plan({ realm: `${realm}-else` })).body.realms).toHaveLength(1)
@@ -83,7 +85,10 @@ test('of a realm that somebody else still states, only what the source owned goe
   await regent.apply({ realm: `${realm}-else` }, { realm: 'master', displayName: realm })
   const { realms } = await regent.apply({ realm: `${realm}-else` })
   expect(realms.at(-1)).toMatchObject({
-    plan: { realm: 'master', actions: [{ operation: 'update', changes: [{ path: 'displayName', why: 'released' }] }] },
+    plan: {
+      realm: 'master',
+      actions: [{ operation: 'update', changes: [{ path: 'displayName', reason: 'undeclared' }] }],
+    },
   })
 })
 
@@ -91,19 +96,24 @@ test('a source that deletes nothing leaves a realm as it is that it states no mo
   const settings = { prune: 'none' as const }
   await applySources(service, SYSTEM, [{ ...source([{ realm }, { realm: `${realm}-b` }], realm), settings }])
   const { notes } = await applySources(service, SYSTEM, [{ ...source([{ realm }], realm), settings }])
-  expect(notes).toEqual([{ message: `realm ${realm}-b is stated no more; it is left as it is` }])
+  expect(notes).toEqual([{ message: `realm ${realm}-b is no longer declared; it is retained` }])
   expect(await names()).toContain(`${realm}-b`)
 })
 
 test.each([
   ['more than 20 objects', 60, 39, 'deletes 21 objects, more than 20'],
-  ['more than half of what the source owns', 8, 3, 'deletes 5 objects, more than 50 % of the 9 that its sources own'],
+  [
+    'more than half of what the source owns',
+    8,
+    3,
+    'deletes 5 objects, more than 50 % of the 9 that its sources manage',
+  ],
 ])('a plan that deletes %s waits, and nothing else of it is applied', async (_, before, after, message) => {
   await regent.apply({ realm, displayName: 'One', roles: roles(before) })
   const { realms } = await regent.apply({ realm, displayName: 'Two', roles: roles(after) })
-  expect(realms[0].guarded.guards).toEqual([{ guard: 'deletions', message, about: [] }])
+  expect(realms[0].pendingApproval.guards).toEqual([{ guard: 'deletions', message, objects: [] }])
   expect((await liveObject(service, SYSTEM, realm, 'realm')).representation.displayName).toBe('One')
-  await regent.approve(realms[0].guarded.plan)
+  await regent.approve(realms[0].pendingApproval.plan)
   expect((await liveObject(service, SYSTEM, realm, 'realm')).representation.displayName).toBe('Two')
   expect((await regent.plan({ realm, displayName: 'Two', roles: roles(after) })).body.realms[0].plan.actions).toEqual(
     [],
@@ -124,7 +134,7 @@ test('what is below something counts too', async () => {
 
 test('three objects go whatever share they are, and a source settles what is many', async () => {
   await regent.apply({ realm, roles: roles(3) })
-  expect((await regent.apply({ realm })).realms[0].guarded).toBeUndefined()
+  expect((await regent.apply({ realm })).realms[0].pendingApproval).toBeUndefined()
   const strict = { ...source([{ realm, roles: roles(3) }], realm), settings: { guards: { deletions: 0 } } }
   await applySources(service, SYSTEM, [strict])
   const fewer = { ...source([{ realm, roles: roles(2) }], realm), settings: { guards: { deletions: 0 } } }
@@ -140,10 +150,10 @@ test('a person whom neither a source nor an administrator made is adopted with a
   const users = ['ann', 'eve'].map((username) => ({ username, credentials: [{ type: 'password', value: 'stated-1' }] }))
   const stated = { realm, users }
   const { realms } = await regent.apply(stated)
-  expect(realms[0].guarded.guards).toMatchObject([
-    { guard: 'adoption', message: expect.stringContaining('adopts user eve, whom') },
+  expect(realms[0].pendingApproval.guards).toMatchObject([
+    { guard: 'adoption', message: expect.stringContaining('adopts user eve, created neither') },
   ])
-  await regent.approve(realms[0].guarded.plan)
+  await regent.approve(realms[0].pendingApproval.plan)
   expect((await regent.plan(stated)).body.realms[0].plan.actions).toEqual([])
   expect(await passwordsOf('eve')).toBe(0)
 })
@@ -153,7 +163,7 @@ test('with credentials only if the approval says so', async () => {
   await make(service, SELF, realm, 'user', { username: 'eve', enabled: true })
   const stated = { realm, users: [{ username: 'eve', credentials: [{ type: 'password', value: 'stated-1' }] }] }
   const { realms } = await regent.apply(stated)
-  const { body } = await regent.approve(realms[0].guarded.plan, { withCredentials: true })
+  const { body } = await regent.approve(realms[0].pendingApproval.plan, { withCredentials: true })
   expect(body.outcome.realms[0].plan.actions).toMatchObject([
     { operation: 'update', key: ['eve'], changes: [{ path: 'credentials' }] },
   ])
@@ -167,18 +177,18 @@ test('an approval with credentials is for those that were stated then', async ()
   const eve = (value: string) => ({ realm, users: [{ username: 'eve', credentials: [{ type: 'password', value }] }] })
   const { saved } = await regent.save(eve('approved-1'))
   await regent.approve(saved.id, { withCredentials: true })
-  expect((await regent.apply(eve('other-2'))).realms[0].guarded.plan).not.toBe(saved.id)
+  expect((await regent.apply(eve('other-2'))).realms[0].pendingApproval.plan).not.toBe(saved.id)
   expect(await passwordsOf('eve')).toBe(0)
-  expect((await regent.apply(eve('approved-1'))).realms[0].approved).toMatchObject({ plan: saved.id })
+  expect((await regent.apply(eve('approved-1'))).realms[0].approval).toMatchObject({ plan: saved.id })
   expect(await passwordsOf('eve')).toBe(1)
 })
 
 test('the same plan made again waits as the same; one that comes out differently takes its place, approved or not', async () => {
   const deleting = (displayName: string) => ({ realm, displayName, roles: roles(1) })
   await regent.apply({ realm, roles: roles(8) })
-  const first = (await regent.apply(deleting('One'))).realms[0].guarded
-  expect((await regent.apply(deleting('One'))).realms[0].guarded).toEqual(first)
-  const second = (await regent.apply(deleting('Two'))).realms[0].guarded
+  const first = (await regent.apply(deleting('One'))).realms[0].pendingApproval
+  expect((await regent.apply(deleting('One'))).realms[0].pendingApproval).toEqual(first)
+  const second = (await regent.apply(deleting('Two'))).realms[0].pendingApproval
   expect(second.plan).not.toBe(first.plan)
   expect((await regent.approve(first.plan)).status).toBe(404)
   // What is stated again waits for nothing any more.
@@ -191,52 +201,52 @@ test('a plan that waits is dropped by nobody who may not administer its realm', 
   const own = await administeredRealm({})
   await regent.apply({ realm, users: [{ username: 'ann' }] })
   await server.call('DELETE', `/admin/realms/${realm}`)
-  const { guarded } = (await regent.apply({ realm })).realms[0]
+  const { pendingApproval } = (await regent.apply({ realm })).realms[0]
   const body = sourceText([{ realm: own.name }], `source-of-${realm}`)
   expect((await server.call('POST', '/regent/v1/apply', { token: await own.token('boss'), body })).status).toBe(403)
-  expect((await regent.show(guarded.plan)).body.state).toBe('waits')
+  expect((await regent.show(pendingApproval.plan)).body.state).toBe('pending')
 })
 
 test('what somebody changes between plan and approval is planned anew', async () => {
   await regent.apply({ realm, roles: roles(8) })
-  const { guarded } = (await regent.apply({ realm, roles: roles(1) })).realms[0]
+  const { pendingApproval } = (await regent.apply({ realm, roles: roles(1) })).realms[0]
   await change(service, ANN, realm, 'realm', [realm], { displayName: 'Theirs' })
   await remove(service, ANN, realm, 'role', 'role-7')
-  const { body } = await regent.approve(guarded.plan)
-  expect(body.outcome.realms[0].guarded.plan).not.toBe(guarded.plan)
+  const { body } = await regent.approve(pendingApproval.plan)
+  expect(body.outcome.realms[0].pendingApproval.plan).not.toBe(pendingApproval.plan)
   expect([...(await liveObjects(service, SYSTEM, realm, 'role')).keys()]).toContain('role-6')
-  expect((await regent.show(guarded.plan)).status).toBe(404)
+  expect((await regent.show(pendingApproval.plan)).status).toBe(404)
 })
 
 test('an approval is void once what is to be deleted has changed, or something below it', async () => {
   const stated = { realm, clients: [{ clientId: 'shop' }], roles: roles(8) }
   await regent.apply(stated)
-  const { guarded } = (await regent.apply({ realm, roles: roles(1) })).realms[0]
+  const { pendingApproval } = (await regent.apply({ realm, roles: roles(1) })).realms[0]
   await change(service, ANN, realm, 'role', ['role-7'], { description: 'Theirs' })
   const { id } = await liveObject(service, SYSTEM, realm, 'client', 'shop')
   await server.call('POST', `/admin/realms/${realm}/clients/${id}/roles`, { body: { name: 'buyer' } })
-  const again = (await regent.approve(guarded.plan)).body.outcome.realms[0]
+  const again = (await regent.approve(pendingApproval.plan)).body.outcome.realms[0]
   const isVoid = (what: string) => [
     { message: `what admin has approved is void: what is deleted has changed since (${what})` },
   ]
   expect(again.plan.notes).toEqual(isVoid('role role-7, role buyer of client shop'))
-  expect((await regent.show(again.guarded.plan)).body).toMatchObject({ state: 'waits' })
+  expect((await regent.show(again.pendingApproval.plan)).body).toMatchObject({ state: 'pending' })
   expect([...(await liveObjects(service, SYSTEM, realm, 'role')).keys()]).toContain('role-7')
   await change(service, ANN, realm, 'role', ['client', 'shop', 'buyer'], { description: 'Theirs' })
-  const last = (await regent.approve(again.guarded.plan)).body.outcome.realms[0]
+  const last = (await regent.approve(again.pendingApproval.plan)).body.outcome.realms[0]
   expect(last.plan.notes).toEqual(isVoid('role buyer of client shop'))
-  expect((await regent.approve(last.guarded.plan)).body.plan).toMatchObject({ state: 'applied' })
+  expect((await regent.approve(last.pendingApproval.plan)).body.plan).toMatchObject({ state: 'applied' })
 })
 
 test('an approval of the end of a realm is void once anything in it has changed, but for people', async () => {
   await regent.apply({ realm, displayName: 'One' }, { realm: `${realm}-else` })
-  const waiting = async () => (await regent.apply({ realm: `${realm}-else` })).realms[0].guarded.plan
+  const waiting = async () => (await regent.apply({ realm: `${realm}-else` })).realms[0].pendingApproval.plan
   const first = await waiting()
   await make(service, ANN, realm, 'user', { username: 'bob' })
   expect(await waiting()).toBe(first)
   await make(service, ANN, realm, 'client', { clientId: 'shop' })
   const { body } = await regent.approve(first)
-  expect(body.outcome.realms[0].guarded.plan).not.toBe(first)
+  expect(body.outcome.realms[0].pendingApproval.plan).not.toBe(first)
   expect(await names()).toContain(realm)
 })
 

@@ -1,12 +1,12 @@
 // The past of a realm: its revisions, what lies between two of them, and the way back.
 import { describe, expect, test } from 'vitest'
-import { findDrift } from '../../src/reconcile/drift.ts'
-import { diff, history, rollback } from '../../src/reconcile/history.ts'
-import { renderActions, renderOutcome } from '../../src/reconcile/render.ts'
-import { why } from '../../src/reconcile/why.ts'
-import type { Context } from '../../src/service/context.ts'
-import { SYSTEM } from '../../src/service/service.ts'
-import { resume } from '../../src/service/sources.ts'
+import { findDrift } from '../../src/reconcile/drift/drift.ts'
+import { diff, history, rollback } from '../../src/reconcile/history/history.ts'
+import { why } from '../../src/reconcile/history/why.ts'
+import { renderActions, renderOutcome } from '../../src/reconcile/report/render.ts'
+import type { Context } from '../../src/service/context/context.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
+import { resume } from '../../src/service/sources/sources.ts'
 import { change, make, remove } from '../support/changes.ts'
 import { apply, exported, live, plan, realm, realmOfEachTest, service } from '../support/documents.ts'
 import { ANN } from '../support/reconcile.ts'
@@ -108,9 +108,9 @@ describe('a rollback', () => {
     await apply(pushed)
     await back(at)
     const held = await apply({ ...pushed, clients: [] })
-    expect(held.realms[0]).toMatchObject({ held: { revision: at, by: 'ann' } })
+    expect(held.realms[0]).toMatchObject({ suspended: { revision: at, by: 'ann' } })
     expect(renderOutcome(held, 'applied')).toMatch(
-      /displayName: One → Bad[\s\S]*held: ann went back to r\d+[\s\S]*Nothing to do\.$/,
+      /displayName: One → Bad[\s\S]*suspended: ann rolled back to r\d+[\s\S]*Nothing to do\.$/,
     )
     expect((await live('realm', realm)).representation.displayName).toBe('One')
     // What was pushed last says what is live: it goes on.
@@ -129,7 +129,7 @@ describe('a rollback', () => {
     const pushed = { ...stated, displayName: 'Bad' }
     await apply(pushed)
     await rollback(service, SYSTEM, realm, at)
-    expect((await apply(pushed)).realms[0]).toMatchObject({ held: { revision: at, by: 'operator' } })
+    expect((await apply(pushed)).realms[0]).toMatchObject({ suspended: { revision: at, by: 'operator' } })
     await service.write(SYSTEM, realm, (context) => resume(context, realm))
     await apply(pushed)
     expect((await live('realm', realm)).representation.displayName).toBe('Bad')
@@ -152,13 +152,13 @@ test('why something is as it is: file, line and revision that state it, or who c
   await change(service, ANN, realm, 'client', ['shop'], { description: 'by hand' })
   const { fields, by } = await read((context) => why(context, 'clients/shop'))
   const of = (path: string) => fields.find((one) => one.path === path)
-  expect(by).toMatchObject({ kind: 'source', who: realm })
+  expect(by).toMatchObject({ kind: 'source', name: realm })
   expect(of('name')).toMatchObject({
     value: 'Shop',
     stated: [{ source: realm, file: `${realm}-1.yaml`, line: 5 }],
-    by: { kind: 'source', who: realm, revision: expect.stringMatching(/^\w{12}$/) },
+    by: { kind: 'source', name: realm, revision: expect.stringMatching(/^\w{12}$/) },
   })
-  expect(of('description')).toMatchObject({ value: 'by hand', stated: [], by: { who: 'ann', client: 'admin-cli' } })
+  expect(of('description')).toMatchObject({ value: 'by hand', stated: [], by: { name: 'ann', client: 'admin-cli' } })
   expect(JSON.stringify(fields)).not.toContain('canary')
   const setting = await read((context) => why(context, 'displayName'))
   expect(setting.fields).toMatchObject([{ path: 'displayName', value: 'One', stated: [{ line: 2 }] }])

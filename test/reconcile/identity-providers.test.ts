@@ -1,8 +1,8 @@
 // Identity providers and their mappers in documents: a mapper stands in a list of the realm and names its provider.
 import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { findDrift } from '../../src/reconcile/drift.ts'
-import { SYSTEM } from '../../src/service/service.ts'
+import { findDrift } from '../../src/reconcile/drift/drift.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
 import { change, liveObject, liveObjects, remove } from '../support/changes.ts'
 import { apply, exported, goOnIn, plan, realm, realmOfEachTest, service } from '../support/documents.ts'
 import { ANN, planText, source } from '../support/reconcile.ts'
@@ -112,7 +112,7 @@ test('a flow that a provider names can be renamed; deleted, the provider loses i
   await remove(service, ANN, realm, 'authenticationFlow', 'after')
   const left = await liveObject(service, SYSTEM, realm, 'identityProvider', 'op')
   expect(left.representation.postBrokerLoginFlowAlias).toBeUndefined()
-  expect(await plan({ ...named, ...flow('after') })).toMatch(/postBrokerLoginFlowAlias: none → after[^\n]*puts back/)
+  expect(await plan({ ...named, ...flow('after') })).toMatch(/postBrokerLoginFlowAlias: none → after[^\n]*corrects/)
 })
 
 test('settings that cannot be are refused with the place of the provider, in the words of the reference server', async () => {

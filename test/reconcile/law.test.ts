@@ -4,10 +4,10 @@ import { expect, test } from 'vitest'
 import type { KindName, Representation } from '../../src/kinds/kind.ts'
 import { address, type TreeObject } from '../../src/kinds/tree.ts'
 import { exportRealm } from '../../src/realm-file/render.ts'
-import { planSources } from '../../src/reconcile/run.ts'
-import { approveSaved } from '../../src/reconcile/saved.ts'
-import { writers } from '../../src/service/index.ts'
-import { type Service, SYSTEM } from '../../src/service/service.ts'
+import { planSources } from '../../src/reconcile/run/run.ts'
+import { approveSaved } from '../../src/reconcile/run/saved.ts'
+import { type Service, SYSTEM } from '../../src/service/context/service.ts'
+import { writers } from '../../src/service/kinds/index.ts'
 import { campaign, TIME_LIMIT } from '../support/campaign.ts'
 import { change } from '../support/changes.ts'
 import { type GeneratedRealm, generatedRealms } from '../support/generate.ts'
@@ -92,8 +92,8 @@ test(
           },
         )
         // A realm that had people is made again with an approval only.
-        const { guarded } = (await applyAs(service, source([full], realm))).realms[0]!
-        if (guarded) await approveSaved(service, SYSTEM, guarded.plan)
+        const { pendingApproval } = (await applyAs(service, source([full], realm))).realms[0]!
+        if (pendingApproval) await approveSaved(service, SYSTEM, pendingApproval.plan)
         expect(await exported(true)).toEqual(full)
       }),
       campaign,
@@ -141,7 +141,7 @@ test('a change between plan and apply makes the plan void: it is made anew, and 
   const { realms: outcomes } = await applyAs(interfering, state('two'))
   expect(interfered).toBe(2)
   expect(outcomes[0]!.plan.actions[0]!.changes).toMatchObject([
-    { path: 'description', from: 'theirs', to: 'two', by: { who: 'ann' } },
+    { path: 'description', from: 'theirs', to: 'two', by: { name: 'ann' } },
   ])
 })
 

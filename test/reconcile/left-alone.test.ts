@@ -1,7 +1,7 @@
 // Drift that is only reported: what people and guesses at their passwords do, and what administrators change while things run.
 import { expect, test } from 'vitest'
-import { findDrift } from '../../src/reconcile/drift.ts'
-import { type Caller, SYSTEM } from '../../src/service/service.ts'
+import { findDrift } from '../../src/reconcile/drift/drift.ts'
+import { type Caller, SYSTEM } from '../../src/service/context/service.ts'
 import { change, remove } from '../support/changes.ts'
 import { apply, live, plan, realm, realmOfEachTest, service, state } from '../support/documents.ts'
 import { ANN, applyAs } from '../support/reconcile.ts'
@@ -13,7 +13,7 @@ realmOfEachTest()
 const { call } = await testServer()
 const BEN: Caller = { actor: { kind: 'person', realm: 'any', userId: 'ben', user: 'ben', client: 'account' } }
 const person = { username: 'ann', enabled: true, email: 'ann@example.org', firstName: 'Ann', lastName: 'Example' }
-const drift = async () => (await findDrift(service, SYSTEM, realm)).map(({ path, live, by }) => [path, live, by?.who])
+const drift = async () => (await findDrift(service, SYSTEM, realm)).map(({ path, live, by }) => [path, live, by?.name])
 
 const guess = (password: string) =>
   call('POST', `/realms/${realm}/protocol/openid-connect/token`, {
@@ -32,7 +32,7 @@ test('a log-in, a wrong password and a lockout for good make no plan, and the lo
   expect((await live('user', 'ann')).representation.enabled).toBe(false)
   expect(await drift()).toEqual([['enabled', false, expect.anything()]])
   expect(await plan(stated)).toMatch(
-    /! user ann: enabled was changed to false by .*; it stays so\n( {2}lint: .*\n)*Nothing to do\./,
+    /! user ann: enabled was changed to false by .*; reported only\n( {2}lint: .*\n)*Nothing to do\./,
   )
   await apply(stated)
   expect((await live('user', 'ann')).representation.enabled).toBe(false)
@@ -73,7 +73,7 @@ test('a secret that an administrator changed stays, and is shown without its val
   await apply(stated)
   await change(service, ANN, realm, 'client', ['shop'], { secret: 'canary' })
   const text = await plan(stated)
-  expect(text).toMatch(/! client shop: secret was changed by ann .*; it stays so/)
+  expect(text).toMatch(/! client shop: secret was changed by ann .*; reported only/)
   expect(text).not.toContain('canary')
   await apply(stated)
   expect(service.vault.open(String((await live('client', 'shop')).representation.secret))).toBe('canary')
@@ -90,7 +90,7 @@ test('what people change of themselves stays: names, groups that they leave, and
   await apply(stated)
   expect((await live('user', 'ann')).representation.lastName).toBe('Own')
   await remove(service, BEN, realm, 'user', 'ann')
-  expect(await plan(stated)).toMatch(/! user ann was deleted by ben .*; it is not made again\nNothing to do\./)
+  expect(await plan(stated)).toMatch(/! user ann was deleted by ben .*; it is not created again\nNothing to do\./)
   await apply(stated)
   await apply(stated)
   expect(await drift()).toEqual([[undefined, undefined, 'ben']])

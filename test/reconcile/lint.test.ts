@@ -4,14 +4,14 @@ import type { Representation } from '../../src/kinds/kind.ts'
 import { parseDocuments } from '../../src/realm-file/document.ts'
 import { openEnvelopes } from '../../src/realm-file/envelopes.ts'
 import { substitute } from '../../src/realm-file/substitute.ts'
-import { desiredRealms } from '../../src/reconcile/desired.ts'
 import { type Finding, lint } from '../../src/reconcile/lint/index.ts'
 import { rules } from '../../src/reconcile/lint/rules.ts'
-import { plainly, renderOutcome } from '../../src/reconcile/render.ts'
-import { applySources, planSources } from '../../src/reconcile/run.ts'
-import { packValues, unpackSource } from '../../src/reconcile/sources/text.ts'
-import { SYSTEM } from '../../src/service/service.ts'
-import { openVault } from '../../src/service/vault.ts'
+import { desiredRealms } from '../../src/reconcile/merge/desired-realm.ts'
+import { packValues, unpackSource } from '../../src/reconcile/read/text.ts'
+import { plainly, renderOutcome } from '../../src/reconcile/report/render.ts'
+import { applySources, planSources } from '../../src/reconcile/run/run.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
+import { openVault } from '../../src/service/context/vault.ts'
 import { realm, realmOfEachTest, service } from '../support/documents.ts'
 import { source } from '../support/reconcile.ts'
 
@@ -236,7 +236,7 @@ clients:
     ['plain-secret', 7],
   ])
   expect(renderOutcome(planned, 'planned', plainly)).toContain(
-    '  lint: client shop: https://shop.example/* lets people return to addresses that nobody chose: state each address in full (wildcard-redirect)  a.yaml:5:20\n',
+    '  lint: client shop: the redirect URI https://shop.example/* has a wildcard: declare each redirect URI in full (wildcard-redirect)  a.yaml:5:20\n',
   )
   const applied = await applySources(service, SYSTEM, [state])
   expect(applied.realms[0]!.findings).toEqual(planned.realms[0]!.findings)

@@ -1,12 +1,12 @@
 // Plans as markdown: what a comment on a pull request holds, and that nothing in a document writes into it.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { markdownOutcome, markdownTable } from '../../src/reconcile/markdown.ts'
-import { planSources } from '../../src/reconcile/run.ts'
-import type { Shown } from '../../src/reconcile/shown.ts'
-import { SYSTEM } from '../../src/service/service.ts'
-import { joinSession, startSession } from '../../src/service/sessions.ts'
-import { users } from '../../src/service/users.ts'
+import { markdownOutcome, markdownTable } from '../../src/reconcile/report/markdown.ts'
+import type { RenderedOutcome } from '../../src/reconcile/report/outcome-text.ts'
+import { planSources } from '../../src/reconcile/run/run.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
+import { joinSession, startSession } from '../../src/service/login/sessions.ts'
+import { users } from '../../src/service/users/users.ts'
 import { change } from '../support/changes.ts'
 import { apply, live, realm, realmOfEachTest, service, state } from '../support/documents.ts'
 import { ANN } from '../support/reconcile.ts'
@@ -57,7 +57,7 @@ test('a plan as markdown: a heading per realm, small objects open, long ones fol
     '',
     '**Advised against**',
     '',
-    '- `client many: secret: whoever reads the file has this secret: write $(env:NAME), $(file:PATH) or $(generated:NAME), and change it (plain-secret)` `acme-1.yaml:17:5`',
+    '- `client many: secret: the secret is in plain text: rotate it, and use $(env:NAME), $(file:PATH) or $(generated:NAME) (plain-secret)` `acme-1.yaml:17:5`',
     '',
     '**~** `realm acme` `acme-1.yaml:1:1`',
     '',
@@ -69,7 +69,7 @@ test('a plan as markdown: a heading per realm, small objects open, long ones fol
     '',
     '| Field | Value | Why | Stated at |',
     '| --- | --- | --- | --- |',
-    '| `name` | `Not what the file says → Web` | `puts back a change by ann by admin-cli from 127.0.0.1 at TIME` | `acme-1.yaml:7:5` |',
+    '| `name` | `Not what the file says → Web` | `corrects a change by ann by admin-cli from 127.0.0.1 at TIME` | `acme-1.yaml:7:5` |',
     '',
     '<details><summary><b>+</b> <code>client many</code> <code>acme-1.yaml:8:5</code> 7 fields</summary>',
     '',
@@ -121,8 +121,8 @@ test('nothing that a document says, in whatever place, is markup or calls anybod
   fc.assert(
     fc.property(hostile, fc.nat(10), (text, fields) => {
       const position = { file: text, line: 1, column: 1 }
-      const change = { path: `attributes.${text}`, from: text, to: text, why: 'stated', position } as const
-      const by = { who: text, kind: 'administrator', client: text, at: text } as const
+      const change = { path: `attributes.${text}`, from: text, to: text, reason: 'declared', position } as const
+      const by = { name: text, kind: 'administrator', client: text, at: text } as const
       const changes = [
         { ...change, by },
         { ...change, path: 'redirectUris', from: [text], to: [] },
@@ -134,16 +134,16 @@ test('nothing that a document says, in whatever place, is markup or calls anybod
         creates: false,
         actions: [
           { ...client, operation: 'update', changes, position },
-          { ...client, operation: 'create', changes: Array.from({ length: fields }, () => change), lost: by },
+          { ...client, operation: 'create', changes: Array.from({ length: fields }, () => change), deletedBy: by },
         ],
-        leftAlone: [{ ...client, path: 'name', live: text, by }],
+        ignoredDrift: [{ ...client, path: 'name', live: text, by }],
         notes,
-        knows: [],
+        preconditions: [],
       } as const
       const consequences = [{ ...client, operation: 'delete' }] as const
       const effects = [{ ...client, what: 'endsSessions', count: 2 }]
-      const held = { revision: 1, by: text, at: text }
-      const shown: Shown = { realms: [{ plan, consequences, effects, held }], notes }
+      const suspended = { revision: 1, by: text, at: text }
+      const shown: RenderedOutcome = { realms: [{ plan, consequences, effects, suspended }], notes }
       expect(outsideOfCode(markdownOutcome(shown, 'planned'))).not.toMatch(/INJECTED|<img|@bob|\[a\]/)
       expect(outsideOfCode(markdownTable(['Head'], [[text, text]]))).not.toMatch(/INJECTED|<img|@bob|\[a\]/)
     }),

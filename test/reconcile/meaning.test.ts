@@ -1,8 +1,8 @@
 // What stating something means: who wins, what is put back, what is pruned, what is left alone.
 import { expect, test } from 'vitest'
-import { findDrift } from '../../src/reconcile/drift.ts'
-import { planSources } from '../../src/reconcile/run.ts'
-import { SYSTEM } from '../../src/service/service.ts'
+import { findDrift } from '../../src/reconcile/drift/drift.ts'
+import { planSources } from '../../src/reconcile/run/run.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
 import { change, liveObjects, make, remove } from '../support/changes.ts'
 import { live, realm, realmOfEachTest, service, state } from '../support/documents.ts'
 import { ANN, applyAs, planText, source } from '../support/reconcile.ts'
@@ -22,12 +22,12 @@ test('a change by an administrator is drift with field, values, person and clien
       path: 'description',
       applied: 'Yours',
       live: 'Mine',
-      by: { who: 'ann', client: 'admin-cli', address: '127.0.0.1' },
+      by: { name: 'ann', client: 'admin-cli', address: '127.0.0.1' },
       file: `${realm}-1.yaml`,
     },
   ])
   const again = state({ clientScopes: [scope({ description: 'Yours' })] })
-  expect(await planText(service, again)).toMatch(/description: Mine → Yours {2}puts back a change by ann by admin-cli/)
+  expect(await planText(service, again)).toMatch(/description: Mine → Yours {2}corrects a change by ann by admin-cli/)
   await applyAs(service, again)
   expect((await live('clientScope', 'calendar')).representation.description).toBe('Yours')
   expect(await findDrift(service, SYSTEM, realm)).toEqual([])
@@ -66,7 +66,7 @@ test('an object that somebody deleted is made again, and the plan says who delet
   const stated = state({ clientScopes: [scope()] })
   await applyAs(service, stated)
   await remove(service, ANN, realm, 'clientScope', 'calendar')
-  expect(await findDrift(service, SYSTEM, realm)).toMatchObject([{ key: ['calendar'], by: { who: 'ann' } }])
+  expect(await findDrift(service, SYSTEM, realm)).toMatchObject([{ key: ['calendar'], by: { name: 'ann' } }])
   expect(await planText(service, stated)).toMatch(/\+ client scope calendar.*was deleted by ann/)
   await applyAs(service, stated)
   await live('clientScope', 'calendar')
@@ -104,14 +104,14 @@ test('elements of a relation are owned one by one', async () => {
   const client = (scopes: string[]) => state({ clients: [{ clientId: 'web', defaultClientScopes: scopes }] })
   await applyAs(service, client(['email', 'profile']))
   const web = await live('client', 'web')
-  const { writers } = await import('../../src/service/index.ts')
+  const { writers } = await import('../../src/service/kinds/index.ts')
   await service.write(ANN, realm, (context) =>
     writers.client.update(context, [
       { live: web, set: {}, relations: { defaultClientScopes: { add: [['roles']], remove: [['email']] } } },
     ]),
   )
   expect(await planText(service, client(['email', 'profile']))).toMatch(
-    /defaultClientScopes: \+email {2}puts back a change by ann/,
+    /defaultClientScopes: \+email {2}corrects a change by ann/,
   )
   await applyAs(service, client(['email']))
   expect((await live('client', 'web')).representation.defaultClientScopes).toEqual(['email', 'roles'])
@@ -128,7 +128,7 @@ test('a secret is compared by digest: a rotation is a change, a mask keeps what 
   expect(rotation).not.toContain('second-secret')
   await applyAs(service, client('second-secret'))
   expect(await secret()).toBe('second-secret')
-  expect(await planText(service, client('**********'))).toMatch(/secret is masked; what is there stays/)
+  expect(await planText(service, client('**********'))).toMatch(/secret is masked; the live value is retained/)
   await applyAs(service, client('**********'))
   expect(await secret()).toBe('second-secret')
   await applyAs(service, state({ clients: [{ clientId: 'api' }] }))

@@ -4,14 +4,14 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { kinds } from '../../src/kinds/index.ts'
 import type { KindName, Representation } from '../../src/kinds/kind.ts'
-import type { Action } from '../../src/reconcile/action.ts'
-import type { RealmOutcome } from '../../src/reconcile/execute.ts'
-import { type Outcome, planSources } from '../../src/reconcile/run.ts'
-import { applySaved, type PlanMoved, savePlan } from '../../src/reconcile/saved.ts'
-import { writers } from '../../src/service/index.ts'
-import type { LiveObject } from '../../src/service/live.ts'
-import { digested } from '../../src/service/secrets.ts'
-import { SYSTEM } from '../../src/service/service.ts'
+import type { RealmOutcome } from '../../src/reconcile/execute/execute.ts'
+import { type Action, isRelationChange } from '../../src/reconcile/model/action.ts'
+import { type Outcome, planSources } from '../../src/reconcile/run/run.ts'
+import { applySaved, type StalePlanError, savePlan } from '../../src/reconcile/run/saved.ts'
+import { digested } from '../../src/service/context/secrets.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
+import { writers } from '../../src/service/kinds/index.ts'
+import type { LiveObject } from '../../src/service/objects/live.ts'
 import { everything } from '../support/campaign.ts'
 import { make } from '../support/changes.ts'
 import { type GeneratedRealm, generatedRealms } from '../support/generate.ts'
@@ -112,7 +112,14 @@ const told = ({ plan, consequences }: RealmOutcome): string[] =>
         key,
         id,
         operation === 'delete' && version,
-        changes.map(({ path, from, to, add, remove }) => JSON.stringify([path, from, to, add, remove])).sort(),
+        changes
+          .map((change) => {
+            const { path } = change
+            return JSON.stringify(
+              isRelationChange(change) ? [path, change.add, change.remove] : [path, change.from, change.to],
+            )
+          })
+          .sort(),
       ]),
     ),
     ...consequences.flatMap(({ operation, kind, object, fields }) =>
@@ -145,7 +152,7 @@ test('a saved plan is refused exactly where it touches what somebody changed mea
           seen[touched ? 'refused' : 'applied']++
           if (touched) {
             expect(outcome).toBeInstanceOf(Error)
-            if (anew) expect((outcome as PlanMoved).moved.length).toBeGreaterThan(0)
+            if (anew) expect((outcome as StalePlanError).stale.length).toBeGreaterThan(0)
             expect(await allRows(service, realm)).toEqual(rows)
             await applyAs(service, wanted).catch(() => applyAs(service, states[at % 2]!))
             continue

@@ -1,13 +1,13 @@
-// What becomes of what is stated no more: `owned` deletes what the source made, `none` nothing, `all` what is not in a stated list.
+// What becomes of what is stated no more: `managed` deletes what the source manages, `none` nothing, `all` what is not in a stated list.
 import { expect, test } from 'vitest'
 import type { KindName } from '../../src/kinds/kind.ts'
-import { findDrift } from '../../src/reconcile/drift.ts'
-import { renderOutcome } from '../../src/reconcile/render.ts'
-import { applySources, planSources } from '../../src/reconcile/run.ts'
-import { writers } from '../../src/service/index.ts'
-import { SYSTEM } from '../../src/service/service.ts'
-import type { SourceSettings } from '../../src/service/source-settings.ts'
-import { forget } from '../../src/service/sources.ts'
+import { findDrift } from '../../src/reconcile/drift/drift.ts'
+import { renderOutcome } from '../../src/reconcile/report/render.ts'
+import { applySources, planSources } from '../../src/reconcile/run/run.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
+import type { SourceSettings } from '../../src/service/journal/source-settings.ts'
+import { writers } from '../../src/service/kinds/index.ts'
+import { forget } from '../../src/service/sources/sources.ts'
 import { change, liveObject, liveObjects, make, remove } from '../support/changes.ts'
 import { live, realm, realmOfEachTest, service, state } from '../support/documents.ts'
 import { ANN, applyAs, source } from '../support/reconcile.ts'
@@ -26,7 +26,7 @@ test('a source that prunes nothing leaves what it states no more, says so, and c
   const { statements } = await testService()
   await apply('none', roles('staff', 'guest'))
   expect(await plan('none', roles('staff'))).toContain(
-    'note: stated no more, and not pruned: role guest\nNothing to do.',
+    'note: no longer declared, and not pruned: role guest\nNothing to do.',
   )
   await apply('none', roles('staff'))
   await live('role', 'guest')
@@ -47,8 +47,8 @@ test('what was left goes once the source prunes again, and only what is still th
   await apply('none', roles('staff', 'guest', 'other'))
   await apply('none', roles('staff'))
   await remove(service, ANN, realm, 'role', 'other')
-  expect(await plan('owned', roles('staff'))).toMatch(/- role guest\nPlan: 0 to create, 0 to update, 1 to delete\./)
-  await apply('owned', roles('staff'))
+  expect(await plan('managed', roles('staff'))).toMatch(/- role guest\nPlan: 0 to create, 0 to update, 1 to delete\./)
+  await apply('managed', roles('staff'))
   await isGone('role', 'guest')
   await live('role', 'staff')
 })
@@ -57,9 +57,9 @@ test('what was left is the same object when it is stated again', async () => {
   await apply('none', roles('staff', 'guest'))
   const { id } = await live('role', 'guest')
   await apply('none', roles('staff'))
-  await apply('owned', { roles: { realm: [{ name: 'staff' }, { name: 'guest', description: 'again' }] } })
+  await apply('managed', { roles: { realm: [{ name: 'staff' }, { name: 'guest', description: 'again' }] } })
   expect(await live('role', 'guest')).toMatchObject({ id, representation: { description: 'again' } })
-  await apply('owned', roles('staff'))
+  await apply('managed', roles('staff'))
   await isGone('role', 'guest')
 })
 
@@ -68,8 +68,8 @@ test('what one source left, another one may delete that owned it too only if non
     ...source([{ realm, ...roles(...names) }], `${realm}-${name}`),
     settings: { prune },
   })
-  await applySources(service, SYSTEM, [own('one', 'none', 'staff', 'guest'), own('other', 'owned', 'staff', 'guest')])
-  await applySources(service, SYSTEM, [own('one', 'none', 'staff'), own('other', 'owned', 'staff')])
+  await applySources(service, SYSTEM, [own('one', 'none', 'staff', 'guest'), own('other', 'managed', 'staff', 'guest')])
+  await applySources(service, SYSTEM, [own('one', 'none', 'staff'), own('other', 'managed', 'staff')])
   await live('role', 'guest')
   // It is nobody's veto: whoever states it otherwise may.
   await applySources(service, SYSTEM, [
@@ -148,7 +148,7 @@ test('elements of a relation that nobody states go too, and are drift; what hang
   expect((await findDrift(service, SYSTEM, realm)).map(({ path, live }) => [path, live])).toEqual([
     ['composites', [['guest'], ['other']]],
   ])
-  expect(await plan('all', { ...staff('guest'), ...ann })).toMatch(/composites: -other {2}puts back a change by ann/)
+  expect(await plan('all', { ...staff('guest'), ...ann })).toMatch(/composites: -other {2}corrects a change by ann/)
   await apply('all', { ...staff('guest'), ...ann })
   expect((await live('role', 'staff')).representation.composites).toEqual({ realm: ['guest'] })
   expect((await live('user', 'ann')).representation.realmRoles).toContain('other')
@@ -157,10 +157,10 @@ test('elements of a relation that nobody states go too, and are drift; what hang
 
 test('a source that prunes all from now on looks at everything that it states again', async () => {
   const stated = { roles: { realm: [{ name: 'staff', composites: { realm: ['offline_access'] } }] } }
-  await apply('owned', stated)
+  await apply('managed', stated)
   await relate('role', 'staff', 'composites', 'uma_authorization')
   await make(service, ANN, realm, 'role', { name: 'theirs' })
-  await apply('owned', stated)
+  await apply('managed', stated)
   await live('role', 'theirs')
   await apply('all', stated)
   await isGone('role', 'theirs')

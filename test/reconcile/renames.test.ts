@@ -1,7 +1,7 @@
 // What somebody renames or deletes besides the documents: the inventory binds by id, and nobody's reference is overlooked.
 import { beforeEach, expect, test } from 'vitest'
-import { findDrift } from '../../src/reconcile/drift.ts'
-import { type Service, SYSTEM } from '../../src/service/service.ts'
+import { findDrift } from '../../src/reconcile/drift/drift.ts'
+import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { change, liveObject, liveObjects, remove } from '../support/changes.ts'
 import { ANN, applyAs, planText, source } from '../support/reconcile.ts'
 import { newName, newRealm, testService } from '../support/service.ts'

@@ -1,11 +1,11 @@
 // Saved plans: applied exactly as they are, or refused with what has moved; approved by people, for a day.
 import { sql } from 'kysely'
 import { afterAll, beforeEach, expect, test } from 'vitest'
-import { applySources } from '../../src/reconcile/run.ts'
-import { applySaved, approveSaved, savePlan } from '../../src/reconcile/saved.ts'
-import { getPlan } from '../../src/service/plans.ts'
-import { type Caller, SYSTEM } from '../../src/service/service.ts'
-import { sweep } from '../../src/service/sweeper.ts'
+import { applySources } from '../../src/reconcile/run/run.ts'
+import { applySaved, approveSaved, savePlan } from '../../src/reconcile/run/saved.ts'
+import { type Caller, SYSTEM } from '../../src/service/context/service.ts'
+import { sweep } from '../../src/service/operations/sweeper.ts'
+import { getPlan } from '../../src/service/sources/plans.ts'
 import { change, liveObject, remove } from '../support/changes.ts'
 import { plansOn } from '../support/plans.ts'
 import { administeredRealm } from '../support/realm-with-boss.ts'
@@ -47,8 +47,8 @@ test('a saved plan is applied by its id alone, with all of its realms, and only 
   expect((await regent.show(id)).body).toMatchObject({
     state: 'applied',
     realms: [
-      { realm, acts: true, revision: expect.any(Number) },
-      { realm: other, acts: true },
+      { realm, hasChanges: true, revision: expect.any(Number) },
+      { realm: other, hasChanges: true },
     ],
     outcome: { realms: [{ plan: { realm } }, { plan: { realm: other } }] },
   })
@@ -81,7 +81,7 @@ test('what somebody changes that the plan touches refuses it, and is told with w
   expect(status).toBe(409)
   expect(body).toEqual({
     errorMessage: `the plan ${saved.id} is not what would be applied now, since something has changed meanwhile: plan again`,
-    moved: [
+    stale: [
       expect.objectContaining({
         realm,
         kind: 'client',
@@ -89,14 +89,14 @@ test('what somebody changes that the plan touches refuses it, and is told with w
         path: 'name',
         from: 'Shop',
         to: 'Theirs',
-        by: expect.objectContaining({ who: 'ann', client: 'admin-cli' }),
+        by: expect.objectContaining({ name: 'ann', client: 'admin-cli' }),
       }),
       expect.objectContaining({
         realm,
         kind: 'role',
         key: ['staff'],
         object: 'deleted',
-        by: expect.objectContaining({ who: 'ann' }),
+        by: expect.objectContaining({ name: 'ann' }),
       }),
     ],
   })
@@ -112,13 +112,13 @@ test('a plan that says otherwise than what was saved is refused, and so is one t
   })
   expect(await regent.carryOut(saved.id, { digest: saved.digest })).toMatchObject({
     status: 409,
-    body: { errorMessage: expect.stringContaining('waits for an approval') },
+    body: { errorMessage: expect.stringContaining('is pending approval') },
   })
   // What nobody tried to apply is only approved: applying it is another matter.
   const { body } = await regent.approve(saved.id)
   expect(body).toMatchObject({ plan: { state: 'approved', approvedBy: 'admin' } })
   expect(body.outcome).toBeUndefined()
-  expect((await regent.carryOut(saved.id, { digest: saved.digest })).body.realms[0].approved).toMatchObject({
+  expect((await regent.carryOut(saved.id, { digest: saved.digest })).body.realms[0].approval).toMatchObject({
     by: 'admin',
   })
   expect((await regent.approve('lopa-nime-tura')).status).toBe(404)
@@ -138,7 +138,7 @@ test('an approval counts for the next run of the same sources that makes the sam
   await regent.apply({ realm, roles })
   const { saved } = await regent.save({ realm })
   await regent.approve(saved.id)
-  expect((await regent.apply({ realm })).realms[0].approved).toMatchObject({ plan: saved.id })
+  expect((await regent.apply({ realm })).realms[0].approval).toMatchObject({ plan: saved.id })
 })
 
 test('of two saved plans that do the same, the one is applied that was asked for', async () => {
@@ -148,7 +148,7 @@ test('of two saved plans that do the same, the one is applied that was asked for
   const second = (await regent.save({ realm })).saved.id
   await regent.approve(first)
   await regent.approve(second)
-  expect((await regent.carryOut(second)).body.realms[0].approved).toMatchObject({ plan: second })
+  expect((await regent.carryOut(second)).body.realms[0].approval).toMatchObject({ plan: second })
   expect((await regent.show(first)).body.state).toBe('approved')
   expect((await regent.show(second)).body.state).toBe('applied')
 })
@@ -159,10 +159,10 @@ test('a plan that waits is of whoever wanted it last: what is stated then goes o
     return { ...source([{ realm, roles }], `source-of-${realm}`), settings: {} }
   }
   await applySources(service, SYSTEM, [state(8)])
-  const first = (await applySources(service, ANN, [state(1)])).realms[0]!.guarded!.plan
+  const first = (await applySources(service, ANN, [state(1)])).realms[0]!.pendingApproval!.plan
   const watched: Caller = { actor: { kind: 'source', source: `source-of-${realm}` } }
   const limited = { ...state(1), ceiling: { realms: [realm] } }
-  expect((await applySources(service, watched, [limited])).realms[0]!.guarded!.plan).toBe(first)
+  expect((await applySources(service, watched, [limited])).realms[0]!.pendingApproval!.plan).toBe(first)
   expect(await getPlan(service, SYSTEM, first)).toMatchObject({ madeBy: watched.actor })
 })
 
@@ -182,7 +182,7 @@ test('only who administers the realm sees, applies, approves and rejects its pla
     ] as const)
       expect((await ask(who, method, `/${saved.id}${path}`)).status, `${method} ${path}`).toBe(403)
   }
-  expect((await ask(token('boss'), 'GET')).body).toMatchObject([{ id: saved.id, made: { who: 'admin' } }])
+  expect((await ask(token('boss'), 'GET')).body).toMatchObject([{ id: saved.id, created: { name: 'admin' } }])
   expect((await ask(token('boss'), 'POST', `/${saved.id}/apply`)).status).toBe(200)
 })
 
@@ -220,10 +220,10 @@ test('plans and approvals are over after a day, and then they go', async () => {
     `the time of plan ${saved.id} was over at 2026-01-02T00:00:00.000Z: plan again`,
   )
   const outcome = await applySources(own, SYSTEM, [state({})])
-  expect(outcome.realms[0]!.guarded?.plan).not.toBe(saved.id)
+  expect(outcome.realms[0]!.pendingApproval?.plan).not.toBe(saved.id)
   await sweep(own, now)
   await expect(getPlan(own, SYSTEM, saved.id)).rejects.toThrow(`there is no plan ${saved.id}`)
   await expect(
-    approveSaved(own, { actor: { kind: 'source', source: realm } }, outcome.realms[0]!.guarded!.plan),
+    approveSaved(own, { actor: { kind: 'source', source: realm } }, outcome.realms[0]!.pendingApproval!.plan),
   ).rejects.toThrow('403')
 })

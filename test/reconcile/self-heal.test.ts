@@ -1,13 +1,14 @@
 // What a source says is to heal is put back at once, by the server that follows it; who fights with it is named.
 import { setTimeout as after } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
-import type { DriftEvent } from '../../src/reconcile/drift-events.ts'
-import { driftWatch } from '../../src/reconcile/drift-watch.ts'
-import { follow } from '../../src/reconcile/following/follow.ts'
-import { startHealing } from '../../src/reconcile/following/heal.ts'
-import { type Lease, RECONCILE, seekLease } from '../../src/service/leases.ts'
-import { openService, SYSTEM } from '../../src/service/service.ts'
-import type { SourceSettings } from '../../src/service/source-settings.ts'
+import type { DriftEvent } from '../../src/reconcile/drift/drift-events.ts'
+import { driftWatch } from '../../src/reconcile/drift/drift-watch.ts'
+import { SourceController } from '../../src/reconcile/following/source-controller.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
+import type { Lease } from '../../src/service/context/store-types.ts'
+import type { SourceSettings } from '../../src/service/journal/source-settings.ts'
+import { RECONCILE, seekLease } from '../../src/service/operations/leases.ts'
+import { openService } from '../../src/service/operations/open-service.ts'
 import { change, liveObject } from '../support/changes.ts'
 import { ANN, source } from '../support/reconcile.ts'
 import { newDatabase, newRealm } from '../support/service.ts'
@@ -44,14 +45,15 @@ async function followed(settings: SourceSettings) {
     return state
   }
   const one = { name: realm, called: realm, attempted: undefined, retryInterval: 60, read }
-  const follower = follow(following, await lease.promise, { words: String })
-  await follower.add([one])
   const lines = inbox<string>()
   const events = inbox<DriftEvent>()
-  const healing = startHealing(following, follower, lines.put, lease.reject)
+  const controller = new SourceController(following, await lease.promise, {
+    ...{ words: String, say: lines.put, failed: lease.reject },
+  })
+  await controller.add([one])
   // Another server may look when it is put back already.
   const watching = await driftWatch(following).subscribe((news) => news.events.forEach(events.put))
-  ends.push(healing.close, watching.stop)
+  ends.push(() => controller.close(), watching.stop)
   const set = (fields: Record<string, string>) => change(service, ANN, realm, 'client', ['shop'], fields)
   const live = async () => (await liveObject(service, SYSTEM, realm, 'client', 'shop')).representation
   return { realm, set, live, lines, events }
@@ -65,7 +67,7 @@ test('what is to heal is put back at once, as it was read last, and what is only
   await events.until(({ drift }) => drift.path === 'description')
   await set({ name: 'Changed' })
   const { drift } = await events.until(({ event, drift }) => event === 'settled' && drift.path === 'name')
-  expect(drift).toMatchObject({ live: 'Changed', by: { who: 'ann' } })
+  expect(drift).toMatchObject({ live: 'Changed', by: { name: 'ann' } })
   expect(await live()).toMatchObject({ name: 'Web shop', description: 'Changed' })
   expect(events.all.filter(({ event }) => event === 'settled')).toHaveLength(1)
   expect(lines.all).toEqual([])

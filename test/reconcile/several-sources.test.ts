@@ -1,8 +1,8 @@
 // Several sources of one realm that are read in one run: one desired realm, one plan, one transaction.
 import { beforeEach, expect, test } from 'vitest'
-import { renderOutcome } from '../../src/reconcile/render.ts'
-import { applySources, planSources } from '../../src/reconcile/run.ts'
-import { type Service, SYSTEM } from '../../src/service/service.ts'
+import { renderOutcome } from '../../src/reconcile/report/render.ts'
+import { applySources, planSources } from '../../src/reconcile/run/run.ts'
+import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { change, liveObject } from '../support/changes.ts'
 import { ANN, applyAs, source } from '../support/reconcile.ts'
 import { newName, testService } from '../support/service.ts'

@@ -6,11 +6,12 @@ import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { parseDocuments } from '../../src/realm-file/document.ts'
 import { substitute } from '../../src/realm-file/substitute.ts'
-import { findDrift } from '../../src/reconcile/drift.ts'
-import { rollback } from '../../src/reconcile/history.ts'
-import { applySources, planSources } from '../../src/reconcile/run.ts'
-import { allowedBy } from '../../src/reconcile/sources/allowed.ts'
-import { openService, SYSTEM } from '../../src/service/service.ts'
+import { findDrift } from '../../src/reconcile/drift/drift.ts'
+import { rollback } from '../../src/reconcile/history/history.ts'
+import { allowedBy } from '../../src/reconcile/read/allowed.ts'
+import { applySources, planSources } from '../../src/reconcile/run/run.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
+import { openService } from '../../src/service/operations/open-service.ts'
 import { change, liveObject, liveObjects, make, remove } from '../support/changes.ts'
 import { apply, exported, live, plan, realm, realmOfEachTest, service } from '../support/documents.ts'
 import { plansOn } from '../support/plans.ts'
@@ -105,7 +106,7 @@ describe('what documents say', () => {
     await apply(stated('a', 'b'))
     const { id } = await live('role', 'c')
     const composite = await live('role', 'all')
-    const { writers } = await import('../../src/service/index.ts')
+    const { writers } = await import('../../src/service/kinds/index.ts')
     await service.write(ANN, realm, (context) =>
       writers.role.update(context, [
         { live: composite, set: {}, relations: { composites: { add: [['c']], remove: [['a']] } } },
@@ -142,7 +143,7 @@ describe('what documents say', () => {
   situation('a secret is masked', async () => {
     await apply(shop({ secret: 'hush' }))
     expect(await plan(shop({ secret: '**********' }))).toMatch(
-      /secret is masked; what is there stays .*\nNothing to do\./,
+      /secret is masked; the live value is retained .*\nNothing to do\./,
     )
     await apply(shop({ secret: '**********' }))
     expect(service.vault.open(String((await live('client', 'shop')).representation.secret))).toBe('hush')
@@ -259,7 +260,7 @@ describe('going back', () => {
     await rollback(service, ANN, realm, at)
     expect((await settings()).displayName).toBe('One')
     const pushed = await apply({ displayName: 'Bad', ...shop() })
-    expect(pushed.realms[0]).toMatchObject({ held: { revision: at, by: 'ann' } })
+    expect(pushed.realms[0]).toMatchObject({ suspended: { revision: at, by: 'ann' } })
     expect((await settings()).displayName).toBe('One')
     expect((await apply({ displayName: 'One' })).realms[0]).not.toHaveProperty('held')
     await apply({ displayName: 'Two' })
@@ -279,9 +280,9 @@ describe('what waits for a person', () => {
     await make(service, self, realm, 'user', { username: 'eve', enabled: true })
     const stated = { realm, users: [{ username: 'eve', firstName: 'Eve' }] }
     const [waiting] = (await regent.apply(stated)).realms
-    expect(waiting.guarded.guards).toMatchObject([{ guard: 'adoption' }])
+    expect(waiting.pendingApproval.guards).toMatchObject([{ guard: 'adoption' }])
     expect((await live('user', 'eve')).representation.firstName).toBeUndefined()
-    await regent.approve(waiting.guarded.plan)
+    await regent.approve(waiting.pendingApproval.plan)
     expect((await live('user', 'eve')).representation.firstName).toBe('Eve')
   })
 
@@ -290,9 +291,9 @@ describe('what waits for a person', () => {
     await regent.apply({ realm: one, users: [{ username: 'ann' }] }, { realm: other })
     const { realms } = await regent.apply({ realm: other })
     const waiting = realms.find(({ plan }: { plan: { realm: string } }) => plan.realm === one)
-    expect(waiting.guarded.guards).toMatchObject([{ guard: 'deletesRealm' }])
+    expect(waiting.pendingApproval.guards).toMatchObject([{ guard: 'deletesRealm' }])
     expect(await people(one)).toEqual(['ann'])
-    await regent.approve(waiting.guarded.plan)
+    await regent.approve(waiting.pendingApproval.plan)
     await expect(people(one)).rejects.toThrow('Realm not found')
   })
 
@@ -304,8 +305,8 @@ describe('what waits for a person', () => {
     const { realms } = await regent.apply(...both)
     expect(await people(empty)).toEqual([])
     const waiting = realms.find(({ plan }: { plan: { realm: string } }) => plan.realm === peopled)
-    expect(waiting.guarded.guards).toMatchObject([{ guard: 'makesRealmAgain' }])
-    await regent.approve(waiting.guarded.plan)
+    expect(waiting.pendingApproval.guards).toMatchObject([{ guard: 'recreatesRealm' }])
+    await regent.approve(waiting.pendingApproval.plan)
     expect(await people(peopled)).toEqual(['ann'])
   })
 

@@ -1,7 +1,7 @@
 // How sources are doing, and what is wanted of them: a matter of those who administer all of their realms.
 import { expect, test } from 'vitest'
-import { applySources } from '../../src/reconcile/run.ts'
-import { SYSTEM } from '../../src/service/service.ts'
+import { applySources } from '../../src/reconcile/run/run.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
 import { administeredRealm } from '../support/realm-with-boss.ts'
 import { source } from '../support/reconcile.ts'
 import { testServer } from '../support/server.ts'

@@ -1,8 +1,8 @@
 // The number of statements does not depend on the data; what has nothing to do, writes nothing.
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { applySources, planSources } from '../../src/reconcile/run.ts'
-import { SYSTEM } from '../../src/service/service.ts'
+import { applySources, planSources } from '../../src/reconcile/run/run.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
 import { everything } from '../support/campaign.ts'
 import { change } from '../support/changes.ts'
 import { ANN, source } from '../support/reconcile.ts'

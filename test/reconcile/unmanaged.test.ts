@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { dump } from 'js-yaml'
 import { expect, test } from 'vitest'
-import type { Unmanaged } from '../../src/reconcile/unmanaged.ts'
+import type { Unmanaged } from '../../src/reconcile/accept/unmanaged.ts'
 import { everything } from '../support/campaign.ts'
 import { workplace } from '../support/cli.ts'
 import { applyAs, planText, source } from '../support/reconcile.ts'
@@ -48,13 +48,13 @@ const nothing = expect.stringContaining('Nothing to do.')
 test('what no source states is listed with who made it, without what belongs to it; people are counted', async () => {
   const { realm, get } = await grownRealm()
   const [found] = await get(`unmanaged?realm=${realm}`)
-  expect(found).toMatchObject({ realm, people: 1 })
-  expect((found as Unmanaged).objects.map(({ kind, key, by }) => [kind, ...key, by?.who])).toEqual([
+  expect(found).toMatchObject({ realm, users: 1 })
+  expect((found as Unmanaged).objects.map(({ kind, key, by }) => [kind, ...key, by?.name])).toEqual([
     ['client', 'api', 'admin'],
     ['role', 'client', 'shop', 'buyer', 'admin'],
     ['group', '/staff', 'admin'],
   ])
-  const [named] = await get(`unmanaged?realm=${realm}&people=true`)
+  const [named] = await get(`unmanaged?realm=${realm}&users=true`)
   expect(named.objects).toContainEqual(expect.objectContaining({ kind: 'user', key: ['ann'] }))
 })
 
@@ -66,7 +66,7 @@ test.runIf(everything)('of all realms, that of each is listed', async () => {
 
 test('what is adopted and added to the source plans to nothing, once the edits are made', async () => {
   const { realm, get } = await grownRealm()
-  const { document, edits } = await get(`adopt/${realm}?people=true`)
+  const { document, edits } = await get(`accept/${realm}?users=true`)
   expect(edits).toEqual([
     expect.objectContaining({ kind: 'client', key: ['shop'], path: 'name', stated: 'Web shop', live: 'Theirs' }),
   ])
@@ -85,12 +85,12 @@ test('what is adopted and added to the source plans to nothing, once the edits a
   expect(await planText(service, adopted)).toEqual(nothing)
   await applyAs(service, adopted)
   expect(await get(`unmanaged?realm=${realm}`)).toEqual([])
-  expect(await get(`adopt/${realm}?people=true`)).toEqual({ edits: [] })
+  expect(await get(`accept/${realm}?users=true`)).toEqual({ edits: [] })
 })
 
 test('of an object that is asked for by itself, fields that nobody states are adopted too; of a field, that one', async () => {
   const { realm, get } = await grownRealm()
-  const { document } = await get(`adopt/${realm}?path=clients/shop`)
+  const { document } = await get(`accept/${realm}?path=clients/shop`)
   expect(document).toEqual({
     realm,
     clients: [expect.objectContaining({ clientId: 'shop', description: 'New' })],
@@ -98,12 +98,12 @@ test('of an object that is asked for by itself, fields that nobody states are ad
   })
   expect(document.clients[0]).not.toHaveProperty('name')
   expect(await planText(service, source([stated(realm, { name: 'Theirs' }), document], realm))).toEqual(nothing)
-  expect(await get(`adopt/${realm}?path=clients/shop/description`)).toEqual({
+  expect(await get(`accept/${realm}?path=clients/shop/description`)).toEqual({
     document: { realm, clients: [{ clientId: 'shop', description: 'New' }] },
     edits: [],
   })
-  expect(await get(`adopt/${realm}?path=clients/nobody`)).toEqual({ error: 'client nobody is not there' })
-  expect((await get(`adopt/${realm}?path=groups&path=users`)).document).toEqual({
+  expect(await get(`accept/${realm}?path=clients/nobody`)).toEqual({ error: 'client nobody is not there' })
+  expect((await get(`accept/${realm}?path=groups&path=users`)).document).toEqual({
     realm,
     groups: [{ name: 'staff' }],
     users: [{ username: 'ann', enabled: true }],
@@ -116,11 +116,11 @@ test('the commands print a table, and the document to commit with the edits abov
   const flags = ['--server', await server.listen(), '--token', await server.adminToken()]
   const table = await at.run('drift', realm, '--unmanaged', ...flags)
   expect(table.out).toMatch(/role buyer of client shop\s+│ admin by admin-cli/)
-  expect(table.out).toContain('one person')
-  const { out } = await at.run('adopt', realm, ...flags)
+  expect(table.out).toContain('1 user')
+  const { out } = await at.run('accept', realm, ...flags)
   const [place, state, ...document] = out.split('\n')
   expect(place).toMatch(
-    new RegExp(`^# ${realm}-1.yaml:\\d+: client shop was changed, by admin by admin-cli .*: state$`),
+    new RegExp(`^# ${realm}-1.yaml:\\d+: client shop was changed, by admin by admin-cli .*: declare$`),
   )
   expect(state).toBe('#   name: Theirs')
   await writeFile(join(at.folder, 'new.yaml'), document.join('\n'))
@@ -131,7 +131,7 @@ test('the commands print a table, and the document to commit with the edits abov
 test('what was deleted by REST is to be stated no more', async () => {
   const { realm, shop, get } = await grownRealm()
   await server.call('DELETE', `/admin/realms/${realm}/clients/${shop.id}`)
-  expect((await get(`adopt/${realm}?path=clients`)).edits).toEqual([
+  expect((await get(`accept/${realm}?path=clients`)).edits).toEqual([
     expect.objectContaining({ kind: 'client', key: ['shop'], file: `${realm}-1.yaml` }),
   ])
 })

@@ -1,9 +1,9 @@
 // A source that knows why it does not state something any more: what becomes of that, and of what hangs on it.
 import { beforeEach, expect, test } from 'vitest'
-import { applySources } from '../../src/reconcile/run.ts'
-import type { Unstated } from '../../src/reconcile/unstated.ts'
-import { type Service, SYSTEM } from '../../src/service/service.ts'
-import { sourcesOf } from '../../src/service/sources.ts'
+import type { Unstated } from '../../src/reconcile/read/unstated.ts'
+import { applySources } from '../../src/reconcile/run/run.ts'
+import { type Service, SYSTEM } from '../../src/service/context/service.ts'
+import { sourcesOf } from '../../src/service/sources/sources.ts'
 import { liveObject } from '../support/changes.ts'
 import { source } from '../support/reconcile.ts'
 import { newName, testService } from '../support/service.ts'
@@ -67,7 +67,7 @@ test('what somebody deleted goes without being asked for, and what only vanished
   await apply(state())
   const guards = { deletions: 0 }
   const vanished = { ...state({ released: [files[1]!, files[2]!] }, guards), unstated: {} }
-  expect((await apply(vanished)).realms[0]!.guarded?.guards[0]?.message).toMatch(/^deletes 4 objects/)
+  expect((await apply(vanished)).realms[0]!.pendingApproval?.guards[0]?.message).toMatch(/^deletes 4 objects/)
   expect(await isThere('a')).toBe(true)
   const meant = state({ deleted: [files[1]!, files[2]!] }, guards)
   expect(actions(await apply(meant))).toContain('delete a')
@@ -78,9 +78,9 @@ test('of a source that would know who deleted it, whatever vanished waits, howev
   await apply(state())
   const there = files.slice(2)
   const left = { ...state({ released: [files[1]!] }), unstated: { there: [files[0]!, ...there] } }
-  const { guarded } = (await apply(left)).realms[0]!
-  expect(guarded?.guards).toMatchObject([
-    { guard: 'deletions', message: expect.stringMatching(/^deletes 2 objects, though/) },
+  const { pendingApproval } = (await apply(left)).realms[0]!
+  expect(pendingApproval?.guards).toMatchObject([
+    { guard: 'deletions', message: expect.stringMatching(/^deletes 2 objects whose declaration/) },
   ])
   expect(await isThere('a')).toBe(true)
   expect(actions(await apply({ ...state(), unstated: { there: files } }))).toEqual([])
@@ -91,7 +91,7 @@ test('of a source that would know who deleted it, whatever vanished waits, howev
 test('a realm that somebody deleted goes with all that stands in it, and one that vanished waits', async () => {
   await apply(state())
   const nothing = { ...state(), documents: [], unstated: {} }
-  expect((await apply(nothing)).realms[0]!.guarded?.guards[0]?.guard).toBe('deletesRealm')
+  expect((await apply(nothing)).realms[0]!.pendingApproval?.guards[0]?.guard).toBe('deletesRealm')
   expect(actions(await apply({ ...nothing, unstated: { deleted: [files[0]!] } }))).toEqual([`delete ${realm}`])
   expect((await service.find([realm])).length).toBe(0)
 })

@@ -1,7 +1,9 @@
 // Processes over one store wake each other, at the commit of what there is to look at.
 import pg from 'pg'
 import { afterAll, expect, inject, test } from 'vitest'
-import { openService, type Service, SYSTEM, type Wake } from '../../src/service/service.ts'
+import { type Service, SYSTEM } from '../../src/service/context/service.ts'
+import type { Wake } from '../../src/service/context/store-types.ts'
+import { openService } from '../../src/service/operations/open-service.ts'
 import { change } from '../support/changes.ts'
 import { ANN, applyAs, source } from '../support/reconcile.ts'
 import { newDatabase, newRealm } from '../support/service.ts'

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { DocumentError } from '../../src/realm-file/problem.ts'
-import { ActionError } from '../../src/reconcile/apply.ts'
-import type { Outcome } from '../../src/reconcile/run.ts'
-import { readFileSource } from '../../src/reconcile/sources/file.ts'
-import { SYSTEM } from '../../src/service/service.ts'
+import { ActionError } from '../../src/reconcile/execute/apply.ts'
+import { readFileSource } from '../../src/reconcile/read/file.ts'
+import type { Outcome } from '../../src/reconcile/run/run.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
 import { liveObject } from '../support/changes.ts'
 import { applyAs } from '../support/reconcile.ts'
 import { allRows } from '../support/rows.ts'
@@ -595,10 +595,10 @@ describe('what is not wrong', () => {
       'earlier',
     )
     expect(realms[0]!.plan.notes.map(({ message, position }) => `${position?.line}: ${message}`)).toEqual([
-      '11: oauthClients is not managed by this version and left alone',
       '2: social is not managed by this version and left alone',
       '6: clientTemplate of client old is not managed by this version and left alone',
       '8: consentText of 2 protocol mappers is not managed by this version and left alone',
+      '11: oauthClients is not managed by this version and left alone',
     ])
     const { representation } = await liveObject(service, SYSTEM, 'shop', 'client', 'old')
     expect(representation).not.toHaveProperty('clientTemplate')

@@ -2,8 +2,8 @@
 import fc from 'fast-check'
 import { type AdminRole, adminRoles } from '../../src/kinds/admin-roles.ts'
 import { builtInObjects } from '../../src/kinds/built-in/index.ts'
-import { hashPassword } from '../../src/service/passwords.ts'
-import { type NamedRole, type Power, powerFrom } from '../../src/service/power.ts'
+import { type NamedRole, type Power, powerFrom } from '../../src/service/context/power.ts'
+import { hashPassword } from '../../src/service/users/passwords.ts'
 import { testServer } from './server.ts'
 
 /** The client whose roles administer a realm. */

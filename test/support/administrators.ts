@@ -1,7 +1,8 @@
 // Administrators of a realm, by the roles that they have.
-import { hashPassword } from '../../src/service/passwords.ts'
-import { SYSTEM } from '../../src/service/service.ts'
-import { users } from '../../src/service/users.ts'
+
+import { SYSTEM } from '../../src/service/context/service.ts'
+import { hashPassword } from '../../src/service/users/passwords.ts'
+import { users } from '../../src/service/users/users.ts'
 import { testServer } from './server.ts'
 import { newName, testService } from './service.ts'
 

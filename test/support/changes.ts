@@ -1,10 +1,10 @@
 // Changes that somebody makes besides the documents, as REST does: through the writers of the service.
 import type { FlatFields } from '../../src/kinds/compare.ts'
 import type { Key, KindName, Representation } from '../../src/kinds/kind.ts'
-import type { Context, WriteContext } from '../../src/service/context.ts'
-import { writers } from '../../src/service/index.ts'
-import type { LiveObject } from '../../src/service/live.ts'
-import type { Caller, Service } from '../../src/service/service.ts'
+import type { Context, WriteContext } from '../../src/service/context/context.ts'
+import type { Caller, Service } from '../../src/service/context/service.ts'
+import { writers } from '../../src/service/kinds/index.ts'
+import type { LiveObject } from '../../src/service/objects/live.ts'
 
 /** The live objects of a kind, by the last part of their natural key. */
 export async function liveObjects(

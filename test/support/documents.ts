@@ -2,7 +2,7 @@
 import { beforeEach } from 'vitest'
 import type { KindName } from '../../src/kinds/kind.ts'
 import { exportRealm } from '../../src/realm-file/render.ts'
-import { type Service, SYSTEM } from '../../src/service/service.ts'
+import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { liveObject } from './changes.ts'
 import { applyAs, planText, source } from './reconcile.ts'
 import { newRealm, testService } from './service.ts'

@@ -4,7 +4,7 @@ import { flatten } from '../../src/kinds/compare.ts'
 import { kinds } from '../../src/kinds/index.ts'
 import type { Key, KindName, Representation } from '../../src/kinds/kind.ts'
 import type { TreeObject } from '../../src/kinds/tree.ts'
-import { references } from '../../src/reconcile/obstacles.ts'
+import { references } from '../../src/reconcile/model/references.ts'
 import { making, settableFields, together, world } from './samples.ts'
 
 /** A realm that can be stated: its settings and its objects. */

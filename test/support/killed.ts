@@ -1,10 +1,11 @@
 // A process that applies a file and is killed on the way, as by a crash of its machine: the child of kill.test.ts. It tells each
 // statement that it has executed, and that it is done, in a line of its own.
 import { writeSync } from 'node:fs'
-import { applySources } from '../../src/reconcile/run.ts'
-import { readFileSource } from '../../src/reconcile/sources/file.ts'
-import { openService, type StoreLocation } from '../../src/service/service.ts'
-import type { SourceSettings } from '../../src/service/source-settings.ts'
+import { readFileSource } from '../../src/reconcile/read/file.ts'
+import { applySources } from '../../src/reconcile/run/run.ts'
+import type { StoreLocation } from '../../src/service/context/store-types.ts'
+import type { SourceSettings } from '../../src/service/journal/source-settings.ts'
+import { openService } from '../../src/service/operations/open-service.ts'
 
 /** What the child is told, as JSON. */
 export interface Errand {

@@ -1,6 +1,6 @@
 // Somebody who listens to drift over HTTP, as a program of its own would.
 import { readEvents, type ServerEvent } from '../../src/cli/event-stream.ts'
-import type { Drift } from '../../src/reconcile/drift.ts'
+import type { Drift } from '../../src/reconcile/drift/drift.ts'
 import { type Inbox, inbox } from './wakes.ts'
 
 /** An open stream of drift, less the state that it begins with. */

@@ -1,6 +1,7 @@
 // A mail server of a test, and what arrives there.
 import type { AddressInfo } from 'node:net'
-import { text } from 'node:stream/consumers'
+import { buffer } from 'node:stream/consumers'
+import PostalMime, { type Address } from 'postal-mime'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 
 /** A mail that has arrived. */
@@ -10,8 +11,9 @@ export interface ArrivedMail {
   readonly sender: string
   /** As the mail says it: a name and an address. */
   readonly from: string
+  /** Whom an answer goes to. */
+  readonly replyTo: string
   readonly subject: string
-  readonly headers: string
   readonly text: string
   readonly html: string
 }
@@ -30,10 +32,10 @@ export async function openMailbox(options: SMTPServerOptions = {}): Promise<Mail
     authOptional: true,
     disabledCommands: ['STARTTLS'],
     onData(stream, session, done) {
-      text(stream).then((raw) => {
-        mails.push(read(raw, session))
-        done()
-      }, done)
+      const arrive = async () => {
+        mails.push(await read(await buffer(stream), session))
+      }
+      arrive().then(() => done(), done)
     },
     ...options,
   })
@@ -47,40 +49,21 @@ export async function openMailbox(options: SMTPServerOptions = {}): Promise<Mail
 
 type Session = Parameters<NonNullable<SMTPServerOptions['onData']>>[1]
 
-function read(raw: string, { envelope }: Session): ArrivedMail {
-  const [headers = ''] = raw.split('\r\n\r\n', 1)
-  const header = (name: string) => new RegExp(`^${name}: (.*(?:\r\n\\s.*)*)`, 'mi').exec(headers)?.[1] ?? ''
-  const part = (type: string) => {
-    const [, encoding = '', body = ''] =
-      new RegExp(`content-type: ${type}.*\r\n(?:content-transfer-encoding: (\\S+)\r\n)?\r\n([^]*?)\r\n--`, 'i').exec(
-        raw,
-      ) ?? []
-    return decoded(body, encoding)
-  }
+async function read(raw: Buffer, { envelope }: Session): Promise<ArrivedMail> {
+  const { from, replyTo, subject = '', text = '', html = '' } = await PostalMime.parse(raw)
   return {
     to: envelope.rcptTo.map(({ address }) => address),
     sender: envelope.mailFrom ? envelope.mailFrom.address : '',
-    from: header('From'),
-    subject: words(header('Subject')),
-    headers,
-    text: part('text/plain'),
-    html: part('text/html'),
+    from: written(from),
+    replyTo: written(replyTo?.[0]),
+    subject,
+    text,
+    html,
   }
 }
 
-function decoded(body: string, encoding: string): string {
-  if (encoding === 'base64') return Buffer.from(body, 'base64').toString()
-  return encoding === 'quoted-printable' ? unquoted(body.replace(/=\r\n/g, '')) : body
-}
-
-/** A header in which some words are encoded (RFC 2047). */
-function words(value: string): string {
-  return value.replace(/=\?UTF-8\?(Q|B)\?(.*?)\?=\s*/gi, (_, way: string, word: string) =>
-    way.toUpperCase() === 'B' ? Buffer.from(word, 'base64').toString() : unquoted(word.replaceAll('_', ' ')),
-  )
-}
-
-function unquoted(text: string): string {
-  const bytes = text.replace(/=([\dA-F]{2})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
-  return Buffer.from(bytes, 'latin1').toString()
+/** An address as a mail shows it. */
+function written(from: Address | undefined): string {
+  if (!from?.address) return ''
+  return from.name ? `${from.name} <${from.address}>` : from.address
 }

@@ -2,8 +2,8 @@
 import { inject, vi } from 'vitest'
 import { type Cluster, openCluster } from '../../src/operator/cluster.ts'
 import { OPERATE, type OperatorOptions, operator } from '../../src/operator/operator.ts'
-import { seekLease } from '../../src/service/leases.ts'
-import type { Service } from '../../src/service/service.ts'
+import type { Service } from '../../src/service/context/service.ts'
+import { seekLease } from '../../src/service/operations/leases.ts'
 import { type Kubernetes, openKubernetes, type Resource } from './kubernetes.ts'
 import { testService } from './service.ts'
 

@@ -1,7 +1,8 @@
 // A realm with a person, Ann, and an application, for tests of log-in.
-import { hashPassword } from '../../src/service/passwords.ts'
-import { SYSTEM } from '../../src/service/service.ts'
-import { users } from '../../src/service/users.ts'
+
+import { SYSTEM } from '../../src/service/context/service.ts'
+import { hashPassword } from '../../src/service/users/passwords.ts'
+import { users } from '../../src/service/users/users.ts'
 import { APPLICATION, loginAddress } from './browser.ts'
 import { testServer } from './server.ts'
 import { testService } from './service.ts'

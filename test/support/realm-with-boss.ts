@@ -1,7 +1,8 @@
 // A realm with administrators who have some roles only, and with somebody who has all: the boss.
-import { hashPassword } from '../../src/service/passwords.ts'
-import { SYSTEM } from '../../src/service/service.ts'
-import { users } from '../../src/service/users.ts'
+
+import { SYSTEM } from '../../src/service/context/service.ts'
+import { hashPassword } from '../../src/service/users/passwords.ts'
+import { users } from '../../src/service/users/users.ts'
 import { type TestAnswer, testServer } from './server.ts'
 import { testService } from './service.ts'
 

@@ -3,11 +3,10 @@ import { createHash } from 'node:crypto'
 import { dump } from 'js-yaml'
 import { parseDocuments } from '../../src/realm-file/document.ts'
 import { openEnvelopes } from '../../src/realm-file/envelopes.ts'
-import { plainly, renderOutcome } from '../../src/reconcile/render.ts'
-import { applySources, type Outcome, planSources } from '../../src/reconcile/run.ts'
-import type { SourceText } from '../../src/reconcile/sources/text.ts'
-import type { SourceState } from '../../src/reconcile/wanted.ts'
-import { type Caller, type Service, SYSTEM } from '../../src/service/service.ts'
+import type { SourceState, SourceText } from '../../src/reconcile/read/source-state.ts'
+import { plainly, renderOutcome } from '../../src/reconcile/report/render.ts'
+import { applySources, type Outcome, planSources } from '../../src/reconcile/run/run.ts'
+import { type Caller, type Service, SYSTEM } from '../../src/service/context/service.ts'
 
 /** No number of deletions waits for an approval: that is a matter of tests of its own. */
 export const guards = { deletions: Number.MAX_SAFE_INTEGER, share: 1 }

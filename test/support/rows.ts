@@ -1,6 +1,6 @@
 // All rows of the store, and failures planted into it: through the connection of the service itself, since PGlite has one.
 import { sql } from 'kysely'
-import type { Service } from '../../src/service/service.ts'
+import type { Service } from '../../src/service/context/service.ts'
 
 /** Every row of every table as text, by table; with a realm those that are its own. */
 export function allRows(service: Service, realm?: string): Promise<Record<string, string[]>> {

@@ -3,9 +3,16 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
-import { openService, type Service, SYSTEM } from '../../src/service/service.ts'
+import { type Outbound, outboundGuard } from '../../src/lib/outbound.ts'
+import { type Service, SYSTEM } from '../../src/service/context/service.ts'
+import { openService } from '../../src/service/operations/open-service.ts'
 import { migrations } from '../../src/store/migrate.ts'
+import type { ExecutedStatement } from '../../src/store/row.ts'
+import { describedWrong } from './described-rows.ts'
 import { unboundTables } from './names-the-realm.ts'
+
+/** The servers of tests are on this machine. */
+const outbound = outboundGuard({ development: true })
 
 /** A service and what it did. */
 export interface TestService {
@@ -25,12 +32,17 @@ export const uncounted = new AsyncLocalStorage<true>()
 const executed: { sql: string; parameters: readonly unknown[] }[] = []
 const looked = new Map<string, string[]>()
 const realmTables = new Set(
-  Object.values(migrations).flatMap((text) => [...text.matchAll(/create table (\w+) \(/g)].map(([, name]) => name!)),
+  Object.values(migrations)
+    .flat()
+    .flatMap((statement) => /^create table (\w+)/.exec(statement)?.[1] ?? []),
 )
 
-/** Keeps a statement, and checks that it names the realm. */
-function look({ sql, parameters }: { sql: string; parameters: readonly unknown[] }): void {
+/** Keeps a statement, and checks that it names the realm and returns what its description says. */
+function look(statement: ExecutedStatement): void {
+  const { sql, parameters } = statement
   if (isTransaction(sql)) return
+  globalThis.misdescribedResults ??= []
+  globalThis.misdescribedResults.push(...describedWrong(statement))
   if (!uncounted.getStore()) executed.push({ sql, parameters })
   if (!looked.has(sql)) looked.set(sql, isOfAllRealms(sql) ? [] : unboundTables(sql, realmTables))
   const unbound = looked.get(sql)!
@@ -43,7 +55,7 @@ export const isTransaction = (sql: string): boolean => /^(begin|start transactio
 
 /** Migrations are of all realms; so are back-ups and what tests themselves ask of the whole store, which say so. */
 function isOfAllRealms(sql: string): boolean {
-  return /\/\* (test|all realms) \*\//.test(sql) || Object.values(migrations).some((text) => text.includes(sql.trim()))
+  return /\/\* (test|all realms) \*\//.test(sql) || Object.values(migrations).flat().includes(sql)
 }
 
 /** The worker's service, with a master realm. */
@@ -53,12 +65,14 @@ export function testService(): Promise<TestService> {
 }
 
 /** A service on an empty database of its own, which the caller closes. */
-export async function freshService(options: { clock?: () => Date; onStatement?: typeof look } = {}): Promise<Service> {
+export async function freshService(
+  options: { clock?: () => Date; onStatement?: typeof look; outbound?: Outbound } = {},
+): Promise<Service> {
   const onStatement = (statement: Parameters<typeof look>[0]) => {
     look(statement)
     options.onStatement?.(statement)
   }
-  return openService({ location: await newDatabase(), key: new Uint8Array(32), ...options, onStatement })
+  return openService({ location: await newDatabase(), key: new Uint8Array(32), outbound, ...options, onStatement })
 }
 
 /** Where an empty database is: in memory on PGlite, newly created on PostgreSQL. */
@@ -89,6 +103,7 @@ async function open(): Promise<TestService> {
   const service = await openService({
     location: await newDatabase(),
     key: new Uint8Array(32),
+    outbound,
     onStatement: look,
   })
   await service.create(SYSTEM, { representation: { realm: 'master' } }, async () => {})

@@ -1,6 +1,7 @@
 import * as z from 'zod'
-import { forgetFailures, showFailures } from '../../service/resources/login-failures.ts'
-import { type Operation, param, reading, tagged, writing } from '../operation.ts'
+import { forgetFailures, showFailures } from '../../service/admin-api/users/login-failures.ts'
+import { reading, writing } from '../handlers.ts'
+import { type Operation, param, tagged } from '../operation.ts'
 import { done, refusals } from '../responses.ts'
 
 const failures = z
@@ -25,7 +26,7 @@ export const attackDetectionOperations: Operation[] = tagged('Attack Detection',
     operationId: 'getUserLoginFailures',
     method: 'GET',
     path: '/admin/realms/{realm}/attack-detection/brute-force/users/{userId}',
-    summary: 'Get the failures of a user to log in',
+    summary: 'Get the brute-force detection status of a user',
     permission: 'view-users',
     responses: { 200: { description: 'The failures.', schema: failures }, ...refusals },
     handle: reading((context, call) => showFailures(context, param(call, 'userId'))),
@@ -34,7 +35,7 @@ export const attackDetectionOperations: Operation[] = tagged('Attack Detection',
     operationId: 'forgetUserLoginFailures',
     method: 'DELETE',
     path: '/admin/realms/{realm}/attack-detection/brute-force/users/{userId}',
-    summary: 'Forget the failures of a user to log in, who can try again at once',
+    summary: 'Clear the login failures of a user, and unlock the user',
     permission: 'manage-users',
     event,
     responses: { ...done, ...refusals },
@@ -44,7 +45,7 @@ export const attackDetectionOperations: Operation[] = tagged('Attack Detection',
     operationId: 'forgetLoginFailures',
     method: 'DELETE',
     path: '/admin/realms/{realm}/attack-detection/brute-force/users',
-    summary: 'Forget the failures of everybody to log in',
+    summary: 'Clear the login failures of all users',
     permission: 'manage-users',
     event,
     responses: { ...done, ...refusals },

@@ -1,6 +1,5 @@
 import * as z from 'zod'
-import type { WriteContext } from '../../service/context.ts'
-import { getExecution, listExecutions } from '../../service/resources/authentication-executions.ts'
+import { getExecution, listExecutions } from '../../service/admin-api/authentication/authentication-executions.ts'
 import {
   addExecution,
   addSubFlow,
@@ -8,9 +7,11 @@ import {
   deleteExecution,
   moveExecution,
   updateExecution,
-} from '../../service/resources/authentication-steps.ts'
+} from '../../service/admin-api/authentication/authentication-steps.ts'
+import type { WriteContext } from '../../service/context/context.ts'
 import { recordEvent } from '../event.ts'
-import { type Call, creating, type Operation, param, reading, tagged, writing } from '../operation.ts'
+import { creating, reading, writing } from '../handlers.ts'
+import { type Call, type Operation, param, tagged } from '../operation.ts'
 import { badRequest, components, done, made, refusals } from '../responses.ts'
 
 const priority = z.int().nullish().describe('Place in the order of steps: lower comes first.')
@@ -75,7 +76,7 @@ const move = (verb: 'raise' | 'lower', by: -1 | 1): Omit<Operation, 'tag'> => ({
   operationId: `${verb}AuthenticationExecutionPriority`,
   method: 'POST',
   path: `/admin/realms/{realm}/authentication/executions/{executionId}/${verb}-priority`,
-  summary: `Let an execution change places with the one ${by < 0 ? 'before' : 'behind'} it`,
+  summary: `${by < 0 ? 'Raise' : 'Lower'} the priority of an execution`,
   permission: 'manage-realm',
   event: { type: 'AUTH_EXECUTION', operation: 'UPDATE' },
   responses: { ...done, ...refusals },
@@ -88,7 +89,7 @@ export const authenticationExecutionOperations: Operation[] = tagged('Authentica
     operationId: 'listAuthenticationFlowExecutions',
     method: 'GET',
     path: '/admin/realms/{realm}/authentication/flows/{flowAlias}/executions',
-    summary: 'List all steps of a flow, each flow followed by what it consists of',
+    summary: 'List the executions of an authentication flow, including subflows',
     permission: 'view-realm',
     responses: { 200: { description: 'The executions.', schema: z.array(info) }, ...refusals },
     handle: reading((context, call) => listExecutions(context, param(call, 'flowAlias'))),
@@ -97,7 +98,7 @@ export const authenticationExecutionOperations: Operation[] = tagged('Authentica
     operationId: 'updateAuthenticationFlowExecution',
     method: 'PUT',
     path: '/admin/realms/{realm}/authentication/flows/{flowAlias}/executions',
-    summary: 'Change an execution of a flow; of a step that is a flow also its name and description',
+    summary: 'Update an execution of an authentication flow; of a subflow also its name and description',
     permission: 'manage-realm',
     event: 'AUTH_EXECUTION',
     body: {
@@ -114,7 +115,7 @@ export const authenticationExecutionOperations: Operation[] = tagged('Authentica
     operationId: 'addAuthenticationFlowExecution',
     method: 'POST',
     path: '/admin/realms/{realm}/authentication/flows/{flowAlias}/executions/execution',
-    summary: 'Add an execution to a flow',
+    summary: 'Add an execution to an authentication flow',
     permission: 'manage-realm',
     event: { type: 'AUTH_EXECUTION', asCalled: true },
     body: { schema: step, description: 'The execution to add' },
@@ -127,7 +128,7 @@ export const authenticationExecutionOperations: Operation[] = tagged('Authentica
     operationId: 'addAuthenticationSubFlow',
     method: 'POST',
     path: '/admin/realms/{realm}/authentication/flows/{flowAlias}/executions/flow',
-    summary: 'Add a new flow as a step of a flow',
+    summary: 'Add a subflow to an authentication flow',
     permission: 'manage-realm',
     event: { type: 'AUTH_EXECUTION_FLOW', asCalled: true },
     body: { schema: subFlow, description: 'The flow to add' },
@@ -140,7 +141,7 @@ export const authenticationExecutionOperations: Operation[] = tagged('Authentica
     operationId: 'createAuthenticationExecution',
     method: 'POST',
     path: '/admin/realms/{realm}/authentication/executions',
-    summary: 'Add an execution to the flow that it names',
+    summary: 'Create an execution in the parent flow of the body',
     permission: 'manage-realm',
     event: 'AUTH_EXECUTION',
     body: {
@@ -164,7 +165,7 @@ export const authenticationExecutionOperations: Operation[] = tagged('Authentica
     operationId: 'deleteAuthenticationExecution',
     method: 'DELETE',
     path: '/admin/realms/{realm}/authentication/executions/{executionId}',
-    summary: 'Delete an execution, with the flow that it is and its settings',
+    summary: 'Delete an execution with its subflow and configuration',
     permission: 'manage-realm',
     event: 'AUTH_EXECUTION',
     responses: { ...done, ...refusals },

@@ -8,9 +8,10 @@ import {
   getFlow,
   listTopLevel,
   replaceFlow,
-} from '../../service/resources/authentication-flows.ts'
+} from '../../service/admin-api/authentication/authentication-flows.ts'
 import { objectBody } from '../body.ts'
-import { creating, type Operation, param, reading, tagged, writing } from '../operation.ts'
+import { creating, reading, writing } from '../handlers.ts'
+import { type Operation, param, tagged } from '../operation.ts'
 import { badRequest, done, made, many, one, refusals } from '../responses.ts'
 
 const kind = kinds.authenticationFlow
@@ -26,7 +27,7 @@ export const authenticationFlowOperations: Operation[] = tagged('Authentication 
     operationId: 'listAuthenticationFlows',
     method: 'GET',
     path: '/admin/realms/{realm}/authentication/flows',
-    summary: 'List the authentication flows that can be bound',
+    summary: 'List the authentication flows',
     permission: 'list-flows',
     responses: { ...many(kind), ...refusals },
     handle: reading((context) => listTopLevel(context)),
@@ -35,7 +36,7 @@ export const authenticationFlowOperations: Operation[] = tagged('Authentication 
     operationId: 'createAuthenticationFlow',
     method: 'POST',
     path: '/admin/realms/{realm}/authentication/flows',
-    summary: 'Create an authentication flow without steps',
+    summary: 'Create an empty authentication flow',
     permission: 'manage-realm',
     event: 'AUTH_FLOW',
     body,
@@ -55,7 +56,7 @@ export const authenticationFlowOperations: Operation[] = tagged('Authentication 
     operationId: 'updateAuthenticationFlow',
     method: 'PUT',
     path: '/admin/realms/{realm}/authentication/flows/{id}',
-    summary: 'Change what an authentication flow is called; its steps stay',
+    summary: 'Update the name and description of an authentication flow',
     permission: 'manage-realm',
     event: 'AUTH_FLOW',
     body,
@@ -66,7 +67,7 @@ export const authenticationFlowOperations: Operation[] = tagged('Authentication 
     operationId: 'deleteAuthenticationFlow',
     method: 'DELETE',
     path: '/admin/realms/{realm}/authentication/flows/{id}',
-    summary: 'Delete an authentication flow with all that it consists of',
+    summary: 'Delete an authentication flow with its subflows',
     permission: 'manage-realm',
     event: 'AUTH_FLOW',
     responses: { ...done, ...refusals },
@@ -76,7 +77,7 @@ export const authenticationFlowOperations: Operation[] = tagged('Authentication 
     operationId: 'copyAuthenticationFlow',
     method: 'POST',
     path: '/admin/realms/{realm}/authentication/flows/{flowAlias}/copy',
-    summary: 'Copy an authentication flow with all that it consists of',
+    summary: 'Copy an authentication flow with its subflows',
     permission: 'manage-realm',
     event: { type: 'AUTH_FLOW', asCalled: true },
     body: copy,

@@ -4,8 +4,9 @@ import {
   describeProvider,
   listProviders,
   permissionOf,
-} from '../../service/resources/authentication-providers.ts'
-import { type Operation, param, reading, tagged, type Untagged } from '../operation.ts'
+} from '../../service/admin-api/authentication/authentication-providers.ts'
+import { reading } from '../handlers.ts'
+import { type Operation, param, tagged, type Untagged } from '../operation.ts'
 import { property } from '../property.ts'
 import { components, refusals } from '../responses.ts'
 
@@ -28,11 +29,9 @@ const configInfo = z
 
 type Group = Parameters<typeof listProviders>[1]
 
-const list = (operationId: string, path: string, summary: string, group: Group): Untagged => ({
-  operationId,
+const list = (group: Group, described: Pick<Operation, 'operationId' | 'path' | 'summary'>): Untagged => ({
+  ...described,
   method: 'GET',
-  path,
-  summary,
   permission: permissionOf(group),
   responses: { 200: { description: 'The providers.', schema: z.array(provider) }, ...refusals },
   handle: reading(async (context) => listProviders(context, group)),
@@ -40,30 +39,31 @@ const list = (operationId: string, path: string, summary: string, group: Group):
 
 /** The providers that authentication is made of. */
 export const authenticationProviderOperations: Operation[] = tagged('Authentication Management', [
-  list(
-    'listAuthenticatorProviders',
-    '/admin/realms/{realm}/authentication/authenticator-providers',
-    'List the authenticators',
-    'authenticators',
-  ),
-  list(
-    'listClientAuthenticatorProviders',
-    '/admin/realms/{realm}/authentication/client-authenticator-providers',
-    'List the authenticators of clients',
-    'clientAuthenticators',
-  ),
-  list(
-    'listFormActionProviders',
-    '/admin/realms/{realm}/authentication/form-action-providers',
-    'List the steps of forms',
-    'formActions',
-  ),
-  list('listFormProviders', '/admin/realms/{realm}/authentication/form-providers', 'List the forms', 'forms'),
+  list('authenticators', {
+    operationId: 'listAuthenticatorProviders',
+    path: '/admin/realms/{realm}/authentication/authenticator-providers',
+    summary: 'List the authenticator providers',
+  }),
+  list('clientAuthenticators', {
+    operationId: 'listClientAuthenticatorProviders',
+    path: '/admin/realms/{realm}/authentication/client-authenticator-providers',
+    summary: 'List the client authenticator providers',
+  }),
+  list('formActions', {
+    operationId: 'listFormActionProviders',
+    path: '/admin/realms/{realm}/authentication/form-action-providers',
+    summary: 'List the form action providers',
+  }),
+  list('forms', {
+    operationId: 'listFormProviders',
+    path: '/admin/realms/{realm}/authentication/form-providers',
+    summary: 'List the form providers',
+  }),
   {
     operationId: 'getAuthenticatorConfigDescription',
     method: 'GET',
     path: '/admin/realms/{realm}/authentication/config-description/{providerId}',
-    summary: 'Get the settings that a provider has',
+    summary: 'Get the configuration description of an authenticator provider',
     permission: 'view-realm',
     responses: { 200: { description: 'The provider and its settings.', schema: configInfo }, ...refusals },
     handle: reading(async (context, call) => describeProvider(context, param(call, 'providerId'))),
@@ -72,7 +72,7 @@ export const authenticationProviderOperations: Operation[] = tagged('Authenticat
     operationId: 'getPerClientConfigDescription',
     method: 'GET',
     path: '/admin/realms/{realm}/authentication/per-client-config-description',
-    summary: 'Get the settings that each client authenticator has in clients',
+    summary: 'Get the configuration description of client authenticators',
     permission: permissionOf('clientAuthenticators'),
     responses: {
       200: { description: 'Settings by client authenticator.', schema: z.record(z.string(), z.array(property)) },

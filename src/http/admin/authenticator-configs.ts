@@ -1,26 +1,43 @@
+import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/kind.ts'
-import { addConfig, authenticatorConfigs } from '../../service/resources/authenticator-configs.ts'
-import { creating, type Operation, operationId, param, tagged } from '../operation.ts'
+import { addConfig, authenticatorConfigs } from '../../service/admin-api/authentication/authenticator-configs.ts'
+import { objectBody } from '../body.ts'
+import { creating, reading } from '../handlers.ts'
+import { type Operation, operationId, param, tagged } from '../operation.ts'
+import { badRequest, made, one, refusals } from '../responses.ts'
 import { collection } from '../shapes/collection.ts'
 
+const kind = kinds.authenticatorConfig
 const CONFIGS = '/admin/realms/{realm}/authentication/config'
 const OF_STEP = '/admin/realms/{realm}/authentication/executions/{executionId}/config'
 
-const [, create, get, ...others] = collection(authenticatorConfigs, CONFIGS, '{id}')
+const { create, get, replace, remove } = collection(authenticatorConfigs, { path: CONFIGS, item: '{id}' })
 
 /** The settings of steps of authentication flows. */
 export const authenticatorConfigOperations: Operation[] = tagged('Authentication Management', [
-  create!,
-  get!,
-  ...others,
+  create,
+  get,
+  replace,
+  remove,
   {
-    ...create!,
     operationId: operationId('create', OF_STEP),
+    method: 'POST',
     path: OF_STEP,
-    summary: 'Give an execution settings',
+    summary: 'Create the authenticator configuration of an execution',
+    permission: authenticatorConfigs.manage,
     event: { type: 'AUTHENTICATOR_CONFIG', asCalled: true },
+    body: objectBody(kind),
+    responses: { ...made, ...refusals, ...badRequest },
     handle: creating((context, call) => addConfig(context, param(call, 'executionId'), call.body as Representation)),
   },
   // Keycloak: which execution is meant does not matter.
-  { ...get!, operationId: operationId('get', OF_STEP), path: `${OF_STEP}/{id}` },
+  {
+    operationId: operationId('get', OF_STEP),
+    method: 'GET',
+    path: `${OF_STEP}/{id}`,
+    summary: `Get: ${kind.title}`,
+    permission: authenticatorConfigs.view,
+    responses: { ...one(kind), ...refusals },
+    handle: reading((context, call) => authenticatorConfigs.get(context, { id: param(call, 'id') })),
+  },
 ])

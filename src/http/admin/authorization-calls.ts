@@ -1,8 +1,8 @@
 // How the operations on clients that decide permissions answer, where they do so in a way of their own.
 import type { Representation } from '../../kinds/kind.ts'
-import type { Context, WriteContext } from '../../service/context.ts'
-import { ServiceError } from '../../service/errors.ts'
-import { getServer } from '../../service/resources/resource-servers.ts'
+import { getServer } from '../../service/admin-api/authorization/resource-servers.ts'
+import type { Context, WriteContext } from '../../service/context/context.ts'
+import { ServiceError } from '../../service/context/errors.ts'
 import { HttpError } from '../errors.ts'
 import { recordEvent } from '../event.ts'
 import { type Answer, bodyBehind, type Call, type Operation, param } from '../operation.ts'

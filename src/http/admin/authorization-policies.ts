@@ -1,8 +1,6 @@
 import * as z from 'zod'
 import { policyProviders } from '../../kinds/authorization-policy-types.ts'
 import type { Representation } from '../../kinds/kind.ts'
-import { demand } from '../../service/administrators.ts'
-import type { Context } from '../../service/context.ts'
 import {
   createPolicy,
   type PolicyForm,
@@ -10,9 +8,11 @@ import {
   policyParts,
   reachType,
   replacePolicy,
-} from '../../service/resources/authorization-policies.ts'
-import { getServer } from '../../service/resources/resource-servers.ts'
-import { operationId, param, reading, type Untagged, writing } from '../operation.ts'
+} from '../../service/admin-api/authorization/authorization-policies.ts'
+import { getServer } from '../../service/admin-api/authorization/resource-servers.ts'
+import { demand } from '../../service/permissions/administrators.ts'
+import { reading, writing } from '../handlers.ts'
+import { operationId, param, type Untagged } from '../operation.ts'
 import { page, queryFlag } from '../query.ts'
 import { badRequest, done, refusals } from '../responses.ts'
 import { BASE, bodyOf, clientOf, making, readingOrNothing, searching } from './authorization-calls.ts'
@@ -41,94 +41,117 @@ const generic = policiesAs('generic')
 
 const taken = (error: string) => ({ error, error_description: 'Conflicting policy' })
 
-/** The operations on policies, or on permissions, which are the policies of some types. */
-function operationsOn(path: string, form: PolicyForm, permissions: boolean): Untagged[] {
+/** Policies, or permissions, which are the policies of some types: where they are, and what is demanded of who changes them. */
+interface PolicySet {
+  readonly path: string
+  readonly word: 'policy' | 'permission'
+  readonly form: PolicyForm
+  readonly changing: typeof manage | typeof managePermissions
+}
+
+const policySet: PolicySet = { path: `${BASE}/policy`, word: 'policy', form: 'generic', changing: manage }
+const permissionSet: PolicySet = {
+  path: `${BASE}/permission`,
+  word: 'permission',
+  form: 'typed',
+  changing: managePermissions,
+}
+
+/** The operations on a set of policies, whatever their type. */
+function operationsOn({ path, word, form, changing }: PolicySet) {
   const policies = form === 'typed' ? typed : generic
-  const [word, id] = permissions ? ['permission', 'permission-id'] : ['policy', 'policy-id']
-  const ofType = `${path}/{type}`
-  const item = `${ofType}/{${id}}`
-  const changing = permissions ? managePermissions : manage
-  const mayChange = (context: Context) => demand(context, changing.permission)
-  return [
-    {
+  return {
+    list: {
       ...view,
       operationId: operationId('list', path),
       method: 'GET',
       path,
-      summary: `List each ${word} of a client`,
+      summary: `List ${word === 'policy' ? 'policies' : 'permissions'} of a client`,
       query,
       responses: { 200: answers.policies, 204: answers.absent, ...refusals },
       handle: readingOrNothing((context, call) =>
-        policies.list(context, clientOf(call), { ...call.query, ...(permissions && { permission: true }) }),
+        policies.list(context, clientOf(call), {
+          ...call.query,
+          ...(word === 'permission' && { permission: true }),
+        }),
       ),
     },
-    {
+    create: {
       ...changing,
       operationId: operationId('create', path),
       method: 'POST',
       path,
-      summary: `Create a ${word} of the type that it states`,
+      summary: `Create a ${word} of the type in the body`,
       body: bodies.policy,
       responses: { 201: answers.policy, ...refusals, ...badRequest },
       handle: making(
         'id',
         (context, call, body) => {
-          mayChange(context)
+          demand(context, changing.permission)
           return createPolicy(context, clientOf(call), body, 'generic')
         },
         { taken },
       ),
     },
-    {
+    listTypes: {
       ...view,
       operationId: operationId('list', `${path}/providers`),
       method: 'GET',
       path: `${path}/providers`,
-      summary: 'List the types of policies',
+      summary: 'List the policy providers',
       responses: { 200: answers.providers, ...refusals },
       handle: reading(async (context, call) => {
         await getServer(context, clientOf(call), 'view-authorization')
         return policyProviders
       }),
     },
-    {
+    find: {
       ...view,
       operationId: operationId('find', `${path}/search`),
       method: 'GET',
       path: `${path}/search`,
-      summary: `Get the ${word} of that name`,
+      summary: `Find a ${word} by name`,
       query: byName,
       responses: { 200: answers.policy, 204: answers.absent, ...refusals, ...silently.unnamed },
       handle: searching(policies.find),
     },
-    {
+  } satisfies Record<string, Untagged>
+}
+
+/** The operations on policies of a set by their type. */
+function operationsOfType({ path, word, changing }: PolicySet) {
+  const id = `${word}-id`
+  const ofType = `${path}/{type}`
+  const item = `${ofType}/{${id}}`
+  return {
+    create: {
       ...changing,
       operationId: operationId('create', ofType),
       method: 'POST',
       path: ofType,
-      summary: `Create a ${word} of a type`,
+      summary: `Create a ${word} of the type in the path`,
       body: bodies.policy,
       responses: { 201: answers.policy, ...refusals, ...badRequest },
       handle: making(
         'id',
         (context, call, body: Representation) => {
-          mayChange(context)
+          demand(context, changing.permission)
           return createPolicy(context, clientOf(call), { ...body, type: param(call, 'type') }, 'typed')
         },
         { taken, reach: (context, call) => reachType(context, clientOf(call), param(call, 'type')) },
       ),
     },
-    {
+    get: {
       ...view,
       operationId: operationId('get', item),
       method: 'GET',
       path: item,
-      summary: `Get a ${word} in the form of its type`,
+      summary: `Get a ${word} with the fields of its type`,
       responses: { 200: answers.policy, ...refusals },
-      handle: reading((context, call) => typed.get(context, clientOf(call), param(call, id!))),
+      handle: reading((context, call) => typed.get(context, clientOf(call), param(call, id))),
     },
-    { ...changing, ...updating(item, word!, id!, changing.permission) },
-    {
+    replace: { ...changing, ...updating(item, word, changing.permission) },
+    remove: {
       ...changing,
       operationId: operationId('delete', item),
       method: 'DELETE',
@@ -136,15 +159,15 @@ function operationsOn(path: string, form: PolicyForm, permissions: boolean): Unt
       summary: `Delete a ${word}`,
       responses: { ...done, ...refusals },
       handle: writing((context, call) => {
-        mayChange(context)
-        return typed.delete(context, clientOf(call), param(call, id!))
+        demand(context, changing.permission)
+        return typed.delete(context, clientOf(call), param(call, id))
       }),
     },
-  ]
+  } satisfies Record<string, Untagged>
 }
 
 /** The operation that updates a policy at the path. Keycloak: it says that something was made. */
-function updating(path: string, word: string, id: string, permission: Parameters<typeof demand>[1]) {
+function updating(path: string, word: PolicySet['word'], permission: Parameters<typeof demand>[1]) {
   return {
     operationId: operationId('update', path),
     method: 'PUT',
@@ -156,21 +179,20 @@ function updating(path: string, word: string, id: string, permission: Parameters
     handle: async (call) => {
       const change = writing(async (context) => {
         demand(context, permission)
-        await replacePolicy(context, clientOf(call), param(call, id), await bodyOf(context, call))
+        await replacePolicy(context, clientOf(call), param(call, `${word}-id`), await bodyOf(context, call))
       })
       return { ...(await change(call)), status: 201 }
     },
   } satisfies Omit<Untagged, 'permission'>
 }
 
-const POLICIES = `${BASE}/policy`
-const POLICY = `${POLICIES}/{policy-id}`
+const POLICY = `${policySet.path}/{policy-id}`
 
 const parts: readonly [keyof typeof policyParts, Untagged['responses'][number], string][] = [
-  ['associatedPolicies', answers.policies, 'List the policies that a policy names'],
-  ['dependentPolicies', answers.policies, 'List the policies that name a policy'],
-  ['resources', answers.resources, 'List the resources that a permission is for'],
-  ['scopes', answers.scopes, 'List the scopes that a permission is for'],
+  ['associatedPolicies', answers.policies, 'List the associated policies of a policy'],
+  ['dependentPolicies', answers.policies, 'List the dependent policies of a policy'],
+  ['resources', answers.resources, 'List the resources of a policy or permission'],
+  ['scopes', answers.scopes, 'List the scopes of a policy or permission'],
 ]
 
 /** Policies and permissions of clients. */
@@ -186,7 +208,8 @@ export const policyOperations: Untagged[] = [
       handle: reading((context, call) => policyParts[field](context, clientOf(call), param(call, 'policy-id'))),
     }),
   ),
-  ...operationsOn(POLICIES, 'generic', false),
+  ...Object.values(operationsOn(policySet)),
+  ...Object.values(operationsOfType(policySet)),
   {
     ...view,
     operationId: operationId('get', POLICY),
@@ -196,7 +219,7 @@ export const policyOperations: Untagged[] = [
     responses: { 200: answers.policy, ...refusals },
     handle: reading((context, call) => generic.get(context, clientOf(call), param(call, 'policy-id'))),
   },
-  { ...manage, ...updating(POLICY, 'policy', 'policy-id', manage.permission) },
+  { ...manage, ...updating(POLICY, 'policy', manage.permission) },
   {
     ...manage,
     operationId: operationId('delete', POLICY),
@@ -206,5 +229,6 @@ export const policyOperations: Untagged[] = [
     responses: { ...done, ...refusals },
     handle: writing((context, call) => generic.delete(context, clientOf(call), param(call, 'policy-id'))),
   },
-  ...operationsOn(`${BASE}/permission`, 'typed', true),
+  ...Object.values(operationsOn(permissionSet)),
+  ...Object.values(operationsOfType(permissionSet)),
 ]

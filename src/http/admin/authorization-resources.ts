@@ -1,6 +1,7 @@
 import * as z from 'zod'
-import { authorizationResources as resources } from '../../service/resources/authorization-resources.ts'
-import { operationId, param, reading, type Untagged, writing } from '../operation.ts'
+import { authorizationResources as resources } from '../../service/admin-api/authorization/authorization-resources.ts'
+import { reading, writing } from '../handlers.ts'
+import { operationId, param, type Untagged } from '../operation.ts'
 import { page, queryFlag } from '../query.ts'
 import { badRequest, done, refusals } from '../responses.ts'
 import { BASE, bodyOf, clientOf, making, searching } from './authorization-calls.ts'
@@ -31,7 +32,7 @@ export const resourceOperations: Untagged[] = [
     operationId: operationId('list', RESOURCES),
     method: 'GET',
     path: RESOURCES,
-    summary: 'List the resources of a client',
+    summary: 'List the protected resources of a client',
     query: resourceQuery,
     responses: { 200: answers.resources, ...refusals },
     handle: reading((context, call) => resources.list(context, clientOf(call), call.query)),
@@ -41,7 +42,7 @@ export const resourceOperations: Untagged[] = [
     operationId: operationId('create', RESOURCES),
     method: 'POST',
     path: RESOURCES,
-    summary: 'Create a resource; scopes that it names are made where they are not there',
+    summary: 'Create a protected resource; missing scopes are created',
     event: 'AUTHORIZATION_RESOURCE',
     body: bodies.resource,
     responses: { 201: answers.resource, ...refusals, ...badRequest },
@@ -54,7 +55,7 @@ export const resourceOperations: Untagged[] = [
     operationId: operationId('find', `${RESOURCES}/search`),
     method: 'GET',
     path: `${RESOURCES}/search`,
-    summary: 'Get the resource of that name',
+    summary: 'Find a resource by name',
     query: byName,
     responses: { 200: answers.resource, 204: answers.absent, ...refusals, ...silently.unnamed },
     handle: searching(resources.find),
@@ -73,7 +74,7 @@ export const resourceOperations: Untagged[] = [
     operationId: operationId('update', RESOURCE),
     method: 'PUT',
     path: RESOURCE,
-    summary: 'Update a resource: what is not stated goes, but for attributes',
+    summary: 'Update a resource; absent fields are cleared, except attributes',
     event: 'AUTHORIZATION_RESOURCE',
     body: bodies.resource,
     responses: { ...done, ...refusals, ...badRequest },
@@ -86,7 +87,7 @@ export const resourceOperations: Untagged[] = [
     operationId: operationId('delete', RESOURCE),
     method: 'DELETE',
     path: RESOURCE,
-    summary: 'Delete a resource, and the permissions that are for nothing else',
+    summary: 'Delete a resource and the permissions on it alone',
     event: 'AUTHORIZATION_RESOURCE',
     responses: { ...done, ...refusals },
     handle: writing((context, call) => resources.delete(context, clientOf(call), param(call, 'resource-id'))),

@@ -6,10 +6,12 @@ import {
   permissionsOn,
   resourcesOf,
   authorizationScopes as scopes,
-} from '../../service/resources/authorization-scopes.ts'
-import { type Call, operationId, param, reading, type Untagged } from '../operation.ts'
+} from '../../service/admin-api/authorization/authorization-scopes.ts'
+import { objectBody } from '../body.ts'
+import { reading } from '../handlers.ts'
+import { type Call, operationId, param, type Untagged } from '../operation.ts'
 import { page } from '../query.ts'
-import { one, refusals } from '../responses.ts'
+import { badRequest, one, refusals } from '../responses.ts'
 import { collection } from '../shapes/collection.ts'
 import { BASE, clientOf, making, searching } from './authorization-calls.ts'
 import { answers, byName, silently } from './authorization-schemas.ts'
@@ -17,28 +19,34 @@ import { answers, byName, silently } from './authorization-schemas.ts'
 const SCOPES = `${BASE}/scope`
 const SCOPE = `${SCOPES}/{scope-id}`
 
-const [list, create, get, update, remove] = collection(scopes, SCOPES, '{scope-id}').map((operation) => ({
-  ...operation,
-  responses: { ...operation.responses, ...silently.missing },
-}))
-const { 200: answer } = one(kinds.authorizationScope)
+const kind = kinds.authorizationScope
+const missing = { ...refusals, ...silently.missing }
+const { list, get, replace, remove } = collection(scopes, {
+  path: SCOPES,
+  item: '{scope-id}',
+  query: z.object({
+    scopeId: z.string().optional().describe('Id of the scope.'),
+    name: z.string().optional().describe('Part of the name, in any case.'),
+    ...page,
+  }),
+  responses: silently.missing,
+})
+const { 200: answer } = one(kind)
 
 const placeOf = (call: Call) => ({ owner: clientOf(call), id: param(call, 'scope-id') })
 
 /** Scopes of clients. */
 export const scopeOperations: Untagged[] = [
+  list,
   {
-    ...list!,
-    query: z.object({
-      scopeId: z.string().optional().describe('Id of the scope.'),
-      name: z.string().optional().describe('Part of the name, in any case.'),
-      ...page,
-    }),
-  },
-  {
-    ...create!,
-    summary: 'Create a scope, or replace the one of that name',
-    responses: { ...create!.responses, 201: answer! },
+    operationId: operationId('create', SCOPES),
+    method: 'POST',
+    path: SCOPES,
+    summary: 'Create an authorization scope, or replace the one with that name',
+    permission: scopes.manage,
+    event: kind.events.type,
+    body: objectBody(kind),
+    responses: { 201: answer!, ...refusals, ...badRequest, ...silently.missing },
     handle: making('id', (context, call, body) => createScope(context, clientOf(call), body)),
   },
   {
@@ -46,28 +54,30 @@ export const scopeOperations: Untagged[] = [
     operationId: operationId('find', `${SCOPES}/search`),
     method: 'GET',
     path: `${SCOPES}/search`,
-    summary: 'Get the scope of that name',
+    summary: 'Find an authorization scope by name',
     query: byName,
     responses: { 200: answer!, 204: answers.absent, ...refusals, ...silently.unnamed },
     handle: searching(findScope),
   },
-  get!,
-  update!,
-  remove!,
+  get,
+  replace,
+  remove,
   {
-    ...get!,
     operationId: operationId('list', `${SCOPE}/permissions`),
+    method: 'GET',
     path: `${SCOPE}/permissions`,
-    summary: 'List the permissions on a scope',
-    responses: { ...get!.responses, 200: answers.policies },
+    summary: 'List the permissions on an authorization scope',
+    permission: scopes.view,
+    responses: { 200: answers.policies, ...missing },
     handle: reading((context, call) => permissionsOn(context, placeOf(call))),
   },
   {
-    ...get!,
     operationId: operationId('list', `${SCOPE}/resources`),
+    method: 'GET',
     path: `${SCOPE}/resources`,
-    summary: 'List the resources that have a scope',
-    responses: { ...get!.responses, 200: answers.resources },
+    summary: 'List the resources with an authorization scope',
+    permission: scopes.view,
+    responses: { 200: answers.resources, ...missing },
     handle: reading((context, call) => resourcesOf(context, placeOf(call))),
   },
 ]

@@ -1,14 +1,16 @@
 import { settingsOf } from '../../realm-file/forms/authorization-settings.ts'
-import { importContent } from '../../reconcile/import.ts'
-import { describeEvent } from '../../service/admin-events.ts'
+import { importContent } from '../../reconcile/import/import.ts'
 import {
+  getConfigurableServer,
   getServer,
   readContent,
   readServer,
   replaceServer,
   showServer,
-} from '../../service/resources/resource-servers.ts'
-import { type Operation, operationId, reading, tagged, type Untagged, writing } from '../operation.ts'
+} from '../../service/admin-api/authorization/resource-servers.ts'
+import { describeEvent } from '../../service/journal/admin-events.ts'
+import { reading, writing } from '../handlers.ts'
+import { type Operation, operationId, tagged, type Untagged } from '../operation.ts'
 import { badRequest, done, refusals } from '../responses.ts'
 import { BASE, bodyOf, clientOf } from './authorization-calls.ts'
 import { policyOperations } from './authorization-policies.ts'
@@ -25,7 +27,7 @@ const serverOperations: Untagged[] = [
     operationId: operationId('get', BASE),
     method: 'GET',
     path: BASE,
-    summary: 'Get how a client decides permissions',
+    summary: 'Get the resource server settings of a client',
     responses: { 200: answers.server, ...refusals },
     handle: reading((context, call) => readServer(context, clientOf(call))),
   },
@@ -34,7 +36,7 @@ const serverOperations: Untagged[] = [
     operationId: operationId('update', BASE),
     method: 'PUT',
     path: BASE,
-    summary: 'Update how a client decides permissions',
+    summary: 'Update the resource server settings of a client',
     event: 'AUTHORIZATION_RESOURCE_SERVER',
     body: bodies.server,
     responses: { ...done, ...refusals, ...badRequest },
@@ -45,7 +47,7 @@ const serverOperations: Untagged[] = [
     operationId: operationId('get', `${BASE}/settings`),
     method: 'GET',
     path: `${BASE}/settings`,
-    summary: 'Export all that a client decides permissions by',
+    summary: 'Export the authorization settings of a client',
     responses: { 200: answers.server, ...refusals },
     handle: reading(async (context, call) => settingsOf(await readContent(context, clientOf(call)))),
   },
@@ -54,13 +56,13 @@ const serverOperations: Untagged[] = [
     operationId: operationId('create', `${BASE}/import`),
     method: 'POST',
     path: `${BASE}/import`,
-    summary: 'Import what a client decides permissions by: what is there already by name is updated',
+    summary: 'Import authorization settings of a client; existing objects are updated by name',
     event: { type: 'AUTHORIZATION_RESOURCE_SERVER', operation: 'UPDATE' },
     body: bodies.server,
     responses: { ...done, ...refusals, ...badRequest },
     handle: writing(async (context, call) => {
       const authorizationSettings = await bodyOf(context, call)
-      const server = await getServer(context, clientOf(call), 'manage-authorization')
+      const server = await getConfigurableServer(context, clientOf(call))
       await importContent(context, { clients: [{ clientId: server.key[0]!, authorizationSettings }] })
       const representation = showServer(await getServer(context, clientOf(call), 'manage-authorization'))
       describeEvent(context, { representation })

@@ -1,8 +1,6 @@
 // The operations on the keys and certificates of a client.
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
-import { failure } from '../../service/errors.ts'
-import { newCertifiedKey } from '../../service/key-making.ts'
 import {
   type CertificateInfo,
   demandSecret,
@@ -10,10 +8,13 @@ import {
   keepCertificate,
   reachCertificate,
   readUpload,
-} from '../../service/resources/client-certificates.ts'
+} from '../../service/admin-api/clients/client-certificates.ts'
+import { failure } from '../../service/context/errors.ts'
+import { newCertifiedKey } from '../../service/realms/key-making.ts'
 import { HttpError } from '../errors.ts'
 import { recordEvent } from '../event.ts'
-import { type Answer, type Call, param, reading, type Untagged } from '../operation.ts'
+import { reading } from '../handlers.ts'
+import { type Answer, type Call, param, type Untagged } from '../operation.ts'
 import { badRequest, components, refusals } from '../responses.ts'
 
 /** Keycloak: so many bits has the key that a client is given. */
@@ -48,7 +49,7 @@ export const clientCertificateOperations: Untagged[] = [
     operationId: 'getClientCertificate',
     method: 'GET',
     path,
-    summary: 'Get the key and the certificate that a client has under a prefix of its attributes',
+    summary: 'Get the key and certificate of a client',
     permission: 'view-clients',
     responses,
     handle: reading((context, call) => getCertificate(context, client(call), prefix(call))),
@@ -57,7 +58,7 @@ export const clientCertificateOperations: Untagged[] = [
     operationId: 'generateClientCertificate',
     method: 'POST',
     path: `${path}/generate`,
-    summary: 'Give a client a new private key, and a certificate that is signed with it',
+    summary: 'Generate a key pair and a self-signed certificate for a client',
     permission: 'manage-clients',
     event,
     responses: { ...responses, ...badRequest },
@@ -71,7 +72,7 @@ export const clientCertificateOperations: Untagged[] = [
     operationId: 'uploadClientKey',
     method: 'POST',
     path: `${path}/upload`,
-    summary: 'Give a client the certificate, the public key or the key set of a file',
+    summary: 'Upload a certificate, public key or JSON Web Key Set for a client',
     permission: 'manage-clients',
     event,
     responses: { ...responses, ...badRequest },
@@ -81,7 +82,7 @@ export const clientCertificateOperations: Untagged[] = [
     operationId: 'uploadClientCertificate',
     method: 'POST',
     path: `${path}/upload-certificate`,
-    summary: 'Give a client the certificate, the public key or the key set of a file',
+    summary: 'Upload a certificate, public key or JSON Web Key Set for a client',
     permission: 'manage-clients',
     event,
     responses: { ...responses, ...badRequest },

@@ -1,11 +1,12 @@
 // Clients as other servers describe them, told as representations.
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
-import { demand } from '../../service/administrators.ts'
-import { clientDescribed, type OpenIdMetadata, openIdMetadata } from '../../service/client-descriptions.ts'
+import { clientDescribed, type OpenIdMetadata, openIdMetadata } from '../../service/clients/client-descriptions.ts'
+import { demand } from '../../service/permissions/administrators.ts'
 import { objectBody, readBody } from '../body.ts'
 import { HttpError } from '../errors.ts'
-import { type Operation, reading, tagged } from '../operation.ts'
+import { reading } from '../handlers.ts'
+import { type Operation, tagged } from '../operation.ts'
 import { badRequest, refusals, representationOf } from '../responses.ts'
 
 const client = objectBody(kinds.client)
@@ -21,7 +22,7 @@ export const clientDescriptionOperations: Operation[] = tagged('Realms Admin', [
     operationId: 'describeClient',
     method: 'POST',
     path: '/admin/realms/{realm}/client-description-converter',
-    summary: 'Tell the client that a description makes: of OpenID Connect, or one of this API; nothing is kept',
+    summary: 'Convert a client description to a client representation, without creating the client',
     permission: 'manage-clients',
     event: false,
     body: {

@@ -1,9 +1,15 @@
 import * as z from 'zod'
 import { policiesDocument, profilesDocument } from '../../kinds/client-policies.ts'
 import type { Representation } from '../../kinds/kind.ts'
-import { getPolicies, getProfiles, replacePolicies, replaceProfiles } from '../../service/resources/client-policies.ts'
+import {
+  getPolicies,
+  getProfiles,
+  replacePolicies,
+  replaceProfiles,
+} from '../../service/admin-api/clients/client-policies.ts'
 import type { BodyForm } from '../body.ts'
-import { type Operation, reading, tagged, writing } from '../operation.ts'
+import { reading, writing } from '../handlers.ts'
+import { type Operation, tagged } from '../operation.ts'
 import { queryFlag } from '../query.ts'
 import { badRequest, components, done, refusals } from '../responses.ts'
 
@@ -31,7 +37,7 @@ export const clientPolicyOperations: Operation[] = tagged('Realms Admin', [
     operationId: 'getClientProfiles',
     method: 'GET',
     path: '/admin/realms/{realm}/client-policies/profiles',
-    summary: 'Get what clients can be held to',
+    summary: 'Get client profiles',
     permission: 'view-realm',
     query: z.object({
       'include-global-profiles': queryFlag.describe('Whether to show also the profiles that every realm has.'),
@@ -43,7 +49,7 @@ export const clientPolicyOperations: Operation[] = tagged('Realms Admin', [
     operationId: 'updateClientProfiles',
     method: 'PUT',
     path: '/admin/realms/{realm}/client-policies/profiles',
-    summary: 'Replace what clients can be held to',
+    summary: 'Update client profiles',
     permission: 'manage-realm',
     event: false,
     body: profiles,
@@ -54,7 +60,7 @@ export const clientPolicyOperations: Operation[] = tagged('Realms Admin', [
     operationId: 'getClientPolicies',
     method: 'GET',
     path: '/admin/realms/{realm}/client-policies/policies',
-    summary: 'Get which clients are held to what',
+    summary: 'Get client policies',
     permission: 'view-realm',
     query: z.object({
       'include-global-policies': queryFlag.describe('Whether to show also the policies that every realm has.'),
@@ -66,7 +72,7 @@ export const clientPolicyOperations: Operation[] = tagged('Realms Admin', [
     operationId: 'updateClientPolicies',
     method: 'PUT',
     path: '/admin/realms/{realm}/client-policies/policies',
-    summary: 'Replace which clients are held to what',
+    summary: 'Update client policies',
     permission: 'manage-realm',
     event: false,
     body: policies,

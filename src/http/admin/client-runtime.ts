@@ -2,9 +2,10 @@
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/kind.ts'
-import { addNode, demandClient, getServiceAccount, removeNode } from '../../service/resources/client-runtime.ts'
+import { addNode, demandClient, getServiceAccount, removeNode } from '../../service/admin-api/clients/client-runtime.ts'
 import type { BodyForm } from '../body.ts'
-import { bodyBehind, type Call, type Operation, param, reading, tagged, writing } from '../operation.ts'
+import { reading, writing } from '../handlers.ts'
+import { bodyBehind, type Call, type Operation, param, tagged } from '../operation.ts'
 import { badRequest, done, one, refusals } from '../responses.ts'
 import { telling, told } from './telling.ts'
 
@@ -21,7 +22,7 @@ export const clientRuntimeOperations: Operation[] = tagged('Clients', [
     operationId: 'getServiceAccountUser',
     method: 'GET',
     path: '/admin/realms/{realm}/clients/{client-uuid}/service-account-user',
-    summary: 'Get the account of a client',
+    summary: 'Get the service account user of a client',
     permission: 'view-clients',
     responses: { ...one(kinds.user), ...refusals },
     handle: reading((context, call) => getServiceAccount(context, client(call))),
@@ -30,7 +31,7 @@ export const clientRuntimeOperations: Operation[] = tagged('Clients', [
     operationId: 'addClientNode',
     method: 'POST',
     path: '/admin/realms/{realm}/clients/{client-uuid}/nodes',
-    summary: 'Register a node of a client',
+    summary: 'Register a cluster node of a client',
     permission: 'manage-clients',
     event: 'CLUSTER_NODE',
     body: node,
@@ -44,7 +45,7 @@ export const clientRuntimeOperations: Operation[] = tagged('Clients', [
     operationId: 'deleteClientNode',
     method: 'DELETE',
     path: '/admin/realms/{realm}/clients/{client-uuid}/nodes/{node}',
-    summary: 'Forget a node of a client',
+    summary: 'Unregister a cluster node of a client',
     permission: 'manage-clients',
     event: 'CLUSTER_NODE',
     responses: { ...done, ...refusals },
@@ -54,7 +55,7 @@ export const clientRuntimeOperations: Operation[] = tagged('Clients', [
     operationId: 'testClientNodes',
     method: 'GET',
     path: '/admin/realms/{realm}/clients/{client-uuid}/test-nodes-available',
-    summary: 'Ask the nodes of a client whether they are there',
+    summary: 'Test whether the registered cluster nodes of a client are available',
     permission: 'manage-clients',
     event: { type: 'CLUSTER_NODE', operation: 'ACTION', asCalled: true },
     responses: told,
@@ -64,7 +65,7 @@ export const clientRuntimeOperations: Operation[] = tagged('Clients', [
     operationId: 'pushClientRevocation',
     method: 'POST',
     path: '/admin/realms/{realm}/clients/{client-uuid}/push-revocation',
-    summary: 'Tell a client since when its tokens count',
+    summary: 'Push the not-before revocation policy to a client',
     permission: 'manage-clients',
     event: { type: 'CLIENT', operation: 'ACTION', asCalled: true },
     responses: told,

@@ -1,15 +1,16 @@
 // The operations on the secrets of a client.
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
-import type { WriteContext } from '../../service/context.ts'
 import {
   deleteRotatedSecret,
   getRotatedSecret,
   getSecret,
   renewSecret,
-} from '../../service/resources/client-secrets.ts'
+} from '../../service/admin-api/clients/client-secrets.ts'
+import type { WriteContext } from '../../service/context/context.ts'
 import { recordEvent } from '../event.ts'
-import { type Call, param, reading, type Untagged, writing } from '../operation.ts'
+import { reading, writing } from '../handlers.ts'
+import { type Call, param, type Untagged } from '../operation.ts'
 import { done, refusals } from '../responses.ts'
 
 const { type } = kinds.client.events
@@ -27,7 +28,7 @@ export const clientSecretOperations: Untagged[] = [
     operationId: 'getClientSecret',
     method: 'GET',
     path: '/admin/realms/{realm}/clients/{client-uuid}/client-secret',
-    summary: 'Get the secret of a client',
+    summary: 'Get the client secret',
     permission: 'view-clients',
     responses: secret,
     handle: reading((context, call) => getSecret(context, client(call))),
@@ -36,7 +37,7 @@ export const clientSecretOperations: Untagged[] = [
     operationId: 'renewClientSecret',
     method: 'POST',
     path: '/admin/realms/{realm}/clients/{client-uuid}/client-secret',
-    summary: 'Give a client a new secret',
+    summary: 'Regenerate the client secret',
     permission: 'manage-clients',
     event: { type, operation: 'ACTION' },
     responses: secret,
@@ -51,7 +52,7 @@ export const clientSecretOperations: Untagged[] = [
     operationId: 'getRotatedClientSecret',
     method: 'GET',
     path: '/admin/realms/{realm}/clients/{client-uuid}/client-secret/rotated',
-    summary: 'Get the secret that a client had before',
+    summary: 'Get the rotated client secret',
     permission: 'view-clients',
     responses: secret,
     handle: reading((context, call) => getRotatedSecret(context, client(call))),
@@ -60,7 +61,7 @@ export const clientSecretOperations: Untagged[] = [
     operationId: 'deleteRotatedClientSecret',
     method: 'DELETE',
     path: '/admin/realms/{realm}/clients/{client-uuid}/client-secret/rotated',
-    summary: 'End the secret that a client had before',
+    summary: 'Invalidate the rotated client secret',
     permission: 'manage-clients',
     event: type,
     responses: { ...done, ...refusals },

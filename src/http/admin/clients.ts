@@ -1,26 +1,20 @@
 import * as z from 'zod'
 import type { Representation } from '../../kinds/kind.ts'
-import { importContent } from '../../reconcile/import.ts'
-import type { WriteContext } from '../../service/context.ts'
+import { importContent } from '../../reconcile/import/import.ts'
 import {
   type Assignment,
   assignToClient,
   listClientAssigned,
   removeFromClient,
-} from '../../service/resources/assigned-scopes.ts'
-import { clients } from '../../service/resources/clients.ts'
+} from '../../service/admin-api/clients/assigned-scopes.ts'
+import { clients } from '../../service/admin-api/clients/clients.ts'
+import type { WriteContext } from '../../service/context/context.ts'
 import { type Call, type Operation, param, tagged } from '../operation.ts'
 import { page, queryFlag } from '../query.ts'
 import { type AssignedScopes, assignedScopes } from '../shapes/assigned-scopes.ts'
 import { collection } from '../shapes/collection.ts'
 import { clientCertificateOperations } from './client-certificates.ts'
 import { clientSecretOperations } from './client-secrets.ts'
-
-const [list, ...others] = collection(
-  { ...clients, create: createWithSettings },
-  '/admin/realms/{realm}/clients',
-  '{client-uuid}',
-)
 
 const query = z.object({
   clientId: z.string().optional().describe('Client id to look for.'),
@@ -32,19 +26,27 @@ const query = z.object({
 
 /** Clients, and the client scopes that they have. */
 export const clientOperations: Operation[] = tagged('Clients', [
-  { ...list!, query },
-  ...others,
+  ...Object.values(
+    collection(
+      { ...clients, create: createWithSettings },
+      { path: '/admin/realms/{realm}/clients', item: '{client-uuid}', query },
+    ),
+  ),
   ...clientSecretOperations,
   ...clientCertificateOperations,
-  ...assignedScopes(
-    scopesOf('default'),
-    '/admin/realms/{realm}/clients/{client-uuid}/default-client-scopes',
-    'CLIENT_SCOPE_CLIENT_MAPPING',
+  ...Object.values(
+    assignedScopes(
+      scopesOf('default'),
+      '/admin/realms/{realm}/clients/{client-uuid}/default-client-scopes',
+      'CLIENT_SCOPE_CLIENT_MAPPING',
+    ),
   ),
-  ...assignedScopes(
-    scopesOf('optional'),
-    '/admin/realms/{realm}/clients/{client-uuid}/optional-client-scopes',
-    'CLIENT_SCOPE_CLIENT_MAPPING',
+  ...Object.values(
+    assignedScopes(
+      scopesOf('optional'),
+      '/admin/realms/{realm}/clients/{client-uuid}/optional-client-scopes',
+      'CLIENT_SCOPE_CLIENT_MAPPING',
+    ),
   ),
 ])
 

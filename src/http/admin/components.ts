@@ -1,11 +1,10 @@
 import * as z from 'zod'
-import { components, subTypesOf } from '../../service/resources/components.ts'
-import { type Operation, param, reading, tagged } from '../operation.ts'
+import { components, subTypesOf } from '../../service/admin-api/realms/components.ts'
+import { reading } from '../handlers.ts'
+import { type Operation, param, tagged } from '../operation.ts'
 import { property, shown } from '../property.ts'
 import { refusals } from '../responses.ts'
 import { collection } from '../shapes/collection.ts'
-
-const [list, ...others] = collection(components, '/admin/realms/{realm}/components', '{id}')
 
 const query = z.object({
   name: z.string().optional().describe('Name of the components.'),
@@ -22,13 +21,12 @@ const type = z.object({
 
 /** Components. */
 export const componentOperations: Operation[] = tagged('Component', [
-  { ...list!, query },
-  ...others,
+  ...Object.values(collection(components, { path: '/admin/realms/{realm}/components', item: '{id}', query })),
   {
     operationId: 'listSubComponentTypes',
     method: 'GET',
     path: '/admin/realms/{realm}/components/{id}/sub-component-types',
-    summary: 'List the providers of parts that a component takes',
+    summary: 'List the sub-component types of a component',
     permission: 'view-realm',
     query: z.object({ type: z.string().optional().describe('Type of the providers.') }),
     responses: { 200: { description: 'The providers.', schema: z.array(type) }, ...refusals },

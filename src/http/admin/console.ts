@@ -1,7 +1,7 @@
 // What the administration console asks of the server before it asks for anything of a realm.
 import * as z from 'zod'
 import { languageOf } from '../../oidc/pages/localize.ts'
-import { whoAmI } from '../../service/resources/who-am-i.ts'
+import { whoAmI } from '../../service/admin-api/realms/who-am-i.ts'
 import { type Operation, param, tagged } from '../operation.ts'
 import { refusals } from '../responses.ts'
 
@@ -21,7 +21,7 @@ export const consoleOperations: Operation[] = tagged('Realms Admin', [
     operationId: 'whoAmI',
     method: 'GET',
     path: '/admin/{realm}/console/whoami',
-    summary: 'Tell who calls, with a token of the administration console, and which roles administer a realm',
+    summary: 'Get the caller of the admin console and their admin roles (whoami)',
     permission: 'any',
     query: z.object({
       currentRealm: z.string().optional().describe('The realm that somebody of master would administer.'),

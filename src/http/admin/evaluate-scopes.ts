@@ -1,8 +1,9 @@
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
 import { evaluatedMappers, evaluatedRoles, example } from '../../oidc/evaluation.ts'
-import { showRole } from '../../service/resources/roles.ts'
-import { type Call, type Operation, operationId, param, reading, tagged, type Untagged } from '../operation.ts'
+import { showRole } from '../../service/admin-api/roles/roles.ts'
+import { reading } from '../handlers.ts'
+import { type Call, type Operation, operationId, param, tagged, type Untagged } from '../operation.ts'
 import { components, refusals, representationOf } from '../responses.ts'
 
 const PATH = '/admin/realms/{realm}/clients/{client-uuid}/evaluate-scopes'
@@ -36,7 +37,7 @@ export const evaluateScopesOperations: Operation[] = tagged('Clients', [
     operationId: 'listEvaluatedProtocolMappers',
     method: 'GET',
     path: `${PATH}/protocol-mappers`,
-    summary: 'List the mappers that make tokens of the client for a scope',
+    summary: 'Evaluate client scopes: list the effective protocol mappers of a client',
     permission: 'view-clients',
     query: z.object(scope),
     responses: { 200: { description: 'The mappers.', schema: z.array(mapper) }, ...refusals },
@@ -52,8 +53,8 @@ export const evaluateScopesOperations: Operation[] = tagged('Clients', [
       }))
     }),
   },
-  roles('granted', 'List the roles that tokens of the client may show for a scope'),
-  roles('not-granted', 'List the roles that tokens of the client do not show for a scope'),
+  roles('granted', 'Evaluate client scopes: list the roles in the scope of a client'),
+  roles('not-granted', 'Evaluate client scopes: list the roles outside the scope of a client'),
   ...(['accessToken', 'idToken', 'userInfo'] as const).map(examples),
 ])
 
@@ -84,7 +85,7 @@ function examples(target: keyof typeof NAMES): Untagged {
     operationId: operationId('get', path),
     method: 'GET',
     path,
-    summary: `Show what the client would be told of a user: an example of ${NAMES[target].replace('-', ' ')}`,
+    summary: `Evaluate client scopes: generate an example ${NAMES[target].replace('-', ' ')}`,
     permission: ['view-clients', 'view-users'],
     query: forUser,
     responses: { 200: { description: 'The claims.', schema: claims }, ...refusals },

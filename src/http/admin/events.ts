@@ -3,11 +3,12 @@ import { EVENT_OPERATIONS, EVENT_TYPES } from '../../kinds/admin-events.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/kind.ts'
 import { USER_EVENT_TYPES } from '../../kinds/user-events.ts'
-import { forgetAdminEvents, listAdminEvents } from '../../service/resources/admin-events.ts'
-import { getEventsConfig, replaceEventsConfig } from '../../service/resources/events-config.ts'
-import { forgetUserEvents, listUserEvents } from '../../service/resources/user-events.ts'
+import { forgetAdminEvents, listAdminEvents } from '../../service/admin-api/realms/admin-events.ts'
+import { getEventsConfig, replaceEventsConfig } from '../../service/admin-api/realms/events-config.ts'
+import { forgetUserEvents, listUserEvents } from '../../service/admin-api/realms/user-events.ts'
 import type { BodyForm } from '../body.ts'
-import { type Operation, reading, tagged, writing } from '../operation.ts'
+import { reading, writing } from '../handlers.ts'
+import { type Operation, tagged } from '../operation.ts'
 import { page, queryTexts } from '../query.ts'
 import { badRequest, components, done, refusals } from '../responses.ts'
 
@@ -102,7 +103,7 @@ export const eventOperations: Operation[] = tagged('Realms Admin', [
     operationId: 'listAdminEvents',
     method: 'GET',
     path: '/admin/realms/{realm}/admin-events',
-    summary: 'List what administrators did; 100 at most unless the query says otherwise',
+    summary: 'List admin events; at most 100 by default',
     permission: 'view-events',
     query,
     responses: { 200: { description: 'The events.', schema: z.array(adminEvent) }, ...refusals },
@@ -122,7 +123,7 @@ export const eventOperations: Operation[] = tagged('Realms Admin', [
     operationId: 'listEvents',
     method: 'GET',
     path: '/admin/realms/{realm}/events',
-    summary: 'List what people and clients did at log-in and afterwards; 100 at most unless the query says otherwise',
+    summary: 'List user events (log-in events); at most 100 by default',
     permission: 'view-events',
     query: userQuery,
     responses: { 200: { description: 'The events.', schema: z.array(userEvent) }, ...refusals },
@@ -132,7 +133,7 @@ export const eventOperations: Operation[] = tagged('Realms Admin', [
     operationId: 'deleteEvents',
     method: 'DELETE',
     path: '/admin/realms/{realm}/events',
-    summary: 'Delete all events of people and clients',
+    summary: 'Delete all user events',
     permission: 'manage-events',
     event: false,
     responses: { ...done, ...refusals },
@@ -142,7 +143,7 @@ export const eventOperations: Operation[] = tagged('Realms Admin', [
     operationId: 'getEventsConfig',
     method: 'GET',
     path: '/admin/realms/{realm}/events/config',
-    summary: 'Get the settings of events',
+    summary: 'Get the events configuration',
     permission: 'view-events',
     responses: { 200: { description: 'The settings.', schema: config }, ...refusals },
     handle: reading(getEventsConfig),
@@ -151,7 +152,7 @@ export const eventOperations: Operation[] = tagged('Realms Admin', [
     operationId: 'updateEventsConfig',
     method: 'PUT',
     path: '/admin/realms/{realm}/events/config',
-    summary: 'Update the settings of events',
+    summary: 'Update the events configuration',
     permission: 'manage-events',
     event: 'REALM',
     body: configBody,

@@ -1,20 +1,19 @@
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/kind.ts'
-import type { WriteContext } from '../../service/context.ts'
-import { listDefaultGroups, setDefaultGroup } from '../../service/resources/default-groups.ts'
-import { countAll, getByPath, groups, listChildren, moveGroup, showNew } from '../../service/resources/groups.ts'
+import { listDefaultGroups, setDefaultGroup } from '../../service/admin-api/users/default-groups.ts'
+import { countAll, getByPath, groups, listChildren, moveGroup, showNew } from '../../service/admin-api/users/groups.ts'
+import type { WriteContext } from '../../service/context/context.ts'
 import { objectBody } from '../body.ts'
 import { HttpError } from '../errors.ts'
-import { bodyBehind, type Call, type Operation, param, placing, reading, tagged, writing } from '../operation.ts'
+import { placing, reading, writing } from '../handlers.ts'
+import { bodyBehind, type Call, type Operation, param, tagged } from '../operation.ts'
 import { page, queryFlag } from '../query.ts'
 import { badRequest, done, made, many, one, refusals, representationOf } from '../responses.ts'
 import { collection } from '../shapes/collection.ts'
 
 const kind = kinds.group
 const body = objectBody(kind)
-const [list, , ...ofOne] = collection(groups, '/admin/realms/{realm}/groups', '{group-id}')
-
 const search = z.object({
   search: z.string().optional().describe('Part of the name, in any case.'),
   exact: queryFlag.describe('Whether the name must be the same as what is searched for.'),
@@ -28,6 +27,11 @@ const query = search.extend({
   ),
   q: z.string().optional().describe('Attributes to look for: name:value, separated by spaces.'),
 })
+const { list, get, replace, remove } = collection(groups, {
+  path: '/admin/realms/{realm}/groups',
+  item: '{group-id}',
+  query,
+})
 const childrenQuery = search.extend({
   briefRepresentation: queryFlag.describe('Whether to leave out attributes and roles.'),
 })
@@ -38,12 +42,12 @@ const moved = { 204: { description: 'Moved.' } }
 /** Groups, and those that everybody new belongs to. */
 export const groupOperations: Operation[] = [
   ...tagged('Groups', [
-    { ...list!, query },
+    list,
     {
       operationId: 'createGroup',
       method: 'POST',
       path: '/admin/realms/{realm}/groups',
-      summary: 'Create a group at the top, or move one there',
+      summary: 'Create a top-level group, or move an existing group to the top level',
       permission: groups.manage,
       event: kind.events.type,
       body,
@@ -71,12 +75,14 @@ export const groupOperations: Operation[] = [
       responses: { 200: { description: 'The number.', schema: count }, ...refusals },
       handle: reading(async (context, call) => ({ count: await countAll(context, call.query) })),
     },
-    ...ofOne,
+    get,
+    replace,
+    remove,
     {
       operationId: 'listGroupChildren',
       method: 'GET',
       path: '/admin/realms/{realm}/groups/{group-id}/children',
-      summary: 'List the groups that belong to a group directly',
+      summary: 'List the subgroups of a group',
       permission: groups.view,
       query: childrenQuery,
       responses: { ...many(kind), ...refusals },
@@ -86,7 +92,7 @@ export const groupOperations: Operation[] = [
       operationId: 'createGroupChild',
       method: 'POST',
       path: '/admin/realms/{realm}/groups/{group-id}/children',
-      summary: 'Create a group in a group, or move one there',
+      summary: 'Create a subgroup, or move an existing group below a group',
       permission: groups.manage,
       event: { type: kind.events.type, asCalled: true },
       body,
@@ -123,7 +129,7 @@ export const groupOperations: Operation[] = [
       operationId: 'listDefaultGroups',
       method: 'GET',
       path: '/admin/realms/{realm}/default-groups',
-      summary: 'List the groups that everybody new belongs to',
+      summary: 'List the default groups',
       permission: 'view-realm',
       responses: { ...many(kind), ...refusals },
       handle: reading(listDefaultGroups),
@@ -132,7 +138,7 @@ export const groupOperations: Operation[] = [
       operationId: 'addDefaultGroup',
       method: 'PUT',
       path: '/admin/realms/{realm}/default-groups/{groupId}',
-      summary: 'Let everybody new belong to a group',
+      summary: 'Add a default group',
       permission: 'manage-realm',
       event: { type: kind.events.type, operation: 'CREATE' },
       responses: { ...done, ...refusals },
@@ -142,7 +148,7 @@ export const groupOperations: Operation[] = [
       operationId: 'removeDefaultGroup',
       method: 'DELETE',
       path: '/admin/realms/{realm}/default-groups/{groupId}',
-      summary: 'Let everybody new belong to a group no more',
+      summary: 'Remove a default group',
       permission: 'manage-realm',
       event: kind.events.type,
       responses: { ...done, ...refusals },

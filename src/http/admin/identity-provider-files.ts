@@ -1,9 +1,9 @@
 // What is read from files and addresses for an identity provider: settings and keys of the other server.
 import * as z from 'zod'
 import { type KeyFile, readKeyFile } from '../../lib/key-file.ts'
-import { demand } from '../../service/administrators.ts'
-import { failure } from '../../service/errors.ts'
-import { type Description, importConfig } from '../../service/resources/identity-provider-import.ts'
+import { type Description, importConfig } from '../../service/admin-api/identity-providers/identity-provider-import.ts'
+import { failure } from '../../service/context/errors.ts'
+import { demand } from '../../service/permissions/administrators.ts'
 import { HttpError } from '../errors.ts'
 import { type Call, param, type Untagged } from '../operation.ts'
 import { badRequest, refusals } from '../responses.ts'
@@ -23,7 +23,7 @@ export const fileOperations: readonly Untagged[] = [
     operationId: 'importIdentityProviderConfig',
     method: 'POST',
     path: '/admin/realms/{realm}/identity-provider/import-config',
-    summary: 'Get the settings that a description of the other server makes, which is sent or at an address',
+    summary: 'Import the configuration of an identity provider from its metadata, as a file or URL',
     permission: manage,
     event: false,
     body: {
@@ -41,14 +41,14 @@ export const fileOperations: readonly Untagged[] = [
     handle: async (call) => {
       await call.service.read(call.caller, param(call, 'realm'), async (context) => demand(context, manage))
       const { providerId, description } = await asked(call)
-      return { status: 200, body: await importConfig(providerId, description) }
+      return { status: 200, body: await importConfig(call.service.outbound, providerId, description) }
     },
   },
   {
     operationId: 'uploadIdentityProviderCertificate',
     method: 'POST',
     path: '/admin/realms/{realm}/identity-provider/upload-certificate',
-    summary: 'Get the key of the other server from a file that is sent',
+    summary: 'Extract the certificate of an identity provider from an uploaded file',
     permission: manage,
     event: false,
     responses: { 200: { description: 'The key.', schema: certificate }, ...refusals },

@@ -1,14 +1,23 @@
 import * as z from 'zod'
 import { keysOf } from '../../oidc/keys.ts'
 import { issuerOf } from '../../oidc/realm.ts'
-import type { Context } from '../../service/context.ts'
-import type { RealmKey } from '../../service/key-reading.ts'
-import { hasKeys, keysAddressOf, ownMetadata } from '../../service/resources/identity-provider-import.ts'
-import { identityProviderMappers } from '../../service/resources/identity-provider-mappers.ts'
-import { getProviderType, identityProviders, mapperTypesOf } from '../../service/resources/identity-providers.ts'
-import { metadataOf, type OwnMetadata } from '../../service/saml-own-metadata.ts'
+import {
+  hasKeys,
+  keysAddressOf,
+  ownMetadata,
+} from '../../service/admin-api/identity-providers/identity-provider-import.ts'
+import { identityProviderMappers } from '../../service/admin-api/identity-providers/identity-provider-mappers.ts'
+import {
+  getProviderType,
+  identityProviders,
+  mapperTypesOf,
+} from '../../service/admin-api/identity-providers/identity-providers.ts'
+import type { Context } from '../../service/context/context.ts'
+import { metadataOf, type OwnMetadata } from '../../service/login/saml-own-metadata.ts'
+import type { RealmKey } from '../../service/realms/key-reading.ts'
 import { HttpError } from '../errors.ts'
-import { type Operation, param, reading, tagged } from '../operation.ts'
+import { reading } from '../handlers.ts'
+import { type Operation, param, tagged } from '../operation.ts'
 import { property, shown } from '../property.ts'
 import { page, queryFlag } from '../query.ts'
 import { errorSchema, refusals } from '../responses.ts'
@@ -18,7 +27,7 @@ import { fileOperations } from './identity-provider-files.ts'
 const view = 'view-identity-providers'
 const manage = 'manage-identity-providers'
 
-const [list, ...others] = collection(identityProviders, '/admin/realms/{realm}/identity-provider/instances', '{alias}')
+const INSTANCES = '/admin/realms/{realm}/identity-provider/instances'
 
 const query = z.object({
   search: z.string().optional().describe('Beginning of alias or name; * stands for anything, in quotes all of it.'),
@@ -45,14 +54,13 @@ const providerType = z.object({
 })
 /** Identity providers and their mappers. */
 export const identityProviderOperations: Operation[] = tagged('Identity Providers', [
-  { ...list!, query },
-  ...others,
+  ...Object.values(collection(identityProviders, { path: INSTANCES, item: '{alias}', query })),
   ...fileOperations,
   {
     operationId: 'getIdentityProviderType',
     method: 'GET',
     path: '/admin/realms/{realm}/identity-provider/providers/{provider_id}',
-    summary: 'Get a type of identity provider',
+    summary: 'Get an identity provider factory',
     permission: view,
     responses: { 200: { description: 'The type.', schema: providerType }, ...refusals },
     handle: reading(async (context, call) => {
@@ -65,7 +73,7 @@ export const identityProviderOperations: Operation[] = tagged('Identity Provider
     operationId: 'exportIdentityProvider',
     method: 'GET',
     path: '/admin/realms/{realm}/identity-provider/instances/{alias}/export',
-    summary: 'Get what the other server needs to know of the realm',
+    summary: 'Export the broker configuration of an identity provider, such as SAML metadata',
     permission: view,
     query: z.object({ format: z.string().optional().describe('Keycloak: without effect.') }),
     responses: {
@@ -91,20 +99,20 @@ export const identityProviderOperations: Operation[] = tagged('Identity Provider
     operationId: 'reloadIdentityProviderKeys',
     method: 'GET',
     path: '/admin/realms/{realm}/identity-provider/instances/{alias}/reload-keys',
-    summary: 'Read the keys of the other server anew',
+    summary: 'Reload the keys of an identity provider',
     permission: manage,
     responses: { 200: { description: 'Whether there are any.', schema: z.boolean() }, ...refusals },
     handle: async (call) => {
       const look = (context: Context) => keysAddressOf(context, param(call, 'alias'))
       const address = await call.service.read(call.caller, param(call, 'realm'), look)
-      return { status: 200, body: address === undefined ? false : await hasKeys(address) }
+      return { status: 200, body: address === undefined ? false : await hasKeys(call.service.outbound, address) }
     },
   },
   {
     operationId: 'listIdentityProviderMapperTypes',
     method: 'GET',
     path: '/admin/realms/{realm}/identity-provider/instances/{alias}/mapper-types',
-    summary: 'Get the types of mappers that an identity provider takes',
+    summary: 'Get the mapper types of an identity provider',
     permission: view,
     responses: { 200: { description: 'The types, by id.', schema: z.record(z.string(), mapperType) }, ...refusals },
     handle: reading(async (context, call) => {
@@ -114,7 +122,7 @@ export const identityProviderOperations: Operation[] = tagged('Identity Provider
       )
     }),
   },
-  ...collection(identityProviderMappers, '/admin/realms/{realm}/identity-provider/instances/{alias}/mappers', '{id}'),
+  ...Object.values(collection(identityProviderMappers, { path: `${INSTANCES}/{alias}/mappers`, item: '{id}' })),
 ])
 
 /** A key as SAML metadata name it. */

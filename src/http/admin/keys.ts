@@ -1,9 +1,10 @@
 import * as z from 'zod'
 import { forgetFetchedKeys } from '../../oidc/client-authentication/client-keys.ts'
 import { keysOf } from '../../oidc/keys.ts'
-import { demand } from '../../service/administrators.ts'
-import type { RealmKey } from '../../service/key-reading.ts'
-import { type Operation, param, tagged, writing } from '../operation.ts'
+import { demand } from '../../service/permissions/administrators.ts'
+import type { RealmKey } from '../../service/realms/key-reading.ts'
+import { writing } from '../handlers.ts'
+import { type Operation, param, tagged } from '../operation.ts'
 import { components, done, refusals } from '../responses.ts'
 
 const key = z.object({
@@ -31,7 +32,7 @@ export const keyOperations: Operation[] = tagged('Realms Admin', [
     operationId: 'getKeys',
     method: 'GET',
     path: '/admin/realms/{realm}/keys',
-    summary: 'List the keys of a realm, without what is secret of them',
+    summary: 'List the keys of a realm, without private keys',
     permission: 'view-realm',
     responses: { 200: { description: 'The keys.', schema: metadata }, ...refusals },
     async handle(call) {
@@ -47,7 +48,7 @@ export const keyOperations: Operation[] = tagged('Realms Admin', [
     operationId: 'clearKeysCache',
     method: 'POST',
     path: '/admin/realms/{realm}/clear-keys-cache',
-    summary: 'Forget the keys of clients that were fetched from their addresses',
+    summary: 'Clear the cache of public keys of clients and identity providers',
     permission: 'manage-realm',
     event: { type: 'REALM', operation: 'ACTION' },
     responses: { ...done, ...refusals },

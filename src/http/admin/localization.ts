@@ -8,10 +8,11 @@ import {
   listLocales,
   setTexts,
   type Texts,
-} from '../../service/resources/localization.ts'
+} from '../../service/admin-api/realms/localization.ts'
 import { type BodyForm, readBody } from '../body.ts'
 import { HttpError } from '../errors.ts'
-import { type Call, type Operation, param, reading, tagged, writing } from '../operation.ts'
+import { reading, writing } from '../handlers.ts'
+import { type Call, type Operation, param, tagged } from '../operation.ts'
 import { queryFlag } from '../query.ts'
 import { badRequest, done, refusals } from '../responses.ts'
 
@@ -27,7 +28,7 @@ export const localizationOperations: Operation[] = tagged('Realms Admin', [
     operationId: 'listLocales',
     method: 'GET',
     path: '/admin/realms/{realm}/localization',
-    summary: 'List the languages that have texts',
+    summary: 'List the locales with localization texts',
     permission: 'see-realm',
     responses: { 200: { description: 'The languages.', schema: z.array(z.string()) }, ...refusals },
     handle: reading(listLocales),
@@ -36,7 +37,7 @@ export const localizationOperations: Operation[] = tagged('Realms Admin', [
     operationId: 'getLocalizationTexts',
     method: 'GET',
     path: '/admin/realms/{realm}/localization/{locale}',
-    summary: 'Get the texts of a language',
+    summary: 'Get the localization texts of a locale',
     permission: 'see-realm',
     query: z.object({
       useRealmDefaultLocaleFallback: queryFlag.describe(
@@ -53,7 +54,7 @@ export const localizationOperations: Operation[] = tagged('Realms Admin', [
     operationId: 'setLocalizationTexts',
     method: 'POST',
     path: '/admin/realms/{realm}/localization/{locale}',
-    summary: 'Set texts of a language, sent as JSON or as the file of a form',
+    summary: 'Import localization texts for a locale, as JSON or a file',
     body,
     responses: { ...done, ...refusals, ...badRequest },
     handle: writing(async (context, call) => setTexts(context, locale(call), withoutNulls(await sentTexts(call)))),
@@ -63,7 +64,7 @@ export const localizationOperations: Operation[] = tagged('Realms Admin', [
     operationId: 'deleteLocalizationTexts',
     method: 'DELETE',
     path: '/admin/realms/{realm}/localization/{locale}',
-    summary: 'Delete the texts of a language',
+    summary: 'Delete the localization texts of a locale',
     responses: { ...done, ...refusals },
     handle: writing((context, call) => deleteTexts(context, locale(call))),
   },
@@ -71,7 +72,7 @@ export const localizationOperations: Operation[] = tagged('Realms Admin', [
     operationId: 'getLocalizationText',
     method: 'GET',
     path: '/admin/realms/{realm}/localization/{locale}/{key}',
-    summary: 'Get one text',
+    summary: 'Get a localization text',
     permission: 'see-realm',
     responses: { 200: { description: 'The text.', schema: z.string(), plain: true }, ...refusals },
     handle: async (call) => {
@@ -84,7 +85,7 @@ export const localizationOperations: Operation[] = tagged('Realms Admin', [
     operationId: 'setLocalizationText',
     method: 'PUT',
     path: '/admin/realms/{realm}/localization/{locale}/{key}',
-    summary: 'Set one text',
+    summary: 'Set a localization text',
     body: { schema: z.string(), description: 'The text.', plain: true },
     responses: { ...done, ...refusals, ...badRequest },
     handle: writing((context, call) => setTexts(context, locale(call), { [param(call, 'key')]: call.body as string })),
@@ -94,7 +95,7 @@ export const localizationOperations: Operation[] = tagged('Realms Admin', [
     operationId: 'deleteLocalizationText',
     method: 'DELETE',
     path: '/admin/realms/{realm}/localization/{locale}/{key}',
-    summary: 'Delete one text',
+    summary: 'Delete a localization text',
     responses: { ...done, ...refusals },
     handle: writing((context, call) => deleteText(context, locale(call), param(call, 'key'))),
   },

@@ -1,15 +1,16 @@
 // The operations that send mail: to people, and to test a mail server.
-import { setTimeout } from 'node:timers/promises'
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/kind.ts'
+import { endedWithin } from '../../lib/deadline.ts'
 import { type Errand, sendLink } from '../../oidc/action-mails.ts'
 import { testMailServer } from '../../oidc/mail/test.ts'
-import type { WriteContext } from '../../service/context.ts'
-import { users } from '../../service/resources/users.ts'
-import type { Service } from '../../service/service.ts'
+import { users } from '../../service/admin-api/users/users.ts'
+import type { WriteContext } from '../../service/context/context.ts'
+import type { Service } from '../../service/context/service.ts'
 import { type BodyForm, readBody } from '../body.ts'
-import { bodyBehind, type Call, type Operation, param, tagged, writing } from '../operation.ts'
+import { writing } from '../handlers.ts'
+import { bodyBehind, type Call, type Operation, param, tagged } from '../operation.ts'
 import { queryNumber } from '../query.ts'
 import { badRequest, done, refusals } from '../responses.ts'
 
@@ -46,7 +47,7 @@ export const mailOperations: Operation[] = [
       operationId: 'executeActionsEmail',
       method: 'PUT',
       path: '/admin/realms/{realm}/users/{user-id}/execute-actions-email',
-      summary: 'Send a user a mail that asks them to do required actions',
+      summary: 'Send a user an email to execute required actions',
       permission: manage,
       event,
       query: timed,
@@ -61,7 +62,7 @@ export const mailOperations: Operation[] = [
       operationId: 'sendVerifyEmail',
       method: 'PUT',
       path: '/admin/realms/{realm}/users/{user-id}/send-verify-email',
-      summary: 'Send a user a mail that asks them to confirm their address',
+      summary: 'Send a user an email to verify their email address',
       permission: manage,
       event,
       query: timed,
@@ -72,7 +73,7 @@ export const mailOperations: Operation[] = [
       operationId: 'resetPasswordEmail',
       method: 'PUT',
       path: '/admin/realms/{realm}/users/{user-id}/reset-password-email',
-      summary: 'Send a user a mail that asks them to choose a new password',
+      summary: 'Send a user an email to reset their password',
       permission: manage,
       event,
       query: goal,
@@ -85,7 +86,7 @@ export const mailOperations: Operation[] = [
       operationId: 'testSMTPConnection',
       method: 'POST',
       path: '/admin/realms/{realm}/testSMTPConnection',
-      summary: 'Send the caller a mail by a mail server, to see whether it works',
+      summary: 'Test an SMTP connection by sending an email to the caller',
       permission: 'manage-realm',
       event: false,
       query: z.object({
@@ -124,7 +125,7 @@ function sending(work: (context: WriteContext, errand: Errand, call: Call) => Pr
 
 /** Keycloak: who is answered finds the mail in the mailbox. */
 async function delivered({ outbox }: Service): Promise<void> {
-  await Promise.race([outbox?.settled(), setTimeout(PATIENCE, undefined, { ref: false })])
+  if (outbox) await endedWithin(PATIENCE, outbox.settled())
 }
 
 function errandOf(call: Call): Errand {

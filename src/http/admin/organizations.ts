@@ -8,16 +8,17 @@ import {
   listOrganizationsOfMember,
   listOrganizationsOfUser,
   removeMember,
-} from '../../service/resources/organization-members.ts'
+} from '../../service/admin-api/organizations/organization-members.ts'
 import {
   addProvider,
   getProvider,
   listProviders,
   removeProvider,
-} from '../../service/resources/organization-providers.ts'
-import { countAll, organizations } from '../../service/resources/organizations.ts'
+} from '../../service/admin-api/organizations/organization-providers.ts'
+import { countAll, organizations } from '../../service/admin-api/organizations/organizations.ts'
 import type { BodyForm } from '../body.ts'
-import { type Call, creating, type Operation, param, reading, tagged, type Untagged, writing } from '../operation.ts'
+import { creating, reading, writing } from '../handlers.ts'
+import { type Call, type Operation, param, tagged, type Untagged } from '../operation.ts'
 import { page, queryFlag } from '../query.ts'
 import { done, made, many, one, refusals, taken } from '../responses.ts'
 import { collection } from '../shapes/collection.ts'
@@ -62,11 +63,131 @@ const memberQuery = z.object({
   ...page,
 })
 
-const [list, ...others] = collection(organizations, ALL, '{org-id}')
+const { list, ...others } = collection(organizations, {
+  path: ALL,
+  item: '{org-id}',
+  query: z.object({ ...search, ...brief, ...page }),
+})
+
+const memberOperations: Untagged[] = [
+  {
+    operationId: 'listOrganizationMembers',
+    method: 'GET',
+    path: `${ONE}/members`,
+    summary: 'List the members of an organization',
+    permission: [view, 'list-users'],
+    query: memberQuery,
+    responses: { 200: { description: 'The members.', schema: z.array(memberSchema) }, ...refusals },
+    handle: reading((context, call) => listMembers(context, organization(call), call.query)),
+  },
+  {
+    operationId: 'addOrganizationMember',
+    method: 'POST',
+    path: `${ONE}/members`,
+    summary: 'Add a user as a member of an organization',
+    permission: [manage, 'list-users'],
+    event: { type: 'ORGANIZATION_MEMBERSHIP', asCalled: true },
+    body: body('id of the person'),
+    responses: { ...made, ...refusals, ...taken },
+    handle: creating((context, call) => addMember(context, organization(call), String(call.body))),
+  },
+  {
+    operationId: 'countOrganizationMembers',
+    method: 'GET',
+    path: `${ONE}/members/count`,
+    summary: 'Count the members of an organization',
+    permission: [view, 'list-users'],
+    responses: { ...count, ...refusals },
+    handle: reading((context, call) => countAllMembers(context, organization(call))),
+  },
+  {
+    operationId: 'getOrganizationMember',
+    method: 'GET',
+    path: `${ONE}/members/{member-id}`,
+    summary: 'Get a member of an organization',
+    permission: [view, 'view-users'],
+    responses: { 200: { description: 'The member.', schema: memberSchema }, ...refusals },
+    handle: reading((context, call) => getMember(context, organization(call), member(call))),
+  },
+  {
+    operationId: 'removeOrganizationMember',
+    method: 'DELETE',
+    path: `${ONE}/members/{member-id}`,
+    summary: 'Remove a member from an organization, and delete a managed member',
+    permission: [manage, 'manage-users'],
+    event: 'ORGANIZATION_MEMBERSHIP',
+    responses: { ...done, ...refusals },
+    handle: writing((context, call) => removeMember(context, organization(call), member(call))),
+  },
+  {
+    operationId: 'listOrganizationsOfMember',
+    method: 'GET',
+    path: `${ONE}/members/{member-id}/organizations`,
+    summary: 'List the organizations of a member',
+    permission: [view, 'view-users'],
+    query: z.object(brief),
+    responses: { ...many(kinds.organization), ...refusals },
+    handle: reading((context, call) =>
+      listOrganizationsOfMember(context, organization(call), member(call), isBrief(call)),
+    ),
+  },
+  {
+    operationId: 'listOrganizationsOfUser',
+    method: 'GET',
+    path: `${ALL}/members/{member-id}/organizations`,
+    summary: 'List the organizations of a user',
+    permission: ['list-organizations', 'view-users'],
+    query: z.object(brief),
+    responses: { ...many(kinds.organization), ...refusals },
+    handle: reading((context, call) => listOrganizationsOfUser(context, member(call), isBrief(call))),
+  },
+]
+
+const providerOperations: Untagged[] = [
+  {
+    operationId: 'listOrganizationProviders',
+    method: 'GET',
+    path: `${ONE}/identity-providers`,
+    summary: 'List the identity providers of an organization',
+    permission: [view, 'view-identity-providers'],
+    responses: { ...many(kinds.identityProvider), ...refusals },
+    handle: reading((context, call) => listProviders(context, organization(call))),
+  },
+  {
+    operationId: 'addOrganizationProvider',
+    method: 'POST',
+    path: `${ONE}/identity-providers`,
+    summary: 'Add an identity provider to an organization',
+    permission: [manage, 'manage-identity-providers'],
+    event: false,
+    body: body('alias of the identity provider'),
+    responses: { ...done, ...refusals, ...taken },
+    handle: writing((context, call) => addProvider(context, organization(call), String(call.body))),
+  },
+  {
+    operationId: 'getOrganizationProvider',
+    method: 'GET',
+    path: `${ONE}/identity-providers/{alias}`,
+    summary: 'Get an identity provider of an organization',
+    permission: [view, 'view-identity-providers'],
+    responses: { ...one(kinds.identityProvider), ...refusals },
+    handle: reading((context, call) => getProvider(context, organization(call), provider(call))),
+  },
+  {
+    operationId: 'removeOrganizationProvider',
+    method: 'DELETE',
+    path: `${ONE}/identity-providers/{alias}`,
+    summary: 'Remove an identity provider from an organization',
+    permission: [manage, 'manage-identity-providers'],
+    event: false,
+    responses: { ...done, ...refusals },
+    handle: writing((context, call) => removeProvider(context, organization(call), provider(call))),
+  },
+]
 
 /** Organizations, their members and their identity providers. */
 export const organizationOperations: Operation[] = tagged('Organizations', [
-  { ...list!, query: z.object({ ...search, ...brief, ...page }) },
+  list,
   {
     operationId: 'countOrganizations',
     method: 'GET',
@@ -77,132 +198,10 @@ export const organizationOperations: Operation[] = tagged('Organizations', [
     responses: { ...count, ...refusals },
     handle: reading((context, call) => countAll(context, call.query)),
   },
-  ...others,
-  ...memberOperations(),
-  ...providerOperations(),
+  ...Object.values(others),
+  ...memberOperations,
+  ...providerOperations,
 ])
-
-function memberOperations(): Untagged[] {
-  const text = body('id of the person')
-  return [
-    {
-      operationId: 'listOrganizationMembers',
-      method: 'GET',
-      path: `${ONE}/members`,
-      summary: 'List the members of an organization',
-      permission: [view, 'list-users'],
-      query: memberQuery,
-      responses: { 200: { description: 'The members.', schema: z.array(memberSchema) }, ...refusals },
-      handle: reading((context, call) => listMembers(context, organization(call), call.query)),
-    },
-    {
-      operationId: 'addOrganizationMember',
-      method: 'POST',
-      path: `${ONE}/members`,
-      summary: 'Make a person a member of an organization',
-      permission: [manage, 'list-users'],
-      event: { type: 'ORGANIZATION_MEMBERSHIP', asCalled: true },
-      body: text,
-      responses: { ...made, ...refusals, ...taken },
-      handle: creating((context, call) => addMember(context, organization(call), String(call.body))),
-    },
-    {
-      operationId: 'countOrganizationMembers',
-      method: 'GET',
-      path: `${ONE}/members/count`,
-      summary: 'Count the members of an organization',
-      permission: [view, 'list-users'],
-      responses: { ...count, ...refusals },
-      handle: reading((context, call) => countAllMembers(context, organization(call))),
-    },
-    {
-      operationId: 'getOrganizationMember',
-      method: 'GET',
-      path: `${ONE}/members/{member-id}`,
-      summary: 'Get a member of an organization',
-      permission: [view, 'view-users'],
-      responses: { 200: { description: 'The member.', schema: memberSchema }, ...refusals },
-      handle: reading((context, call) => getMember(context, organization(call), member(call))),
-    },
-    {
-      operationId: 'removeOrganizationMember',
-      method: 'DELETE',
-      path: `${ONE}/members/{member-id}`,
-      summary: 'End a membership, and the account if the organization made it',
-      permission: [manage, 'manage-users'],
-      event: 'ORGANIZATION_MEMBERSHIP',
-      responses: { ...done, ...refusals },
-      handle: writing((context, call) => removeMember(context, organization(call), member(call))),
-    },
-    {
-      operationId: 'listOrganizationsOfMember',
-      method: 'GET',
-      path: `${ONE}/members/{member-id}/organizations`,
-      summary: 'List the organizations of a member of this one',
-      permission: [view, 'view-users'],
-      query: z.object(brief),
-      responses: { ...many(kinds.organization), ...refusals },
-      handle: reading((context, call) =>
-        listOrganizationsOfMember(context, organization(call), member(call), isBrief(call)),
-      ),
-    },
-    {
-      operationId: 'listOrganizationsOfUser',
-      method: 'GET',
-      path: `${ALL}/members/{member-id}/organizations`,
-      summary: 'List the organizations of a person',
-      permission: ['list-organizations', 'view-users'],
-      query: z.object(brief),
-      responses: { ...many(kinds.organization), ...refusals },
-      handle: reading((context, call) => listOrganizationsOfUser(context, member(call), isBrief(call))),
-    },
-  ]
-}
-
-function providerOperations(): Untagged[] {
-  const text = body('alias of the identity provider')
-  return [
-    {
-      operationId: 'listOrganizationProviders',
-      method: 'GET',
-      path: `${ONE}/identity-providers`,
-      summary: 'List the identity providers of an organization',
-      permission: [view, 'view-identity-providers'],
-      responses: { ...many(kinds.identityProvider), ...refusals },
-      handle: reading((context, call) => listProviders(context, organization(call))),
-    },
-    {
-      operationId: 'addOrganizationProvider',
-      method: 'POST',
-      path: `${ONE}/identity-providers`,
-      summary: 'Give an organization an identity provider',
-      permission: [manage, 'manage-identity-providers'],
-      event: false,
-      body: text,
-      responses: { ...done, ...refusals, ...taken },
-      handle: writing((context, call) => addProvider(context, organization(call), String(call.body))),
-    },
-    {
-      operationId: 'getOrganizationProvider',
-      method: 'GET',
-      path: `${ONE}/identity-providers/{alias}`,
-      summary: 'Get an identity provider of an organization',
-      permission: [view, 'view-identity-providers'],
-      responses: { ...one(kinds.identityProvider), ...refusals },
-      handle: reading((context, call) => getProvider(context, organization(call), provider(call))),
-    },
-    {
-      operationId: 'removeOrganizationProvider',
-      method: 'DELETE',
-      path: `${ONE}/identity-providers/{alias}`,
-      summary: 'Take an identity provider from an organization',
-      permission: [manage, 'manage-identity-providers'],
-      event: false,
-      responses: { ...done, ...refusals },
-      handle: writing((context, call) => removeProvider(context, organization(call), provider(call))),
-    },
-  ]
-}
 
 function body(description: string): BodyForm {
   return { schema: z.string(), description, text: true }

@@ -1,11 +1,17 @@
 // Objects that come into a realm in one call.
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
-import { withPreparedCredentials } from '../../reconcile/import.ts'
-import { importedTypes, importPartially, type PartialContent, policies } from '../../reconcile/partial-import.ts'
-import { demand } from '../../service/administrators.ts'
-import type { Context } from '../../service/context.ts'
-import { passwordsOf } from '../../service/credentials.ts'
+import { withPreparedCredentials } from '../../reconcile/import/import.ts'
+import {
+  demandContent,
+  importedTypes,
+  importPartially,
+  type PartialContent,
+  policies,
+} from '../../reconcile/import/partial-import.ts'
+import type { Context } from '../../service/context/context.ts'
+import { demand } from '../../service/permissions/administrators.ts'
+import { passwordsOf } from '../../service/users/credentials.ts'
 import { bodySchema } from '../body.ts'
 import { bodyBehind, type Operation, param, tagged } from '../operation.ts'
 import { badRequest, components, refusals } from '../responses.ts'
@@ -52,20 +58,23 @@ export const partialImportOperations: Operation[] = tagged('Realms Admin', [
     operationId: 'importPartially',
     method: 'POST',
     path: '/admin/realms/{realm}/partialImport',
-    summary: 'Bring objects into the realm, all of them or none',
+    summary: 'Import objects into a realm in one transaction (partial import)',
     permission: 'manage-realm',
     event: 'REALM',
     body: { schema: content, description: 'what comes', representation: 'PartialImportRepresentation' },
     responses: { 200: { description: 'What became of each object.', schema: results }, ...refusals, ...badRequest },
     async handle(call) {
       const realm = param(call, 'realm')
-      const reach = (context: Context) => {
-        demand(context, 'manage-realm')
-        return Promise.resolve((person: Parameters<typeof passwordsOf>[1]) => passwordsOf(context, person))
-      }
-      const read = () => call.service.read(call.caller, realm, reach)
-      const stated = (await bodyBehind(call, read)) as z.infer<typeof content>
-      const prepared = await withPreparedCredentials(stated as PartialContent, await read())
+      const reach = (demanded: (context: Context) => void) =>
+        call.service.read(call.caller, realm, async (context) => {
+          demanded(context)
+          return (person: Parameters<typeof passwordsOf>[1]) => passwordsOf(context, person)
+        })
+      const stated = (await bodyBehind(call, () => reach((context) => demand(context, 'manage-realm')))) as z.infer<
+        typeof content
+      >
+      const passwords = await reach((context) => demandContent(context, stated as PartialContent))
+      const prepared = await withPreparedCredentials(stated as PartialContent, passwords)
       const found = await call.service.write(call.caller, realm, (context) =>
         importPartially(context, prepared, stated.ifResourceExists ?? stated.policy ?? 'FAIL'),
       )

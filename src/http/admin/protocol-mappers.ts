@@ -1,6 +1,6 @@
-import { CLIENT_SCOPE_NOT_FOUND } from '../../service/resources/client-scopes.ts'
-import { CLIENT_NOT_FOUND } from '../../service/resources/clients.ts'
-import { protocolMappersOf } from '../../service/resources/protocol-mappers.ts'
+import { CLIENT_SCOPE_NOT_FOUND } from '../../service/admin-api/clients/client-scopes.ts'
+import { CLIENT_NOT_FOUND } from '../../service/admin-api/clients/clients.ts'
+import { protocolMappersOf } from '../../service/admin-api/clients/protocol-mappers.ts'
 import { type Operation, tagged } from '../operation.ts'
 import { protocolMappers } from '../shapes/protocol-mappers.ts'
 
@@ -9,7 +9,9 @@ const ofClients = protocolMappersOf('client', CLIENT_NOT_FOUND)
 
 /** Protocol mappers of clients and of client scopes. */
 export const protocolMapperOperations: Operation[] = tagged('Protocol Mappers', [
-  ...protocolMappers(ofScopes, '/admin/realms/{realm}/client-scopes/{client-scope-id}/protocol-mappers'),
-  ...protocolMappers(ofScopes, '/admin/realms/{realm}/client-templates/{client-scope-id}/protocol-mappers'),
-  ...protocolMappers(ofClients, '/admin/realms/{realm}/clients/{client-uuid}/protocol-mappers'),
+  ...Object.values(protocolMappers(ofScopes, '/admin/realms/{realm}/client-scopes/{client-scope-id}/protocol-mappers')),
+  ...Object.values(
+    protocolMappers(ofScopes, '/admin/realms/{realm}/client-templates/{client-scope-id}/protocol-mappers'),
+  ),
+  ...Object.values(protocolMappers(ofClients, '/admin/realms/{realm}/clients/{client-uuid}/protocol-mappers')),
 ])

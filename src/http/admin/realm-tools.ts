@@ -1,9 +1,10 @@
 // Small things that administrators ask of a realm.
 import * as z from 'zod'
 import { partialExport } from '../../realm-file/partial-export.ts'
-import { demand } from '../../service/administrators.ts'
-import { listRegistrators } from '../../service/resources/required-actions.ts'
-import { type Operation, reading, tagged, writing } from '../operation.ts'
+import { listRegistrators } from '../../service/admin-api/authentication/required-actions.ts'
+import { demand } from '../../service/permissions/administrators.ts'
+import { reading, writing } from '../handlers.ts'
+import { type Operation, tagged } from '../operation.ts'
 import { queryFlag } from '../query.ts'
 import { done, refusals } from '../responses.ts'
 
@@ -14,17 +15,17 @@ const caches = [
   {
     operationId: 'clearUserCache',
     path: '/admin/realms/{realm}/clear-user-cache',
-    summary: 'Forget people who were read before',
+    summary: 'Clear the user cache',
   },
   {
     operationId: 'clearRealmCache',
     path: '/admin/realms/{realm}/clear-realm-cache',
-    summary: 'Forget settings that were read before',
+    summary: 'Clear the realm cache',
   },
   {
     operationId: 'clearCrlCache',
     path: '/admin/realms/{realm}/clear-crl-cache',
-    summary: 'Forget lists of revoked certificates that were read before',
+    summary: 'Clear the cache of certificate revocation lists',
   },
 ] as const
 
@@ -34,7 +35,7 @@ export const realmToolOperations: Operation[] = tagged('Realms Admin', [
     operationId: 'listCredentialRegistrators',
     method: 'GET',
     path: '/admin/realms/{realm}/credential-registrators',
-    summary: 'List the required actions by which people set up credentials',
+    summary: 'List the required actions that register credentials',
     permission: 'view-realm',
     responses: { 200: { description: 'Their aliases, in order.', schema: aliases }, ...refusals },
     handle: reading(listRegistrators),
@@ -43,7 +44,7 @@ export const realmToolOperations: Operation[] = tagged('Realms Admin', [
     operationId: 'exportPartially',
     method: 'POST',
     path: '/admin/realms/{realm}/partial-export',
-    summary: 'Give the realm in the form of an export: less its people, with masks instead of secrets',
+    summary: 'Export a realm partially: without users, with masked secrets',
     permission: 'manage-realm',
     event: false,
     query: z.object({

@@ -5,21 +5,24 @@ import {
   importContent,
   statedPasswords,
   wishedIds,
+  withClientIds,
   withLogOutAddresses,
   withoutLooseMappers,
   withPreparedCredentials,
-} from '../../reconcile/import.ts'
-import type { WriteContext } from '../../service/context.ts'
+} from '../../reconcile/import/import.ts'
+import { exactInNewRealm } from '../../reconcile/model/default-role.ts'
 import {
   type Assignment,
   assignToRealm,
   listRealmAssigned,
   removeFromRealm,
-} from '../../service/resources/assigned-scopes.ts'
-import { createRealm, deleteRealm, getRealm, listRealms, replaceRealm } from '../../service/resources/realms.ts'
+} from '../../service/admin-api/clients/assigned-scopes.ts'
+import { createRealm, deleteRealm, getRealm, listRealms, replaceRealm } from '../../service/admin-api/realms/realms.ts'
+import type { WriteContext } from '../../service/context/context.ts'
 import { objectBody } from '../body.ts'
 import { recordEvent } from '../event.ts'
-import { bodyBehind, type Operation, param, reading, tagged } from '../operation.ts'
+import { reading } from '../handlers.ts'
+import { bodyBehind, type Operation, param, tagged } from '../operation.ts'
 import { queryFlag } from '../query.ts'
 import { badRequest, done, made, many, one, refusals } from '../responses.ts'
 import { type AssignedScopes, assignedScopes } from '../shapes/assigned-scopes.ts'
@@ -33,7 +36,7 @@ export const realmOperations: Operation[] = tagged('Realms Admin', [
     operationId: 'listRealms',
     method: 'GET',
     path: '/admin/realms',
-    summary: 'List the realms that the caller may see',
+    summary: 'List the realms that are visible to the caller',
     permission: 'any',
     query: z.object({ briefRepresentation: queryFlag.describe('Whether id, name and state are enough.') }),
     responses: { ...many(kind), ...refusals },
@@ -53,11 +56,13 @@ export const realmOperations: Operation[] = tagged('Realms Admin', [
     responses: { ...made, ...refusals, ...badRequest },
     handle: async ({ service, caller, body }) => {
       const stated = withLogOutAddresses(
-        withoutLooseMappers(
-          await withPreparedCredentials(body as Representation, statedPasswords(service, body as Representation)),
+        withClientIds(
+          withoutLooseMappers(
+            await withPreparedCredentials(body as Representation, statedPasswords(service, body as Representation)),
+          ),
         ),
       )
-      const make = (context: WriteContext) => importContent(context, stated)
+      const make = (context: WriteContext) => importContent(context, stated, { isExact: exactInNewRealm })
       return { status: 201, created: await createRealm(service, caller, stated, { ids: wishedIds(stated), make }) }
     },
   },
@@ -65,7 +70,7 @@ export const realmOperations: Operation[] = tagged('Realms Admin', [
     operationId: 'getRealm',
     method: 'GET',
     path: '/admin/realms/{realm}',
-    summary: 'Get the settings of a realm; only some of them where the caller may not view it',
+    summary: 'Get a realm; without view-realm only its basic settings',
     permission: 'see-realm',
     responses: { ...one(kind), ...refusals },
     handle: reading(getRealm),
@@ -74,7 +79,7 @@ export const realmOperations: Operation[] = tagged('Realms Admin', [
     operationId: 'updateRealm',
     method: 'PUT',
     path: '/admin/realms/{realm}',
-    summary: 'Update the settings of a realm',
+    summary: 'Update a realm',
     permission: 'manage-realm',
     event: 'REALM',
     body,
@@ -97,7 +102,7 @@ export const realmOperations: Operation[] = tagged('Realms Admin', [
     operationId: 'deleteRealm',
     method: 'DELETE',
     path: '/admin/realms/{realm}',
-    summary: 'Delete a realm with everything in it',
+    summary: 'Delete a realm with all its objects',
     permission: 'manage-realm',
     event: 'REALM',
     responses: { ...done, ...refusals },
@@ -106,8 +111,12 @@ export const realmOperations: Operation[] = tagged('Realms Admin', [
       return { status: 204 }
     },
   },
-  ...assignedScopes(scopesOf('default'), '/admin/realms/{realm}/default-default-client-scopes', 'CLIENT_SCOPE'),
-  ...assignedScopes(scopesOf('optional'), '/admin/realms/{realm}/default-optional-client-scopes', 'CLIENT_SCOPE'),
+  ...Object.values(
+    assignedScopes(scopesOf('default'), '/admin/realms/{realm}/default-default-client-scopes', 'CLIENT_SCOPE'),
+  ),
+  ...Object.values(
+    assignedScopes(scopesOf('optional'), '/admin/realms/{realm}/default-optional-client-scopes', 'CLIENT_SCOPE'),
+  ),
 ])
 
 function scopesOf(how: Assignment): AssignedScopes {

@@ -13,9 +13,10 @@ import {
   registerAction,
   replaceAction,
   replaceConfig,
-} from '../../service/resources/required-actions.ts'
+} from '../../service/admin-api/authentication/required-actions.ts'
 import { objectBody } from '../body.ts'
-import { type Call, type Operation, param, reading, tagged, type Untagged, writing } from '../operation.ts'
+import { reading, writing } from '../handlers.ts'
+import { type Call, type Operation, param, tagged, type Untagged } from '../operation.ts'
 import { property } from '../property.ts'
 import { badRequest, components, done, many, one, refusals } from '../responses.ts'
 
@@ -43,7 +44,7 @@ const move = (verb: 'raise' | 'lower', by: -1 | 1): Untagged => ({
   operationId: `${verb}RequiredActionPriority`,
   method: 'POST',
   path: `/admin/realms/{realm}/authentication/required-actions/{alias}/${verb}-priority`,
-  summary: `Let a required action change places with the one ${by < 0 ? 'before' : 'behind'} it`,
+  summary: `${by < 0 ? 'Raise' : 'Lower'} the priority of a required action`,
   permission: 'manage-realm',
   event: { type: 'REQUIRED_ACTION', operation: 'UPDATE' },
   responses: { ...done, ...refusals },
@@ -56,7 +57,7 @@ export const requiredActionOperations: Operation[] = tagged('Authentication Mana
     operationId: 'listRequiredActions',
     method: 'GET',
     path: '/admin/realms/{realm}/authentication/required-actions',
-    summary: 'List the required actions, in order',
+    summary: 'List the required actions, by priority',
     permission: 'list-required-actions',
     responses: { ...many(kind), ...refusals },
     handle: reading(listActions),
@@ -85,7 +86,7 @@ export const requiredActionOperations: Operation[] = tagged('Authentication Mana
     operationId: 'deleteRequiredAction',
     method: 'DELETE',
     path: '/admin/realms/{realm}/authentication/required-actions/{alias}',
-    summary: 'Take a required action out of the realm',
+    summary: 'Delete a required action',
     permission: 'manage-realm',
     event: 'REQUIRED_ACTION',
     responses: { ...done, ...refusals },
@@ -95,7 +96,7 @@ export const requiredActionOperations: Operation[] = tagged('Authentication Mana
     operationId: 'listUnregisteredRequiredActions',
     method: 'GET',
     path: '/admin/realms/{realm}/authentication/unregistered-required-actions',
-    summary: 'List the providers of which the realm has no required action',
+    summary: 'List the unregistered required actions',
     permission: 'view-realm',
     responses: { 200: { description: 'The providers.', schema: z.array(unregistered) }, ...refusals },
     handle: reading(listUnregistered),
@@ -104,7 +105,7 @@ export const requiredActionOperations: Operation[] = tagged('Authentication Mana
     operationId: 'registerRequiredAction',
     method: 'POST',
     path: '/admin/realms/{realm}/authentication/register-required-action',
-    summary: 'Make the required action of a provider',
+    summary: 'Register a required action',
     permission: 'manage-realm',
     event: 'REQUIRED_ACTION',
     body: { schema: registration, description: 'The provider' },
@@ -120,7 +121,7 @@ export const requiredActionOperations: Operation[] = tagged('Authentication Mana
     operationId: 'getRequiredActionConfigDescription',
     method: 'GET',
     path: '/admin/realms/{realm}/authentication/required-actions/{alias}/config-description',
-    summary: 'Get what can be set of a required action',
+    summary: 'Get the configuration description of a required action',
     permission: 'view-realm',
     responses: { 200: { description: 'The settings.', schema: configInfo }, ...refusals },
     handle: reading(async (context, call) => describeConfig(context, alias(call))),
@@ -129,7 +130,7 @@ export const requiredActionOperations: Operation[] = tagged('Authentication Mana
     operationId: 'getRequiredActionConfig',
     method: 'GET',
     path: '/admin/realms/{realm}/authentication/required-actions/{alias}/config',
-    summary: 'Get the settings of a required action',
+    summary: 'Get the configuration of a required action',
     permission: 'view-realm',
     responses: { 200: { description: 'The settings.', schema: config }, ...refusals },
     handle: reading((context, call) => getConfig(context, alias(call))),
@@ -138,7 +139,7 @@ export const requiredActionOperations: Operation[] = tagged('Authentication Mana
     operationId: 'updateRequiredActionConfig',
     method: 'PUT',
     path: '/admin/realms/{realm}/authentication/required-actions/{alias}/config',
-    summary: 'Replace the settings of a required action',
+    summary: 'Update the configuration of a required action',
     permission: 'manage-realm',
     event: 'REQUIRED_ACTION_CONFIG',
     body: {
@@ -155,7 +156,7 @@ export const requiredActionOperations: Operation[] = tagged('Authentication Mana
     operationId: 'deleteRequiredActionConfig',
     method: 'DELETE',
     path: '/admin/realms/{realm}/authentication/required-actions/{alias}/config',
-    summary: 'Take all settings from a required action',
+    summary: 'Delete the configuration of a required action',
     permission: 'manage-realm',
     event: 'REQUIRED_ACTION_CONFIG',
     responses: { ...done, ...refusals },

@@ -1,4 +1,4 @@
-import { groupRoles, userRoles } from '../../service/resources/role-mappings.ts'
+import { groupRoles, userRoles } from '../../service/admin-api/roles/role-mappings.ts'
 import { type Operation, tagged } from '../operation.ts'
 import { allRoles, roleSet } from '../shapes/role-set.ts'
 
@@ -9,12 +9,16 @@ const CLIENT = 'CLIENT_ROLE_MAPPING'
 export const roleMappingOperations: Operation[] = [
   ...tagged('Role Mapper', [
     allRoles(userRoles, '/admin/realms/{realm}/users/{user-id}/role-mappings'),
-    ...roleSet(userRoles, '/admin/realms/{realm}/users/{user-id}/role-mappings/realm', REALM),
+    ...Object.values(roleSet(userRoles, '/admin/realms/{realm}/users/{user-id}/role-mappings/realm', REALM)),
     allRoles(groupRoles, '/admin/realms/{realm}/groups/{group-id}/role-mappings'),
-    ...roleSet(groupRoles, '/admin/realms/{realm}/groups/{group-id}/role-mappings/realm', REALM),
+    ...Object.values(roleSet(groupRoles, '/admin/realms/{realm}/groups/{group-id}/role-mappings/realm', REALM)),
   ]),
   ...tagged('Client Role Mappings', [
-    ...roleSet(userRoles, '/admin/realms/{realm}/users/{user-id}/role-mappings/clients/{client-id}', CLIENT),
-    ...roleSet(groupRoles, '/admin/realms/{realm}/groups/{group-id}/role-mappings/clients/{client-id}', CLIENT),
+    ...Object.values(
+      roleSet(userRoles, '/admin/realms/{realm}/users/{user-id}/role-mappings/clients/{client-id}', CLIENT),
+    ),
+    ...Object.values(
+      roleSet(groupRoles, '/admin/realms/{realm}/groups/{group-id}/role-mappings/clients/{client-id}', CLIENT),
+    ),
   ]),
 ]

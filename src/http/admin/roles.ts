@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { byId, byName } from '../../service/resources/composites.ts'
-import { rolePermissions, roles, rolesById } from '../../service/resources/roles.ts'
+import { byId, byName } from '../../service/admin-api/roles/composites.ts'
+import { rolePermissions, roles, rolesById } from '../../service/admin-api/roles/roles.ts'
 import { type Operation, tagged } from '../operation.ts'
 import { page, queryFlag } from '../query.ts'
 import { collection } from '../shapes/collection.ts'
@@ -12,34 +12,39 @@ const query = z.object({
   ...page,
 })
 
-const [list, ...ofRealm] = collection(roles, '/admin/realms/{realm}/roles', '{role-name}')
-const [listOfClient, ...ofClient] = collection(
+const ofRealm = collection(roles, { path: '/admin/realms/{realm}/roles', item: '{role-name}', query })
+const ofClient = collection(
   { ...roles, ...rolePermissions(true) },
-  '/admin/realms/{realm}/clients/{client-uuid}/roles',
-  '{role-name}',
-).map((operation) => (operation.event ? { ...operation, event: 'CLIENT_ROLE' as const } : operation))
+  { path: '/admin/realms/{realm}/clients/{client-uuid}/roles', item: '{role-name}', query, event: 'CLIENT_ROLE' },
+)
+// By id, roles are neither listed nor made.
+const { get, replace, remove } = collection(
+  { ...roles, ...rolesById },
+  { path: '/admin/realms/{realm}/roles-by-id', item: '{role-id}' },
+)
 
 /** Roles of the realm and of clients by name, and all of them by id; what they contain, and who has them. */
 export const roleOperations: Operation[] = [
   ...tagged('Roles', [
-    { ...list!, query },
-    ...ofRealm,
-    ...composites(byName, '/admin/realms/{realm}/roles/{role-name}', 'REALM_ROLE'),
+    ...Object.values(ofRealm),
+    ...Object.values(composites(byName, '/admin/realms/{realm}/roles/{role-name}', 'REALM_ROLE')),
     compositesOfClient(byName, '/admin/realms/{realm}/roles/{role-name}/composites/clients/{client-uuid}'),
-    ...holders(byName, '/admin/realms/{realm}/roles/{role-name}'),
-    { ...listOfClient!, query },
-    ...ofClient,
-    ...composites(byName, '/admin/realms/{realm}/clients/{client-uuid}/roles/{role-name}', 'CLIENT_ROLE'),
+    ...Object.values(holders(byName, '/admin/realms/{realm}/roles/{role-name}')),
+    ...Object.values(ofClient),
+    ...Object.values(
+      composites(byName, '/admin/realms/{realm}/clients/{client-uuid}/roles/{role-name}', 'CLIENT_ROLE'),
+    ),
     compositesOfClient(
       byName,
       '/admin/realms/{realm}/clients/{client-uuid}/roles/{role-name}/composites/clients/{part-client-uuid}',
     ),
-    ...holders(byName, '/admin/realms/{realm}/clients/{client-uuid}/roles/{role-name}'),
+    ...Object.values(holders(byName, '/admin/realms/{realm}/clients/{client-uuid}/roles/{role-name}')),
   ]),
   ...tagged('Roles (by ID)', [
-    // By id, roles are neither listed nor made.
-    ...collection({ ...roles, ...rolesById }, '/admin/realms/{realm}/roles-by-id', '{role-id}').slice(2),
-    ...composites(byId, '/admin/realms/{realm}/roles-by-id/{role-id}', 'REALM_ROLE'),
+    get,
+    replace,
+    remove,
+    ...Object.values(composites(byId, '/admin/realms/{realm}/roles-by-id/{role-id}', 'REALM_ROLE')),
     compositesOfClient(byId, '/admin/realms/{realm}/roles-by-id/{role-id}/composites/clients/{clientUuid}'),
   ]),
 ]

@@ -1,4 +1,4 @@
-import { mappingsOfClientScopes, mappingsOfClients } from '../../service/resources/scope-mappings.ts'
+import { mappingsOfClientScopes, mappingsOfClients } from '../../service/admin-api/roles/scope-mappings.ts'
 import { type Operation, tagged } from '../operation.ts'
 import { allRoles, roleSet } from '../shapes/role-set.ts'
 
@@ -8,28 +8,40 @@ const CLIENT = 'CLIENT_SCOPE_MAPPING'
 /** The roles in the scope of clients and client scopes, these also under their older name. */
 export const scopeMappingOperations: Operation[] = tagged('Scope Mappings', [
   allRoles(mappingsOfClients, '/admin/realms/{realm}/clients/{client-uuid}/scope-mappings'),
-  ...roleSet(mappingsOfClients, '/admin/realms/{realm}/clients/{client-uuid}/scope-mappings/realm', REALM),
-  ...roleSet(mappingsOfClients, '/admin/realms/{realm}/clients/{client-uuid}/scope-mappings/clients/{client}', CLIENT),
-  allRoles(mappingsOfClientScopes, '/admin/realms/{realm}/client-scopes/{client-scope-id}/scope-mappings'),
-  ...roleSet(
-    mappingsOfClientScopes,
-    '/admin/realms/{realm}/client-scopes/{client-scope-id}/scope-mappings/realm',
-    REALM,
+  ...Object.values(
+    roleSet(mappingsOfClients, '/admin/realms/{realm}/clients/{client-uuid}/scope-mappings/realm', REALM),
   ),
-  ...roleSet(
-    mappingsOfClientScopes,
-    '/admin/realms/{realm}/client-scopes/{client-scope-id}/scope-mappings/clients/{client}',
-    CLIENT,
+  ...Object.values(
+    roleSet(mappingsOfClients, '/admin/realms/{realm}/clients/{client-uuid}/scope-mappings/clients/{client}', CLIENT),
+  ),
+  allRoles(mappingsOfClientScopes, '/admin/realms/{realm}/client-scopes/{client-scope-id}/scope-mappings'),
+  ...Object.values(
+    roleSet(
+      mappingsOfClientScopes,
+      '/admin/realms/{realm}/client-scopes/{client-scope-id}/scope-mappings/realm',
+      REALM,
+    ),
+  ),
+  ...Object.values(
+    roleSet(
+      mappingsOfClientScopes,
+      '/admin/realms/{realm}/client-scopes/{client-scope-id}/scope-mappings/clients/{client}',
+      CLIENT,
+    ),
   ),
   allRoles(mappingsOfClientScopes, '/admin/realms/{realm}/client-templates/{client-scope-id}/scope-mappings'),
-  ...roleSet(
-    mappingsOfClientScopes,
-    '/admin/realms/{realm}/client-templates/{client-scope-id}/scope-mappings/realm',
-    REALM,
+  ...Object.values(
+    roleSet(
+      mappingsOfClientScopes,
+      '/admin/realms/{realm}/client-templates/{client-scope-id}/scope-mappings/realm',
+      REALM,
+    ),
   ),
-  ...roleSet(
-    mappingsOfClientScopes,
-    '/admin/realms/{realm}/client-templates/{client-scope-id}/scope-mappings/clients/{client}',
-    CLIENT,
+  ...Object.values(
+    roleSet(
+      mappingsOfClientScopes,
+      '/admin/realms/{realm}/client-templates/{client-scope-id}/scope-mappings/clients/{client}',
+      CLIENT,
+    ),
   ),
 ])

@@ -2,11 +2,11 @@
 import { arch, availableParallelism, release, type } from 'node:os'
 import { getHeapStatistics } from 'node:v8'
 import * as z from 'zod'
+import { KEY_ALGORITHMS, SECRET_ALGORITHMS } from '../../kinds/key-providers.ts'
 import { API_VERSION } from '../../lib/version.ts'
-import { KEY_ALGORITHMS, SECRET_ALGORITHMS } from '../../oidc/algorithms.ts'
-import { demandAny } from '../../service/administrators.ts'
-import { features } from '../../service/resources/features.ts'
-import { whatThereIs } from '../../service/resources/server-info.ts'
+import { features } from '../../service/admin-api/common/features.ts'
+import { whatThereIs } from '../../service/admin-api/realms/server-info.ts'
+import { demandAny } from '../../service/permissions/administrators.ts'
 import { type Operation, tagged } from '../operation.ts'
 import { property, shown } from '../property.ts'
 import { refusals } from '../responses.ts'
@@ -133,7 +133,7 @@ export const serverInfoOperations: Operation[] = tagged('Realms Admin', [
     operationId: 'getServerInfo',
     method: 'GET',
     path: '/admin/serverinfo',
-    summary: 'Tell what there is to choose from; who administers every realm also learns of the machine',
+    summary: 'Get server information: providers, features, themes; system information for server administrators',
     permission: 'any',
     responses: { 200: { description: 'What there is.', schema: serverInfo }, ...refusals },
     handle: async ({ service, caller }) => {

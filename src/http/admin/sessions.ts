@@ -2,7 +2,6 @@
 import * as z from 'zod'
 import { identityCookies } from '../../oidc/login/identity.ts'
 import { issuerOf, realmOf } from '../../oidc/realm.ts'
-import { demand } from '../../service/administrators.ts'
 import {
   countClientSessions,
   endSession,
@@ -13,8 +12,10 @@ import {
   logEverybodyOut,
   logUserOut,
   sessionStats,
-} from '../../service/resources/sessions.ts'
-import { type Answer, type Call, type Operation, param, reading, tagged, type Untagged, writing } from '../operation.ts'
+} from '../../service/admin-api/users/sessions.ts'
+import { demand } from '../../service/permissions/administrators.ts'
+import { reading, writing } from '../handlers.ts'
+import { type Answer, type Call, type Operation, param, tagged, type Untagged } from '../operation.ts'
 import { page, queryFlag } from '../query.ts'
 import { done, refusals } from '../responses.ts'
 import { telling, told } from './telling.ts'
@@ -64,7 +65,7 @@ const ofClients = (['user', 'offline'] as const).flatMap((which): Untagged[] => 
       path: offline
         ? '/admin/realms/{realm}/clients/{client-uuid}/offline-sessions'
         : '/admin/realms/{realm}/clients/{client-uuid}/user-sessions',
-      summary: offline ? 'List the offline sessions with a client' : 'List the sessions with a client',
+      summary: offline ? 'List the offline sessions of a client' : 'List the user sessions of a client',
       permission: 'view-clients',
       query: z.object(page),
       responses: sessions,
@@ -76,7 +77,7 @@ const ofClients = (['user', 'offline'] as const).flatMap((which): Untagged[] => 
       path: offline
         ? '/admin/realms/{realm}/clients/{client-uuid}/offline-session-count'
         : '/admin/realms/{realm}/clients/{client-uuid}/session-count',
-      summary: offline ? 'Count the offline sessions with a client' : 'Count the sessions with a client',
+      summary: offline ? 'Count the offline sessions of a client' : 'Count the user sessions of a client',
       permission: 'view-clients',
       responses: count,
       handle: reading((context, call) => countClientSessions(context, client(call), offline)),
@@ -100,7 +101,7 @@ export const sessionOperations: Operation[] = [
       operationId: 'listUserOfflineSessions',
       method: 'GET',
       path: '/admin/realms/{realm}/users/{user-id}/offline-sessions/{clientUuid}',
-      summary: 'List the offline sessions of a user with a client',
+      summary: 'List the offline sessions of a user for a client',
       permission: 'view-users',
       responses: sessions,
       handle: reading((context, call) => listUserOfflineSessions(context, user(call), param(call, 'clientUuid'))),
@@ -109,7 +110,7 @@ export const sessionOperations: Operation[] = [
       operationId: 'logUserOut',
       method: 'POST',
       path: '/admin/realms/{realm}/users/{user-id}/logout',
-      summary: 'End the sessions of a user',
+      summary: 'Log out a user from all sessions',
       permission: 'manage-users',
       event: { type: 'USER', operation: 'ACTION', asCalled: true },
       responses: { ...done, ...refusals },
@@ -119,7 +120,7 @@ export const sessionOperations: Operation[] = [
       operationId: 'impersonateUser',
       method: 'POST',
       path: '/admin/realms/{realm}/users/{user-id}/impersonation',
-      summary: 'Begin a session of a user in the browser of the caller',
+      summary: 'Impersonate a user',
       permission: 'impersonation',
       event: false,
       responses: { 200: { description: 'Where the session goes on.', schema: impersonation }, ...refusals },
@@ -132,7 +133,7 @@ export const sessionOperations: Operation[] = [
       operationId: 'getSessionStats',
       method: 'GET',
       path: '/admin/realms/{realm}/client-session-stats',
-      summary: 'Count the sessions with each client',
+      summary: 'Get client session statistics',
       permission: 'view-realm',
       responses: { 200: { description: 'The numbers, by client.', schema: stats }, ...refusals },
       handle: reading(sessionStats),
@@ -141,7 +142,7 @@ export const sessionOperations: Operation[] = [
       operationId: 'pushRevocation',
       method: 'POST',
       path: '/admin/realms/{realm}/push-revocation',
-      summary: 'Tell clients since when tokens count',
+      summary: 'Push the not-before revocation policy to all clients',
       permission: 'manage-realm',
       event: { type: 'REALM', operation: 'ACTION', asCalled: true },
       responses: told,
@@ -151,7 +152,7 @@ export const sessionOperations: Operation[] = [
       operationId: 'logEverybodyOut',
       method: 'POST',
       path: '/admin/realms/{realm}/logout-all',
-      summary: 'End all sessions',
+      summary: 'Log out all users: end all sessions and offline sessions',
       permission: 'manage-users',
       event: { type: 'REALM', operation: 'ACTION', asCalled: true },
       responses: told,
@@ -161,7 +162,7 @@ export const sessionOperations: Operation[] = [
       operationId: 'deleteSession',
       method: 'DELETE',
       path: '/admin/realms/{realm}/sessions/{session}',
-      summary: 'End a session',
+      summary: 'Delete a user session',
       permission: 'manage-users',
       event: 'USER_SESSION',
       query: z.object({ isOffline: queryFlag.describe('Whether it is an offline session.') }),

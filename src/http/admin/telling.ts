@@ -1,8 +1,8 @@
 // Operations that tell applications something, and answer how that went.
 import * as z from 'zod'
 import { type AdminAction, tellClients } from '../../oidc/admin-notices.ts'
-import { describeEvent, keepsEvents } from '../../service/admin-events.ts'
-import type { WriteContext } from '../../service/context.ts'
+import type { WriteContext } from '../../service/context/context.ts'
+import { describeEvent, keepsEvents } from '../../service/journal/admin-events.ts'
 import { recordEvent } from '../event.ts'
 import { type Call, type Operation, param, type Untagged } from '../operation.ts'
 import { refusals } from '../responses.ts'

@@ -3,9 +3,6 @@ import * as z from 'zod'
 import { objectOf } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/kind.ts'
-import { demand } from '../../service/administrators.ts'
-import type { Context } from '../../service/context.ts'
-import { prepareCredentials } from '../../service/credentials.ts'
 import {
   listCredentials,
   moveCredential,
@@ -14,11 +11,15 @@ import {
   removeOneTimeCodes,
   resetPassword,
   setLabel,
-} from '../../service/resources/credentials.ts'
-import { findUser, users } from '../../service/resources/users.ts'
+} from '../../service/admin-api/users/credentials.ts'
+import { findUser, users } from '../../service/admin-api/users/users.ts'
+import type { Context } from '../../service/context/context.ts'
+import { demand } from '../../service/permissions/administrators.ts'
+import { prepareCredentials } from '../../service/users/credentials.ts'
 import type { BodyForm } from '../body.ts'
 import { HttpError } from '../errors.ts'
-import { bodyBehind, type Call, param, reading, type Untagged, writing } from '../operation.ts'
+import { reading, writing } from '../handlers.ts'
+import { bodyBehind, type Call, param, type Untagged } from '../operation.ts'
 import { badRequest, done, refusals } from '../responses.ts'
 
 const { view, manage } = users
@@ -42,7 +43,7 @@ export const credentialOperations: Untagged[] = [
     operationId: 'listUserCredentials',
     method: 'GET',
     path: '/admin/realms/{realm}/users/{user-id}/credentials',
-    summary: 'List the credentials of a user, without what is secret of them',
+    summary: 'List the credentials of a user, without secret data',
     permission: view,
     responses: { 200: { description: 'The credentials, in order.', schema: credentials.schema }, ...refusals },
     handle: reading((context, call) => listCredentials(context, user(call))),
@@ -51,7 +52,7 @@ export const credentialOperations: Untagged[] = [
     operationId: 'deleteUserCredential',
     method: 'DELETE',
     path: '/admin/realms/{realm}/users/{user-id}/credentials/{credentialId}',
-    summary: 'Take a credential from a user',
+    summary: 'Delete a credential of a user',
     permission: manage,
     event: { type, operation: 'ACTION' },
     responses: { ...done, ...refusals },
@@ -61,7 +62,7 @@ export const credentialOperations: Untagged[] = [
     operationId: 'labelUserCredential',
     method: 'PUT',
     path: '/admin/realms/{realm}/users/{user-id}/credentials/{credentialId}/userLabel',
-    summary: 'Give a credential a label',
+    summary: 'Update the label of a credential',
     permission: manage,
     event: false,
     body: label,
@@ -76,7 +77,7 @@ export const credentialOperations: Untagged[] = [
     operationId: 'moveUserCredentialToFirst',
     method: 'POST',
     path: '/admin/realms/{realm}/users/{user-id}/credentials/{credentialId}/moveToFirst',
-    summary: 'Put a credential first',
+    summary: 'Move a credential to the first position',
     permission: manage,
     event: false,
     responses: { ...done, ...refusals },
@@ -86,7 +87,7 @@ export const credentialOperations: Untagged[] = [
     operationId: 'moveUserCredentialAfter',
     method: 'POST',
     path: '/admin/realms/{realm}/users/{user-id}/credentials/{credentialId}/moveAfter/{newPreviousCredentialId}',
-    summary: 'Put a credential behind another one',
+    summary: 'Move a credential behind another credential',
     permission: manage,
     event: false,
     responses: { ...done, ...refusals },
@@ -98,7 +99,7 @@ export const credentialOperations: Untagged[] = [
     operationId: 'resetUserPassword',
     method: 'PUT',
     path: '/admin/realms/{realm}/users/{user-id}/reset-password',
-    summary: 'Give a user a password',
+    summary: 'Reset the password of a user',
     permission: manage,
     event: { type, operation: 'ACTION' },
     body: password,
@@ -117,7 +118,7 @@ export const credentialOperations: Untagged[] = [
     operationId: 'removeUserTotp',
     method: 'PUT',
     path: '/admin/realms/{realm}/users/{user-id}/remove-totp',
-    summary: 'Take the one-time codes from a user',
+    summary: 'Remove the OTP credentials of a user',
     permission: manage,
     event: { type, operation: 'ACTION' },
     responses: { ...done, ...refusals },
@@ -127,7 +128,7 @@ export const credentialOperations: Untagged[] = [
     operationId: 'disableUserCredentialTypes',
     method: 'PUT',
     path: '/admin/realms/{realm}/users/{user-id}/disable-credential-types',
-    summary: 'Switch off credentials that a user store keeps, of which there is none',
+    summary: 'Disable credential types of a user storage provider',
     permission: manage,
     event: false,
     body: { schema: types, description: 'the kinds of credentials' },
@@ -141,7 +142,7 @@ export const credentialOperations: Untagged[] = [
     operationId: 'listUserStorageCredentialTypes',
     method: 'GET',
     path: '/admin/realms/{realm}/users/{user-id}/configured-user-storage-credential-types',
-    summary: 'List the kinds of credentials that a user store keeps, of which there is none',
+    summary: 'List the credential types of a user storage provider',
     permission: view,
     responses: { 200: { description: 'The kinds.', schema: types }, ...refusals },
     handle: reading(async (context, call) => {

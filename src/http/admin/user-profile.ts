@@ -1,10 +1,11 @@
 import type * as z from 'zod'
 import type { UserProfile } from '../../kinds/user-profile.ts'
 import { profileMetadata, profileSchema } from '../../kinds/user-profile.ts'
-import { getProfile, getProfileMetadata, replaceProfile } from '../../service/resources/user-profile.ts'
+import { getProfile, getProfileMetadata, replaceProfile } from '../../service/admin-api/users/user-profile.ts'
 import type { BodyForm } from '../body.ts'
 import { recordEvent } from '../event.ts'
-import { type Operation, param, reading, tagged } from '../operation.ts'
+import { reading } from '../handlers.ts'
+import { type Operation, param, tagged } from '../operation.ts'
 import { badRequest, components, refusals } from '../responses.ts'
 
 components.add(profileSchema, { id: 'UPConfig' })
@@ -31,7 +32,7 @@ export const userProfileOperations: Operation[] = tagged('Users', [
     operationId: 'getUserProfile',
     method: 'GET',
     path: '/admin/realms/{realm}/users/profile',
-    summary: 'Get what is known of people',
+    summary: 'Get the user profile configuration',
     permission: 'view-profile',
     responses: { ...answer, ...refusals },
     handle: reading(getProfile),
@@ -40,7 +41,7 @@ export const userProfileOperations: Operation[] = tagged('Users', [
     operationId: 'updateUserProfile',
     method: 'PUT',
     path: '/admin/realms/{realm}/users/profile',
-    summary: 'Replace what is known of people',
+    summary: 'Update the user profile configuration',
     permission: 'manage-realm',
     event: 'USER_PROFILE',
     body,
@@ -58,7 +59,7 @@ export const userProfileOperations: Operation[] = tagged('Users', [
     operationId: 'getUserProfileMetadata',
     method: 'GET',
     path: '/admin/realms/{realm}/users/profile/metadata',
-    summary: 'Get what an administrator who makes a person is asked for',
+    summary: 'Get the user profile metadata',
     permission: 'view-profile',
     responses: { 200: { description: 'What is asked for.', schema: profileMetadata }, ...refusals },
     handle: reading(getProfileMetadata),

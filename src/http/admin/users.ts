@@ -2,23 +2,25 @@ import * as z from 'zod'
 import { objectOf } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/kind.ts'
-import type { Context } from '../../service/context.ts'
-import { prepareCredentials } from '../../service/credentials.ts'
-import { listConsents, revokeConsent } from '../../service/resources/consents.ts'
-import { addIdentity, listIdentities, removeIdentity } from '../../service/resources/federated-identities.ts'
-import { countGroupsOf, listGroupsOf, listMembers, setMembership } from '../../service/resources/user-groups.ts'
-import { countAll, getUser, listUnmanagedAttributes, passwordsFor, users } from '../../service/resources/users.ts'
-import type { BodyForm } from '../body.ts'
-import { bodyBehind, type Call, creating, type Operation, param, reading, tagged, writing } from '../operation.ts'
+import { listConsents, revokeConsent } from '../../service/admin-api/users/consents.ts'
+import { addIdentity, listIdentities, removeIdentity } from '../../service/admin-api/users/federated-identities.ts'
+import { countGroupsOf, listGroupsOf, listMembers, setMembership } from '../../service/admin-api/users/user-groups.ts'
+import { countAll, getUser, listUnmanagedAttributes, passwordsFor, users } from '../../service/admin-api/users/users.ts'
+import type { Context } from '../../service/context/context.ts'
+import { prepareCredentials } from '../../service/users/credentials.ts'
+import { type BodyForm, objectBody } from '../body.ts'
+import { creating, reading, writing } from '../handlers.ts'
+import { bodyBehind, type Call, type Operation, operationId, param, tagged } from '../operation.ts'
 import { page, queryFlag } from '../query.ts'
-import { badRequest, done, many, refusals, taken } from '../responses.ts'
+import { badRequest, done, made, many, one, refusals, taken } from '../responses.ts'
 import { collection } from '../shapes/collection.ts'
 import { credentialOperations } from './user-credentials.ts'
 
 const kind = kinds.user
 const { view, search, manage } = users
 
-const [list, create, get, replace, remove] = collection(users, '/admin/realms/{realm}/users', '{user-id}')
+const USERS = '/admin/realms/{realm}/users'
+const USER = `${USERS}/{user-id}`
 
 const filters = z.object({
   search: z
@@ -39,6 +41,11 @@ const filters = z.object({
   q: z.string().optional().describe('Attributes to look for: name:value, separated by spaces.'),
 })
 const brief = queryFlag.describe('Whether names and state are enough.')
+const { list, remove } = collection(users, {
+  path: USERS,
+  item: '{user-id}',
+  query: filters.extend({ briefRepresentation: brief, ...page }),
+})
 const groupSearch = z.object({ search: z.string().optional().describe('Part of the name, in any case.') })
 
 const number = z.int().describe('How many there are.')
@@ -62,9 +69,16 @@ const user = (call: Call) => param(call, 'user-id')
 /** Users, the groups that they belong to, their accounts elsewhere, and what they let clients learn. */
 export const userOperations: Operation[] = [
   ...tagged('Users', [
-    { ...list!, query: filters.extend({ briefRepresentation: brief, ...page }) },
+    list,
     {
-      ...create!,
+      operationId: operationId('create', USERS),
+      method: 'POST',
+      path: USERS,
+      summary: `Create: ${kind.title}`,
+      permission: manage,
+      event: kind.events.type,
+      body: objectBody(kind),
+      responses: { ...made, ...refusals, ...badRequest },
       async handle(call) {
         const body = await prepared(call, {})
         return creating((context) => users.create(context, {}, body))(call)
@@ -81,25 +95,37 @@ export const userOperations: Operation[] = [
       handle: reading((context, call) => countAll(context, call.query)),
     },
     {
-      ...get!,
+      operationId: operationId('get', USER),
+      method: 'GET',
+      path: USER,
+      summary: `Get: ${kind.title}`,
+      permission: view,
       query: z.object({
         userProfileMetadata: queryFlag.describe('Whether to say what the profile knows of attributes.'),
       }),
+      responses: { ...one(kind), ...refusals },
       handle: reading((context, call) => getUser(context, { id: user(call) }, call.query.userProfileMetadata === true)),
     },
     {
-      ...replace!,
+      operationId: operationId('update', USER),
+      method: 'PUT',
+      path: USER,
+      summary: `Update: ${kind.title}`,
+      permission: manage,
+      event: kind.events.type,
+      body: objectBody(kind),
+      responses: { ...done, ...refusals, ...badRequest },
       async handle(call) {
         const body = await prepared(call, { id: user(call) })
         return writing((context) => users.replace(context, { id: user(call) }, body))(call)
       },
     },
-    remove!,
+    remove,
     {
       operationId: 'listUnmanagedAttributes',
       method: 'GET',
       path: '/admin/realms/{realm}/users/{user-id}/unmanagedAttributes',
-      summary: 'List the attributes of a user that the profile does not know',
+      summary: 'List the unmanaged attributes of a user',
       permission: view,
       responses: { 200: { description: 'The attributes.', schema: kind.fields.attributes!.schema }, ...refusals },
       handle: reading((context, call) => listUnmanagedAttributes(context, user(call))),
@@ -109,7 +135,7 @@ export const userOperations: Operation[] = [
       operationId: 'listUserGroups',
       method: 'GET',
       path: '/admin/realms/{realm}/users/{user-id}/groups',
-      summary: 'List the groups that a user belongs to',
+      summary: 'List the groups of a user',
       permission: view,
       query: groupSearch.extend({
         briefRepresentation: queryFlag.describe(
@@ -124,7 +150,7 @@ export const userOperations: Operation[] = [
       operationId: 'countUserGroups',
       method: 'GET',
       path: '/admin/realms/{realm}/users/{user-id}/groups/count',
-      summary: 'Count the groups that a user belongs to',
+      summary: 'Count the groups of a user',
       permission: view,
       query: groupSearch,
       responses: { 200: { description: 'The number.', schema: count }, ...refusals },
@@ -134,7 +160,7 @@ export const userOperations: Operation[] = [
       operationId: 'joinGroup',
       method: 'PUT',
       path: '/admin/realms/{realm}/users/{user-id}/groups/{groupId}',
-      summary: 'Let a user belong to a group',
+      summary: 'Add a user to a group',
       permission: manage,
       event: { type: 'GROUP_MEMBERSHIP', operation: 'CREATE' },
       responses: { ...done, ...refusals },
@@ -144,7 +170,7 @@ export const userOperations: Operation[] = [
       operationId: 'leaveGroup',
       method: 'DELETE',
       path: '/admin/realms/{realm}/users/{user-id}/groups/{groupId}',
-      summary: 'Let a user belong to a group no more',
+      summary: 'Remove a user from a group',
       permission: manage,
       event: 'GROUP_MEMBERSHIP',
       responses: { ...done, ...refusals },
@@ -154,7 +180,7 @@ export const userOperations: Operation[] = [
       operationId: 'listFederatedIdentities',
       method: 'GET',
       path: '/admin/realms/{realm}/users/{user-id}/federated-identity',
-      summary: 'List the accounts of a user at identity providers',
+      summary: 'List the federated identities of a user',
       permission: view,
       responses: { 200: { description: 'The accounts.', schema: identities.schema }, ...refusals },
       handle: reading((context, call) => listIdentities(context, user(call))),
@@ -163,7 +189,7 @@ export const userOperations: Operation[] = [
       operationId: 'addFederatedIdentity',
       method: 'POST',
       path: '/admin/realms/{realm}/users/{user-id}/federated-identity/{provider}',
-      summary: 'Note an account of a user at an identity provider',
+      summary: 'Link a user to an account of an identity provider (federated identity)',
       permission: manage,
       event: kind.events.type,
       body: identity,
@@ -177,7 +203,7 @@ export const userOperations: Operation[] = [
       operationId: 'removeFederatedIdentity',
       method: 'DELETE',
       path: '/admin/realms/{realm}/users/{user-id}/federated-identity/{provider}',
-      summary: 'Forget the account of a user at an identity provider',
+      summary: 'Unlink a user from an identity provider (federated identity)',
       permission: manage,
       event: kind.events.type,
       responses: { ...done, ...refusals },
@@ -187,7 +213,7 @@ export const userOperations: Operation[] = [
       operationId: 'listUserConsents',
       method: 'GET',
       path: '/admin/realms/{realm}/users/{user-id}/consents',
-      summary: 'List what a user lets clients learn',
+      summary: 'List the consents of a user',
       permission: view,
       responses: { 200: { description: 'The consents, by client.', schema: consents }, ...refusals },
       handle: reading((context, call) => listConsents(context, user(call))),
@@ -196,7 +222,7 @@ export const userOperations: Operation[] = [
       operationId: 'revokeUserConsent',
       method: 'DELETE',
       path: '/admin/realms/{realm}/users/{user-id}/consents/{client}',
-      summary: 'Take back what a user lets a client learn',
+      summary: 'Revoke the consent and offline tokens of a user for a client',
       permission: manage,
       event: { type: kind.events.type, operation: 'ACTION' },
       responses: { ...done, ...refusals },
@@ -208,7 +234,7 @@ export const userOperations: Operation[] = [
       operationId: 'listGroupMembers',
       method: 'GET',
       path: '/admin/realms/{realm}/groups/{group-id}/members',
-      summary: 'List the users who belong to a group',
+      summary: 'List the members of a group',
       permission: view,
       query: z.object({ briefRepresentation: brief, ...page }),
       responses: { ...many(kind), ...refusals },

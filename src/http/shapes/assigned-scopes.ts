@@ -2,9 +2,11 @@
 import * as z from 'zod'
 import type { EventType } from '../../kinds/admin-events.ts'
 import type { Representation } from '../../kinds/kind.ts'
-import type { Context, WriteContext } from '../../service/context.ts'
-import { type Call, operationId, param, reading, type Untagged, writing } from '../operation.ts'
+import type { Context, WriteContext } from '../../service/context/context.ts'
+import { reading, writing } from '../handlers.ts'
+import { type Call, operationId, param, type Untagged } from '../operation.ts'
 import { done, refusals, taken } from '../responses.ts'
+import { subjectOf, withArticle } from './subject.ts'
 
 /** What can be done with the client scopes that are assigned to something. */
 export interface AssignedScopes {
@@ -22,38 +24,40 @@ const assigned = z.array(
 )
 
 /** The operations on assigned client scopes under the path. `event`: what admin events say that they are about. */
-export function assignedScopes(scopes: AssignedScopes, path: string, event: EventType): Untagged[] {
+export function assignedScopes(scopes: AssignedScopes, path: string, event: EventType) {
   const item = `${path}/{clientScopeId}`
+  const type = path.endsWith('optional-client-scopes') ? 'optional' : 'default'
+  const subject = subjectOf(path)
   const scopeOf = (call: Call) => param(call, 'clientScopeId')
-  return [
-    {
+  return {
+    list: {
       operationId: operationId('list', path),
       method: 'GET',
       path,
-      summary: 'List the assigned client scopes',
+      summary: `List the ${type} client scopes of ${subject}`,
       permission: 'view-clients',
       responses: { 200: { description: 'The client scopes.', schema: assigned }, ...refusals },
       handle: reading((context, call) => scopes.list(context, call)),
     },
-    {
+    add: {
       operationId: operationId('add', item),
       method: 'PUT',
       path: item,
-      summary: 'Assign a client scope',
+      summary: `Add ${withArticle(type)} client scope to ${subject}`,
       permission: 'manage-clients',
       event: { type: event, operation: 'CREATE' },
       responses: { ...done, ...refusals, ...taken },
       handle: writing((context, call) => scopes.assign(context, call, scopeOf(call))),
     },
-    {
+    remove: {
       operationId: operationId('remove', item),
       method: 'DELETE',
       path: item,
-      summary: 'Assign a client scope no more',
+      summary: `Remove ${withArticle(type)} client scope from ${subject}`,
       permission: 'manage-clients',
       event,
       responses: { ...done, ...refusals },
       handle: writing((context, call) => scopes.remove(context, call, scopeOf(call))),
     },
-  ]
+  } satisfies Record<string, Untagged>
 }

@@ -1,82 +1,111 @@
 // List, make, read, replace and delete: the operations of a resource under one path.
+import type * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/kind.ts'
-import type { Context } from '../../service/context.ts'
-import type { Resource } from '../../service/resources/resource.ts'
+import type { Resource } from '../../service/admin-api/common/resource.ts'
+import type { Context } from '../../service/context/context.ts'
 import { objectBody } from '../body.ts'
-import {
-  bodyBehind,
-  type Call,
-  creating,
-  operationId,
-  param,
-  paramsOf,
-  reading,
-  type Untagged,
-  writing,
-} from '../operation.ts'
+import { creating, reading, writing } from '../handlers.ts'
+import { bodyBehind, type Call, type Operation, operationId, param, paramsOf, type Untagged } from '../operation.ts'
 import { badRequest, done, made, many, one, refusals } from '../responses.ts'
+import { withArticle } from './subject.ts'
 
-/** The operations of a resource: `path` of the list, and the parameter that names one object, as `{id}`. */
-export function collection(resource: Resource, path: string, item: string): Untagged[] {
+/** The operations of a resource. */
+export interface Collection {
+  readonly list: Untagged
+  readonly create: Untagged
+  readonly get: Untagged
+  readonly replace: Untagged
+  readonly remove: Untagged
+}
+
+/** The addresses of a collection, and facts of its operations that do not follow from its resource. */
+export interface CollectionFacts {
+  readonly path: string
+  /** The parameter that names one object, as `{id}`. */
+  readonly item: string
+  /** What the list can be narrowed by. */
+  readonly query?: z.ZodObject
+  /** Absent: the type of event of the kind. */
+  readonly event?: NonNullable<Operation['event']>
+  readonly yaml?: true
+  /** Responses of all operations, in the place of the usual ones. */
+  readonly responses?: Operation['responses']
+}
+
+/** Returns the operations of a resource under a path. */
+export function collection(resource: Resource, facts: CollectionFacts): Collection {
   const kind = kinds[resource.kind]
-  const [owner] = paramsOf(path).slice(1).reverse()
-  const place = (call: Call) => (owner === undefined ? {} : { owner: param(call, owner) })
-  const [name] = paramsOf(item) as [string]
-  const itemPlace = (call: Call) => ({ ...place(call), id: param(call, name) })
-  const bodyOf = async (context: Context, call: Call) => {
-    const at = { ...place(call), id: call.params[name] }
-    return (await bodyBehind(call, async () => resource.reach?.(context, at))) as Representation
-  }
-  const common = { permission: resource.manage, event: kind.events.type }
+  const { path, item, query, event = kind.events.type, yaml, responses } = facts
+  const { list, one: each, bodyOf } = callsOf(resource, facts)
+  const shared = { ...(yaml && { yaml }) }
+  const ofList = { ...shared, path }
+  const ofOne = { ...shared, path: `${path}/${item}` }
+  const changing = { permission: resource.manage, event }
   const body = objectBody(kind)
-  return [
-    {
+  return {
+    list: {
+      ...ofList,
       operationId: operationId('list', path),
       method: 'GET',
-      path,
-      summary: `List: ${kind.title}`,
+      summary: `List ${kind.title}s`,
       permission: resource.search ?? resource.view,
-      responses: { ...many(kind), ...refusals },
-      handle: reading((context, call) => resource.list(context, place(call), call.query)),
+      ...(query && { query }),
+      responses: { ...many(kind), ...refusals, ...responses },
+      handle: reading((context, call) => resource.list(context, list(call), call.query)),
     },
-    {
-      ...common,
+    create: {
+      ...ofList,
+      ...changing,
       operationId: operationId('create', path),
       method: 'POST',
-      path,
-      summary: `Create: ${kind.title}`,
+      summary: `Create ${withArticle(kind.title)}`,
       body,
-      responses: { ...made, ...refusals, ...badRequest },
-      handle: creating(async (context, call) => resource.create(context, place(call), await bodyOf(context, call))),
+      responses: { ...made, ...refusals, ...badRequest, ...responses },
+      handle: creating(async (context, call) => resource.create(context, list(call), await bodyOf(context, call))),
     },
-    {
-      operationId: operationId('get', `${path}/${item}`),
+    get: {
+      ...ofOne,
+      operationId: operationId('get', ofOne.path),
       method: 'GET',
-      path: `${path}/${item}`,
-      summary: `Get: ${kind.title}`,
+      summary: `Get ${withArticle(kind.title)}`,
       permission: resource.view,
-      responses: { ...one(kind), ...refusals },
-      handle: reading((context, call) => resource.get(context, itemPlace(call))),
+      responses: { ...one(kind), ...refusals, ...responses },
+      handle: reading((context, call) => resource.get(context, each(call))),
     },
-    {
-      ...common,
-      operationId: operationId('update', `${path}/${item}`),
+    replace: {
+      ...ofOne,
+      ...changing,
+      operationId: operationId('update', ofOne.path),
       method: 'PUT',
-      path: `${path}/${item}`,
-      summary: `Update: ${kind.title}`,
+      summary: `Update ${withArticle(kind.title)}`,
       body,
-      responses: { ...done, ...refusals, ...badRequest },
-      handle: writing(async (context, call) => resource.replace(context, itemPlace(call), await bodyOf(context, call))),
+      responses: { ...done, ...refusals, ...badRequest, ...responses },
+      handle: writing(async (context, call) => resource.replace(context, each(call), await bodyOf(context, call))),
     },
-    {
-      ...common,
-      operationId: operationId('delete', `${path}/${item}`),
+    remove: {
+      ...ofOne,
+      ...changing,
+      operationId: operationId('delete', ofOne.path),
       method: 'DELETE',
-      path: `${path}/${item}`,
-      summary: `Delete: ${kind.title}`,
-      responses: { ...done, ...refusals },
-      handle: writing((context, call) => resource.delete(context, itemPlace(call))),
+      summary: `Delete ${withArticle(kind.title)}`,
+      responses: { ...done, ...refusals, ...responses },
+      handle: writing((context, call) => resource.delete(context, each(call))),
     },
-  ]
+  }
+}
+
+/** Returns what a call names: the place of the list, the place of one object, and the body. */
+function callsOf(resource: Resource, { path, item }: CollectionFacts) {
+  const [owner] = paramsOf(path).slice(1).reverse()
+  const [name] = paramsOf(item) as [string]
+  const list = (call: Call) => (owner === undefined ? {} : { owner: param(call, owner) })
+  return {
+    list,
+    one: (call: Call) => ({ ...list(call), id: param(call, name) }),
+    bodyOf: async (context: Context, call: Call) => {
+      const place = { ...list(call), id: call.params[name] }
+      return (await bodyBehind(call, async () => resource.reach?.(context, place))) as Representation
+    },
+  }
 }

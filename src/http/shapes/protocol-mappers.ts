@@ -1,24 +1,25 @@
 // The operations on the protocol mappers of a client or of a client scope.
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/kind.ts'
-import type { protocolMappersOf } from '../../service/resources/protocol-mappers.ts'
+import type { protocolMappersOf } from '../../service/admin-api/clients/protocol-mappers.ts'
 import { listBody } from '../body.ts'
-import { bodyBehind, operationId, param, paramsOf, reading, type Untagged, writing } from '../operation.ts'
+import { reading, writing } from '../handlers.ts'
+import { bodyBehind, operationId, param, paramsOf, type Untagged } from '../operation.ts'
 import { badRequest, done, many, refusals } from '../responses.ts'
 import { collection } from './collection.ts'
 
 const kind = kinds.protocolMapper
 
 /** The operations on protocol mappers under `path`, which ends in `/protocol-mappers`. */
-export function protocolMappers(mappers: ReturnType<typeof protocolMappersOf>, path: string): Untagged[] {
+export function protocolMappers(mappers: ReturnType<typeof protocolMappersOf>, path: string) {
   const owner = paramsOf(path).at(-1)!
-  return [
-    ...collection(mappers, `${path}/models`, '{id}'),
-    {
+  return {
+    ...collection(mappers, { path: `${path}/models`, item: '{id}' }),
+    createAll: {
       operationId: operationId('create', `${path}/add-models`),
       method: 'POST',
       path: `${path}/add-models`,
-      summary: 'Create several protocol mappers; all or none',
+      summary: 'Create several protocol mappers at once',
       permission: mappers.manage,
       event: kind.events.type,
       body: listBody(kind),
@@ -29,7 +30,7 @@ export function protocolMappers(mappers: ReturnType<typeof protocolMappersOf>, p
         await mappers.createAll(context, id, bodies as Representation[])
       }),
     },
-    {
+    listOfProtocol: {
       operationId: operationId('list', `${path}/protocol/{protocol}`),
       method: 'GET',
       path: `${path}/protocol/{protocol}`,
@@ -41,5 +42,5 @@ export function protocolMappers(mappers: ReturnType<typeof protocolMappersOf>, p
         return all.filter(({ protocol }) => protocol === param(call, 'protocol'))
       }),
     },
-  ]
+  } satisfies Record<string, Untagged>
 }

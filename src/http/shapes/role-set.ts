@@ -3,7 +3,6 @@ import * as z from 'zod'
 import type { EventType } from '../../kinds/admin-events.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/kind.ts'
-import type { Context } from '../../service/context.ts'
 import {
   addRoles,
   listAll,
@@ -14,11 +13,14 @@ import {
   type Roles,
   reachRoles,
   removeRoles,
-} from '../../service/resources/role-sets.ts'
+} from '../../service/admin-api/roles/role-sets.ts'
+import type { Context } from '../../service/context/context.ts'
 import { listBody } from '../body.ts'
-import { bodyBehind, type Call, operationId, param, paramsOf, reading, type Untagged, writing } from '../operation.ts'
+import { reading, writing } from '../handlers.ts'
+import { bodyBehind, type Call, operationId, param, paramsOf, type Untagged } from '../operation.ts'
 import { queryFlag } from '../query.ts'
 import { badRequest, done, many, refusals, representationOf } from '../responses.ts'
+import { subjectOf } from './subject.ts'
 
 const kind = kinds.role
 const body = listBody(kind)
@@ -49,79 +51,80 @@ export function allRoles(set: RoleSet, path: string): Untagged {
     operationId: operationId('list', path),
     method: 'GET',
     path,
-    summary: 'List the roles by what they belong to',
+    summary: `Get all ${path.includes('scope-mappings') ? 'scope mappings' : 'role mappings'} of ${subjectOf(path)}`,
     permission: set.view,
     responses: { 200: { description: 'The roles.', schema: all }, ...refusals },
     handle: reading((context, call) => listAll(context, set, param(call, owner))),
   }
 }
 
+/** Returns Keycloak's terms for the roles under a path, for summaries. */
+function termsFor(path: string, client: string | undefined) {
+  const level = client ? 'client' : 'realm'
+  const mappings = `${level} ${path.includes('scope-mappings') ? 'scope' : 'role'} mappings`
+  return { level, mappings, subject: subjectOf(path) }
+}
+
 /**
  * The operations on the roles of a set under the path: those of the client that its last parameter names, or, where it has
  * none, those of the realm. `event`: what admin events say that they are about.
  */
-export function roleSet(set: RoleSet, path: string, event: EventType): Untagged[] {
+export function roleSet(set: RoleSet, path: string, event: EventType) {
   const [, owner, client] = paramsOf(path) as [string, string, string?]
+  const { level, mappings, subject } = termsFor(path, client)
   const at = (call: Call): Roles => ({ owner: param(call, owner), ...(client && { client: param(call, client) }) })
   // What a client has is shown to who may view clients.
   const view = client && set.view !== 'view-clients' ? ([set.view, 'view-clients'] as const) : set.view
   const bodyOf = (context: Context, call: Call) => bodyBehind(call, () => reachRoles(context, set, at(call)))
-  return [
-    {
+  const reads = { method: 'GET', responses: { ...many(kind), ...refusals } } as const
+  const changes = { path, permission: set.manage, event, responses: { ...done, ...refusals, ...badRequest } }
+  return {
+    list: {
+      ...reads,
       operationId: operationId('list', path),
-      method: 'GET',
       path,
-      summary: 'List the roles that are there themselves',
+      summary: `List ${mappings} of ${subject}`,
       permission: view,
-      responses: { ...many(kind), ...refusals },
       handle: reading((context, call) => listOwn(context, set, at(call))),
     },
-    {
+    listAvailable: {
+      ...reads,
       operationId: operationId('list', `${path}/available`),
-      method: 'GET',
       path: `${path}/available`,
-      summary: 'List the roles that are not there themselves',
+      summary: `List available ${level} roles for the ${mappings} of ${subject}`,
       permission: set.view,
-      responses: { ...many(kind), ...refusals },
       handle: reading((context, call) => listAvailable(context, set, at(call))),
     },
-    {
+    listEffective: {
+      ...reads,
       operationId: operationId('list', `${path}/composite`),
-      method: 'GET',
       path: `${path}/composite`,
-      summary: 'List the roles that are in effect, with what they contain',
+      summary: `List effective ${level} roles of the ${mappings} of ${subject}`,
       permission: view,
       query: brief,
-      responses: { ...many(kind), ...refusals },
       handle: reading((context, call) =>
         listEffective(context, set, at(call), call.query.briefRepresentation !== false),
       ),
     },
-    {
+    add: {
+      ...changes,
       operationId: operationId('add', path),
       method: 'POST',
-      path,
-      summary: 'Add roles',
-      permission: set.manage,
-      event,
+      summary: `Add ${mappings} to ${subject}`,
       body,
-      responses: { ...done, ...refusals, ...badRequest },
       handle: writing(async (context, call) =>
         addRoles(context, set, at(call), (await bodyOf(context, call)) as Representation[]),
       ),
     },
-    {
+    remove: {
+      ...changes,
       operationId: operationId('remove', path),
       method: 'DELETE',
-      path,
-      summary: 'Take roles away; without a body all of them',
-      permission: set.manage,
-      event,
+      summary: `Remove ${mappings} from ${subject}; without a body all of them`,
       body: { ...body, optional: true },
-      responses: { ...done, ...refusals, ...badRequest },
       handle: writing(async (context, call) =>
         removeRoles(context, set, at(call), (await bodyOf(context, call)) as Representation[] | undefined),
       ),
     },
-  ]
+  } satisfies Record<string, Untagged>
 }

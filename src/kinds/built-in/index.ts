@@ -1,4 +1,6 @@
 // What the reference server gives to a new realm, recorded from it: as data, cut into objects once.
+import { adminPermissionsClient, permissionScopes, permissionTypes } from '../admin-permissions.ts'
+import { client } from '../client.ts'
 import type { Key, Representation } from '../kind.ts'
 import { splitTree, type TreeObject } from '../tree.ts'
 import adminClient from './admin-client.json' with { type: 'json' }
@@ -36,6 +38,25 @@ export function builtInObjects(realm: string): TreeObject[] {
 /** The client in master, with its roles, through which a realm is administered. */
 export function adminClientObjects(realm: string): TreeObject[] {
   return instantiate(adminTemplate, realm)
+}
+
+/** The client that comes with the switch of a realm for permissions of administrators, with the scopes and resources that it always has. */
+export function adminPermissionsObjects(): TreeObject[] {
+  const representation = { ...client.defaults(adminPermissionsClient), ...adminPermissionsClient }
+  return splitTree({
+    realm: ANY_REALM,
+    clients: [
+      {
+        ...representation,
+        authorizationScopes: permissionScopes.map((name) => ({ name })),
+        authorizationResources: Object.entries(permissionTypes).map(([name, { scopes }]) => ({
+          name,
+          type: name,
+          scopes: [...scopes],
+        })),
+      },
+    ],
+  }).slice(1)
 }
 
 /** Whether a new realm of that name has an object with that key. */
@@ -78,7 +99,7 @@ function instantiate(text: string, realm: string): TreeObject[] {
 /** The template of a realm: what every realm has, and what this sort of realm has besides or instead. */
 function template(own: Own): string {
   const { settings, clients = [], components = [], roles, authenticationFlows } = own
-  const common = everyRealm as unknown as Representation & {
+  const common = everyRealm as Representation & {
     roles: Groups
     clients: object[]
     components: object[]
@@ -102,7 +123,7 @@ function template(own: Own): string {
     authenticatorConfig: common.authenticatorConfig,
     requiredActions: common.requiredActions,
   }
-  return JSON.stringify(splitTree(tree as unknown as Representation))
+  return JSON.stringify(splitTree(tree as Representation))
 }
 
 interface Own {

@@ -9,22 +9,27 @@ import {
   type JWTVerifyGetKey,
 } from 'jose'
 import { fetchText } from '../../lib/fetch-text.ts'
-import { readCertificate } from '../../service/key-reading.ts'
-import type { LiveObject } from '../../service/live.ts'
+import type { Outbound } from '../../lib/outbound.ts'
+import type { LiveObject } from '../../service/objects/live.ts'
+import { readCertificate } from '../../service/realms/key-reading.ts'
 
 /** Key sets of other servers, by address: jose keeps each for ten minutes, and asks for an unknown key twice a minute at most. */
-const fetched = new Map<string, JWTVerifyGetKey>()
+let fetched = new WeakMap<Outbound, Map<string, JWTVerifyGetKey>>()
+
+/** Milliseconds for which a server that did not give its keys is not asked again: anybody can send an assertion. */
+const PAUSE = 30_000
 
 /** Forgets what was fetched from other servers. */
 export function forgetFetchedKeys(): void {
-  fetched.clear()
+  fetched = new WeakMap()
 }
 
 /** What finds the key of an assertion. It may fetch: not to be called inside a transaction. */
-export function keysOfClient({ representation }: LiveObject): JWTVerifyGetKey {
+export function keysOfClient(outbound: Outbound, { representation }: LiveObject): JWTVerifyGetKey {
   const attributes = (representation.attributes ?? {}) as Record<string, string | undefined>
   const jwksUrl = attributes['jwks.url']
-  if (attributes['use.jwks.url'] === 'true' && jwksUrl) return remote(resolved(jwksUrl, representation.rootUrl))
+  if (attributes['use.jwks.url'] === 'true' && jwksUrl)
+    return remote(outbound, resolved(jwksUrl, representation.rootUrl))
   if (attributes['use.jwks.string'] === 'true') return local(attributes['jwks.string'])
   return single(attributes['jwt.credential.certificate'], attributes['jwt.credential.public.key'])
 }
@@ -34,11 +39,13 @@ function resolved(address: string, rootUrl: unknown): string {
   return address.startsWith('/') ? `${rootUrl ?? ''}${address}` : address
 }
 
-function remote(address: string): JWTVerifyGetKey {
+function remote(outbound: Outbound, address: string): JWTVerifyGetKey {
   const url = URL.parse(address)
   if (!url) return none
-  const known = fetched.get(url.href) ?? createRemoteJWKSet(url, { [customFetch]: readJson })
-  fetched.set(url.href, known)
+  const sets = fetched.get(outbound) ?? new Map<string, JWTVerifyGetKey>()
+  fetched.set(outbound, sets)
+  const known = sets.get(url.href) ?? createRemoteJWKSet(url, { [customFetch]: reader(outbound) })
+  sets.set(url.href, known)
   return async (header, token) => {
     try {
       return await known(header, token)
@@ -50,7 +57,19 @@ function remote(address: string): JWTVerifyGetKey {
   }
 }
 
-const readJson = async (url: string) => new Response(await fetchText(url))
+/** Fetches a key set; a failure counts for a while. */
+function reader(outbound: Outbound) {
+  let failed: { readonly error: unknown; readonly at: number } | undefined
+  return async (url: string) => {
+    if (failed && Date.now() - failed.at < PAUSE) throw failed.error
+    try {
+      return new Response(await fetchText(outbound, url))
+    } catch (error) {
+      failed = { error, at: Date.now() }
+      throw error
+    }
+  }
+}
 
 function local(text: string | undefined): JWTVerifyGetKey {
   try {

@@ -1,6 +1,6 @@
 // An assertion that a client signs with its secret. OpenID Connect Core, section 9: client_secret_jwt.
 import { compactVerify, errors } from 'jose'
-import { SECRET_ALGORITHMS } from '../algorithms.ts'
+import { SECRET_ALGORITHMS } from '../../kinds/key-providers.ts'
 import { OAuthError } from '../oauth-error.ts'
 import { byAssertion, type VerifySignature } from './assertion.ts'
 import type { Method } from './method.ts'

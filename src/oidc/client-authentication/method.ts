@@ -1,9 +1,11 @@
 // What the ways have in common in which clients prove who they are.
-import type { LiveObject } from '../../service/live.ts'
-import type { Service } from '../../service/service.ts'
-import type { EventNotes } from '../events.ts'
+
+import type { Service } from '../../service/context/service.ts'
+import type { Transport } from '../../service/context/transport.ts'
+import type { LiveObject } from '../../service/objects/live.ts'
+import type { EventNotes } from '../call.ts'
 import { OAuthError } from '../oauth-error.ts'
-import type { TokenRealm, Transport } from '../realm.ts'
+import type { TokenRealm } from '../realm.ts'
 
 /** What a request of a client says: its form, its Authorization header, and how it came. */
 export interface TokenRequest extends Transport {

@@ -1,6 +1,7 @@
 // Client credentials: a client's token for itself. RFC 6749, section 4.4.
-import { findAccountOf } from '../../service/login.ts'
-import { SYSTEM } from '../../service/service.ts'
+
+import { SYSTEM } from '../../service/context/service.ts'
+import { findAccountOf } from '../../service/login/login.ts'
 import { OAuthError } from '../oauth-error.ts'
 import { grantedScopes } from '../scopes.ts'
 import type { Grant } from './grant.ts'

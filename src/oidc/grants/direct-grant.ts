@@ -1,8 +1,12 @@
 // Who the person is whose name and password a client sends: as the flow of the realm for it demands.
-import { findById, type StoredUser } from '../../service/login.ts'
-import { SYSTEM } from '../../service/service.ts'
-import { type Login, LoginError, type LoginState } from '../login/login.ts'
+
+import { SYSTEM } from '../../service/context/service.ts'
+import type { StoredUser } from '../../service/context/store-types.ts'
+import { findById } from '../../service/login/login.ts'
+import type { Login } from '../login/login.ts'
+import { LoginError } from '../login/login-error.ts'
 import { authenticate } from '../login/machine.ts'
+import type { LoginState } from '../login/state.ts'
 import { OAuthError } from '../oauth-error.ts'
 import type { GrantCall } from './grant.ts'
 

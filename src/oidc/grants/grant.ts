@@ -1,8 +1,8 @@
 // What grants have in common: what they are given, and what they give.
-import type { StoredUser } from '../../service/login.ts'
-import type { Service } from '../../service/service.ts'
-import type { ClientSession, UserSession } from '../../service/sessions.ts'
-import type { ClientCall } from '../client-call.ts'
+
+import type { Service } from '../../service/context/service.ts'
+import type { ClientSession, StoredUser, UserSession } from '../../service/context/store-types.ts'
+import type { ClientCall } from '../call.ts'
 
 /** A token request of a client that has proved itself. */
 export interface GrantCall extends ClientCall {

@@ -1,9 +1,9 @@
 // Resource owner password credentials. RFC 6749, section 4.3.
 
 import { secondsOf } from '../../lib/seconds.ts'
-import { forgetFailures } from '../../service/lockout.ts'
-import { SYSTEM } from '../../service/service.ts'
-import { joinSession, startSession } from '../../service/sessions.ts'
+import { SYSTEM } from '../../service/context/service.ts'
+import { joinSession, startSession } from '../../service/login/sessions.ts'
+import { forgetFailures } from '../../service/users/lockout.ts'
 import { consentTo, mustAsk } from '../consents.ts'
 import { OAuthError } from '../oauth-error.ts'
 import { demandOffline, grantedScopes, OFFLINE } from '../scopes.ts'

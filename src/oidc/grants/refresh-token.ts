@@ -1,11 +1,12 @@
 // Refresh tokens, with rotation and detection of reuse. RFC 6749, section 6; RFC 9700, section 4.14.
 import type { Representation } from '../../kinds/kind.ts'
 import { secondsOf } from '../../lib/seconds.ts'
-import { findById, type StoredUser } from '../../service/login.ts'
-import { SYSTEM } from '../../service/service.ts'
-import { findGoingOn, leaveSessions, refreshSession } from '../../service/sessions.ts'
-import { timesUsed } from '../../service/single-use.ts'
-import { stillHas } from '../../service/standing.ts'
+import { SYSTEM } from '../../service/context/service.ts'
+import { timesUsed } from '../../service/context/single-use.ts'
+import type { StoredUser } from '../../service/context/store-types.ts'
+import { findById } from '../../service/login/login.ts'
+import { findGoingOn, leaveSessions, refreshSession } from '../../service/login/sessions.ts'
+import { stillHas } from '../../service/login/standing.ts'
 import { OAuthError } from '../oauth-error.ts'
 import { grantedScopes, scopesWithin, withDefaults } from '../scopes.ts'
 import { partEnd } from '../token-response.ts'
@@ -20,10 +21,17 @@ export const byRefreshToken: Grant = async ({ service, realm, client, form, note
   const asked = await service.read(SYSTEM, realm, (context) => grantedScopes(context, client, form.scope))
   const verified = await verifyToken(service, form.refresh_token, ['Refresh', 'Offline'])
   if (verified?.realm.number !== realm.number) throw refuse('Invalid refresh token')
-  const { sub, azp, sid = '', iat = 0, jti = '', exp, typ, scope } = verified.claims
-  if (azp !== client.key[0]) throw refuse("Invalid refresh token. Token client and authorized client don't match")
+  const { claims, issuedTo } = verified
+  const { sub, iat = 0, jti = '', exp, typ, scope } = claims
+  const sid = issuedTo.session ?? ''
+  if (issuedTo.client !== client.id)
+    throw refuse("Invalid refresh token. Token client and authorized client don't match")
   notes.session = sid
-  Object.assign(notes.details, { refresh_token_id: jti, refresh_token_type: typ, refresh_token_sub: sub })
+  Object.assign(notes.details, {
+    refresh_token_id: jti,
+    refresh_token_type: typ,
+    refresh_token_sub: sub as string | undefined,
+  })
   const offline = typ === 'Offline'
   const lasting = wordsOf(scope)
 

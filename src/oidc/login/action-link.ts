@@ -1,16 +1,19 @@
 // The way back of a link from a mail: with the log-in that it belongs to, or as an errand of its own, which logs nobody in.
-import { type ActionToken, useActionToken } from '../../service/action-tokens.ts'
-import { changeOwnAccount } from '../../service/own-account.ts'
-import { type Service, SYSTEM } from '../../service/service.ts'
-import { readActionToken, type VoidLink } from '../action-tokens.ts'
+
+import { type Service, SYSTEM } from '../../service/context/service.ts'
+import { changeOwnAccount } from '../../service/login/own-account.ts'
+import type { ActionToken } from '../../service/messages/action-tokens.ts'
+import { readActionToken, takeActionToken, type VoidLink } from '../action-tokens.ts'
 import { confirmLinkPage } from '../pages/actions.ts'
 import { infoPage } from '../pages/messages.ts'
 import type { BrowserAnswer, BrowserRequest } from './browser.ts'
-import { goOn, type Kept } from './go-on.ts'
-import { identify, LoginError, type LoginState } from './login.ts'
+import { bodyOf, goOn, type Kept, stateOf } from './go-on.ts'
+import { identify } from './login.ts'
+import { LoginError } from './login-error.ts'
 import { demandBrowserClient } from './parameters.ts'
 import { show } from './respond.ts'
-import { findClient, newTab } from './start.ts'
+import { demandReset, findClient, newTab } from './start.ts'
+import { freshState, type LoginState } from './state.ts'
 import { findTab, openTab } from './tab.ts'
 import { type Visit, visit } from './visit.ts'
 
@@ -54,7 +57,7 @@ function belongs({ body: { user, notes } }: Kept, { typ, sub, jti }: ActionToken
 async function verifyEmail(here: Visit, token: ActionToken, kept: Kept | undefined): Promise<BrowserAnswer> {
   const { service, realm } = here
   await service.write(SYSTEM, realm.name, async (context) => {
-    demandUnused(await useActionToken(context, token))
+    demandGood(await takeActionToken(context, token))
     await changeOwnAccount(context, token.sub, { emailVerified: true }, ['VERIFY_EMAIL'])
   })
   const details = { email: token.eml }
@@ -67,8 +70,9 @@ async function verifyEmail(here: Visit, token: ActionToken, kept: Kept | undefin
 /** Goes on with the log-in; in another browser begins one that ends with a message. */
 async function goOnWith(here: Visit, token: ActionToken, kept: Kept | undefined): Promise<BrowserAnswer> {
   const { service, realm, request } = here
-  await service.runtime(SYSTEM, realm, async (context) => demandUnused(await useActionToken(context, token)))
   const reset = token.typ === 'reset-credentials'
+  if (reset) demandReset(here)
+  await service.runtime(SYSTEM, realm, async (context) => demandGood(await takeActionToken(context, token)))
   const execution = request.query.get('execution')
   const done: LoginState['done'] = reset && execution !== null ? { [execution]: 'success' } : {}
   const next = {
@@ -93,14 +97,11 @@ async function errand(
   return newTab(here, client, { ...next, parameters })
 }
 
-async function resume(here: Visit, kept: Kept, next: Partial<LoginState>) {
-  const login = await openTab(here, {
-    ...kept,
-    body: { ...kept.body, ...JSON.parse(JSON.stringify(next)), info: null },
-  })
-  return { login, tab: kept, cookies: [] }
+async function resume(here: Visit, kept: Kept, next: Pick<LoginState, 'binding'> & Partial<LoginState>) {
+  const body = bodyOf({ ...freshState(next.binding, stateOf(kept)), ...next })
+  return { login: await openTab(here, { ...kept, body }), tab: kept, cookies: [] }
 }
 
-function demandUnused(first: boolean): void {
-  if (!first) throw new LoginError(...words.used)
+function demandGood(why: VoidLink | undefined): void {
+  if (why !== undefined) throw new LoginError(...words[why])
 }

@@ -1,7 +1,7 @@
 // The cookies of log-ins. Names that scripts of applications depend on are the reference server's.
 import { createHash, randomBytes } from 'node:crypto'
 import type { Cookie } from '../../lib/cookies.ts'
-import { isSealed, type Vault } from '../../service/vault.ts'
+import { isSealed, type Vault } from '../../service/context/vault.ts'
 import type { BrowserRequest } from './browser.ts'
 
 /** Which browser is about to log in. */
@@ -36,6 +36,9 @@ export function noCookie(request: Pick<BrowserRequest, 'base' | 'realm'>, name: 
 
 /** A secret that nobody guesses. */
 export const newSecret = (): string => randomBytes(32).toString('base64url')
+
+/** Whether a browser's text looks like a secret of this server. */
+export const isSecret = (text: string): boolean => /^[\w-]{43}$/.test(text)
 
 /** Under what a secret is kept that a browser holds: who reads the store cannot use it. */
 export const idOf = (secret: string): string => createHash('sha256').update(secret).digest('base64url')

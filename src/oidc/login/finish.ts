@@ -1,9 +1,9 @@
 // The end of a log-in: a session, the client's part of it, and a code with which the application fetches its tokens.
 
 import { secondsOf } from '../../lib/seconds.ts'
-import { type AuthenticationSession, endLogin } from '../../service/authentication-sessions.ts'
-import type { RuntimeContext } from '../../service/context.ts'
-import { forgetFailures } from '../../service/lockout.ts'
+import type { RuntimeContext } from '../../service/context/context.ts'
+import type { AuthenticationSession, UserSession } from '../../service/context/store-types.ts'
+import { endLogin } from '../../service/login/authentication-sessions.ts'
 import {
   findGoingOn,
   joinSession,
@@ -11,9 +11,9 @@ import {
   type PartBody,
   renewSession,
   startSession,
-  type UserSession,
-} from '../../service/sessions.ts'
-import { recordUserEvent } from '../../service/user-events.ts'
+} from '../../service/login/sessions.ts'
+import { recordUserEvent } from '../../service/messages/user-events.ts'
+import { forgetFailures } from '../../service/users/lockout.ts'
 import { issueCode } from '../grants/authorization-code.ts'
 import { wordsOf } from '../grants/grant.ts'
 import { infoPage } from '../pages/messages.ts'
@@ -25,6 +25,7 @@ import { CONSENT } from './consent.ts'
 import { noCookie, RESTART } from './cookies.ts'
 import { findSso, identityCookies } from './identity.ts'
 import { type Login, noting, personOf } from './login.ts'
+import { LoginError } from './login-error.ts'
 import { respond, show } from './respond.ts'
 import { detailsOf } from './told.ts'
 
@@ -33,33 +34,15 @@ export async function finish(
   login: Login,
   kept: AuthenticationSession | undefined,
 ): Promise<BrowserAnswer | undefined> {
-  const { service, request, realm, client, state } = login
-  const { parameters } = state
+  const { realm, client, state } = login
   if (state.notes.errand !== undefined) return endErrand(login, kept)
   const before = await findSso(login)
   const done = await noting(login, async (context) => {
     if (kept && !(await endLogin(context, kept))) return undefined
-    const { used: shown } = state
-    if (shown.length) await forgetFailures(context, realm.settings, personOf(login).live, shown.includes('otp'))
+    const { used } = state
+    if (used.length) await forgetFailures(context, realm.settings, personOf(login).live, used.includes('otp'))
     const session = await sessionOf(context, login, before?.user === state.user ? before : undefined)
-    const offline = wordsOf(parameters.scope).includes(OFFLINE) && (await mayGoOffline(context, client, session.user))
-    const used = offline ? await startSession(context, { ...beginning(login), id: session.id, offline }) : session
-    const part = partOf(login)
-    await joinSession(context, session, client.id, part)
-    if (offline) await joinSession(context, used, client.id, part)
-    const { redirectUri, nonce, codeChallenge, codeChallengeMethod } = parameters
-    const code = await issueCode(context, realm.settings, {
-      session: session.id,
-      offline,
-      client: client.id,
-      scope: parameters.scope,
-      redirectUri,
-      ...(nonce !== undefined && { nonce }),
-      ...(codeChallenge !== undefined && {
-        codeChallenge,
-        codeChallengeMethod: codeChallengeMethod === 'S256' ? 'S256' : 'plain',
-      }),
-    })
+    const code = await codeFor(context, login, session)
     recordUserEvent(context, {
       type: 'LOGIN',
       client: client.key[0],
@@ -75,8 +58,39 @@ export async function finish(
     })
     return { session, code }
   })
-  if (!done) return undefined
-  const { session, code } = done
+  return done && respondWith(login, done)
+}
+
+/** Lets the client take part in the session, and returns the code with which it fetches its tokens. */
+async function codeFor(context: RuntimeContext, login: Login, session: UserSession): Promise<string> {
+  const { realm, client } = login
+  const { scope, redirectUri, nonce, codeChallenge, codeChallengeMethod } = login.state.parameters
+  const part = partOf(login)
+  const offline = wordsOf(scope).includes(OFFLINE) && (await mayGoOffline(context, client, session.user))
+  const used = offline ? await startSession(context, { ...beginning(login), id: session.id, offline }) : session
+  await joinSession(context, session, client.id, part)
+  if (offline) await joinSession(context, used, client.id, part)
+  return issueCode(context, realm.settings, {
+    session: session.id,
+    offline,
+    client: client.id,
+    scope,
+    redirectUri,
+    ...(nonce !== undefined && { nonce }),
+    ...(codeChallenge !== undefined && {
+      codeChallenge,
+      codeChallengeMethod: codeChallengeMethod === 'S256' ? 'S256' : 'plain',
+    }),
+  })
+}
+
+/** Answers the application with its code, and the browser with the cookies of the session. */
+async function respondWith(
+  login: Login,
+  { session, code }: { session: UserSession; code: string },
+): Promise<BrowserAnswer> {
+  const { service, request, realm, client, state } = login
+  const { parameters } = state
   const attributes = (client.representation.attributes ?? {}) as Record<string, string>
   const { idle, max } = lifespanOf(realm.settings, session)
   return respond(
@@ -111,6 +125,10 @@ async function endErrand(login: Login, kept: AuthenticationSession | undefined):
 async function sessionOf(context: RuntimeContext, login: Login, before: UserSession | undefined): Promise<UserSession> {
   const { state, realm } = login
   const found = before && (await findGoingOn(context, realm.settings, { id: before.id, offline: false, lock: true }))
+  // Who has shown nothing but a session is logged in as long as that goes on.
+  if (state.session !== undefined && found?.id !== state.session) {
+    throw new LoginError('staleCodeMessage', 'user_session_not_found')
+  }
   if (!found) return startSession(context, beginning(login))
   return renewSession(context, found, state.session === undefined ? beginning(login).body : found.body)
 }

@@ -1,14 +1,17 @@
 // A log-in goes on: its next page is shown, or it ends.
 import type { Cookie } from '../../lib/cookies.ts'
-import { type AuthenticationSession, beginLogin, keepLogin } from '../../service/authentication-sessions.ts'
+import type { AuthenticationSession } from '../../service/context/store-types.ts'
+import { beginLogin, keepLogin, moveLogins } from '../../service/login/authentication-sessions.ts'
 import type { BrowserAnswer, BrowserRequest } from './browser.ts'
 import { CONSENT } from './consent.ts'
+import { AUTH_SESSION, cookie, idOf, newSecret } from './cookies.ts'
 import { finish } from './finish.ts'
 import { wishesOf } from './language.ts'
-import { type Login, type LoginState, noting } from './login.ts'
+import { type Login, noting } from './login.ts'
 import { nextPage } from './machine.ts'
 import { Refused } from './parameters.ts'
 import { goTo, show } from './respond.ts'
+import type { LoginState } from './state.ts'
 
 /** A log-in as it is kept; not kept yet while nobody was asked anything. */
 export type Kept = AuthenticationSession & { readonly fresh?: true }
@@ -26,14 +29,22 @@ export async function goOn(login: Login, kept: Kept, cookies: readonly Cookie[] 
   const time = Number(realm.settings.accessCodeLifespanUserAction ?? 300) * 1000
   const expiresAt = isAuthenticated(state) ? new Date(realm.now.getTime() + time) : kept.expiresAt
   const now = { ...kept, expiresAt, body: bodyOf(state) }
+  const secret = hasProved(kept, state) ? newSecret() : undefined
   const alone = await noting(login, async (context) => {
-    if (!kept.fresh) return keepLogin(context, now)
-    await beginLogin(context, now)
+    const renewed = secret === undefined ? now : { ...now, id: idOf(secret) }
+    if (kept.fresh) await beginLogin(context, renewed)
+    else if (!(await keepLogin(context, kept, renewed))) return false
+    if (secret !== undefined) await moveLogins(context, kept.id, renewed.id)
     return true
   })
-  if (!alone || request.form) return goTo(addressOf(request, kept), cookies)
+  if (!alone) return goTo(addressOf(request, kept), cookies)
+  const toKeep =
+    secret === undefined
+      ? cookies
+      : [...cookies.filter(({ name }) => name !== AUTH_SESSION), cookie(request, AUTH_SESSION, secret)]
+  if (request.form) return goTo(addressOf(request, kept), toKeep)
   return show(login, asked.page, {
-    cookies,
+    cookies: toKeep,
     self: addressOf(request, kept),
     action: addressOf(request, kept, pageOf(state), { session_code: kept.code, execution: state.asked ?? '' }),
     address: (page) => addressOf(request, kept, page),
@@ -47,6 +58,12 @@ export async function goOn(login: Login, kept: Kept, cookies: readonly Cookie[] 
 /** What is kept of a log-in. */
 export const bodyOf = (state: LoginState): Kept['body'] => JSON.parse(JSON.stringify(state))
 
+/** Returns the state of a log-in that is kept. */
+export function stateOf({ body }: Pick<Kept, 'body'>): LoginState {
+  const entries = Object.entries(structuredClone(body)).filter(([, value]) => value !== null)
+  return Object.fromEntries(entries) as unknown as LoginState
+}
+
 /** The address of a page of the log-in. Keycloak: what its parameters are called. */
 export function addressOf(
   { base, realm }: BrowserRequest,
@@ -56,6 +73,19 @@ export function addressOf(
 ): string {
   const query = new URLSearchParams({ ...besides, client_id: String(body.client), tab_id: tab })
   return `${base}/realms/${encodeURIComponent(realm)}/login-actions/${page}?${query}`
+}
+
+/** Whether the browser has shown more of whose it is than when the log-in was kept: who planted its cookie must not go on. */
+function hasProved({ body, fresh }: Kept, state: LoginState): boolean {
+  if (state.user === undefined) return false
+  const before = stateOf({ body })
+  const steps = ({ done }: LoginState) => Object.keys(done).length
+  return (
+    fresh === true ||
+    state.user !== before.user ||
+    steps(state) !== steps(before) ||
+    isAuthenticated(state) !== isAuthenticated(before)
+  )
 }
 
 /** Whether the flow is done: what follows are duties and consent. */

@@ -1,8 +1,9 @@
 // Who is logged in in a browser: a sealed cookie names the session, and the session says the rest.
 
 import type { Cookie } from '../../lib/cookies.ts'
-import { type Service, SYSTEM } from '../../service/service.ts'
-import { findGoingOn, type UserSession } from '../../service/sessions.ts'
+import { type Service, SYSTEM } from '../../service/context/service.ts'
+import type { UserSession } from '../../service/context/store-types.ts'
+import { findGoingOn } from '../../service/login/sessions.ts'
 import type { TokenRealm } from '../realm.ts'
 import type { BrowserRequest } from './browser.ts'
 import { cookie, IDENTITY, noCookie, openFor, SESSION, sealFor, sessionMark } from './cookies.ts'

@@ -1,10 +1,11 @@
 // Links that people get by mail on the way of a log-in.
-import { type ActionTokenType, newActionToken, userLifespan } from '../../service/action-tokens.ts'
-import type { Template } from '../../service/mail.ts'
-import { mailServerOf } from '../../service/mail-server.ts'
-import { send } from '../../service/outbox.ts'
-import { recordUserEvent } from '../../service/user-events.ts'
-import { type Login, LoginError, noting, type Person } from './login.ts'
+import { type ActionTokenType, newActionToken, userLifespan } from '../../service/messages/action-tokens.ts'
+import type { Template } from '../../service/messages/mail.ts'
+import { mailServerOf } from '../../service/messages/mail-server.ts'
+import { send } from '../../service/messages/outbox.ts'
+import { recordUserEvent } from '../../service/messages/user-events.ts'
+import { type Login, noting, type Person } from './login.ts'
+import { LoginError } from './login-error.ts'
 
 const templates = {
   'verify-email': 'emailVerification',

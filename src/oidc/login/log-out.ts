@@ -1,18 +1,20 @@
 // Log-out with a browser. OpenID Connect RP-Initiated Logout 1.0, Front-Channel Logout 1.0.
-import type { LiveObject } from '../../service/live.ts'
-import { type Service, SYSTEM } from '../../service/service.ts'
-import { type EndedPart, endSessions } from '../../service/sessions.ts'
+
+import { type Service, SYSTEM } from '../../service/context/service.ts'
+import type { EndedPart } from '../../service/context/store-types.ts'
+import { endSessions } from '../../service/login/sessions.ts'
+import type { LiveObject } from '../../service/objects/live.ts'
 import { loggedOutPage } from '../pages/logged-out.ts'
 import { infoPage, logoutPage } from '../pages/messages.ts'
 import { issuerOf } from '../realm.ts'
 import { isRegistered } from '../redirect-uris.ts'
-import { verifySignature } from '../tokens.ts'
+import { type IssuedTo, verifySignature } from '../tokens.ts'
 import type { BrowserAnswer, BrowserRequest } from './browser.ts'
 import { openFor, sealFor } from './cookies.ts'
 import { findSso, noIdentityCookies } from './identity.ts'
-import { LoginError } from './login.ts'
+import { LoginError } from './login-error.ts'
 import { goTo, show } from './respond.ts'
-import { findClient } from './start.ts'
+import { findClient, findClientById } from './start.ts'
 import { type Visit, visit } from './visit.ts'
 
 /** What is asked before a log-out, sealed into the page: which session, and where to go on. */
@@ -30,10 +32,12 @@ export function logOut(service: Service, request: BrowserRequest): Promise<Brows
   return visit(service, request, async (here) => {
     here.type = 'LOGOUT'
     const hint = await readHint(here, query.get('id_token_hint'))
-    const name = query.get('client_id') ?? hint?.client
+    const stated = query.get('client_id')
+    const client = stated === null ? hint && (await findClientById(here, hint.client)) : await findClient(here, stated)
+    const name = client?.key[0] ?? stated ?? undefined
     here.client = name
-    if (hint && name !== hint.client) throw new LoginError('invalidParameterMessage', 'invalid_client', ['client_id'])
-    const client = name === undefined ? undefined : await findClient(here, name)
+    if (hint && stated !== null && client?.id !== hint.client)
+      throw new LoginError('invalidParameterMessage', 'invalid_client', ['client_id'])
     const goal = goalOf(client, query)
     const session = await findSso(here)
     if (session && hint?.session !== session.id) {
@@ -75,15 +79,12 @@ async function end(here: Visit, session: string | undefined, goal: string | unde
   return goal === undefined ? show(here, infoPage('successLogout'), { cookies }) : goTo(goal, cookies)
 }
 
-/** Whose ID token it is, also when its time is over. Throws where the realm did not sign it. */
-async function readHint(
-  { service, realm }: Visit,
-  token: string | null,
-): Promise<{ readonly client: string | undefined; readonly session: string | undefined } | undefined> {
+/** To whom the ID token was issued, also when its time is over. Throws where the realm did not sign it. */
+async function readHint({ service, realm }: Visit, token: string | null): Promise<IssuedTo | undefined> {
   if (token === null) return undefined
-  const claims = await verifySignature(service, realm, token)
-  if (claims?.typ !== 'ID') throw new LoginError('invalidParameterMessage', 'invalid_token', ['id_token_hint'])
-  return { client: claims.azp, session: claims.sid }
+  const hint = await verifySignature(service, realm, token)
+  if (hint?.claims.typ !== 'ID') throw new LoginError('invalidParameterMessage', 'invalid_token', ['id_token_hint'])
+  return hint.issuedTo
 }
 
 /** Where the browser goes on. Throws where the client did not say so. Keycloak: `+` stands for the redirect URIs. */

@@ -1,19 +1,16 @@
 // A log-in on its way: what is known of it between two forms, and what steps may do with it.
 import type { Representation } from '../../kinds/kind.ts'
-import type { Context, RuntimeContext } from '../../service/context.ts'
-import { credentialsOf } from '../../service/credentials.ts'
-import { Refusal } from '../../service/errors.ts'
-import { type LiveObject, listObjects } from '../../service/live.ts'
-import type { Caller, Service } from '../../service/service.ts'
-import type { UserEvent } from '../../service/user-events.ts'
+import type { Context, RuntimeContext, UserEvent } from '../../service/context/context.ts'
+import type { Caller, Service } from '../../service/context/service.ts'
+import { type LiveObject, listObjects } from '../../service/objects/live.ts'
+import { credentialsOf } from '../../service/users/credentials.ts'
 import type { Page } from '../pages/view.ts'
 import type { TokenRealm } from '../realm.ts'
 import type { BrowserRequest } from './browser.ts'
 import type { Outcome, Step } from './flow.ts'
-import type { LoginState, Problem } from './state.ts'
+import { LoginError } from './login-error.ts'
+import { type Binding, freshState, type LoginState, type Problem } from './state.ts'
 import { detailsOf } from './told.ts'
-
-export type { LoginState, Problem } from './state.ts'
 
 /** Who logs in, with the secrets of their credentials opened. */
 export interface Person {
@@ -53,21 +50,6 @@ export interface Authenticator {
 
 /** The fields of a form. */
 export type Form = Readonly<Record<string, string>>
-
-/** A log-in that cannot go on: a text by its key for the person, and the reference server's word for the event. */
-export class LoginError extends Refusal {
-  readonly key: string
-  readonly error: string
-  readonly about: readonly (string | number)[]
-  readonly status: number
-  constructor(key: string, error: string, about: readonly (string | number)[] = [], status = 400) {
-    super(key)
-    this.key = key
-    this.error = error
-    this.about = about
-    this.status = status
-  }
-}
 
 /** Who acts on the pages: the person, as far as they are known. */
 export function callerOf({ realm, client, person, request }: Login): Caller {
@@ -120,8 +102,19 @@ export async function findPerson(context: Context, id: string): Promise<Person |
   return { live, credentials: (await credentialsOf(context, [live])).get(id) ?? [] }
 }
 
-/** Says whose log-in it is. */
+/** Starts the log-in again: its user is not known, and nothing that was shown so far counts. */
+export function startAgain(login: Login, binding: Binding): void {
+  const { state } = login
+  const fresh = freshState(binding, state)
+  for (const field of Object.keys(state)) delete (state as Partial<LoginState>)[field as keyof LoginState]
+  Object.assign(state, fresh)
+  login.person = undefined
+}
+
+/** Sets the user of the log-in. What another user has shown before does not count for this one. */
 export async function identify(login: Login, id: string): Promise<void> {
+  const { user, binding } = login.state
+  if (user !== undefined && user !== id) startAgain(login, binding)
   login.person = await reading(login, (context) => findPerson(context, id))
   login.state.user = id
 }

@@ -5,10 +5,12 @@ import { answerAction, nextAction } from './actions/index.ts'
 import { holds, isCondition } from './authenticators/conditions.ts'
 import { authenticatorFor } from './authenticators/index.ts'
 import { insistsOnLevel, levelOf, levelReached, requestedLevel } from './authenticators/level.ts'
+import { demandOwnPassword } from './authenticators/organization.ts'
 import { unexecuted } from './authenticators/unexecuted.ts'
 import { CONSENT, consent } from './consent.ts'
 import { findStep, type Outcome, type Step, walk } from './flow.ts'
-import { type Asked, type Form, type Login, LoginError, tell, typeOf } from './login.ts'
+import { type Asked, type Form, type Login, personOf, tell, typeOf } from './login.ts'
+import { LoginError } from './login-error.ts'
 import { Refused } from './parameters.ts'
 import { refuse } from './refuse.ts'
 import { flowOf } from './steps.ts'
@@ -22,9 +24,12 @@ export async function nextPage(login: Login): Promise<Asked | undefined> {
     if (insistsOnLevel(login) && (levelOf(login) ?? 1) < (requestedLevel(login) ?? 0)) {
       throw new Refused(state.parameters, 'access_denied', 'Authentication requirements not fulfilled')
     }
+    await demandOwnPassword(login)
+    demandCreated(login)
     state.notes.authenticated = 'true'
     state.asked = undefined
   }
+  demandEnabled(login)
   // Who came by a link of a mail is logged in nowhere: no application learns of them.
   return (await nextAction(login)) ?? (state.notes.errand === undefined ? consent.next(login) : undefined)
 }
@@ -39,8 +44,20 @@ export async function authenticate(login: Login): Promise<Asked | undefined> {
   })
   if (typeof outcome === 'object') return outcome
   if (outcome === 'attempted' || !login.person) throw new LoginError('invalidUserMessage', 'invalid_user_credentials')
-  if (login.person.live.representation.enabled !== true) throw new LoginError('accountDisabledMessage', 'user_disabled')
+  demandEnabled(login)
   return undefined
+}
+
+/** Throws where a sign-up ends with a user whom none of its steps has created: a flow that only asks for a name is no log-in. */
+function demandCreated({ state, person }: Login): void {
+  if (state.binding !== 'registration' || state.notes.created === person?.live.id) return
+  throw new LoginError('unsupportedStepMessage', 'generic_authentication_error', ['registration-user-creation'])
+}
+
+/** Throws where the user may not log in: also one who was disabled between two pages. */
+function demandEnabled(login: Login): void {
+  const { enabled } = personOf(login).live.representation
+  if (enabled !== true) throw new LoginError('accountDisabledMessage', 'user_disabled')
 }
 
 /** Reads the answer to what was asked last; what is wrong with it stays in the state, for the page. */

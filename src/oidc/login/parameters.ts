@@ -1,29 +1,11 @@
 // What an application asks for when it sends a browser to log in, and what is refused: on a page where the application
 // cannot be trusted with the answer, otherwise in the answer to it.
 import type { Representation } from '../../kinds/kind.ts'
-import type { LiveObject } from '../../service/live.ts'
+import type { LiveObject } from '../../service/objects/live.ts'
 import { isRegistered } from '../redirect-uris.ts'
-import { LoginError } from './login.ts'
+import { LoginError } from './login-error.ts'
 import { type ResponseMode, responseModes } from './response.ts'
-
-/** What was asked for, checked. */
-export interface Parameters {
-  readonly redirectUri: string
-  readonly responseMode: ResponseMode
-  readonly scope: string
-  readonly state?: string
-  readonly nonce?: string
-  readonly codeChallenge?: string
-  readonly codeChallengeMethod?: string
-  readonly prompt: readonly string[]
-  readonly maxAge?: number
-  readonly loginHint?: string
-  readonly acrValues?: string
-  readonly claims?: string
-  readonly action?: string
-  readonly providerHint?: string
-  readonly languages?: string
-}
+import type { Parameters } from './state.ts'
 
 /** An answer to the application that says no. `event` is the reference server's word for it where that differs. */
 export class Refused extends Error {
@@ -42,8 +24,11 @@ export class Refused extends Error {
 
 /** An S256 challenge is as long as its hash; a plain one is its verifier (RFC 7636). */
 const CHALLENGE = /^[A-Za-z0-9\-._~]{43,128}$/
-/** What a request may say at most of each of these. */
+/** Keycloak: how many characters a parameter of a request has at most; a longer hint is ignored. */
 const LONGEST = 4000
+const LONGEST_HINT = 255
+/** How many characters all of them have: no longer address gets through the usual proxies. */
+const LONGEST_REQUEST = 8 * 1024
 
 /** Throws unless the client exists and may send browsers here. */
 export function demandBrowserClient(client: LiveObject | undefined): asserts client is LiveObject {
@@ -82,7 +67,9 @@ export function readParameters(client: Representation, query: URLSearchParams, r
   const invalid = (name: string) => refuse('invalid_request', `Invalid parameter: ${name}`)
 
   if (new Set(query.keys()).size < query.size) throw refuse('invalid_request', 'duplicated parameter')
-  if ([...query.values()].some((value) => value.length > LONGEST)) throw refuse('invalid_request')
+  const lengths = [...query.values()].map(({ length }) => length)
+  if (lengths.some((length) => length > LONGEST)) throw refuse('invalid_request')
+  if (lengths.reduce((sum, length) => sum + length, 0) > LONGEST_REQUEST) throw refuse('invalid_request')
   if (type === undefined) throw missing('response_type')
   if (!type.split(' ').every((word) => ['code', 'token', 'id_token', 'none'].includes(word))) {
     throw refuse('unsupported_response_type', undefined, 'invalid_request')
@@ -109,7 +96,7 @@ export function readParameters(client: Representation, query: URLSearchParams, r
     ...proof,
     ...texts({
       nonce: one('nonce'),
-      loginHint: one('login_hint'),
+      loginHint: (one('login_hint')?.length ?? 0) > LONGEST_HINT ? undefined : one('login_hint'),
       acrValues: one('acr_values'),
       claims: one('claims'),
       action: one('kc_action'),

@@ -1,16 +1,18 @@
 // What people say of themselves: which fields a form has by the profile of the realm, and what is wrong with what was typed.
-import type { FlatFields } from '../../kinds/compare.ts'
+import { type FlatFields, foldTexts } from '../../kinds/compare.ts'
 import type { Json } from '../../kinds/fields.ts'
+import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/kind.ts'
 import type { ProfileAttribute, UserProfile } from '../../kinds/user-profile.ts'
-import { ServiceError } from '../../service/errors.ts'
-import type { LiveObject } from '../../service/live.ts'
-import { profileOf } from '../../service/profile.ts'
-import { isChangeable, isNeeded, isSeen, problemsOf } from '../../service/user-profile.ts'
+import { ServiceError } from '../../service/context/errors.ts'
+import type { LiveObject } from '../../service/objects/live.ts'
+import { profileOf } from '../../service/users/profile.ts'
+import { isChangeable, isNeeded, isSeen, problemsOf } from '../../service/users/user-profile.ts'
 import { wordsOf } from '../grants/grant.ts'
 import type { ProfileField } from '../pages/profile.ts'
 import { languageFor, wishesOf } from './language.ts'
-import { type Form, type Login, type Problem, reading } from './login.ts'
+import { type Form, type Login, reading } from './login.ts'
+import type { Problem } from './state.ts'
 
 /** Fields of accounts; everything else is an attribute. */
 const OWN: readonly string[] = ['username', 'email', 'firstName', 'lastName']
@@ -62,9 +64,7 @@ export function readProfile(
   const set = Object.fromEntries(
     Object.entries(values).map(([name, value]) => [OWN.includes(name) ? name : `attributes.${name}`, value]),
   )
-  // Nobody has shown yet that a new address is theirs.
-  const moved = live && 'email' in set && set.email !== (live.representation.email ?? null)
-  return { set: { ...set, ...(moved && { emailVerified: false }) } }
+  return { set: foldTexts(kinds.user, set) }
 }
 
 /** Whether what is kept of a person fits the profile. */
@@ -88,11 +88,11 @@ export function problemFrom(error: unknown, profile: UserProfile): Problem {
   }
   const [field, ...about] = (error.all?.[0] ?? error).params ?? []
   if (typeof field !== 'string') throw error
-  return { key: (error.all?.[0] ?? error).message, about: [labelOf(profile, field), ...about], field }
+  return { key: (error.all?.[0] ?? error).message, about: [{ name: labelOf(profile, field) }, ...about], field }
 }
 
 function needed(profile: UserProfile, field: string): Problem {
-  return { key: 'error-user-attribute-required', about: [labelOf(profile, field)], field }
+  return { key: 'error-user-attribute-required', about: [{ name: labelOf(profile, field) }], field }
 }
 
 function labelOf({ attributes }: UserProfile, name: string): string {

@@ -1,6 +1,7 @@
 // Answers to browsers: pages, and what applications are told.
 import type { Cookie } from '../../lib/cookies.ts'
-import { type Service, SYSTEM } from '../../service/service.ts'
+import { asHeader } from '../../lib/header-value.ts'
+import { type Service, SYSTEM } from '../../service/context/service.ts'
 import { languagesOf, textsFor } from '../pages/localize.ts'
 import { formPostPage } from '../pages/messages.ts'
 import { documentOf, type Page, type View } from '../pages/view.ts'
@@ -57,7 +58,7 @@ export async function show(place: Place, page: Page, within: Within = {}): Promi
     headers: {
       ...securityHeaders(settings, frames),
       'cache-control': 'no-store, must-revalidate, max-age=0',
-      'content-language': language,
+      'content-language': asHeader(language),
     },
   }
 }

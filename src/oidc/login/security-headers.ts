@@ -1,5 +1,6 @@
 // What the realm's settings say of its pages to browsers: whether they may be framed, and the like.
 import type { Representation } from '../../kinds/kind.ts'
+import { isHeaderValue } from '../../lib/header-value.ts'
 
 /** Keycloak: the names that the settings have for them. */
 const NAMES: Readonly<Record<string, string>> = {
@@ -21,5 +22,7 @@ export function securityHeaders(
   const origins = frames.map((address) => new URL(address).origin)
   const policy = stated.contentSecurityPolicy?.replace(/frame-src/, ['frame-src', ...origins].join(' '))
   const all: Record<string, string> = { ...stated, ...(policy !== undefined && { contentSecurityPolicy: policy }) }
-  return Object.fromEntries(Object.entries(NAMES).map(([setting, header]) => [header, all[setting] ?? '']))
+  // A value that no header holds was kept by an earlier version: the page is shown without it.
+  const sendable = (text = '') => (isHeaderValue(text) ? text : '')
+  return Object.fromEntries(Object.entries(NAMES).map(([setting, header]) => [header, sendable(all[setting])]))
 }

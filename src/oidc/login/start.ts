@@ -1,13 +1,16 @@
 // A log-in begins: where an application sends a browser.
-import { type LiveObject, listObjects } from '../../service/live.ts'
-import { type Service, SYSTEM } from '../../service/service.ts'
+
+import { type Service, SYSTEM } from '../../service/context/service.ts'
+import { type LiveObject, listObjects } from '../../service/objects/live.ts'
 import { OAuthError } from '../oauth-error.ts'
 import { grantedScopes } from '../scopes.ts'
 import type { BrowserAnswer, BrowserRequest } from './browser.ts'
-import { AUTH_SESSION, cookie, idOf, newSecret, RESTART, sealFor } from './cookies.ts'
+import { AUTH_SESSION, cookie, idOf, isSecret, newSecret, RESTART, sealFor } from './cookies.ts'
 import { bodyOf, goOn, type Kept } from './go-on.ts'
-import { type Login, LoginError, type LoginState } from './login.ts'
-import { demandBrowserClient, type Parameters, Refused, readParameters, redirectUriOf } from './parameters.ts'
+import type { Login } from './login.ts'
+import { LoginError } from './login-error.ts'
+import { demandBrowserClient, Refused, readParameters, redirectUriOf } from './parameters.ts'
+import { freshState, type LoginState, type Parameters } from './state.ts'
 import { type Visit, visit } from './visit.ts'
 
 /** Browsers keep cookies of 4 kB: a request that is longer cannot begin anew by itself. */
@@ -51,9 +54,10 @@ export function newTab(
   begun: Pick<LoginState, 'binding' | 'parameters'> & Partial<LoginState>,
 ) {
   const { service, request, realm } = here
-  const nothing = { client: client.key[0]!, done: {}, used: [], actions: [], ended: [], notes: {} }
-  const state: LoginState = { ...nothing, ...begun }
-  const secret = request.cookies.get(AUTH_SESSION) || newSecret()
+  const { binding, parameters } = begun
+  const state: LoginState = { ...freshState(binding, { client: client.key[0]!, parameters }), ...begun }
+  const before = request.cookies.get(AUTH_SESSION) ?? ''
+  const secret = isSecret(before) ? before : newSecret()
   const lifespan = Number(realm.settings.accessCodeLifespanLogin ?? 1800) * 1000
   const tab: Kept = {
     id: idOf(secret),
@@ -71,6 +75,12 @@ export function newTab(
 /** The client of that name. */
 export async function findClient({ service, realm }: Visit, name: string): Promise<LiveObject | undefined> {
   const found = await service.read(SYSTEM, realm, (context) => listObjects(context, 'client', { keys: [[name]] }))
+  return found[0]
+}
+
+/** The client with that id. */
+export async function findClientById({ service, realm }: Visit, id: string): Promise<LiveObject | undefined> {
+  const found = await service.read(SYSTEM, realm, (context) => listObjects(context, 'client', { ids: [id] }))
   return found[0]
 }
 

@@ -1,13 +1,45 @@
 // What is kept of a log-in between two forms.
 import type { SessionFacts } from '../mappers/mapper.ts'
-import type { Levels } from './authenticators/level.ts'
-import type { Parameters } from './parameters.ts'
-import type { Binding } from './steps.ts'
+import type { About } from '../pages/view.ts'
+import type { ResponseMode } from './response.ts'
+
+/** What a flow is for, and the setting of the realm that names it. */
+export const bindings = {
+  browser: 'browserFlow',
+  registration: 'registrationFlow',
+  resetCredentials: 'resetCredentialsFlow',
+  directGrant: 'directGrantFlow',
+} as const
+
+/** What a flow is for. */
+export type Binding = keyof typeof bindings
+
+/** What the application asks for, checked. */
+export interface Parameters {
+  readonly redirectUri: string
+  readonly responseMode: ResponseMode
+  readonly scope: string
+  readonly state?: string
+  readonly nonce?: string
+  readonly codeChallenge?: string
+  readonly codeChallengeMethod?: string
+  readonly prompt: readonly string[]
+  readonly maxAge?: number
+  readonly loginHint?: string
+  readonly acrValues?: string
+  readonly claims?: string
+  readonly action?: string
+  readonly providerHint?: string
+  readonly languages?: string
+}
+
+/** When each level was reached, in seconds since 1970; kept with the session. */
+export type Levels = Readonly<Record<string, number>>
 
 /** What is wrong with an answer: a text by its key, and the field that it is about. */
 export interface Problem {
   readonly key: string
-  readonly about?: readonly (string | number | null)[]
+  readonly about?: readonly About[]
   readonly field?: string
   /** The reference server's word for the event; absent: nobody is told. `user`: whose log-in it was to be, by id. */
   readonly error?: string
@@ -49,4 +81,22 @@ export interface LoginState {
   values?: Record<string, string> | undefined
   /** The language that was chosen on a page. */
   locale?: string | undefined
+}
+
+/** What a log-in keeps when it starts again: everything else is about the user who went before. */
+export type KeptState = Pick<LoginState, 'client' | 'parameters' | 'locale'>
+
+/** Returns the state of a log-in whose user is not known yet, and of which no step is done. */
+export function freshState(binding: Binding, { client, parameters, locale }: KeptState): LoginState {
+  return {
+    binding,
+    client,
+    parameters,
+    ...(locale && { locale }),
+    done: {},
+    used: [],
+    actions: [],
+    ended: [],
+    notes: {},
+  }
 }

@@ -1,6 +1,7 @@
 // Keycloak: a page in a hidden frame, of which applications ask by message whether the session of their token goes on.
-import { listObjects } from '../../service/live.ts'
-import { type Service, SYSTEM } from '../../service/service.ts'
+
+import { type Service, SYSTEM } from '../../service/context/service.ts'
+import { listObjects } from '../../service/objects/live.ts'
 import { openRealm } from '../realm.ts'
 import { isAllowed, webOrigins } from '../web-origins.ts'
 import { SESSION } from './cookies.ts'

@@ -1,21 +1,11 @@
 // The flows of a realm as trees of steps.
 import type { Representation } from '../../kinds/kind.ts'
-import { listFlows } from '../../service/authentication-executions.ts'
-import type { Context } from '../../service/context.ts'
-import { listObjects } from '../../service/live.ts'
+import type { Context } from '../../service/context/context.ts'
+import { listObjects } from '../../service/objects/live.ts'
+import { listFlows } from '../../service/realms/authentication-executions.ts'
 import type { Step } from './flow.ts'
 import { type Login, reading } from './login.ts'
-
-/** What a flow is for, and the setting of the realm that names it. */
-export const bindings = {
-  browser: 'browserFlow',
-  registration: 'registrationFlow',
-  resetCredentials: 'resetCredentialsFlow',
-  directGrant: 'directGrantFlow',
-} as const
-
-/** What a flow is for. */
-export type Binding = keyof typeof bindings
+import { type Binding, bindings } from './state.ts'
 
 /** Keycloak: what clients call the flows that they may replace. */
 const overrides: Partial<Record<Binding, string>> = { browser: 'browser', directGrant: 'direct_grant' }

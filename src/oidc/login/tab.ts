@@ -1,18 +1,21 @@
 // A log-in in one tab of a browser: its forms are answered, each once.
 import type { Cookie } from '../../lib/cookies.ts'
-import { findLogin, takeLogin } from '../../service/authentication-sessions.ts'
-import { listObjects } from '../../service/live.ts'
-import { type Service, SYSTEM } from '../../service/service.ts'
-import { endSessions } from '../../service/sessions.ts'
+import { type Service, SYSTEM } from '../../service/context/service.ts'
+import { findLogin, takeLogin } from '../../service/login/authentication-sessions.ts'
+import { endSessions } from '../../service/login/sessions.ts'
+import { listObjects } from '../../service/objects/live.ts'
 import { languagesOf } from '../pages/localize.ts'
 import type { BrowserAnswer, BrowserRequest } from './browser.ts'
 import { AUTH_SESSION, cookie, idOf, LOCALE, newSecret, openFor, RESTART } from './cookies.ts'
-import { addressOf, goOn, type Kept } from './go-on.ts'
+import { addressOf, bodyOf, goOn, type Kept, stateOf } from './go-on.ts'
 import { findSso, noIdentityCookies } from './identity.ts'
-import { findPerson, type Login, LoginError, type LoginState } from './login.ts'
+import { findPerson, type Login } from './login.ts'
+import { LoginError } from './login-error.ts'
 import { answer } from './machine.ts'
+import { LONGEST_FIELD, refuse } from './refuse.ts'
 import { goTo } from './respond.ts'
 import { begin, demandRegistration, demandReset } from './start.ts'
+import { freshState } from './state.ts'
 import { type Visit, visit } from './visit.ts'
 
 /** A page of a log-in that is on its way, or the answer to it. */
@@ -28,8 +31,16 @@ export function continueLogin(service: Service, request: BrowserRequest): Promis
     const taken = await service.runtime(SYSTEM, request.realm, (context) => takeLogin(context, kept, code, newSecret()))
     if (!taken) return goTo(`${addressOf(request, kept)}&expired=true`)
     const login = await openTab(here, taken)
+    demandBinding(login)
     for (const said of ['problem', 'info', 'values'] as const) delete login.state[said]
-    await answer(login, request.form)
+    const long = Object.keys(request.form).find((name) => request.form![name]!.length > LONGEST_FIELD)
+    if (long === undefined) await answer(login, request.form)
+    else
+      refuse(login, request.form, {
+        key: 'error-invalid-length-too-long',
+        about: [long, '', LONGEST_FIELD],
+        field: long,
+      })
     return goOn(login, taken)
   })
 }
@@ -45,7 +56,7 @@ export function changeFlow(
     if (!kept) return beginAgain(here)
     if (binding === 'registration') demandRegistration(here)
     else demandReset(here)
-    const login = await openTab(here, { ...kept, body: { ...kept.body, binding, ...nothingYet } })
+    const login = await openTab(here, { ...kept, body: bodyOf(freshState(binding, stateOf(kept))) })
     return goOn(login, kept, chooseLanguage(login))
   })
 }
@@ -61,16 +72,10 @@ export function restartLogin(service: Service, request: BrowserRequest): Promise
         endSessions(context, { id: session.id, offline: false }),
       )
     }
-    const body = { ...kept.body, binding: 'browser', ...nothingYet, notes: { restarted: 'true' } }
+    const body = bodyOf({ ...freshState('browser', stateOf(kept)), notes: { restarted: 'true' } })
     const login = await openTab(here, { ...kept, body })
     return goOn(login, kept, noIdentityCookies(request))
   })
-}
-
-/** A log-in in which nobody has said anything. */
-const nothingYet = {
-  ...{ done: {}, methods: null, used: [], actions: [], ended: [], notes: {} },
-  ...{ user: null, username: null, credential: null, problem: null, info: null, values: null },
 }
 
 /** The log-in of the tab that the address names, in this browser. */
@@ -84,9 +89,7 @@ export async function findTab({ service, request }: Visit): Promise<Kept | undef
 /** The log-in as it is kept, with its person. Throws where its client may no longer be used. */
 export async function openTab(here: Visit, kept: Kept): Promise<Login> {
   const { service, request, realm } = here
-  const state = Object.fromEntries(
-    Object.entries(structuredClone(kept.body)).filter(([, value]) => value !== null),
-  ) as unknown as LoginState
+  const state = stateOf(kept)
   const login = await service.read(SYSTEM, request.realm, async (context): Promise<Login> => {
     const [client] = await listObjects(context, 'client', { keys: [[state.client]] })
     if (client?.representation.enabled !== true) throw new LoginError('clientDisabledMessage', 'client_disabled')
@@ -96,6 +99,13 @@ export async function openTab(here: Visit, kept: Kept): Promise<Login> {
   here.login = login
   here.client = state.client
   return login
+}
+
+/** Throws where the realm does not offer any more what the log-in is for. */
+function demandBinding({ state, realm }: Login): void {
+  if (state.notes.authenticated !== undefined) return
+  if (state.binding === 'registration') demandRegistration({ realm })
+  if (state.binding === 'resetCredentials') demandReset({ realm })
 }
 
 /** A log-in that is over begins as it began; who sends no cookie at all is told so. */
@@ -115,5 +125,5 @@ function chooseLanguage({ state, request, realm }: Login): Cookie[] {
   const chosen = request.query.get('kc_locale')
   if (chosen === null || !languagesOf(realm.settings).includes(chosen)) return []
   state.locale = chosen
-  return [cookie(request, LOCALE, chosen)]
+  return [cookie(request, LOCALE, encodeURIComponent(chosen))]
 }

@@ -1,12 +1,12 @@
 // What events say of a log-in, in the reference server's words.
 import type { Representation } from '../../kinds/kind.ts'
-import type { UserEvent } from '../../service/user-events.ts'
-import type { Login } from './login.ts'
+import type { UserEvent } from '../../service/context/context.ts'
+import type { LoginState } from './state.ts'
 
 type Details = NonNullable<UserEvent['details']>
 
 /** What is known by now: what the application asked for, who was typed in, and how far it has come. */
-export function detailsOf({ state }: Pick<Login, 'state'>): Details {
+export function detailsOf({ state }: { readonly state: LoginState }): Details {
   const { redirectUri, responseMode } = state.parameters
   const authenticated = state.notes.authenticated !== undefined
   // Keycloak: not of people who are new, and not once they had something to do.

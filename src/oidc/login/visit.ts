@@ -1,10 +1,12 @@
 // What every page of a log-in begins and ends with: the realm, and what becomes of a refusal.
-import type { Service } from '../../service/service.ts'
-import type { UserEvent } from '../../service/user-events.ts'
+
+import type { UserEvent } from '../../service/context/context.ts'
+import type { Service } from '../../service/context/service.ts'
 import { errorPage } from '../pages/messages.ts'
 import { cameSafely, findTokenRealm, issuerOf, type TokenRealm } from '../realm.ts'
 import type { BrowserAnswer, BrowserRequest } from './browser.ts'
-import { type Login, LoginError, tell, typeOf } from './login.ts'
+import { type Login, tell, typeOf } from './login.ts'
+import { LoginError } from './login-error.ts'
 import { Refused } from './parameters.ts'
 import { respond, show } from './respond.ts'
 

@@ -1,8 +1,9 @@
 // A mail as it leaves: subject, text and HTML, worded in its language.
 import { escaped } from '../../lib/html.ts'
-import { type Mail, templates, type Value } from '../../service/mail.ts'
-import type { Letter } from '../../service/mail-server.ts'
+import { type Mail, templates, type Value } from '../../service/messages/mail.ts'
+import type { Letter } from '../../service/messages/mail-server.ts'
 import type { Text } from '../pages/view.ts'
+import { LINK_PLACE, withLink } from './link.ts'
 import { htmlOf } from './words.ts'
 
 /** What is known of a mail when it leaves: its language and texts in it, what its realm is called, and its link. */
@@ -27,7 +28,8 @@ export function renderMail(mail: Pick<Mail, 'template' | 'values' | 'actions' | 
     ...(actions && { actions: actions.map((alias) => nameOf(alias, text)).join(', ') }),
   }
   const places = templates[template].map((value) => known[value] ?? '')
-  const body = text(htmlOf(template), ...places.map(escaped))
+  const placesInHtml = templates[template].map((value) => (value === 'link' ? LINK_PLACE : escaped(known[value] ?? '')))
+  const body = withLink(text(htmlOf(template), ...placesInHtml), link ?? '')
   return {
     subject: text(`${template}Subject`),
     text: text(`${template}Body`, ...places),

@@ -4,12 +4,13 @@ import { isSecret } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/kind.ts'
 import { MASK } from '../../kinds/mask.ts'
-import { demand } from '../../service/administrators.ts'
-import { failure } from '../../service/errors.ts'
-import { findById } from '../../service/login.ts'
-import { type MailServer, mailServerOf, post } from '../../service/mail-server.ts'
-import { checkMailServer } from '../../service/realm-checks.ts'
-import { type Caller, type Service, SYSTEM } from '../../service/service.ts'
+import { failure } from '../../service/context/errors.ts'
+import { type Caller, type Service, SYSTEM } from '../../service/context/service.ts'
+import { findById } from '../../service/login/login.ts'
+import { type MailServer, mailServerOf, post } from '../../service/messages/mail-server.ts'
+import { replacement } from '../../service/objects/put.ts'
+import { demand } from '../../service/permissions/administrators.ts'
+import { checkMailServer } from '../../service/realms/realm-checks.ts'
 import { languageOf, textsFor } from '../pages/localize.ts'
 import { realmOf } from '../realm.ts'
 import { renderMail } from './render.ts'
@@ -38,20 +39,23 @@ export async function testMailServer(
   const { user } = caller
   const person = user && (await service.read(SYSTEM, user.realm, (context) => findById(context, user.id)))
   if (!person?.email) throw failure('invalid', `${FAILED}: the caller has no mail address`)
-  await post(server, { to: person.email, id: randomUUID(), ...letter }).catch((error: Error) => {
+  await post(service.outbound, server, { to: person.email, id: randomUUID(), ...letter }).catch((error: Error) => {
     throw failure('invalid', `${FAILED}: ${error.message}`, { cause: error })
   })
 }
 
 /**
  * The stated settings as texts. Keycloak: a secret that is masked is the realm's own, so that settings can be tested as they are shown;
- * but only for the same server and user: otherwise the secret could be sent to any server.
+ * but only where saving them would retain it: otherwise the secret could be sent to any server.
  */
 function withKeptSecrets(stated: Representation, kept: MailServer = {}): MailServer {
   const server = Object.entries(stated).flatMap(([name, value]) => (value === null ? [] : [[name, String(value)]]))
   const given: MailServer = Object.fromEntries(server)
-  const same = ['host', 'port', 'user', 'authTokenUrl'].every((name) => given[name] === kept[name])
-  const secret = (name: string) => given[name] === MASK && isSecret(kinds.realm, `smtpServer.${name}`)
-  const own = Object.keys(kept).filter((name) => same && secret(name))
-  return { ...given, ...Object.fromEntries(own.map((name) => [name, kept[name]!])) }
+  const set = replacement({ kind: 'realm', representation: { smtpServer: kept } }, { smtpServer: given })
+  return Object.fromEntries(
+    Object.entries(given).flatMap(([name, value]): [string, string][] => {
+      if (value !== MASK || !isSecret(kinds.realm, `smtpServer.${name}`)) return [[name, value]]
+      return kept[name] === undefined || Object.hasOwn(set, `smtpServer.${name}`) ? [] : [[name, kept[name]]]
+    }),
+  )
 }

@@ -1,5 +1,5 @@
 // From what a language says in mails to the texts that mails are made of, by the names that realms know them by.
-import { type Template, templates } from '../../service/mail.ts'
+import { type Template, templates } from '../../service/messages/mail.ts'
 
 /** A mail that asks to follow a link. */
 interface Asking {
@@ -28,7 +28,7 @@ export interface Words {
   readonly names: Readonly<Record<string, string>>
 }
 
-/** The texts by name, in the form of lib/message-format.ts. */
+/** The texts by name, in the form of lib/keycloak/message-format.ts. */
 export function textsOf({ asking, telling, end, ignore, beware, names }: Words): Readonly<Record<string, string>> {
   const asked = Object.entries(asking).map(([name, { subject, request, link }]) => {
     const places: readonly string[] = templates[name as Template]

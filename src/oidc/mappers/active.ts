@@ -1,7 +1,7 @@
 // Which mappers take part in what, and in which order.
 import { effectiveMapperConfig } from '../../kinds/mapper-types.ts'
-import type { LiveObject } from '../../service/live.ts'
-import type { MapperHolder, NamedRole } from '../../service/token-content.ts'
+import type { MapperHolder, NamedRole } from '../../service/context/store-types.ts'
+import type { LiveObject } from '../../service/objects/live.ts'
 import { mapperTypes, roleChanges } from './index.ts'
 import type { ActiveMapper, Roles, Subject, Target } from './mapper.ts'
 

@@ -6,11 +6,14 @@ export type Claims = Record<string, unknown>
 /** The settings of a mapper. */
 export type Settings = Readonly<Record<string, string>>
 
-/** Keycloak: what a mapper says of these is ignored. */
-const FIXED = new Set(['exp', 'iat', 'iss', 'jti', 'typ', 'scope', 'nonce', 'session_state'])
+/** What a mapper says of these, or of anything inside of them, is ignored. Keycloak: `nbf` is written, and makes the token void. */
+const FIXED = new Set(['exp', 'nbf', 'iat', 'iss', 'jti', 'typ', 'scope', 'nonce', 'session_state'])
 
 /** Keycloak: these are texts, whatever the mapper's type of JSON is. */
 const TEXTS = new Set(['sub', 'azp', 'sid', 'acr'])
+
+/** Keycloak: what would be inside of these is ignored. */
+const FLAT = new Set([...TEXTS, 'aud'])
 
 /** Writes the claim that the settings name, if there is a value of the type that they say. */
 export function setClaim(claims: Claims, settings: Settings, value: unknown): void {
@@ -22,7 +25,7 @@ export function setClaim(claims: Claims, settings: Settings, value: unknown): vo
 /** Writes a claim; what stands there is replaced, but of two lists comes one. */
 export function put(claims: Claims, path: readonly string[], value: unknown): void {
   const last = path.at(-1)!
-  if (path.length === 1 && FIXED.has(last)) return
+  if (FIXED.has(path[0]!) || (path.length > 1 && FLAT.has(path[0]!))) return
   if (last === 'auth_time' && path.length === 1 && typeof value !== 'number') return
   const place = placeOf(claims, path.slice(0, -1))
   if (!place) return

@@ -1,6 +1,6 @@
 // What comes from the client, or from the mapper itself.
 import { createHash } from 'node:crypto'
-import type { LiveObject } from '../../service/live.ts'
+import type { LiveObject } from '../../service/objects/live.ts'
 import { webOrigins } from '../web-origins.ts'
 import { addAudience, type Claims, type Settings, setClaim } from './claims.ts'
 import type { Facts } from './mapper.ts'

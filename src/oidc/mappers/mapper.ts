@@ -1,7 +1,7 @@
 // What a type of protocol mapper is, and what it may look at.
-import type { LiveObject } from '../../service/live.ts'
-import type { StoredUser } from '../../service/login.ts'
-import type { GroupFacts, OrganizationFacts } from '../../service/token-content.ts'
+
+import type { GroupFacts, OrganizationFacts, StoredUser } from '../../service/context/store-types.ts'
+import type { LiveObject } from '../../service/objects/live.ts'
 import type { TokenRealm } from '../realm.ts'
 import type { Claims, Settings } from './claims.ts'
 

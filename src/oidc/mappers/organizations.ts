@@ -32,7 +32,7 @@ function detailed(settings: Settings, { organizations = [], user }: Facts): Clai
   return said.length ? Object.fromEntries(said) : undefined
 }
 
-/** The user's groups inside of the organizations: nobody has any. It completes the claim of the other mapper. */
+/** Adds an empty list `groups` to each organization of the organization claim: organizations have no groups yet. */
 export function organizationGroups(claims: Claims, _settings: Settings, { organizations, mappers }: Facts): void {
   if (!organizations) return
   const membership = mappers.find(({ type }) => type === MEMBERSHIP)

@@ -1,6 +1,5 @@
 // What users say of themselves, and their groups of them.
-import type { StoredUser } from '../../service/login.ts'
-import type { GroupFacts } from '../../service/token-content.ts'
+import type { GroupFacts, StoredUser } from '../../service/context/store-types.ts'
 import { type Claims, type Settings, setClaim } from './claims.ts'
 import type { Facts } from './mapper.ts'
 

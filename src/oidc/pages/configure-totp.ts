@@ -1,7 +1,7 @@
 // The page that gives an app its secret.
 import qrcode from 'qrcode-generator'
 import { type Html, html } from '../../lib/html.ts'
-import type { CodePolicy } from '../../service/one-time-codes.ts'
+import type { CodePolicy } from '../../service/users/one-time-codes.ts'
 import { codeField } from './log-in.ts'
 import { form, input, type Page, paragraph, submit } from './view.ts'
 

@@ -7,7 +7,7 @@ export const consentPage =
   (view) => {
     const { text } = view
     return {
-      title: text('oauthGrantTitle', application),
+      title: text('oauthGrantTitle', { name: application }),
       content: [
         paragraph(text('oauthGrantRequest')),
         html`<ul>${items.map((item) => html`<li>${item.includes('${') ? text(item) : item}</li>`)}</ul>`,

@@ -1,8 +1,8 @@
 // The language of a page or a mail, and the texts in it: those of the realm stand in place of those that come with the server.
 import type { Representation } from '../../kinds/kind.ts'
-import { formatMessage } from '../../lib/message-format.ts'
-import type { Context } from '../../service/context.ts'
-import { writers } from '../../service/index.ts'
+import { formatMessage } from '../../lib/keycloak/message-format.ts'
+import type { Context } from '../../service/context/context.ts'
+import { writers } from '../../service/kinds/index.ts'
 import { de as mailsInGerman } from '../mail/de.ts'
 import { en as mailsInEnglish } from '../mail/en.ts'
 import { de as pagesInGerman } from './texts/de.ts'
@@ -51,11 +51,11 @@ export async function textsFor(context: Context, settings: Representation, langu
   ]
   const find = (key: string) => layers.find((texts) => texts && Object.hasOwn(texts, key))?.[key]
   const resolve: Text = (key, ...about) => {
-    // Names of attributes, clients and roles may be texts of the realm themselves.
-    const values = about.map((one) => (one === null ? '' : typeof one === 'string' ? named(one) : one))
+    // What users typed is never looked up.
+    const values = about.map((one) => (one === null ? '' : typeof one === 'object' ? named(one.name) : one))
     return formatMessage(find(key) ?? key, values)
   }
-  const named = (name: string) => name.replace(/\$\{([^}]+)\}/g, (_, key: string) => find(key) ?? key)
+  const named = (name: string) => name.replace(/\$\{([^${}]{1,255})\}/g, (_, key: string) => find(key) ?? key)
   return (key, ...about) => (key.includes('${') ? named(key) : resolve(key, ...about))
 }
 

@@ -1,13 +1,16 @@
 // What pages are made from, and what they have in common.
 import { type Html, html, type Part } from '../../lib/html.ts'
 
+/** What a text is about: a value as it is, or the name of something of the realm, which may be the key of a text in `${…}`. */
+export type About = string | number | null | { readonly name: string }
+
 /** A text in the language of the page, by its key. */
-export type Text = (key: string, ...about: readonly (string | number | null)[]) => string
+export type Text = (key: string, ...about: readonly About[]) => string
 
 /** What is wrong, or was: a text by its key, and the field that it is about. */
 interface Said {
   readonly key: string
-  readonly about?: readonly (string | number | null)[]
+  readonly about?: readonly About[]
   readonly field?: string
 }
 

@@ -1,9 +1,9 @@
 // The end of a source in git whose resource was deleted: what it stated goes, or is nobody's.
-import { applySources } from '../../reconcile/run.ts'
-import type { Lease } from '../../service/leases.ts'
-import { type Service, SYSTEM } from '../../service/service.ts'
-import { keepStatus } from '../../service/source-states.ts'
-import { appliedBy, forget } from '../../service/sources.ts'
+import { applySources } from '../../reconcile/run/run.ts'
+import { type Service, SYSTEM } from '../../service/context/service.ts'
+import type { Lease } from '../../service/context/store-types.ts'
+import { keepStatus } from '../../service/sources/source-states.ts'
+import { appliedBy, forget } from '../../service/sources/sources.ts'
 import { type Fault, settingsOf } from '../desired.ts'
 import { type Grounds, grantOf } from './grants.ts'
 import type { GitSource } from './stated.ts'
@@ -15,8 +15,7 @@ import type { GitSource } from './stated.ts'
 export async function endSource(
   service: Service,
   source: GitSource,
-  lease: Lease,
-  grounds: Grounds,
+  { lease, grounds }: { readonly lease: Lease; readonly grounds: Grounds },
 ): Promise<Fault | undefined> {
   const { name, namespace, leaves, resource } = source
   if (leaves === 'deleted') {
@@ -28,12 +27,16 @@ export async function endSource(
     const state = { name, revision: '', documents: [], files: [], settings: settingsOf(source) }
     const ends = { ...state, ceiling: { realms: mine }, unstated: { rest: 'deleted' as const } }
     const outcome = await applySources(service, { actor: { kind: 'source', source: name }, lease }, [ends])
-    for (const { plan, guarded, held } of outcome.realms) {
-      if (guarded) {
-        const message = `the plan ${guarded.plan} waits for an approval: "regent approve ${guarded.plan}"`
-        return { reason: 'WaitsForApproval', message }
+    for (const { plan, pendingApproval, suspended } of outcome.realms) {
+      if (pendingApproval) {
+        const message = `the plan ${pendingApproval.plan} is pending approval: "regent approve ${pendingApproval.plan}"`
+        return { reason: 'PendingApproval', message }
       }
-      if (held) return { reason: 'Held', message: `the realm ${plan.realm} is held: "regent source resume ${name}"` }
+      if (suspended)
+        return {
+          reason: 'RolledBack',
+          message: `the realm ${plan.realm} was rolled back: "regent source resume ${name}"`,
+        }
     }
   }
   const { applied } = await appliedBy(service, [name])

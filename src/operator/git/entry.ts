@@ -1,9 +1,11 @@
 // A RealmSource while it is followed: its repository, and what is known of what it states.
 import { secondsOf } from '../../realm-file/duration.ts'
 import { openRepository, type Repository } from '../../reconcile/following/repository.ts'
-import { realmOf, type SourceState } from '../../reconcile/wanted.ts'
-import type { Service } from '../../service/service.ts'
-import { type AppliedSource, appliedBy } from '../../service/sources.ts'
+import { realmOf } from '../../reconcile/merge/merge-sources.ts'
+import type { SourceState } from '../../reconcile/read/source-state.ts'
+import type { Service } from '../../service/context/service.ts'
+import type { AppliedSource } from '../../service/context/store-types.ts'
+import { appliedBy } from '../../service/sources/sources.ts'
 import { underBoth } from '../admission.ts'
 import { settingsOf } from '../desired.ts'
 import { ceilingOf, type Grounds, grantOf } from './grants.ts'
@@ -57,13 +59,19 @@ export function grantsTold({ source, realms }: Entry, grounds: Grounds): string 
   return JSON.stringify(told)
 }
 
-/** Opens its repository. `latest`: the resource as it is now. Throws SourceError. */
+/** What a repository is opened with. */
+export interface EntryOptions {
+  readonly usual: Usual
+  /** Returns the resource as it is now. */
+  readonly latest: () => GitSource | undefined
+  readonly grounds: () => Grounds
+}
+
+/** Opens its repository. Throws SourceError. */
 export async function openEntry(
   service: Service,
   entry: Entry,
-  { interval: every, signers }: Usual,
-  latest: () => GitSource | undefined,
-  grounds: () => Grounds,
+  { usual: { interval: every, signers }, latest, grounds }: EntryOptions,
 ): Promise<Repository> {
   const { name, namespace, follows } = entry.source
   const { spec, address, brings } = follows!
@@ -89,6 +97,7 @@ export async function openEntry(
     signal: entry.ending.signal,
     env: {},
     allowed: () => false,
+    outbound: service.outbound,
   })
   const { read } = repository
   return Object.assign(repository, {

@@ -1,8 +1,8 @@
 // What a RealmSource says: which repository is followed, and with what Secrets. Pure.
 import type { Path } from '../../lib/position.ts'
-import type { Brought } from '../../reconcile/sources/brought.ts'
-import { SourceError } from '../../reconcile/sources/file.ts'
-import { type GitAddress, placeOf } from '../../reconcile/sources/git-address.ts'
+import type { Brought } from '../../reconcile/read/brought.ts'
+import { SourceError } from '../../reconcile/read/file.ts'
+import { type GitAddress, placeOf } from '../../reconcile/read/git-address.ts'
 import { wayBack } from '../dependencies.ts'
 import { type Fault, type Member, memberOf, sourceOf } from '../desired.ts'
 import { SecretMissing, type Secrets, secretText } from '../documents.ts'

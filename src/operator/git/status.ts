@@ -1,8 +1,8 @@
 // What is said of a RealmSource, made of what is kept of every source. Pure.
-import type { Drift } from '../../reconcile/drift.ts'
+import type { Drift } from '../../reconcile/drift/drift.ts'
 import type { Stands } from '../../reconcile/following/followed.ts'
-import type { Outcome } from '../../reconcile/run.ts'
-import type { SourceStatus } from '../../service/source-states.ts'
+import type { Outcome } from '../../reconcile/run/run.ts'
+import type { SourceStatus } from '../../service/sources/source-states.ts'
 import { common, keep, moment, type Said, saidOfFault } from '../conditions.ts'
 import type { Fault } from '../desired.ts'
 import { APPROVED, type Run, type Status } from '../resource.ts'
@@ -24,12 +24,16 @@ export interface Standing {
 }
 
 /** The status of the resource; `prior`: what is said of it by now. */
-export function statusOfSource(standing: Standing, prior: Status, drifts: readonly Drift[], now: Date): Status {
+export function statusOfSource(
+  standing: Standing,
+  prior: Status,
+  { drifts, now }: { readonly drifts: readonly Drift[]; readonly now: Date },
+): Status {
   const { source, found, realms, objects, handled = prior.lastHandledReconcileAt } = standing
   const own = drifts.filter((drift) => drift.source === source.name)
   const realm = realms.length ? [...realms].sort().join(', ') : prior.realm
   const ofAll = (said: Said): Status => ({
-    ...common(source, prior, realm, said, own, now),
+    ...common(source, prior, { realm, said, drifts: own, now }),
     drift: new Set(own.map(({ realm, kind, key }) => `${realm} ${kind} ${key.join()}`)).size,
   })
   if (found === 'being read' || !('status' in found)) {
@@ -79,7 +83,7 @@ function saidOfRest({ name, file, follows }: GitSource): Said {
 
 function saidOf({ resource }: GitSource, { ready, attempted }: SourceStatus, outcome: Outcome | undefined): Said {
   const message = ready?.message.replaceAll('\n', '; ') ?? ''
-  const [guarded] = waitingIn(outcome)
+  const [pendingApproval] = waitingIn(outcome)
   switch (ready?.reason) {
     case 'Applied':
       return { status: 'True', reason: 'Applied', message: 'It is live as it is stated.' }
@@ -87,17 +91,17 @@ function saidOf({ resource }: GitSource, { ready, attempted }: SourceStatus, out
       return { status: 'False', reason: 'Failed', message, also: 'Reconciling' }
     case 'WaitsForSources':
       return { status: 'False', reason: 'DependencyNotReady', message, also: 'Reconciling' }
-    case 'WaitsForApproval': {
-      if (!guarded) return { status: 'False', reason: ready.reason, message, also: 'Stalled' }
-      const why = guarded.guards.map((one) => one.message).join('; ')
-      const how = `kubectl annotate realmsource ${resource.metadata.name} ${APPROVED}=${guarded.plan} --overwrite`
-      const told = `the plan ${guarded.plan} waits for an approval, since it ${why}: ${how}`
+    case 'PendingApproval': {
+      if (!pendingApproval) return { status: 'False', reason: ready.reason, message, also: 'Stalled' }
+      const why = pendingApproval.guards.map((one) => one.message).join('; ')
+      const how = `kubectl annotate realmsource ${resource.metadata.name} ${APPROVED}=${pendingApproval.plan} --overwrite`
+      const told = `The plan ${pendingApproval.plan} is pending approval, since it ${why}. Approve it: ${how}`
       return { status: 'False', reason: ready.reason, message: told, also: 'Stalled' }
     }
-    case 'Held':
+    case 'RolledBack':
       return {
         status: 'False',
-        reason: 'Held',
+        reason: 'RolledBack',
         message: `${message}: "regent source resume" lets it go on`,
         also: 'Stalled',
       }
@@ -110,7 +114,7 @@ function saidOf({ resource }: GitSource, { ready, attempted }: SourceStatus, out
 
 /** What waits for an approval, realm by realm. */
 export const waitingIn = (outcome: Outcome | undefined) =>
-  (outcome?.realms ?? []).flatMap(({ guarded }) => (guarded ? [guarded] : []))
+  (outcome?.realms ?? []).flatMap(({ pendingApproval }) => (pendingApproval ? [pendingApproval] : []))
 
 /** What a run did, or would do; undefined where that is nothing. */
 function planOf(outcome: Outcome | undefined): Status['plan'] {

@@ -1,11 +1,11 @@
 // Pushes that are told to RealmSources. Whichever server hears of one, it wakes the one that follows the source.
 import { API_VERSION } from '../../realm-file/resource-kinds.ts'
-import { sameRepository } from '../../reconcile/sources/git-address.ts'
+import { sameRepository } from '../../reconcile/read/git-address.ts'
 import type { Cluster } from '../cluster.ts'
 import { sourceNames } from '../names.ts'
 import { SECRETS, textsOf } from '../picture.ts'
 import type { Resource } from '../resource.ts'
-import { watchKind } from '../watch.ts'
+import { ResourceWatch } from '../watch.ts'
 import { gitSourceOf } from './stated.ts'
 
 /** The RealmSources that there are, for whoever hears of pushes. */
@@ -25,7 +25,8 @@ export function webhooks(
   failed: (error: unknown) => void,
   signal: AbortSignal,
 ): Webhooks {
-  const watch = (path: string, fields = '') => watchKind(cluster, path, fields, { changed: () => {}, failed }, signal)
+  const watch = (path: string, fields = '') =>
+    new ResourceWatch(cluster, { path, fields, told: { changed: () => {}, failed }, signal })
   const begin = () => ({
     sources: watch(`/apis/${API_VERSION}/${sourceNames.plural}`),
     secrets: watch(...SECRETS),

@@ -4,13 +4,17 @@ import type { Representation } from '../../kinds/kind.ts'
 import { isObject } from '../form.ts'
 import type { Form, Notes } from './form.ts'
 
-/** Optional steps and names of actions in small letters read as what they mean today; steps written with whether they are flows. */
+/**
+ * Optional steps, names of actions in small letters and authenticator configs of one alias read as what they mean today; steps
+ * written with whether they are flows.
+ */
 export const authentication: Form = {
   read(realm, notes) {
-    const { authenticationFlows: flows, requiredActions: actions, users } = realm
+    const { authenticationFlows: flows, authenticatorConfig: configs, requiredActions: actions, users } = realm
     return {
       ...realm,
       ...(Array.isArray(flows) && { authenticationFlows: withoutOptionalSteps(flows, notes) }),
+      ...(Array.isArray(configs) && { authenticatorConfig: withoutTwins(configs, notes) }),
       ...(Array.isArray(actions) && { requiredActions: actions.map(inCapitals) }),
       ...(Array.isArray(users) && { users: users.map(withActionsInCapitals) }),
     }
@@ -52,6 +56,24 @@ function withoutOptionalSteps(flows: readonly Json[], { moved }: Notes): Json[] 
     return { ...flow, authenticationExecutions: steps }
   })
   return [...changed, ...added]
+}
+
+/** Keycloak: knows authenticator configs by id, and takes several of one alias. Steps name them by alias and get the first. */
+function withoutTwins(configs: readonly Json[], { note }: Notes): Json[] {
+  const taken = new Set<Json>()
+  return configs.map((config, at) => {
+    if (!isObject(config) || typeof config.alias !== 'string') return config
+    const { alias } = config
+    if (!taken.has(alias)) {
+      taken.add(alias)
+      return config
+    }
+    note(
+      ['authenticatorConfig', at],
+      `authenticator config ${alias} is declared again: the first is used, this one is ignored`,
+    )
+    return null
+  })
 }
 
 /** The name, or with a number behind it where it is taken. */

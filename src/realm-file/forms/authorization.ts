@@ -3,11 +3,13 @@
 import { policyElements, targetsOf } from '../../kinds/authorization-policy.ts'
 import type { Json } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
-import type { Key, Representation } from '../../kinds/kind.ts'
+import type { Key, KindName, Representation } from '../../kinds/kind.ts'
 import { relationValue } from '../../kinds/relations.ts'
+import { once } from '../../lib/once.ts'
 import type { Path } from '../../lib/position.ts'
 import { isObject } from '../form.ts'
 import { found } from '../words.ts'
+import { withAdminPermissions } from './admin-permissions.ts'
 import { settingsLists, settingsOf } from './authorization-settings.ts'
 import { authorizationShape } from './authorization-shape.ts'
 import type { Form, Notes } from './form.ts'
@@ -19,12 +21,13 @@ const { fields } = kinds.authorizationPolicy
 export const authorization: Form = {
   read(realm, notes) {
     if (!Array.isArray(realm.clients)) return realm
-    const rolesOf = roleReader(realm)
-    const clients = realm.clients.map((client, at) =>
-      isObject(client) && isObject(client.authorizationSettings ?? null)
-        ? readClient(client, ['clients', at], rolesOf, notes)
-        : client,
-    )
+    const readers = readersOf(realm)
+    const clients = realm.clients.map((client, at) => {
+      if (!isObject(client)) return client
+      const place = ['clients', at]
+      const read = isObject(client.authorizationSettings ?? null) ? readClient(client, place, readers, notes) : client
+      return withAdminPermissions(read, place, realm, notes)
+    })
     return withUmaRoles({ ...realm, clients }, notes)
   },
   write(realm) {
@@ -34,9 +37,14 @@ export const authorization: Form = {
   shapes: () => ({ client: { authorizationSettings: authorizationShape } }),
 }
 
-type RoleReader = (name: string) => Key
+/** Reads how policies name a role, or an object of a kind that has no parent, as its natural key. */
+interface Readers {
+  readonly role: (text: string) => Key
+  readonly name: (kind: KindName, text: string) => string
+}
 
-function readClient(client: Representation, path: Path, rolesOf: RoleReader, notes: Notes): Representation {
+function readClient(stated: Representation, path: Path, readers: Readers, notes: Notes): Representation {
+  const client = confidential(stated, path, notes)
   const settings = { ...(client.authorizationSettings as Representation) }
   const read: Representation = { ...client }
   const place = [...path, 'authorizationSettings']
@@ -57,7 +65,7 @@ function readClient(client: Representation, path: Path, rolesOf: RoleReader, not
         ]
         notes.moved(to, from)
         if (!isObject(one)) return one
-        if (list === 'policies') return readPolicy(one, to, from, rolesOf, notes)
+        if (list === 'policies') return readPolicy(one, to, from, readers, notes)
         return list === 'resources' ? readResource(one, client, to, from, notes) : one
       }),
     )
@@ -118,7 +126,7 @@ function readPolicy(
   policy: Representation,
   to: Path,
   from: Path,
-  rolesOf: RoleReader,
+  readers: Readers,
   { moved, report }: Notes,
 ): Representation {
   if (!isObject(policy.config ?? null)) return policy
@@ -137,33 +145,85 @@ function readPolicy(
       continue
     }
     for (const [name, on] of [[field, false] as const, ...(flagged ? [[flagged.field, true] as const] : [])]) {
-      const names = elements.filter((one) => one.flagged === on).map((one) => one.name)
-      if (!names.length && on) continue
-      read[name] = fields[name]!.type === 'set' ? names : relationValue(fields[name]!, names.map(rolesOf))
+      const { refersTo, siblings, type } = fields[name]!
+      const texts = elements.filter((one) => one.flagged === on).map((one) => one.name)
+      if (!texts.length && on) continue
+      if (refersTo === 'role') read[name] = relationValue(fields[name]!, texts.map(readers.role))
+      else read[name] = siblings || type !== 'set' ? texts : texts.map((text) => readers.name(refersTo!, text))
       moved([...to, name], place)
     }
   }
   return read
 }
 
+/** Keycloak: a client with authorization settings keeps a secret, whatever is said of it. */
+function confidential(client: Representation, path: Path, { note }: Notes): Representation {
+  const flags = ['bearerOnly', 'publicClient'].filter((flag) => String(client[flag]) === 'true')
+  for (const flag of flags)
+    note(
+      [...path, flag],
+      `client ${client.clientId}: ${flag} is ignored, since a client with authorizationSettings is confidential`,
+    )
+  return { ...client, ...Object.fromEntries(flags.map((flag) => [flag, false])) }
+}
+
 /**
  * Keycloak: a role of a client is called `client/role`. Both names may have slashes of their own: what the realm states
- * says which is meant, otherwise the last one divides.
+ * says which is meant, otherwise the last one divides. What is called so comes first; otherwise ids of the document count.
  */
-function roleReader({ clients, roles }: Representation): RoleReader {
-  const ofRealm = isObject(roles ?? null) ? (roles as Representation).realm : []
-  const realmRoles = namesIn(ofRealm ?? [], 'name')
-  const clientIds = namesIn(clients ?? [], 'clientId')
-  return (text) => {
-    const slashes = [...text.matchAll(/\//g)].map(({ index }) => index)
-    if (!slashes.length || realmRoles.has(text)) return [text]
-    const at = slashes.find((slash) => clientIds.has(text.slice(0, slash))) ?? slashes.at(-1)!
-    return ['client', text.slice(0, at), text.slice(at + 1)]
+function readersOf(realm: Representation): Readers {
+  const { realm: ofRealm = [], client: ofClients = {} } = isObject(realm.roles ?? null)
+    ? (realm.roles as Representation)
+    : {}
+  const realmRoles = namesIn(ofRealm, 'name')
+  const clientIds = namesIn(realm.clients ?? [], 'clientId')
+  const keys = new Map<Json | undefined, Key>(idsIn(ofRealm, 'name').map(([id, name]) => [id, [name]]))
+  for (const [client, roles] of Object.entries(isObject(ofClients) ? ofClients : {}))
+    for (const [id, name] of idsIn(roles, 'name')) keys.set(id, ['client', client, name])
+  const named = once(
+    () =>
+      new Map(
+        listed.map(([kind, list, member]) => [
+          kind,
+          { names: namesIn(realm[list] ?? [], member), byId: new Map(idsIn(realm[list] ?? [], member)) },
+        ]),
+      ),
+  )
+  return {
+    role(text) {
+      const slashes = [...text.matchAll(/\//g)].map(({ index }) => index)
+      if (realmRoles.has(text)) return [text]
+      if (!slashes.length) return keys.get(text) ?? [text]
+      const at = slashes.find((slash) => clientIds.has(text.slice(0, slash))) ?? slashes.at(-1)!
+      return ['client', text.slice(0, at), text.slice(at + 1)]
+    },
+    name(kind, text) {
+      const { names, byId } = named().get(kind) ?? {}
+      return names?.has(text) ? text : (byId?.get(text) ?? text)
+    },
   }
 }
 
+/** The other lists of a realm that policies name objects of, and the natural keys of their elements. */
+const listed: readonly [kind: KindName, list: string, member: string][] = [
+  ['user', 'users', 'username'],
+  ['client', 'clients', 'clientId'],
+  ['group', 'groups', 'path'],
+  ['clientScope', 'clientScopes', 'name'],
+]
+
 function namesIn(list: Json, member: string): ReadonlySet<Json | undefined> {
   return new Set(Array.isArray(list) ? list.map((one) => (isObject(one) ? one[member] : undefined)) : [])
+}
+
+/** The objects of a list that have an id, with that. */
+function idsIn(list: Json, member: string): [id: string, name: string][] {
+  if (!Array.isArray(list)) return []
+  return list
+    .filter(isObject)
+    .flatMap(({ id, [member]: name }) =>
+      typeof id === 'string' && typeof name === 'string' ? [[id, name] as [string, string]] : [],
+    )
 }
 
 function writeClient(client: Representation): Representation {

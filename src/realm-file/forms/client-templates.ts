@@ -20,15 +20,15 @@ function withScopes(realm: Representation, { moved }: Notes): Representation {
     moved(['clientScopes', scopes.length + at], ['clientTemplates', at])
     if (!isObject(template)) return template
     const { name, ...own } = Object.fromEntries(Object.entries(template).filter(([name]) => ofScopes.includes(name)))
-    return { ...own, ...(name !== undefined && { name: nameOf(name) }) }
+    return { ...own, ...(name !== undefined && { name: scopeOfTemplate(name) }) }
   })
   return { ...rest, clientScopes: [...scopes, ...added] }
 }
 
 const ofScopes = ['id', 'name', 'description', 'protocol', 'attributes', 'protocolMappers']
 
-/** Keycloak: a template may be called what no client scope can be called. */
-function nameOf(template: Json): Json {
+/** Returns the name of the client scope that a template is read as. Keycloak: a template's own may be no name of a client scope. */
+export function scopeOfTemplate(template: Json): Json {
   return typeof template === 'string' ? template.replaceAll(/\s/g, '_') : template
 }
 
@@ -53,7 +53,7 @@ function withTheirScopes(realm: Representation): Representation {
       if (!isObject(client)) return client
       const { clientTemplate = null, ...rest } = client
       const { protocol = 'openid-connect', defaultClientScopes = null, optionalClientScopes = null } = rest
-      const name = nameOf(clientTemplate)
+      const name = scopeOfTemplate(clientTemplate)
       const counts = defaultClientScopes === null && optionalClientScopes === null && protocols.get(name) === protocol
       if (name === null || !counts) return client
       return {

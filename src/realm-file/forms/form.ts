@@ -18,6 +18,8 @@ export type Shapes = Readonly<Partial<Record<KindName, Readonly<Record<string, z
 /** What reading a form takes note of. Paths are those of the realm before, but for `to` and `named`. */
 export interface Notes {
   readonly report: Report
+  /** Tells of something at a path that stops nothing. */
+  readonly note: (path: Path, message: string) => void
   /** What stands at `to` now, in the realm that is read, stood at `from`. */
   readonly moved: (to: Path, from: Path) => void
   /** The object at the path is only named: stating it does not make it. */

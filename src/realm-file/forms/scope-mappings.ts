@@ -6,6 +6,7 @@ import type { Representation } from '../../kinds/kind.ts'
 import type { Path } from '../../lib/position.ts'
 import { isObject } from '../form.ts'
 import { found } from '../words.ts'
+import { scopeOfTemplate } from './client-templates.ts'
 import type { Form, Notes } from './form.ts'
 
 /** The lists that may have roles in scope, the natural key of their elements, and what mappings call them. */
@@ -97,7 +98,8 @@ function adding(realm: Representation, { report, moved, named }: Notes): Add {
     if (!Array.isArray(roles) || !roles.every((role) => typeof role === 'string')) {
       return report(path, 'a scope mapping needs roles: add a list of their names')
     }
-    const name = String(holder.names.map((one) => mapping[one]).find((one) => typeof one === 'string'))
+    const member = holder.names.find((one) => typeof mapping[one] === 'string')!
+    const name = String(member === 'clientTemplate' ? scopeOfTemplate(mapping[member]!) : mapping[member])
     const at = placeOf(holder, name, path)
     const owner = (realm[holder.list] as Representation[])[at]!
     const scope = (owner.scopeMappings ?? {}) as Scope

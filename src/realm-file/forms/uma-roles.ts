@@ -1,7 +1,8 @@
 // The role that comes with authorization services, stated: documents name it without stating it.
+import { isAdminPermissions } from '../../kinds/admin-permissions.ts'
 import type { Json } from '../../kinds/fields.ts'
 import type { Representation } from '../../kinds/kind.ts'
-import { UMA_PROTECTION } from '../../service/resource-servers.ts'
+import { UMA_PROTECTION } from '../../service/clients/resource-servers.ts'
 import { isObject } from '../form.ts'
 import type { Notes } from './form.ts'
 
@@ -12,7 +13,7 @@ export function withUmaRoles(realm: Representation, { moved }: Pick<Notes, 'move
   if (!isObject(roles.client ?? {})) return realm
   const ofClients = { ...(roles.client as Representation | undefined) }
   for (const [at, client] of realm.clients.entries()) {
-    if (!isObject(client) || client.authorizationServicesEnabled !== true) continue
+    if (!isObject(client) || client.authorizationServicesEnabled !== true || isAdminPermissions(client)) continue
     const name = String(client.clientId)
     const own = ofClients[name] ?? []
     if (!Array.isArray(own) || own.some((role) => isNamed(role))) continue

@@ -1,10 +1,10 @@
 // What the failure of an attempt means.
 import { DocumentError } from '../../realm-file/problem.ts'
-import { ServiceError } from '../../service/errors.ts'
-import type { Wrong } from '../../service/source-states.ts'
-import { ActionError } from '../apply.ts'
-import { SourceError } from '../sources/file.ts'
-import { RemoteError } from '../sources/git-command.ts'
+import { ServiceError } from '../../service/context/errors.ts'
+import type { Wrong } from '../../service/sources/source-states.ts'
+import { ActionError } from '../execute/apply.ts'
+import { SourceError } from '../read/file.ts'
+import { RemoteError } from '../read/git-command.ts'
 
 /** Whether it is due to what the source states: nothing but another statement helps. */
 export function isRefusal(error: unknown): boolean {

@@ -1,7 +1,8 @@
 // A source that is followed, and what people hear of it.
-import type { SourceStatus } from '../../service/source-states.ts'
-import type { Outcome } from '../run.ts'
-import type { SourceState } from '../wanted.ts'
+import type { SourceStatus } from '../../service/sources/source-states.ts'
+import type { SourceState } from '../read/source-state.ts'
+import type { Outcome } from '../run/run.ts'
+import type { HealerReports } from './healer.ts'
 
 /** A source that is followed. */
 export interface Followed {
@@ -39,7 +40,7 @@ export interface Stands {
 }
 
 /** Who hears what becomes of sources. */
-export interface Audience {
+export interface Audience extends HealerReports {
   /** An error in words. */
   words(error: unknown): string
   happened?(event: Happened): void

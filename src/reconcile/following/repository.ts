@@ -1,11 +1,10 @@
 // A git source that is followed: its server is asked for another commit, again and again, and at once when somebody says so.
-import type { Again } from '../../lib/again.ts'
-import { type GitSourceOptions, openGitSource } from '../sources/git.ts'
-import type { GitAddress } from '../sources/git-address.ts'
-import { pollGitSource } from '../sources/poll.ts'
-import type { SourceState } from '../wanted.ts'
-import type { Follower } from './follow.ts'
+import { type GitSourceOptions, openGitSource } from '../read/git.ts'
+import type { GitAddress } from '../read/git-address.ts'
+import { type GitPolling, pollGitSource } from '../read/poll.ts'
+import type { SourceState } from '../read/source-state.ts'
 import type { Followed } from './followed.ts'
+import type { SourceController } from './source-controller.ts'
 
 /** What is settled about a git source that is followed. */
 export interface RepositoryOptions extends GitSourceOptions, Pick<Followed, 'dependsOn' | 'suspend' | 'retryInterval'> {
@@ -18,8 +17,8 @@ export interface RepositoryOptions extends GitSourceOptions, Pick<Followed, 'dep
 
 /** A git source that is followed. */
 export interface Repository extends Followed {
-  /** From now on, tells the follower of other commits. */
-  poll(follower: Follower): void
+  /** From now on, notifies the controller of other commits. */
+  poll(controller: SourceController): void
   readonly watching: boolean
   /** Asks its server now; what failed is tried again. */
   now(): void
@@ -32,7 +31,7 @@ export interface Repository extends Followed {
 export async function openRepository(address: GitAddress, options: RepositoryOptions): Promise<Repository> {
   const { name, dependsOn, suspend, retryInterval, interval, settled } = options
   const source = await openGitSource(address, options)
-  let polling: Again | undefined
+  let polling: GitPolling | undefined
   let tryAgain: (() => boolean) | undefined
   const repository: Repository = {
     ...{ name, dependsOn, suspend, retryInterval },
@@ -41,10 +40,10 @@ export async function openRepository(address: GitAddress, options: RepositoryOpt
       return source.attempted
     },
     read: async () => settled(await source.read()),
-    poll(follower) {
-      const unfinished = () => follower.unfinished(repository)
-      const changed = () => follower.changed(repository)
-      const failed = (error: unknown) => follower.failed(repository, error)
+    poll(controller) {
+      const unfinished = () => controller.isRetrying(repository)
+      const changed = () => controller.changed(repository)
+      const failed = (error: unknown) => controller.failed(repository, error)
       polling = pollGitSource(source, interval * 1000, { changed, failed, unfinished })
       tryAgain = () => {
         if (!unfinished()) return false

@@ -2,14 +2,14 @@
 import { against, isPlain, type Readable, type Rule } from './rule.ts'
 
 const BCP = 'https://www.rfc-editor.org/rfc/rfc9700.html'
-/** RFC 6750 says that a bearer token is valid for one hour at most. */
+/** The longest lifespan of a bearer token that RFC 6750 recommends, in seconds. */
 export const HOUR = 3600
 
 /** By id. */
 export const clientRules: Readonly<Record<string, Rule>> = {
   'wildcard-redirect': {
     kind: 'client',
-    finds: 'an address for the way back from log-in or log-out that holds `*`',
+    finds: 'a redirect URI or post-logout redirect URI with a wildcard',
     source: ['RFC 9700, section 2.1', `${BCP}#section-2.1`],
     find: (client) =>
       addresses(client)
@@ -17,12 +17,12 @@ export const clientRules: Readonly<Record<string, Rule>> = {
         .map(({ path, element }) => ({
           path,
           element,
-          message: `${element} lets people return to addresses that nobody chose: state each address in full`,
+          message: `the redirect URI ${element} has a wildcard: declare each redirect URI in full`,
         })),
   },
   'plain-redirect': {
     kind: 'client',
-    finds: 'a redirect address with `http://` that is not this machine’s own',
+    finds: 'a redirect URI with `http://` that is not a loopback address',
     source: ['RFC 9700, section 2.6', `${BCP}#section-2.6`],
     find: (client) =>
       addresses(client)
@@ -30,7 +30,7 @@ export const clientRules: Readonly<Record<string, Rule>> = {
         .map(({ path, element }) => ({
           path,
           element,
-          message: `${element} is reached without encryption, so codes can be read on the way: use https`,
+          message: `the redirect URI ${element} is not encrypted, so authorization codes can be intercepted: use https`,
         })),
   },
   'any-origin': {
@@ -47,7 +47,7 @@ export const clientRules: Readonly<Record<string, Rule>> = {
               path: 'webOrigins',
               element: '*',
               message:
-                'scripts of every page may call the realm for it: list its origins, or use + for those of its redirect addresses',
+                'every web page may send cross-origin requests for the client: declare its origins, or + for those of its redirect URIs',
             },
           ]
         : [],
@@ -58,28 +58,28 @@ export const clientRules: Readonly<Record<string, Rule>> = {
     source: ['RFC 9700, section 2.1.2', `${BCP}#section-2.1.2`],
     find: (client) =>
       speaksOidc(client) && client.isOn('implicitFlowEnabled')
-        ? against('implicitFlowEnabled', 'tokens come back in the address of a page: use standardFlowEnabled with PKCE')
+        ? against('implicitFlowEnabled', 'tokens are returned in the URL: use the standard flow with PKCE')
         : [],
   },
   'password-grant': {
     kind: 'client',
-    finds: 'passwords of people that go through the client',
+    finds: 'direct access grants (the password grant)',
     source: ['RFC 9700, section 2.4', `${BCP}#section-2.4`],
     find: (client) =>
       speaksOidc(client) && client.isOn('directAccessGrantsEnabled')
         ? against(
             'directAccessGrantsEnabled',
-            `it takes passwords of people${client.isOn('publicClient') ? ', and anybody can call itself that client' : ''}: let them log in with a browser, or on a device of its own with oauth2.device.authorization.grant.enabled`,
+            `the client handles passwords of users${client.isOn('publicClient') ? ' without authenticating itself' : ''}: use the standard flow, or the device grant (oauth2.device.authorization.grant.enabled)`,
           )
         : [],
   },
   'no-pkce': {
     kind: 'client',
-    finds: 'a public client that need not use PKCE with S256',
+    finds: 'a public client without PKCE (S256)',
     source: ['RFC 9700, section 2.1.1', `${BCP}#section-2.1.1`],
     find: (client) =>
       isPublic(client) && client.isOn('standardFlowEnabled') && client.text(PKCE) !== 'S256'
-        ? against(PKCE, `a stolen code is a log-in: state ${PKCE}: S256`)
+        ? against(PKCE, `an intercepted authorization code can be redeemed: declare ${PKCE}: S256`)
         : [],
   },
   'long-client-tokens': {
@@ -88,10 +88,7 @@ export const clientRules: Readonly<Record<string, Rule>> = {
     source: ['RFC 6750, section 5.3', 'https://www.rfc-editor.org/rfc/rfc6750.html#section-5.3'],
     find: (client) =>
       Number(client.text(LIFESPAN)) > HOUR
-        ? against(
-            LIFESPAN,
-            `an access token cannot be taken back: state ${HOUR} seconds or less, and let it be refreshed`,
-          )
+        ? against(LIFESPAN, `access tokens cannot be revoked: declare ${HOUR} seconds or less, and use refresh tokens`)
         : [],
   },
 }
@@ -100,7 +97,7 @@ const PKCE = 'attributes.pkce.code.challenge.method'
 const LIFESPAN = 'attributes.access.token.lifespan'
 const LOG_OUT = 'attributes.post.logout.redirect.uris'
 
-/** Addresses that people return to. Those of log-out stand in one text. */
+/** Redirect URIs and post-logout redirect URIs; the latter are one text, separated by `##`. */
 function addresses(client: Readable): { path: string; element: string }[] {
   return [
     ...client.texts('redirectUris').map((element) => ({ path: 'redirectUris', element })),
@@ -115,7 +112,7 @@ function speaksOidc(client: Readable): boolean {
   return client.text('protocol') === 'openid-connect' && !client.isOn('bearerOnly')
 }
 
-/** Whether anybody can call itself that client, and get tokens for people. */
+/** Whether the client is public and gets tokens of users. */
 export function isPublic(client: Readable): boolean {
   return speaksOidc(client) && client.isOn('publicClient')
 }

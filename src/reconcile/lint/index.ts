@@ -3,7 +3,7 @@ import { isBuiltIn } from '../../kinds/built-in/index.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
 import { describe } from '../../kinds/tree.ts'
 import type { Position } from '../../lib/position.ts'
-import type { Place } from '../plan-input.ts'
+import type { SourcePosition } from '../model/plan-input.ts'
 import { type Complaint, type LintedObject, Readable } from './rule.ts'
 import { rules } from './rules.ts'
 
@@ -59,7 +59,7 @@ function finding(rule: string, object: LintedObject, { path, element, message }:
  * Whether a comment says so: `# regent-lint: allow RULE`, behind the field or the beginning of the object, or on a line of
  * its own above.
  */
-function isMeant(rule: string, origin: Place, { line }: Position): boolean {
+function isMeant(rule: string, origin: SourcePosition, { line }: Position): boolean {
   return [line, origin.position.line].some((at) => {
     const above = origin.line(at - 1)
     return [origin.line(at), /^\s*#/.test(above) ? above : ''].some((text) => allowed(text).includes(rule))

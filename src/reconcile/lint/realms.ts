@@ -5,29 +5,29 @@ import { HOUR, isPublic } from './clients.ts'
 import { against, Readable, type Rule } from './rule.ts'
 
 const NIST = 'https://pages.nist.gov/800-63-4/sp800-63b.html'
-/** NIST asks for no shorter password. */
+/** The shortest password that NIST allows, in characters. */
 const SHORTEST = 8
 
 /** By id. */
 export const realmRules: Readonly<Record<string, Rule>> = {
   'no-tls': ofSettings({
-    finds: 'a realm that is reached without TLS',
+    finds: 'a realm that does not require TLS',
     source: ['RFC 6749, section 3.1', 'https://www.rfc-editor.org/rfc/rfc6749.html#section-3.1'],
     find: (realm) =>
       realm.text('sslRequired').toLowerCase() === 'none'
-        ? against('sslRequired', 'passwords and tokens go over the network as they are: state external, or all')
+        ? against('sslRequired', 'passwords and tokens are sent unencrypted: declare external or all')
         : [],
   }),
   'no-brute-force-protection': ofSettings({
-    finds: 'a realm in which passwords may be guessed without end',
+    finds: 'a realm without brute-force protection',
     source: ['NIST SP 800-63B-4, section 3.2.2', NIST],
     find: (realm) =>
       realm.isOn('bruteForceProtected')
         ? []
-        : against('bruteForceProtected', 'passwords may be guessed without end: state bruteForceProtected: true'),
+        : against('bruteForceProtected', 'brute-force protection is off: declare bruteForceProtected: true'),
   }),
   'weak-passwords': ofSettings({
-    finds: `a password policy that demands fewer than ${SHORTEST} characters, or none`,
+    finds: `a password policy that allows fewer than ${SHORTEST} characters`,
     source: ['NIST SP 800-63B-4, section 3.1.1.2', NIST],
     find: (realm) => {
       const [, length] = /\blength\((\d+)\)/.exec(realm.text('passwordPolicy')) ?? []
@@ -35,12 +35,12 @@ export const realmRules: Readonly<Record<string, Rule>> = {
         ? []
         : against(
             'passwordPolicy',
-            `passwords may be shorter than ${SHORTEST} characters: state length(${SHORTEST}), or more`,
+            `passwords may have fewer than ${SHORTEST} characters: declare length(${SHORTEST}) or more`,
           )
     },
   }),
   'unverified-registration': ofSettings({
-    finds: 'people who sign up with addresses that are not theirs',
+    finds: 'self-registration without email verification',
     source: [
       'OWASP WSTG-IDNT-02',
       'https://owasp.org/www-project-web-security-testing-guide/latest/4-Web_Application_Security_Testing/03-Identity_Management_Testing/02-Test_User_Registration_Process',
@@ -49,7 +49,7 @@ export const realmRules: Readonly<Record<string, Rule>> = {
       realm.isOn('registrationAllowed') && !realm.isOn('verifyEmail')
         ? against(
             'registrationAllowed',
-            'people may sign up with the address of somebody else: state verifyEmail: true',
+            'users may register with the email address of somebody else: declare verifyEmail: true',
           )
         : [],
   }),
@@ -60,11 +60,11 @@ export const realmRules: Readonly<Record<string, Rule>> = {
       ['accessTokenLifespan', 'accessTokenLifespanForImplicitFlow']
         .filter((path) => Number(realm.text(path)) > HOUR)
         .flatMap((path) =>
-          against(path, `an access token cannot be taken back: state ${HOUR} seconds or less, and let it be refreshed`),
+          against(path, `access tokens cannot be revoked: declare ${HOUR} seconds or less, and use refresh tokens`),
         ),
   }),
   'reusable-refresh-tokens': ofSettings({
-    finds: 'refresh tokens of public clients that can be used again, and are not bound to a key',
+    finds: 'refresh tokens of public clients that are neither rotated nor sender-constrained',
     source: ['RFC 9700, section 2.2.2', 'https://www.rfc-editor.org/rfc/rfc9700.html#section-2.2.2'],
     find: (realm, objects) => {
       if (realm.isOn('revokeRefreshToken')) return []
@@ -75,13 +75,13 @@ export const realmRules: Readonly<Record<string, Rule>> = {
       return holder
         ? against(
             'revokeRefreshToken',
-            `a stolen refresh token of ${holder.object.key.at(-1)} serves as long as the session: state revokeRefreshToken: true, or dpop.bound.access.tokens of each public client`,
+            `a stolen refresh token of client ${holder.object.key.at(-1)} works as long as the session: declare revokeRefreshToken: true, or dpop.bound.access.tokens for each public client`,
           )
         : []
     },
   }),
   'plain-mail': ofSettings({
-    finds: 'mails that go to the mail server without TLS',
+    finds: 'emails that are sent to the SMTP server without TLS',
     source: ['RFC 8314, section 3', 'https://www.rfc-editor.org/rfc/rfc8314.html#section-3'],
     find: (realm) => {
       const host = realm.text('smtpServer.host')
@@ -90,13 +90,13 @@ export const realmRules: Readonly<Record<string, Rule>> = {
         ? []
         : against(
             'smtpServer.host',
-            'links that set passwords, and the password of the mail server, can be read on the way: state smtpServer.ssl or smtpServer.starttls',
+            'emails and the password of the SMTP server are sent unencrypted: declare smtpServer.ssl or smtpServer.starttls',
           )
     },
   }),
 }
 
-/** A document that says of the realm only what it is called says nothing of its settings. */
+/** A rule about settings: skipped where a document declares only the name of the realm. */
 function ofSettings(rule: Omit<Rule, 'kind'>): Rule {
   const find: Rule['find'] = (realm, objects) => (realm.object.fields.size > 1 ? rule.find(realm, objects) : [])
   return { ...rule, kind: 'realm', find }

@@ -4,18 +4,18 @@ import type { Json } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
 import { isLoopback } from '../../lib/loopback.ts'
-import type { Fields, Place } from '../plan-input.ts'
+import type { DeclaredFields, SourcePosition } from '../model/plan-input.ts'
 
 /** A stated object, as far as rules look at it. */
 export interface LintedObject {
   readonly kind: KindName
   readonly key: Key
-  readonly fields: Fields
+  readonly fields: DeclaredFields
   /** Secrets that stand in a document as they are. */
   readonly literal: readonly string[]
   /** It is only named: nothing is said of it. */
   readonly named: boolean
-  readonly origin: Place
+  readonly origin: SourcePosition
 }
 
 /** What a rule has against an object. */

@@ -7,12 +7,12 @@ import type { Rule } from './rule.ts'
 /** Every rule by its id. */
 export const rules: Readonly<Record<string, Rule>> = {
   'plain-secret': {
-    finds: 'a secret or a password that stands in the document itself, for whoever reads the repository',
+    finds: 'a secret or password in plain text in a document',
     source: ['CWE-798', 'https://cwe.mitre.org/data/definitions/798.html'],
     find: ({ object: { literal } }) =>
       literal.map((path) => ({
         path,
-        message: `${path}: whoever reads the file has this secret: write $(env:NAME), $(file:PATH) or $(generated:NAME), and change it`,
+        message: `${path}: the secret is in plain text: rotate it, and use $(env:NAME), $(file:PATH) or $(generated:NAME)`,
       })),
   },
   ...clientRules,

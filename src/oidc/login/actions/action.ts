@@ -1,7 +1,8 @@
 // What a required action does.
 import type { Representation } from '../../../kinds/kind.ts'
-import type { UserEvent } from '../../../service/user-events.ts'
-import type { Asked, Form, Login, Problem } from '../login.ts'
+import type { UserEvent } from '../../../service/context/context.ts'
+import type { Asked, Form, Login } from '../login.ts'
+import type { Problem } from '../state.ts'
 
 /** Something that a person must do at log-in. */
 export interface RequiredAction {

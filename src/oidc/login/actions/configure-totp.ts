@@ -1,8 +1,15 @@
 import { randomInt } from 'node:crypto'
 import { Secret } from 'otpauth'
 import { otpApplications } from '../../../kinds/realm.ts'
-import { addressOf, matchCode, policyOf, typedSecret } from '../../../service/one-time-codes.ts'
-import { addOwnCredential } from '../../../service/own-account.ts'
+import { addOwnCredential } from '../../../service/login/own-account.ts'
+import {
+  addressOf,
+  matchCode,
+  policyOf,
+  spendCode,
+  typedSecret,
+  windowOf,
+} from '../../../service/users/one-time-codes.ts'
 import { configureTotpPage } from '../../pages/configure-totp.ts'
 import { devicesOf } from '../authenticators/one-time-code.ts'
 import { openFor, sealFor } from '../cookies.ts'
@@ -44,7 +51,7 @@ export const configureTotp: RequiredAction = {
       return { key: 'missingTotpDeviceNameMessage', field: 'userLabel' }
     }
     const policy = policyOf(realm.settings)
-    const window = Number(realm.settings.otpPolicyLookAheadWindow ?? 1)
+    const window = windowOf(realm.settings)
     const off = secret === undefined ? null : matchCode(policy, Secret.fromUTF8(secret), totp, window, realm.now)
     if (off === null) return { key: 'invalidTotpMessage', field: 'totp' }
     const counter = policy.subType === 'hotp' ? policy.counter + off + 1 : policy.counter
@@ -54,7 +61,11 @@ export const configureTotp: RequiredAction = {
       secretData: JSON.stringify({ value: secret }),
       credentialData: JSON.stringify({ ...policy, counter }),
     }
-    await service.write(callerOf(login), realm.name, (context) => addOwnCredential(context, person.live.id, credential))
+    await service.write(callerOf(login), realm.name, async (context) => {
+      const id = await addOwnCredential(context, person.live.id, credential)
+      // The code that proves the secret does not log anybody in besides.
+      if (policy.subType === 'totp') await spendCode(context, realm.settings, policy, { credential: id, off })
+    })
     delete state.notes.secret
     return 'done'
   },

@@ -1,7 +1,9 @@
 // What people must do at log-in, in the realm's order. What Regent does not offer is refused, never left out.
-import { listObjects } from '../../../service/live.ts'
-import { changeOwnAccount } from '../../../service/own-account.ts'
-import { type Asked, callerOf, type Form, identify, type Login, LoginError, personOf, reading, tell } from '../login.ts'
+
+import { changeOwnAccount } from '../../../service/login/own-account.ts'
+import { listObjects } from '../../../service/objects/live.ts'
+import { type Asked, callerOf, type Form, identify, type Login, personOf, reading, tell } from '../login.ts'
+import { LoginError } from '../login-error.ts'
 import { refuse } from '../refuse.ts'
 import type { RequiredAction } from './action.ts'
 import { configureTotp } from './configure-totp.ts'

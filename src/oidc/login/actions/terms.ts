@@ -1,7 +1,8 @@
 import { secondsOf } from '../../../lib/seconds.ts'
-import { changeOwnAccount } from '../../../service/own-account.ts'
+import { changeOwnAccount } from '../../../service/login/own-account.ts'
 import { termsPage } from '../../pages/actions.ts'
-import { callerOf, LoginError, personOf } from '../login.ts'
+import { callerOf, personOf } from '../login.ts'
+import { LoginError } from '../login-error.ts'
 import type { RequiredAction } from './action.ts'
 
 /** Keycloak: where it is kept when somebody agreed, in seconds since 1970. */

@@ -1,12 +1,13 @@
 import type { Representation } from '../../../kinds/kind.ts'
-import { passwordsOfUser } from '../../../service/credentials.ts'
-import { ServiceError } from '../../../service/errors.ts'
-import { isExpired, parsePolicy } from '../../../service/password-policy.ts'
-import type { PasswordMaker } from '../../../service/password-rules.ts'
-import { resetPassword } from '../../../service/resources/credentials.ts'
-import { endSessions } from '../../../service/sessions.ts'
+import { resetPassword } from '../../../service/admin-api/users/credentials.ts'
+import { ServiceError } from '../../../service/context/errors.ts'
+import { endSessions } from '../../../service/login/sessions.ts'
+import { passwordsOfUser } from '../../../service/users/credentials.ts'
+import { isExpired, parsePolicy } from '../../../service/users/password-policy.ts'
+import type { PasswordMaker } from '../../../service/users/password-rules.ts'
 import { updatePasswordPage } from '../../pages/actions.ts'
-import { callerOf, type Form, noting, type Problem, personOf, reading } from '../login.ts'
+import { callerOf, type Form, noting, personOf, reading } from '../login.ts'
+import type { Problem } from '../state.ts'
 import type { RequiredAction } from './action.ts'
 
 /** Somebody chooses a new password; who has one that is too old must. */
@@ -28,7 +29,8 @@ export const updatePassword: RequiredAction = {
       resetPassword(context, live.id, made.credential),
     )
     if (form['logout-sessions'] === 'on') {
-      await noting(login, (context) => endSessions(context, { user: live.id, offline: false }))
+      const others = { user: live.id, offline: false, except: login.state.session }
+      await noting(login, (context) => endSessions(context, others))
     }
     return 'done'
   },

@@ -1,7 +1,8 @@
-import { changeOwnAccount } from '../../../service/own-account.ts'
+import { changeOwnAccount } from '../../../service/login/own-account.ts'
 import { profilePage } from '../../pages/profile.ts'
-import { callerOf, type Form, type Login, type Problem, personOf } from '../login.ts'
+import { callerOf, type Form, type Login, personOf } from '../login.ts'
 import { fieldsOf, fits, problemFrom, profileFor, readProfile } from '../profile-form.ts'
+import type { Problem } from '../state.ts'
 import { changesOf } from '../told.ts'
 import type { RequiredAction } from './action.ts'
 

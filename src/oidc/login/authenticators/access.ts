@@ -1,5 +1,6 @@
 // Steps that ask nobody anything.
-import { type Authenticator, LoginError } from '../login.ts'
+import type { Authenticator } from '../login.ts'
+import { LoginError } from '../login-error.ts'
 
 /** Lets everybody on who came so far. */
 export const allow: Authenticator = { begin: () => 'success' }

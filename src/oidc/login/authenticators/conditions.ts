@@ -1,11 +1,12 @@
 // What decides whether a conditional flow applies.
 import { parentPath } from '../../../kinds/group.ts'
-import { javaPattern } from '../../../lib/java-pattern.ts'
+import { javaPattern } from '../../../lib/keycloak/java-pattern.ts'
 import { matches } from '../../../lib/matches.ts'
-import { type LiveObject, listObjects } from '../../../service/live.ts'
-import { holdsRole } from '../../../service/roles.ts'
+import { type LiveObject, listObjects } from '../../../service/objects/live.ts'
+import { holdsRole } from '../../../service/realms/roles.ts'
 import type { Step } from '../flow.ts'
-import { type Login, LoginError, reading } from '../login.ts'
+import { type Login, reading } from '../login.ts'
+import { LoginError } from '../login-error.ts'
 import { authenticatorFor } from './index.ts'
 import { LEVEL, levelHolds } from './level.ts'
 
@@ -27,11 +28,23 @@ const conditions: Readonly<Record<string, Condition>> = {
 /** Whether the step is a condition of the flow that it stands in. */
 export const isCondition = ({ authenticator }: Step): boolean => authenticator?.startsWith('conditional-') === true
 
-/** Whether a condition holds. Throws where it is one that is not known here. */
+/** The settings without which a condition cannot be evaluated. */
+const needed: Readonly<Record<string, readonly string[]>> = {
+  'conditional-user-role': ['condUserRole'],
+  'conditional-user-attribute': ['attribute_name'],
+  [LEVEL]: ['loa-condition-level'],
+  'conditional-credential': ['credentials'],
+}
+
+/**
+ * Whether a condition holds. One whose settings are missing does: it demands more, where Keycloak leaves the flow out. Throws
+ * where it is one that is not known here.
+ */
 export async function holds(login: Login, condition: Step, flow: readonly Step[]): Promise<boolean> {
-  const { authenticator = '' } = condition
+  const { authenticator = '', config } = condition
   const one = Object.hasOwn(conditions, authenticator) ? conditions[authenticator] : undefined
   if (!one) throw new LoginError('unsupportedStepMessage', 'generic_authentication_error', [authenticator])
+  if (needed[authenticator]?.some((name) => !config[name])) return true
   return one(login, condition, flow)
 }
 
@@ -56,7 +69,8 @@ async function hasRole(login: Login, { config }: Step): Promise<boolean> {
   if (!person) return false
   const named = config.condUserRole ?? ''
   const has = await reading(login, (context) => holdsRole(context, person.live.id, named))
-  return has !== (config.negate === 'true')
+  // A role that was deleted is a missing setting too.
+  return has === undefined || has !== (config.negate === 'true')
 }
 
 async function hasAttribute(login: Login, { config, authenticator }: Step): Promise<boolean> {

@@ -1,13 +1,14 @@
 // Who is logged in in this browser already.
 
 import { secondsOf } from '../../../lib/seconds.ts'
-import { UPDATE_PASSWORD } from '../../../service/credentials.ts'
-import { listObjects } from '../../../service/live.ts'
-import { maxAuthAgeOf, parsePolicy } from '../../../service/password-policy.ts'
+import { listObjects } from '../../../service/objects/live.ts'
+import { UPDATE_PASSWORD } from '../../../service/users/credentials.ts'
+import { maxAuthAgeOf, parsePolicy } from '../../../service/users/password-policy.ts'
 import { findSso } from '../identity.ts'
 import { type Authenticator, identify, type Login, reading } from '../login.ts'
+import type { Levels } from '../state.ts'
 import { flowOf } from '../steps.ts'
-import { isHighEnough, type Levels } from './level.ts'
+import { isHighEnough } from './level.ts'
 
 /** Keycloak: max_auth_age of a required action that states none. */
 const USUAL_AGE = 300

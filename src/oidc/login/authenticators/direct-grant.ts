@@ -1,5 +1,5 @@
 // The steps of log-in by a client that sends what the person typed, all at once.
-import { authenticatePassword } from '../../../service/login.ts'
+import { authenticatePassword } from '../../../service/login/login.ts'
 import { OAuthError } from '../../oauth-error.ts'
 import { type Authenticator, identify, type Login, personOf } from '../login.ts'
 import { devicesOf, oneTimeCode } from './one-time-code.ts'

@@ -1,17 +1,15 @@
 // Levels of authentication: an application asks for one, and conditional flows are the steps up to it. Keycloak: AcrStore.
 
 import { secondsOf } from '../../../lib/seconds.ts'
-import type { UserSession } from '../../../service/sessions.ts'
+import type { UserSession } from '../../../service/context/store-types.ts'
 import { levelsOf } from '../../mappers/session.ts'
 import { wishesOf } from '../../mappers/wishes.ts'
 import type { Step } from '../flow.ts'
 import type { Login } from '../login.ts'
+import type { Levels } from '../state.ts'
 
 /** The condition that stands for a level. */
 export const LEVEL = 'conditional-level-of-authentication'
-
-/** When each level was reached, in seconds since 1970; kept with the session. */
-export type Levels = Readonly<Record<string, number>>
 
 /** The lowest level that the application would be content with; absent: it asks for none. */
 export function requestedLevel({ client, realm, state }: Login): number | undefined {

@@ -1,6 +1,6 @@
 // A one-time code from an app.
-import { attempted } from '../../../service/attempts.ts'
-import { useCode } from '../../../service/one-time-codes.ts'
+import { attempted } from '../../../service/login/attempts.ts'
+import { useCode } from '../../../service/users/one-time-codes.ts'
 import { oneTimeCodePage } from '../../pages/log-in.ts'
 import { type Authenticator, type Login, noting, type Person, personOf } from '../login.ts'
 

@@ -1,9 +1,9 @@
 // Log-in that begins with the mail address: it says which organization somebody belongs to.
 
-import { writers } from '../../../service/index.ts'
-import { findUserByName } from '../../../service/login.ts'
-import { type Authenticator, identify, type Login, LoginError, reading } from '../login.ts'
-import { loginPage, mayUseEmail, rememberMe } from './password.ts'
+import { writers } from '../../../service/kinds/index.ts'
+import { type Authenticator, type Login, personOf, reading } from '../login.ts'
+import { LoginError } from '../login-error.ts'
+import { loginPage, rememberMe } from './password.ts'
 
 /**
  * Asks for the name, in a realm with organizations, and leaves the rest to the steps that follow. Who would be sent to an
@@ -28,11 +28,17 @@ export const organization: Authenticator = {
     rememberMe(login, form)
     login.state.username = name
     login.state.values = { username: name }
-    const user = await reading(login, (context) => findUserByName(context, name, mayUseEmail(login)))
-    if (user && user.serviceAccountClient === null) await identify(login, user.id)
-    await demandNoProvider(login, String(login.person?.live.representation.email ?? name))
+    // Whether there is such a user is not looked up: the next page is the same for anybody.
+    login.state.notes.named = name
+    await demandNoProvider(login, name)
     return 'attempted'
   },
+}
+
+/** Throws where the user, who began with a name, would be sent to an identity provider: after the proof, since it tells of the account. */
+export async function demandOwnPassword(login: Login): Promise<void> {
+  const { email } = personOf(login).live.representation
+  if (login.state.notes.named !== undefined && typeof email === 'string') await demandNoProvider(login, email)
 }
 
 /** Throws where the domain of the address is that of an organization that has identity providers. */

@@ -1,14 +1,15 @@
 // Name and password, on one page or on two.
-import { authenticatePassword, findUserByName, type LogIn } from '../../../service/login.ts'
+import { authenticatePassword, findUserByName, type LogIn } from '../../../service/login/login.ts'
 import { logInPage } from '../../pages/log-in.ts'
-import { type Authenticator, type Form, identify, type Login, type Problem, personOf, reading } from '../login.ts'
+import { type Authenticator, type Form, identify, type Login, personOf, reading } from '../login.ts'
+import type { Problem } from '../state.ts'
 
 /** Asks for both. Who is known already is asked for the password only. */
 export const usernamePassword: Authenticator = {
   begin: (login) => ({ page: loginPage(login, { username: true, password: true }) }),
   async answer(login, _step, form) {
     rememberMe(login, form)
-    const username = login.person ? login.person.live.key[0]! : (form.username ?? '').trim()
+    const username = login.person?.live.key[0] ?? login.state.notes.named ?? (form.username ?? '').trim()
     login.state.username = username
     const tried = await tryPassword(login, username, form)
     const { user } = tried
@@ -22,7 +23,7 @@ export const username: Authenticator = {
   begin: (login) => (login.person ? 'success' : { page: loginPage(login, { username: true, password: false }) }),
   async answer(login, _step, form) {
     rememberMe(login, form)
-    const name = (form.username ?? '').trim()
+    const name = login.state.notes.named ?? (form.username ?? '').trim()
     login.state.username = name
     const user = await reading(login, (context) => findUserByName(context, name, mayUseEmail(login)))
     const found = user && user.serviceAccountClient === null
@@ -75,7 +76,7 @@ export function loginPage(
     remembered: state.rememberMe === true,
     resetPassword: settings.resetPasswordAllowed === true,
     registration: settings.registrationAllowed === true && person === undefined,
-    known: person?.live.key[0],
+    known: person?.live.key[0] ?? state.notes.named,
   })
 }
 

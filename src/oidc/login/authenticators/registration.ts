@@ -1,23 +1,16 @@
 // Somebody new signs up. The form is one step; what it asks for are steps of its own flow.
 import type { Representation } from '../../../kinds/kind.ts'
 import { secondsOf } from '../../../lib/seconds.ts'
-import { passwordsOf } from '../../../service/credentials.ts'
-import { writers } from '../../../service/index.ts'
-import { listObjects } from '../../../service/live.ts'
+import { writers } from '../../../service/kinds/index.ts'
+import { listObjects } from '../../../service/objects/live.ts'
+import { passwordsOf } from '../../../service/users/credentials.ts'
 import { registrationPage } from '../../pages/profile.ts'
 import { newPassword } from '../actions/update-password.ts'
 import type { Step } from '../flow.ts'
-import {
-  type Authenticator,
-  callerOf,
-  identify,
-  type Login,
-  LoginError,
-  type Problem,
-  reading,
-  tell,
-} from '../login.ts'
+import { type Authenticator, callerOf, identify, type Login, reading, tell } from '../login.ts'
+import { LoginError } from '../login-error.ts'
 import { fieldsOf, problemFrom, profileFor, readProfile } from '../profile-form.ts'
+import type { Problem } from '../state.ts'
 
 const CREATION = 'registration-user-creation'
 const PASSWORD = 'registration-password-action'
@@ -99,6 +92,7 @@ async function create(login: Login, account: Representation): Promise<void> {
     return made!.id
   })
   await identify(login, id)
+  state.notes.created = id
   state.username = String(account.username)
   const email = account.email === undefined ? undefined : String(account.email)
   const { firstName: first_name, lastName: last_name } = account as Record<string, string | undefined>

@@ -1,11 +1,12 @@
 // A forgotten password: who it is, a link by mail, and then a new password.
 import { noSooner } from '../../../lib/no-sooner.ts'
-import { findUserByName } from '../../../service/login.ts'
+import { findUserByName } from '../../../service/login/login.ts'
 import { forgotPasswordPage } from '../../pages/actions.ts'
 import { infoPage } from '../../pages/messages.ts'
 import type { Step } from '../flow.ts'
 import { demandMailServer, sendLinkTo } from '../link.ts'
-import { type Authenticator, identify, type Login, LoginError, reading, tell } from '../login.ts'
+import { type Authenticator, identify, type Login, reading, startAgain, tell } from '../login.ts'
+import { LoginError } from '../login-error.ts'
 import { mayUseEmail } from './password.ts'
 
 /** To look for somebody, and to write to them, takes as long as not to: milliseconds, several times what either takes. */
@@ -34,14 +35,11 @@ async function lookFor(login: Login, name: string): Promise<void> {
 /** Sends the link, and goes back to log-in: who follows it goes on with the step after this one. */
 export const sendEmail: Authenticator = {
   async begin(login, step) {
-    const { state } = login
     demandMailServer(login)
     const mailed = await noSooner(DISCREETLY, () => writeTo(login, step))
-    state.binding = 'browser'
-    state.done = {}
-    state.user = undefined
-    state.notes = { mailed }
-    state.info = 'emailSentMessage'
+    startAgain(login, 'browser')
+    login.state.notes.mailed = mailed
+    login.state.info = 'emailSentMessage'
     return { page: infoPage('emailSentMessage') }
   },
 }

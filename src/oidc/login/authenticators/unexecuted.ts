@@ -1,6 +1,7 @@
 // Steps that Regent does not execute. They are known so far that a flow which does not need them of a person goes on
 // without them, and one that does fails: no second factor is left out because nobody here can ask for it.
-import { type Authenticator, type Login, LoginError } from '../login.ts'
+import type { Authenticator, Login } from '../login.ts'
+import { LoginError } from '../login-error.ts'
 
 /** Needs a credential of that type. */
 const needing = (credential: string): Authenticator => ({

@@ -1,0 +1,44 @@
+// Checks that one file of src sends HTTP requests: elsewhere neither `fetch` nor the requests of `node:http` may be used.
+import { globSync, readFileSync } from 'node:fs'
+
+/** The only file that sends HTTP requests. */
+const HTTP_CLIENT = 'src/lib/http-request.ts'
+/** Code that runs in browsers. */
+const IN_BROWSERS = /^src\/(console\/|oidc\/login\/status-iframe\.ts$)/
+/** Modules that send HTTP requests, and what others may import of them. */
+const HTTP_MODULES = /^(?:node:)?(?:https?|http2)$|^(?:undici|axios|got|node-fetch|ky)(?:\/|$)/
+const OF_SERVERS = new Set(['createServer', 'Server', 'ServerResponse', 'IncomingMessage', 'STATUS_CODES'])
+
+/** The HTTP requests in a file's text that do not go through the client of `src/lib`, one line each. */
+export function findRequests(file: string, source: string): string[] {
+  if (file === HTTP_CLIENT || IN_BROWSERS.test(file)) return []
+  const code = source.replace(/^\s*(?:\/\/|\/?\*).*$/gm, '')
+  const imports = /^import\s+(?!type\s)([^'"]+?)\s+from\s*['"]([^'"]+)|\bimport\(\s*['"]([^'"]+)/gm
+  const imported = [...code.matchAll(imports)].flatMap(([, names = '*', from, dynamic]) => {
+    const module = from ?? dynamic!
+    return HTTP_MODULES.test(module) ? valueNames(names).map((name) => `${name} of ${module}`) : []
+  })
+  const fetches = [...code.matchAll(/(?<![.\w$])(?:(?:globalThis|window|self)\.)?fetch\s*\(|globalThis\.fetch\b/g)]
+  const uses = [...imported, ...fetches.map(() => 'fetch')]
+  return uses.map((use) => `${file} uses ${use}: only ${HTTP_CLIENT} sends HTTP requests`)
+}
+
+/** Names of an import that are neither types nor parts of servers. */
+function valueNames(names: string): string[] {
+  const [, before = '', inside = ''] = /^([^{]*)(?:\{([^}]*)\})?$/s.exec(names.trim()) ?? []
+  const named = inside.split(',').map((name) => name.trim().split(/\s+as\s+/)[0]!)
+  return [before.replace(/,\s*$/, '').trim(), ...named].filter(
+    (name) => name && !name.startsWith('type ') && !OF_SERVERS.has(name),
+  )
+}
+
+/** The violations in the files of src in the current directory, one line each. */
+export function checkRequests(): string[] {
+  return globSync('src/**/*.ts').flatMap((file) => findRequests(file, readFileSync(file, 'utf8')))
+}
+
+if (import.meta.main) {
+  const violations = checkRequests()
+  for (const violation of violations) console.error(violation)
+  process.exitCode = violations.length > 0 ? 1 : 0
+}

@@ -1,0 +1,51 @@
+// Sources in git by namespace: those of one are applied one after the other, and hold up no other namespace.
+import { messageOf } from '../../lib/message-of.ts'
+import { DocumentError, renderPosition } from '../../realm-file/problem.ts'
+import { ActionError } from '../../reconcile/execute/apply.ts'
+import type { Audience } from '../../reconcile/following/followed.ts'
+import { SourceController } from '../../reconcile/following/source-controller.ts'
+import type { Service } from '../../service/context/service.ts'
+import type { Lease } from '../../service/context/store-types.ts'
+
+/** The controllers of namespaces. */
+export class NamespaceControllers {
+  readonly #service: Service
+  readonly #lease: Lease
+  readonly #audience: Audience
+  readonly #controllers = new Map<string, SourceController>()
+  readonly #closing: Promise<void>[] = []
+
+  constructor(service: Service, lease: Lease, audience: Omit<Audience, 'words'>) {
+    this.#service = service
+    this.#lease = lease
+    this.#audience = { ...audience, words }
+  }
+
+  /** Returns the controller of a namespace; creates it if there is none. */
+  of(namespace: string): SourceController {
+    const controller =
+      this.#controllers.get(namespace) ?? new SourceController(this.#service, this.#lease, this.#audience)
+    this.#controllers.set(namespace, controller)
+    return controller
+  }
+
+  /** Closes the controller of a namespace that has no sources any more. */
+  end(namespace: string): void {
+    const controller = this.#controllers.get(namespace)
+    this.#controllers.delete(namespace)
+    if (controller) this.#closing.push(controller.close())
+  }
+
+  /** Closes all controllers; resolves when nothing of them runs. */
+  async close(): Promise<void> {
+    for (const namespace of [...this.#controllers.keys()]) this.end(namespace)
+    await Promise.all(this.#closing)
+  }
+}
+
+/** An error in one line: of documents, the place of each problem. */
+export function words(error: unknown): string {
+  const problems = error instanceof DocumentError || error instanceof ActionError ? error.problems : []
+  if (problems.length) return problems.map((one) => `${renderPosition(one.position)}: ${one.message}`).join('; ')
+  return messageOf(error)
+}

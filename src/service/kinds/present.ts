@@ -1,0 +1,65 @@
+// An object as it shows on the wire: references by id where their field says so, secrets in the clear, children inside.
+import { flatten, resolve } from '../../kinds/compare.ts'
+import { kinds } from '../../kinds/index.ts'
+import type { Kind, KindName, Representation } from '../../kinds/kind.ts'
+import { childrenInside } from '../../kinds/nested.ts'
+import type { Context } from '../context/context.ts'
+import { revealed } from '../context/secrets.ts'
+import type { Vault } from '../context/vault.ts'
+import type { LiveObject } from '../objects/live.ts'
+import { writers } from './index.ts'
+
+/** Shows one object. What is special about a kind stands beside its resource. */
+export type Present = (vault: Vault, live: LiveObject) => Representation
+
+/** Shows an object: its id and its fields. Secrets stand in the clear. */
+export const present: Present = (vault, { kind, id, representation, references }) => ({
+  [kinds[kind].idField]: id,
+  ...always(kinds[kind]),
+  ...withIds(kinds[kind], revealed(vault, kinds[kind], onTheWire(kinds[kind], representation)), references),
+})
+
+function onTheWire(kind: Kind, representation: Representation): Representation {
+  return Object.fromEntries(Object.entries(representation).filter(([name]) => !kind.fields[name]?.elsewhere))
+}
+
+/** Shows objects with their children inside. Statements: one per kind of children. */
+export async function presentAll(
+  context: Context,
+  kind: KindName,
+  objects: readonly LiveObject[],
+  show: Present,
+): Promise<Representation[]> {
+  const shown = new Map(objects.map((live) => [live.id, show(context.vault, live)]))
+  if (!objects.length) return []
+  for (const [field, child] of childrenInside(kinds[kind])) {
+    const ids = objects.map(({ id }) => id)
+    const children = await writers[child.name].list(context, { parents: { kind, ids } })
+    for (const [owner, own] of Map.groupBy(children, ({ parent }) => parent!.id)) {
+      shown.get(owner)![field] = own.map((one) => present(context.vault, one))
+    }
+  }
+  return [...shown.values()]
+}
+
+/** What shows whatever is kept: maps that creation gives, be they empty, and computed fields that are always the same. */
+function always(kind: Kind): Representation {
+  const shown: Representation = {}
+  for (const [name, value] of Object.entries(kind.defaults({}))) {
+    if (kind.fields[name]?.computed) shown[name] = value
+    else if (kind.fields[name]?.type === 'map') shown[name] = {}
+  }
+  return shown
+}
+
+function withIds(kind: Kind, representation: Representation, references: LiveObject['references']): Representation {
+  const flat = flatten(kind, representation)
+  const shown = { ...representation }
+  for (const path of Object.keys(flat)) {
+    const { name, key, field } = resolve(kind, path)
+    const id = references[path]
+    if (field.wire !== 'id' || id === undefined) continue
+    shown[name] = key === undefined ? id : { ...(shown[name] as Representation), [key]: id }
+  }
+  return shown
+}

@@ -1,0 +1,31 @@
+// What goes when its time is over, in all realms.
+import { deleteExpiredAdminEvents } from '../../store/admin-events.ts'
+import { deleteExpiredAuthenticationSessions } from '../../store/authentication-sessions.ts'
+import { CHUNK } from '../../store/objects.ts'
+import { deleteExpiredPlans } from '../../store/plans.ts'
+import { deleteOverSessions } from '../../store/session-ends.ts'
+import { deleteExpiredSingleUses } from '../../store/single-use.ts'
+import type { Transaction } from '../../store/transaction.ts'
+import { deleteExpiredUserEvents } from '../../store/user-events.ts'
+import type { Service } from '../context/service.ts'
+
+/** One statement over all realms, which deletes at most so many rows whose time is over and gives how many they were. */
+type Sweep = (tx: Transaction, now: Date, limit: number) => Promise<number>
+
+const sweeps: readonly Sweep[] = [
+  deleteExpiredAdminEvents,
+  deleteExpiredUserEvents,
+  deleteOverSessions,
+  deleteExpiredSingleUses,
+  deleteExpiredAuthenticationSessions,
+  deleteExpiredPlans,
+]
+
+/** Deletes whatever is over, a chunk at a time: no statement holds many rows, and what was interrupted goes on the next time. */
+export async function sweep(service: Service, now: Date): Promise<void> {
+  for (const one of sweeps) {
+    let gone: number
+    do gone = await service.look((tx) => one(tx, now, CHUNK))
+    while (gone === CHUNK)
+  }
+}

@@ -1,0 +1,136 @@
+// What the settings of a component must fulfil, and what the reference server says of those that do not.
+import { componentName } from '../../kinds/component.ts'
+import { PROFILE_SETTING } from '../../kinds/component-settings.ts'
+import { type ComponentType, componentType, type PropertyCheck } from '../../kinds/component-types.ts'
+import type { Representation } from '../../kinds/kind.ts'
+import { profileTextProblem } from '../users/profile-checks.ts'
+import { readCertificate, readPrivateKey } from './key-reading.ts'
+
+/** What is wrong with a whole component; undefined when nothing is, or when nothing is known of its provider. */
+export function componentProblem({ path, providerId, config }: Representation): string | undefined {
+  const known = componentType(componentName(String(path)).providerType, String(providerId))
+  return known && settingsProblem(known, String(providerId), (config ?? {}) as Settings)
+}
+
+type Settings = Readonly<Record<string, readonly string[]>>
+/** The first text of a setting; undefined where it is missing or empty. */
+type Read = (setting: string) => string | undefined
+type Check = (read: Read) => string | undefined
+
+function settingsProblem({ checks = [] }: ComponentType, providerId: string, settings: Settings): string | undefined {
+  for (const check of checks) {
+    const problem = propertyProblem(check, settings[check.property] ?? [])
+    if (problem !== undefined) return `'${check.label}' ${problem}`
+  }
+  const read: Read = (setting) => settings[setting]?.[0]?.trim() || undefined
+  for (const check of special[providerId] ?? []) {
+    const problem = check(read)
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
+
+function propertyProblem({ required, a, among }: PropertyCheck, values: readonly string[]): string | undefined {
+  const [value] = values
+  if (values.length > 1) return 'should be a single entry'
+  if (!value) return required ? 'is required' : undefined
+  if (a === 'number' && !/^[+-]?\d+$/.test(value)) return 'should be a number'
+  if (a === 'flag' && !/^(true|false)$/i.test(value)) return "should be 'true' or 'false'"
+  return among && !among.includes(value) ? `should be ${among.slice(0, -1).join(', ')} or ${among.at(-1)}` : undefined
+}
+
+const needs =
+  (setting: string, label: string): Check =>
+  (read) =>
+    read(setting) === undefined ? `Missing configuration for ${label}` : undefined
+const number =
+  (setting: string, label: string): Check =>
+  (read) =>
+    /^[+-]?\d+$/.test(read(setting) ?? '0') ? undefined : `${label} must be a number`
+const filter =
+  (setting: string): Check =>
+  (read) =>
+    /^\(.*\)$/s.test(read(setting) ?? '()')
+      ? undefined
+      : 'Custom configured LDAP filter does not start with "(" or does not end with ")".'
+const isOn = (read: Read, setting: string) => read(setting)?.toLowerCase() === 'true'
+
+const privateKey: Check = (read) => {
+  const text = read('privateKey')
+  const key = text === undefined ? undefined : readPrivateKey(text)
+  if (text !== undefined && key?.asymmetricKeyType !== 'rsa') return 'Failed to decode private key'
+  const stated = read('certificate')
+  const certificate = stated === undefined ? undefined : readCertificate(stated)
+  if (stated !== undefined && !certificate) return 'Failed to decode certificate'
+  return key && certificate && !certificate.checkPrivateKey(key) ? 'Certificate does not match private key' : undefined
+}
+
+const profile: Check = (read) => {
+  const text = read(PROFILE_SETTING)
+  return text === undefined ? undefined : profileTextProblem(text)
+}
+
+const attribute: readonly Check[] = [
+  needs('user.model.attribute', 'User Model Attribute'),
+  needs('ldap.attribute', 'LDAP Attribute'),
+  (read) =>
+    isOn(read, 'is.binary.attribute') && !isOn(read, 'always.read.value.from.ldap')
+      ? "With Binary attribute enabled, the 'Always read value from LDAP' must be enabled too"
+      : undefined,
+]
+
+/** What only one provider demands, in the order in which the reference server looks. */
+const special: Readonly<Record<string, readonly Check[]>> = {
+  rsa: [privateKey],
+  'declarative-user-profile': [profile],
+  'rsa-enc': [privateKey],
+  'rsa-generated': [privateKey],
+  'rsa-enc-generated': [privateKey],
+  'trusted-hosts': [
+    (read) =>
+      isOn(read, 'host-sending-registration-request-must-match') || isOn(read, 'client-uris-must-match')
+        ? undefined
+        : 'At least one of hosts verification or client URIs validation must be enabled',
+  ],
+  ldap: [
+    filter('customUserSearchFilter'),
+    number('connectionTimeout', 'Connection Timeout'),
+    number('readTimeout', 'Read Timeout'),
+    (read) =>
+      isOn(read, 'startTls') && isOn(read, 'connectionPooling')
+        ? 'Can not enable both StartTLS and connection pooling.'
+        : undefined,
+    (read) => (read('editMode') === undefined ? 'Edit Mode is mandatory' : undefined),
+    (read) =>
+      isOn(read, 'validatePasswordPolicy') && read('editMode') !== 'WRITABLE'
+        ? 'Validate Password Policy is applicable only with WRITABLE edit mode'
+        : undefined,
+    (read) =>
+      read('importEnabled') === 'false' && read('editMode') === 'UNSYNCED'
+        ? 'Can not disable Importing users when LDAP provider mode is UNSYNCED'
+        : undefined,
+  ],
+  'user-attribute-ldap-mapper': attribute,
+  'certificate-ldap-mapper': attribute,
+  'full-name-ldap-mapper': [needs('ldap.full.name.attribute', 'LDAP Full Name Attribute')],
+  'group-ldap-mapper': [
+    needs('groups.dn', 'LDAP Groups DN'),
+    needs('mode', 'Mode'),
+    (read) =>
+      isOn(read, 'preserve.group.inheritance') && read('membership.attribute.type') === 'UID'
+        ? 'Not possible to preserve group inheritance and use UID membership type together.'
+        : undefined,
+    filter('groups.ldap.filter'),
+  ],
+  'role-ldap-mapper': [
+    needs('roles.dn', 'LDAP Roles DN'),
+    needs('mode', 'Mode'),
+    (read) =>
+      read('use.realm.roles.mapping') === 'false' && read('client.id') === undefined
+        ? 'Client ID needs to be provided in config when Realm Roles Mapping is not used.'
+        : undefined,
+    filter('roles.ldap.filter'),
+  ],
+  'hardcoded-ldap-role-mapper': [(read) => (read('role') === undefined ? 'Role cant be null' : undefined)],
+  'hardcoded-ldap-group-mapper': [(read) => (read('group') === undefined ? 'Group cant be null' : undefined)],
+}

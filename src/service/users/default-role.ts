@@ -1,0 +1,12 @@
+// The default role of a realm, which new users get.
+import { findDefaultRole } from '../../store/role-mappings.ts'
+import type { Context } from '../context/context.ts'
+import { listObjects } from '../objects/live.ts'
+
+/** Returns the name of the default role, or undefined where the realm has none. One statement, or two. */
+export async function defaultRoleName(context: Context): Promise<string | undefined> {
+  const id = await findDefaultRole(context.tx, context.realm.number)
+  if (id === undefined) return undefined
+  const [role] = await listObjects(context, 'role', { ids: [id] })
+  return role?.key[0]
+}

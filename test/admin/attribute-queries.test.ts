@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import { attributesOf } from '../../src/service/admin-api/common/lists.ts'
+import { growth, IN_PROPORTION } from '../support/growth.ts'
+import { testServer } from '../support/server.ts'
+
+const { call, realm } = await testServer()
+
+test.each<[string, Record<string, string>]>([
+  ['a:b', { a: 'b' }],
+  ['a:b c:d', { a: 'b', c: 'd' }],
+  ['"a b":"c d" e:"f g"', { 'a b': 'c d', e: 'f g' }],
+  ['a:b:c', { a: 'b:c' }],
+  ['a:""', { a: '' }],
+  ['"x:y":z', { 'x:y': 'z' }],
+  ['a', {}],
+  ['a b:c', { b: 'c' }],
+  [':b', {}],
+  ['', {}],
+  ['__proto__:x', JSON.parse('{"__proto__":"x"}')],
+])('q=%s asks for these attributes', (q, attributes) => expect(attributesOf(q)).toEqual(attributes))
+
+test.each(['users', 'groups', 'clients', 'organizations'])(
+  'q of more than 2,000 characters is refused for %s',
+  async (list) => {
+    const path = await realm({ organizationsEnabled: true })
+    for (const letter of ['a', '"', 'a"', ':', ' a'])
+      expect(await call('GET', `${path}/${list}?q=${encodeURIComponent(letter.repeat(2001))}`)).toMatchObject({
+        status: 400,
+      })
+    const longest = await call('GET', `${path}/${list}?q=a:${'b'.repeat(1998)}`)
+    expect(JSON.stringify(longest.body)).not.toContain('characters')
+  },
+)
+
+test.each(['a', '"', 'a"', '"a', ':', ' a', ':"', 'a:'])(
+  'a query of many %s takes time in proportion to its length',
+  async (part) => {
+    const ratio = await growth(250 / part.length, (size) => {
+      const query = part.repeat(size)
+      return () => attributesOf(query)
+    })
+    expect(ratio).toBeLessThan(IN_PROPORTION)
+  },
+)

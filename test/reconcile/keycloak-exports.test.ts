@@ -1,0 +1,364 @@
+// Forms of Keycloak's realm exports that are applied, planned empty, exported, and planned empty again.
+import { expect, test } from 'vitest'
+import type { Representation } from '../../src/kinds/kind.ts'
+import { movedIn } from '../../src/realm-file/moved-in.ts'
+import { exportRealm } from '../../src/realm-file/render.ts'
+import { planSources } from '../../src/reconcile/run/run.ts'
+import { SYSTEM } from '../../src/service/context/service.ts'
+import { aPart } from '../support/campaign.ts'
+import { liveObject } from '../support/changes.ts'
+import { applyAs, planText, source } from '../support/reconcile.ts'
+import { testServer } from '../support/server.ts'
+import { newName, testService } from '../support/service.ts'
+
+const { service } = await testService()
+const { call, make } = await testServer()
+
+/** Fails unless the document is applied, planned empty, and its exports are too, also as another realm. Returns the realm's name. */
+async function roundTrip(content: Representation): Promise<string> {
+  const realm = newName()
+  const state = source([{ realm, ...content }], realm)
+  await applyAs(service, state)
+  expect(await planText(service, state)).toContain('Nothing to do.')
+  for (const options of aPart([{}, { full: true, secrets: true, ids: true }, { full: true, secrets: true }])) {
+    const exported = await service.read(SYSTEM, realm, (context) => exportRealm(context, options))
+    expect(await planText(service, source([exported], `${realm} exported`))).toContain('Nothing to do.')
+    const name = newName()
+    const { id: _, ...other } = JSON.parse(JSON.stringify(exported).replaceAll(realm, name))
+    const copy = source([other], name)
+    await applyAs(service, copy)
+    expect(await planText(service, copy)).toContain('Nothing to do.')
+  }
+  return realm
+}
+
+const live = (realm: string, kind: Parameters<typeof liveObject>[3], ...key: string[]) =>
+  liveObject(service, SYSTEM, realm, kind, ...key)
+
+test.each([
+  ['admin-cli', { defaultClientScopes: ['basic', 'service_account'] }],
+  ['realm-management', { defaultClientScopes: ['service_account'], optionalClientScopes: ['email'] }],
+  ['account', { optionalClientScopes: ['service_account'] }],
+])(
+  'the built-in client %s may get a service account and its client scope in one document',
+  async (clientId, scopes) => {
+    const client = { clientId, publicClient: false, bearerOnly: false, serviceAccountsEnabled: true, ...scopes }
+    const realm = await roundTrip({ clients: [client] })
+    expect((await live(realm, 'user', `service-account-${clientId}`)).representation.enabled).toBe(true)
+  },
+)
+
+test('a client that exists may get a service account and its client scope in one document', async () => {
+  const realm = newName()
+  const client = { clientId: 'shop', defaultClientScopes: ['basic'] }
+  await applyAs(service, source([{ realm, clients: [client] }], realm))
+  const scopes = ['basic', 'service_account']
+  const changed = { ...client, serviceAccountsEnabled: true, defaultClientScopes: scopes }
+  const state = source([{ realm, clients: [changed] }], realm)
+  await applyAs(service, state)
+  expect((await live(realm, 'client', 'shop')).representation.defaultClientScopes).toEqual(scopes)
+  expect(await planText(service, state)).toContain('Nothing to do.')
+})
+
+test('a user who exists may be managed by an organization that the same document declares', async () => {
+  const realm = newName()
+  await applyAs(service, source([{ realm, users: [{ username: 'ann' }] }], realm))
+  const organization = (member: object) => [
+    { name: 'acme', alias: 'acme', domains: [{ name: 'acme.example' }], members: [member] },
+  ]
+  const document = {
+    realm,
+    organizationsEnabled: true,
+    users: [{ username: 'ann' }],
+    organizations: organization({ username: 'ann', membershipType: 'MANAGED' }),
+  }
+  const state = source([document], realm)
+  await applyAs(service, state)
+  expect((await live(realm, 'user', 'ann')).representation.managedBy).toEqual(['acme'])
+  expect(await planText(service, state)).toContain('Nothing to do.')
+})
+
+/** A realm with a client of its own flows, which name them by id; ids are the realm's own. */
+function realmOfOwnFlows(realm = newName()) {
+  const [own, built] = [`${realm}-1`, `${realm}-2`]
+  return {
+    realm,
+    enabled: true,
+    authenticationFlows: [
+      { id: own, alias: 'ours', topLevel: true, authenticationExecutions: [] },
+      { id: built, alias: 'direct grant', builtIn: true, topLevel: true },
+    ],
+    clients: [{ clientId: 'shop', authenticationFlowBindingOverrides: { browser: own, direct_grant: built } }],
+  }
+}
+const aliases = { browser: 'ours', direct_grant: 'direct grant' }
+
+test('a client may name flows of the same document by id', async () => {
+  const { realm: _, ...content } = realmOfOwnFlows()
+  const realm = await roundTrip(content)
+  expect((await live(realm, 'client', 'shop')).representation.authenticationFlowBindingOverrides).toEqual(aliases)
+})
+
+test('a flow that is called like the id of another one is meant by its alias', async () => {
+  const flows = ['a', 'b'].map((alias) => ({ alias, id: alias === 'a' ? 'b' : 'c', topLevel: true }))
+  const clients = [{ clientId: 'shop', authenticationFlowBindingOverrides: { browser: 'b', direct_grant: 'c' } }]
+  const realm = newName()
+  await applyAs(service, source([{ realm, authenticationFlows: flows, clients }], realm))
+  expect((await live(realm, 'client', 'shop')).representation.authenticationFlowBindingOverrides).toEqual({
+    browser: 'b',
+    direct_grant: 'b',
+  })
+})
+
+test('an id that no flow has is refused with its place', async () => {
+  const content = realmOfOwnFlows()
+  content.clients[0]!.authenticationFlowBindingOverrides.browser = 'f0000000-0000-4000-8000-000000000000'
+  await expect(applyAs(service, source([content], content.realm))).rejects.toThrow(
+    'client shop: authenticationFlowBindingOverrides.browser needs authentication flow f0000000',
+  )
+})
+
+test('POST of a realm takes flows by id, partial-export shows them so, and POST takes its export', async () => {
+  const content = realmOfOwnFlows()
+  const [own, built] = content.authenticationFlows.map(({ id }) => id)
+  await make('/admin/realms', content)
+  const path = `/admin/realms/${content.realm}`
+  const ids = { browser: own, direct_grant: built }
+  expect((await call('GET', `${path}/clients?clientId=shop`)).body[0].authenticationFlowBindingOverrides).toEqual(ids)
+  const { body } = await call('POST', `${path}/partial-export?exportClients=true&exportGroupsAndRoles=true`)
+  const shop = (body.clients as Representation[]).find(({ clientId }) => clientId === 'shop')!
+  expect(shop.authenticationFlowBindingOverrides).toEqual(ids)
+  const name = newName()
+  const { id: _, ...copy } = JSON.parse(JSON.stringify(body).replaceAll(content.realm, name))
+  await make('/admin/realms', copy)
+  expect((await live(name, 'client', 'shop')).representation.authenticationFlowBindingOverrides).toEqual(aliases)
+})
+
+test('partialImport takes the ids of flows of the realm, and refuses others', async () => {
+  const { clients, ...content } = realmOfOwnFlows()
+  await make('/admin/realms', content)
+  const bring = (body: object) => call('POST', `/admin/realms/${content.realm}/partialImport`, { body })
+  expect(await bring({ clients })).toMatchObject({ status: 200, body: { added: 1 } })
+  expect((await live(content.realm, 'client', 'shop')).representation.authenticationFlowBindingOverrides).toEqual(
+    aliases,
+  )
+  const other = { clientId: 'other', authenticationFlowBindingOverrides: { browser: 'nowhere' } }
+  expect((await bring({ clients: [other] })).status).toBe(400)
+})
+
+test('a realm that is moved in keeps the flows of its clients, which its server names by id', async () => {
+  const content = realmOfOwnFlows()
+  await make('/admin/realms', content)
+  const { body } = await call('POST', `/admin/realms/${content.realm}/partial-export?exportClients=true`)
+  const { document } = movedIn('https://old.example.org', body)
+  const [shop] = document.clients as Representation[]
+  expect(shop).toMatchObject({ clientId: 'shop', authenticationFlowBindingOverrides: aliases })
+})
+
+/** The notes of the plan for a document, by their messages. */
+async function notesOf(document: Representation): Promise<string[]> {
+  const { realms } = await planSources(service, SYSTEM, [source([document], newName())])
+  return realms.flatMap(({ plan }) => plan.notes.map(({ message, position }) => `${position?.line}: ${message}`))
+}
+
+const config = (alias: string, value: string) => ({ alias, config: { defaultProvider: value } })
+
+test('of authenticator configs of one alias the first is used, as in Keycloak, and the plan notes the others', async () => {
+  const step = { authenticator: 'identity-provider-redirector', requirement: 'REQUIRED', authenticatorConfig: 'eid' }
+  const content = {
+    authenticatorConfig: [config('eid', 'a'), config('other', 'o'), config('eid', 'b'), config('eid', 'a')],
+    authenticationFlows: [{ alias: 'ours', topLevel: true, authenticationExecutions: [step] }],
+  }
+  const realm = await roundTrip(content)
+  expect((await live(realm, 'authenticatorConfig', 'eid')).representation.config).toEqual({ defaultProvider: 'a' })
+  expect((await live(realm, 'authenticatorConfig', 'other')).representation.config).toEqual({ defaultProvider: 'o' })
+  const ignored = 'authenticator config eid is declared again: the first is used, this one is ignored'
+  expect(await notesOf({ realm: newName(), ...content })).toEqual([`9: ${ignored}`, `12: ${ignored}`])
+})
+
+test('POST of a realm takes authenticator configs of one alias, be they of built-in flows', async () => {
+  const realm = newName()
+  const twins = [config('review profile config', 'a'), config('review profile config', 'b')]
+  const authenticatorConfig = twins.map((one, at) => ({ ...one, id: `${realm}-${at}` }))
+  await make('/admin/realms', { realm, authenticatorConfig })
+  const { representation } = await live(realm, 'authenticatorConfig', 'review profile config')
+  expect(representation.config).toMatchObject({ defaultProvider: 'a' })
+})
+
+test('two flows of one alias are still refused', async () => {
+  const flow = { alias: 'ours', topLevel: true }
+  const document = source([{ realm: newName(), authenticationFlows: [flow, flow] }])
+  await expect(applyAs(service, document)).rejects.toThrow('authentication flow ours is stated twice')
+})
+
+/** A realm with a client whose policies name everything by id. */
+function realmOfPolicies(realm = newName()) {
+  const id = (name: string) => `${realm}-${name}`
+  const policy = (type: string, setting: string, value: unknown) => ({
+    name: `By ${type}`,
+    type,
+    config: { [setting]: JSON.stringify(value) },
+  })
+  return {
+    realm,
+    enabled: true,
+    roles: {
+      realm: [{ id: id('teller'), name: 'teller' }],
+      client: { api: [{ id: id('auditor'), name: 'audi/tor' }] },
+    },
+    users: [{ id: id('mia'), username: 'mia' }],
+    groups: [{ name: 'branch', subGroups: [{ id: id('town'), name: 'town' }] }],
+    clientScopes: [{ id: id('cash'), name: 'cash', protocol: 'openid-connect' }],
+    clients: [
+      { id: id('atm'), clientId: 'atm', publicClient: true },
+      {
+        clientId: 'api',
+        authorizationServicesEnabled: true,
+        authorizationSettings: {
+          policies: [
+            policy('role', 'roles', [{ id: id('teller'), required: true }, { id: id('auditor') }]),
+            policy('user', 'users', [id('mia')]),
+            policy('client', 'clients', [id('atm')]),
+            policy('group', 'groups', [{ id: id('town'), extendChildren: true }]),
+            policy('client-scope', 'clientScopes', [{ id: id('cash') }]),
+          ],
+        },
+      },
+    ],
+  }
+}
+
+test('policies may name what the document declares by id: roles, users, clients, groups and client scopes', async () => {
+  const { realm: _, ...content } = realmOfPolicies()
+  const realm = await roundTrip(content)
+  const fieldsOf = async (type: string) =>
+    (await live(realm, 'authorizationPolicy', 'client', 'api', `By ${type}`)).representation
+  expect(await fieldsOf('role')).toMatchObject({
+    requiredRoles: { realm: ['teller'] },
+    roles: { client: { api: ['audi/tor'] } },
+  })
+  expect(await fieldsOf('user')).toMatchObject({ users: ['mia'] })
+  expect(await fieldsOf('client')).toMatchObject({ clients: ['atm'] })
+  expect(await fieldsOf('group')).toMatchObject({ groupsAndBelow: ['/branch/town'] })
+  expect(await fieldsOf('client-scope')).toMatchObject({ clientScopes: ['cash'] })
+})
+
+test('POST of a realm takes policies that name roles by id', async () => {
+  const content = realmOfPolicies()
+  await make('/admin/realms', content)
+  const { representation } = await live(content.realm, 'authorizationPolicy', 'client', 'api', 'By role')
+  expect(representation).toMatchObject({ requiredRoles: { realm: ['teller'] } })
+})
+
+test('a role that is called like the id of another one is meant by its name', async () => {
+  const realm = newName()
+  const roles = { realm: [{ id: `${realm}-1`, name: 'first' }, { name: `${realm}-1` }] }
+  const policies = [{ name: 'p', type: 'role', config: { roles: `[{"id":"${realm}-1"}]` } }]
+  const clients = [{ clientId: 'api', authorizationServicesEnabled: true, authorizationSettings: { policies } }]
+  await applyAs(service, source([{ realm, roles, clients }], realm))
+  const { representation } = await live(realm, 'authorizationPolicy', 'client', 'api', 'p')
+  expect(representation.roles).toEqual({ realm: [`${realm}-1`] })
+})
+
+const builtInPolicy = { name: 'builtin-default-policy', builtin: true, enable: true, conditions: [], profiles: [] }
+const ownPolicy = { name: 'ours', enable: true, enabled: true, conditions: [], profiles: [] }
+const builtInProfile = { name: 'builtin-default-profile', builtin: true, executors: [] }
+
+test.each([
+  [
+    'in their objects',
+    { clientPolicies: { policies: [builtInPolicy, ownPolicy] }, clientProfiles: { profiles: [builtInProfile] } },
+  ],
+  ['as plain lists', { clientPolicies: [builtInPolicy, ownPolicy], clientProfiles: [builtInProfile] }],
+])('client policies of versions 12 to 18 are read without what is built in, %s', async (_form, content) => {
+  const realm = await roundTrip(content)
+  const { representation } = await live(realm, 'realm', realm)
+  expect(representation.clientPolicies).toMatchObject([{ name: 'ours', enabled: true }])
+  expect(representation.clientProfiles).toEqual([])
+  const notes = await notesOf({ realm: newName(), ...content })
+  expect(notes).toEqual([
+    expect.stringContaining('clientProfiles.profiles[0]: built-in profiles belong to the server and are ignored'),
+    expect.stringContaining('clientPolicies.policies[0]: built-in policies belong to the server and are ignored'),
+    expect.stringContaining('clientPolicies.policies[1]: enable is ignored: set enabled instead'),
+  ])
+})
+
+test('POST of a realm takes client policies of versions 12 to 18; their own operation refuses such fields', async () => {
+  const realm = newName()
+  await make('/admin/realms', { realm, clientPolicies: { policies: [builtInPolicy] } })
+  const address = `/admin/realms/${realm}/client-policies/policies`
+  expect((await call('GET', address)).body).toEqual({ policies: [] })
+  expect((await call('PUT', address, { body: { policies: [builtInPolicy] } })).status).toBe(400)
+})
+
+test.each([
+  ['realm-management', { bearerOnly: true }],
+  ['account', { publicClient: 'true', bearerOnly: false }],
+  ['own', { publicClient: true, bearerOnly: true }],
+])(
+  'the client %s with authorization settings is confidential, whatever else is said of it',
+  async (clientId, flags) => {
+    const settings = { resources: [{ name: 'Users', scopes: [{ name: 'view' }] }] }
+    const client = { clientId, ...flags, authorizationServicesEnabled: true, authorizationSettings: settings }
+    const realm = await roundTrip({ clients: [client] })
+    const { representation } = await live(realm, 'client', clientId)
+    expect(representation).toMatchObject({ authorizationServicesEnabled: true, serviceAccountsEnabled: true })
+    expect([representation.bearerOnly, representation.publicClient]).toEqual([false, false])
+    await live(realm, 'authorizationResource', 'client', clientId, 'Users')
+    expect((await notesOf({ realm: newName(), clients: [client] }))[0]).toContain(
+      'is ignored, since a client with authorizationSettings is confidential',
+    )
+  },
+)
+
+test('POST of a realm makes a bearer-only client with authorization settings confidential', async () => {
+  const realm = newName()
+  const client = { clientId: 'api', bearerOnly: true, authorizationServicesEnabled: true, authorizationSettings: {} }
+  await make('/admin/realms', { realm, clients: [client] })
+  const [api] = (await call('GET', `/admin/realms/${realm}/clients?clientId=api`)).body
+  expect(api).toMatchObject({ bearerOnly: false, authorizationServicesEnabled: true })
+})
+
+test.each(['clientTemplate', 'clientScope'])(
+  'a client template with blanks in its name has roles in scope, by %s',
+  async (member) => {
+    const name = member === 'clientTemplate' ? 'Default test template' : 'Default_test_template'
+    const content = {
+      clientTemplates: [{ name: 'Default test template', protocol: 'openid-connect' }],
+      clients: [{ clientId: 'shop' }],
+      roles: { realm: [{ name: 'staff' }], client: { shop: [{ name: 'buyer' }] } },
+      scopeMappings: [{ [member]: name, roles: ['staff'] }],
+      clientScopeMappings: { shop: [{ [member]: name, roles: ['buyer'] }] },
+    }
+    const realm = await roundTrip(content)
+    const { representation } = await live(realm, 'clientScope', 'Default_test_template')
+    expect(representation.scopeMappings).toEqual({ realm: ['staff'], client: { shop: ['buyer'] } })
+  },
+)
+
+test('a scope mapping of a client template that nobody declares is refused by its name', async () => {
+  const document = {
+    realm: newName(),
+    roles: { realm: [{ name: 'staff' }] },
+    scopeMappings: [{ clientTemplate: 'no such', roles: ['staff'] }],
+  }
+  await expect(applyAs(service, source([document]))).rejects.toThrow(
+    'client scope no_such is named here, and is neither stated nor live: state it, or do without it',
+  )
+})
+
+test('a JSON file that states users twice is applied with the last ones; the plan says where', async () => {
+  const realm = newName()
+  const text = `{\n  "realm": "${realm}",\n  "users": [{ "username": "ann" }],\n  "enabled": false,\n  "enabled": true,\n  "users": [{ "username": "bob", "email": "a@example.org", "email": "b@example.org" }]\n}`
+  const state = source([text], realm)
+  expect(state.notices?.map(({ position, message }) => `${position?.line}: ${message}`)).toEqual([
+    '5: the key "enabled" stands twice, first at 4:3: keep one of them (the last one counts)',
+    '6: the key "users" stands twice, first at 3:3: keep one of them (the last one counts)',
+    '6: the key "email" stands twice, first at 6:34: keep one of them (the last one counts)',
+  ])
+  expect(await planText(service, state)).toContain('the key "users" stands twice')
+  await applyAs(service, state)
+  expect((await live(realm, 'user', 'bob')).representation).toMatchObject({ email: 'b@example.org' })
+  await expect(live(realm, 'user', 'ann')).rejects.toThrow()
+  expect(await planText(service, state)).toContain('Nothing to do.')
+})

@@ -1,0 +1,74 @@
+// Plans as text. A folder of `plans/` is a case: the files of what is live, what the source declares, and the plan of it.
+//   live.yaml     the realm as an administrator created it; absent: it does not exist, or applied.yaml creates it
+//   applied.yaml  the declarations that the source applied last; absent: none
+//   drift.yaml    the changes that an administrator made since
+//   desired.yaml  the declarations of the source now
+//   settings.yaml the settings of the source now; absent: none
+//   plan.txt      the plan
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { load } from 'js-yaml'
+import { expect, test } from 'vitest'
+import type { FlatFields } from '../../src/kinds/compare.ts'
+import type { Key, KindName, Representation } from '../../src/kinds/kind.ts'
+import type { SourceState } from '../../src/reconcile/read/source-state.ts'
+import type { SourceSettings } from '../../src/service/journal/source-settings.ts'
+import { change, make as makeObject, remove } from '../support/changes.ts'
+import { ANN, applyAs, guards, planText, source } from '../support/reconcile.ts'
+import { testServer } from '../support/server.ts'
+import { newName, testService } from '../support/service.ts'
+
+const { service } = await testService()
+const { make } = await testServer()
+
+const CASES = join(import.meta.dirname, 'plans')
+
+/** A change that an administrator makes: one of the three. */
+interface Drift {
+  readonly update?: Key
+  readonly create?: KindName
+  readonly delete?: Key
+  /** Fields and their new values: of an update. */
+  readonly set?: FlatFields
+  /** Of a creation. */
+  readonly representation?: Representation
+}
+
+test.each(readdirSync(CASES))('the plan of %s is as in its plan.txt', async (name) => {
+  const realm = newName()
+  const read = (file: string) => {
+    const path = join(CASES, name, file)
+    return existsSync(path) ? readFileSync(path, 'utf8').replaceAll('acme', realm) : undefined
+  }
+  const live = read('live.yaml')
+  if (live !== undefined) await make('/admin/realms', load(live) as object)
+  const applied = read('applied.yaml')
+  if (applied !== undefined) await applyAs(service, declared(applied, realm))
+  for (const drift of load(read('drift.yaml') ?? '[]') as Drift[]) await makeChange(realm, drift)
+  const settings = load(read('settings.yaml') ?? '{}') as SourceSettings
+  const plan = await planText(service, declared(read('desired.yaml')!, realm, settings))
+  await expect(normalized(plan, realm)).toMatchFileSnapshot(join(CASES, name, 'plan.txt'))
+})
+
+/** The source that declares a text. */
+function declared(text: string, realm: string, settings: SourceSettings = {}): SourceState {
+  const state = source([text], realm)
+  const files = state.files.map((file) => ({ ...file, file: 'desired.yaml' }))
+  return { ...state, files, settings: { guards, ...settings } }
+}
+
+async function makeChange(realm: string, drift: Drift): Promise<void> {
+  const { update, set, create, representation, delete: deleted } = drift
+  if (update) await change(service, ANN, realm, update[0] as KindName, update.slice(1), set!)
+  else if (create) await makeObject(service, ANN, realm, create, representation!)
+  else if (deleted) await remove(service, ANN, realm, deleted[0] as KindName, ...deleted.slice(1))
+}
+
+/** The text with the name of the case's realm, and without what differs from run to run. */
+function normalized(plan: string, realm: string): string {
+  const text = plan
+    .replaceAll(`${realm}-1.yaml`, 'desired.yaml')
+    .replaceAll(realm, 'acme')
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+  return `${text}\n`
+}

@@ -1,0 +1,64 @@
+// Tests compare what statements return with the descriptions of their rows.
+import { globSync, readFileSync } from 'node:fs'
+import { sql } from 'kysely'
+import { afterAll, expect, test } from 'vitest'
+import { openStore } from '../../src/store/database.ts'
+import { absent, integer, json, optional, type Row, type RowOf, row, rows, text } from '../../src/store/row.ts'
+import { describedWrong } from '../support/described-rows.ts'
+import { newDatabase } from '../support/service.ts'
+
+const differences: string[] = []
+const store = await openStore(await newDatabase(), (statement) => differences.push(...describedWrong(statement)))
+afterAll(() => store.close())
+
+/** Returns how the results of a statement about a realm, named by its comment, differ from the descriptions. */
+async function differencesOf(comment: string, ...descriptions: Row[]): Promise<string[]> {
+  differences.length = 0
+  await store.read((db) =>
+    rows(...descriptions)`
+      select 'r' as name, 1 as number, null::text as "displayName" ${sql.raw(`-- ${comment}`)}`.all(db),
+  )
+  return differences.map((line) => line.replace(/, in: .*/s, ''))
+}
+
+test('a right description differs in nothing', async () => {
+  const right = row({ name: text, number: integer, displayName: optional(text) })
+  expect(await differencesOf('right', right)).toEqual([])
+  const named: RowOf<typeof right> = { name: 'r', number: 1, displayName: null }
+  expect(named.displayName).toBeNull()
+})
+
+test('a description of another type, of a column that is missing and without one that is there differs', async () => {
+  expect(await differencesOf('wrong', row({ name: json(), number: integer, title: text }))).toEqual([
+    'column "name": expected jsonb (3802), found text (25)',
+    'column "title": expected text (25), found no such column',
+    'column "displayName": expected none, found text (25)',
+  ])
+})
+
+test('a null differs from a column without nulls, and a value from one of nulls only', async () => {
+  expect(await differencesOf('null', row({ name: text, number: integer, displayName: text }))).toEqual([
+    'column "displayName": expected text, found null',
+  ])
+  expect(await differencesOf('value', row({ name: absent(text), number: integer, displayName: absent(text) }))).toEqual(
+    ['column "name": expected null, found text'],
+  )
+})
+
+test('of several descriptions one is enough', async () => {
+  const [titled, untitled] = [text, absent(text)].map((displayName) =>
+    row({ name: text, number: integer, displayName }),
+  )
+  expect(await differencesOf('either', titled!, untitled!)).toEqual([])
+})
+
+test('a difference names the statement', async () => {
+  differences.length = 0
+  await store.transaction((tx) => rows(row({ name: text }))`select 1 as name`.all(tx))
+  expect(differences).toEqual(['column "name": expected text (25), found int4 (23), in: select 1 as name'])
+})
+
+test('types of rows are stated by descriptions only', () => {
+  const stating = globSync('src/**/*.ts').filter((file) => /\b(?:sql|executeQuery)</.test(readFileSync(file, 'utf8')))
+  expect(stating).toEqual(['src/store/row.ts'])
+})

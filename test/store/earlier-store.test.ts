@@ -1,0 +1,82 @@
+// A store that a version before the first release made: earlier-store.sql is of a real one.
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PGlite } from '@electric-sql/pglite'
+import pg from 'pg'
+import { afterAll, expect, test } from 'vitest'
+import { openStore, type StoreLocation } from '../../src/store/database.ts'
+import { LAST_MIGRATION, migrations } from '../../src/store/migrate.ts'
+import { newDatabase } from '../support/service.ts'
+
+const folder = await mkdtemp(join(tmpdir(), 'regent-test-'))
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+const earlierTables = await readFile(join(import.meta.dirname, 'earlier-store.sql'), 'utf8')
+
+/** Where the store of a test is, and a way to run SQL in it while nobody has it open. */
+interface ClosedStore {
+  readonly location: StoreLocation
+  run(sql: string): Promise<unknown[]>
+}
+
+/** An empty database of the engine under test. */
+async function emptyStore(name: string): Promise<ClosedStore> {
+  const { url } = await newDatabase()
+  if (url) {
+    const run = async (sql: string) => {
+      const client = new pg.Client(url)
+      await client.connect()
+      const results = [await client.query(sql)].flat()
+      await client.end()
+      return results.at(-1)!.rows
+    }
+    return { location: { url }, run }
+  }
+  const location = { folder: join(folder, name) }
+  await mkdir(location.folder)
+  const run = async (sql: string) => {
+    const pglite = await PGlite.create({ dataDir: `file://${location.folder}/pglite` })
+    const results = await pglite.exec(sql)
+    await pglite.close()
+    return results.at(-1)!.rows
+  }
+  return { location, run }
+}
+
+/** Everything that a refusal could change: tables, columns, and the rows of the migrations. */
+const state = `
+  select c.relname, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull, null as row
+  from pg_class c join pg_attribute a on a.attrelid = c.oid
+  where c.relnamespace = 'public'::regnamespace and a.attnum > 0
+  union all select 'kysely_migration', null, null, null, m::text from kysely_migration m
+  union all select 'kysely_migration_lock', null, null, null, l::text from kysely_migration_lock l
+  union all select 'store_setting', null, null, null, s::text from store_setting s
+  order by 1, 2, 5`
+
+test('a store of a version before the first release is refused with the way to move it, and nothing is changed', async () => {
+  const store = await emptyStore('earlier')
+  await store.run(`${earlierTables}; insert into store_setting values ('kept', 'value')`)
+  const before = await store.run(state)
+  expect(before.length).toBeGreaterThan(40)
+  await expect(openStore(store.location)).rejects.toThrow(
+    /^An earlier version of Regent made the store: it has the migration 0001-realms\..*`regent export REALM --full --secrets`.*`regent apply`/,
+  )
+  expect(await store.run(state)).toEqual(before)
+})
+
+test('a store of a later version is refused with the name of its migration', async () => {
+  const store = await emptyStore('later')
+  await (await openStore(store.location)).close()
+  await store.run(`insert into kysely_migration values ('9999-later', now()::text)`)
+  await expect(openStore(store.location)).rejects.toThrow(
+    'A later version of Regent made the store: it has the migration 9999-later. Use that version.',
+  )
+})
+
+test('migrations are numbered without gaps', () => {
+  const names = Object.keys(migrations)
+  expect(names.map((name) => Number(name.slice(0, 4)))).toEqual(names.map((_, index) => index + 1))
+  expect(names.every((name) => /^\d{4}(-[a-z]+)+$/.test(name))).toBe(true)
+  expect(LAST_MIGRATION).toBe(names.at(-1))
+})
