@@ -1,7 +1,11 @@
 // Secrets of Kubernetes that belong to a resource of Regent: made, and kept as they are to be. Others are never written.
+import { retry } from '../lib/retry.ts'
 import { type Cluster, ClusterError } from './cluster.ts'
 import type { LivePicture } from './picture.ts'
 import { type Resource, SECRET_LABEL } from './resource.ts'
+
+/** How often a Secret is looked at that changes again and again. */
+const ATTEMPTS = 5
 
 /** A Secret as it is to be. */
 export interface Wanted {
@@ -37,11 +41,10 @@ export function secretKeeper(cluster: Cluster, picture: Pick<LivePicture, 'secre
       throw error
     }
   }
-  const keep = async (wanted: Wanted): Promise<string | undefined> => {
+  const keep = async (wanted: Wanted, seen: Resource | undefined): Promise<string | undefined> => {
     const { owner, namespace, name, key, text } = wanted
-    const known = picture.secret(namespace, name)
-    if (!known && (await make(wanted))) return undefined
-    const there = known ?? (await look(wanted))
+    if (!seen && (await make(wanted))) return undefined
+    const there = seen ?? (await look(wanted))
     if (!there?.metadata.ownerReferences?.some(({ uid }) => uid === owner.metadata.uid))
       return `there is a Secret ${name} that does not belong to this resource: name another one, or delete it`
     const { data = {}, metadata } = there
@@ -54,10 +57,19 @@ export function secretKeeper(cluster: Cluster, picture: Pick<LivePicture, 'secre
     picture.put(await cluster.ask<Resource>('PATCH', path, change, 'application/merge-patch+json'))
     return undefined
   }
+  /** As the picture has it; as the API server has it where the picture is behind. */
+  const keepNow = async (wanted: Wanted): Promise<string | undefined> => {
+    try {
+      return await keep(wanted, picture.secret(wanted.namespace, wanted.name))
+    } catch (error) {
+      if (!isAnswer(error, 404, 409)) throw error
+      return retry(async () => keep(wanted, await look(wanted)), { delayAfter })
+    }
+  }
   return {
     async keep(wanted) {
       try {
-        return await keep(wanted)
+        return await keepNow(wanted)
       } catch (error) {
         if (isAnswer(error, 403, 422)) return (error as ClusterError).message
         throw error
@@ -65,6 +77,10 @@ export function secretKeeper(cluster: Cluster, picture: Pick<LivePicture, 'secre
     },
   }
 }
+
+/** Returns the milliseconds after which a Secret that somebody else changes at this moment is looked at again. */
+const delayAfter = (error: unknown, failures: number): number | undefined =>
+  isAnswer(error, 404, 409) && failures < ATTEMPTS ? 20 * failures : undefined
 
 const isAnswer = (error: unknown, ...statuses: number[]): boolean =>
   error instanceof ClusterError && statuses.includes(error.status)

@@ -1,5 +1,7 @@
 // Secrets of clients that are written into Secrets of Kubernetes: followed, given to nobody else, and never over somebody's own.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Resource } from '../../src/operator/resource.ts'
+import { secretKeeper } from '../../src/operator/secret-keeper.ts'
 import { renewSecret } from '../../src/service/admin-api/clients/client-secrets.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { liveObject } from '../support/changes.ts'
@@ -10,6 +12,7 @@ import {
   endOperated,
   newSpace,
   type Operated,
+  operatorsCluster,
   resource,
   type Space,
   until,
@@ -104,6 +107,33 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await space.apply(shop({ writeSecretTo: { name: 'other' }, publicClient: true }))
     const { status } = await space.stands(shop({}), 'False', 'Invalid')
     expect(conditionOf({ status }, 'Ready').message).toContain('the client shop has no secret')
+  })
+
+  test('a Secret that changed, went or came since it was seen is looked at again, and written', async () => {
+    const space = await newSpace(kubernetes)
+    // The API server collects what belongs to nobody.
+    await space.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'owner' } })
+    const owner: Resource = (await kubernetes.ask('GET', `/api/v1/namespaces/${space.namespace}/configmaps/owner`)).body
+    const { uid } = owner.metadata
+    const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid }]
+    const owned = (text: string) => ({
+      ...secret('overtaken', { 'client-secret': btoa(text) }),
+      metadata: { name: 'overtaken', labels: { 'regent.dev/secret': 'true' }, ownerReferences },
+    })
+    const wanted = { owner, namespace: space.namespace, name: 'overtaken', key: 'client-secret' }
+    const keepAs = (seen: Resource | undefined, text: string) =>
+      secretKeeper(operatorsCluster(), { secret: () => seen, put: () => {} }).keep({ ...wanted, text })
+
+    await space.apply(owned('first'))
+    const first = await space.get(secret('overtaken'))
+    await space.apply(owned('second'))
+    expect(await keepAs(first, 'third')).toBeUndefined()
+    expect(await textsIn(space, 'overtaken')).toEqual({ 'client-secret': 'third' })
+    await space.delete(secret('overtaken'))
+    expect(await keepAs(first, 'fourth')).toBeUndefined()
+    expect(await textsIn(space, 'overtaken')).toEqual({ 'client-secret': 'fourth' })
+    expect(await keepAs(undefined, 'fifth')).toBeUndefined()
+    expect(await textsIn(space, 'overtaken')).toEqual({ 'client-secret': 'fifth' })
   })
 
   test('a guest of a realm gets no secret of a client that others state too, or that is stronger than what it may give', async () => {
