@@ -13,7 +13,7 @@ export function print(format: Format, value: unknown, make: { text: () => string
   console.log(format === 'json' ? JSON.stringify(value, null, 2) : make[format]())
 }
 
-/** Prints what was done, or would be. `whole`: what JSON shows in the place of the outcome. */
+/** Prints the outcome of a plan or an apply. `whole`: printed as JSON instead of the outcome. */
 export function printOutcome(
   format: Format,
   outcome: RenderedOutcome,

@@ -8,13 +8,13 @@ import { admitted } from './admission.ts'
 import { SecretMissing, type Secrets, type Stated, statedBy } from './documents.ts'
 import { isDisabled, nameOf, PRUNE, RECONCILE, type Resource } from './resource.ts'
 
-/** What there is in the cluster. */
+/** The state of the cluster that desired realms are computed from. */
 export interface Picture {
   readonly resources: readonly Resource[]
   /** Labels of namespaces, by name. */
   readonly labels: (namespace: string) => Readonly<Record<string, string>>
   readonly secrets: Secrets
-  /** The namespace that has stated the realm itself before. */
+  /** The namespace whose Realm resource declared the realm before. */
   readonly holderOf: (realm: string) => string | undefined
 }
 

@@ -89,7 +89,7 @@ class Operator implements Tenure {
     await this.#controllers?.realms.close()
   }
 
-  /** Reads the resources again soon; the first time is when everything was seen. */
+  /** Schedules a read of the resources. Nothing before the first complete list of them. */
   #changed(): void {
     if (this.#controllers) this.#queue.addAfter(RESOURCES, GATHER)
   }

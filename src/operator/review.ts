@@ -38,9 +38,9 @@ const NOTHING: Verdict = { warnings: [] }
 /** What may still come: the resource waits for it, and says so in its status. */
 const AWAITED: readonly string[] = ['RealmNotFound', 'SecretNotFound']
 
-/** What a review works with. */
+/** Options of `reviewer`. */
 type ReviewOptions = Omit<OperatorOptions, 'say' | 'git'>
-/** What there is in the cluster. */
+/** The state of the cluster that a review compares with. */
 type ClusterState = Omit<Picture, 'holderOf'>
 
 /** Reviews what is written, in every server: also in those that do not apply resources. */

@@ -4,7 +4,7 @@ import { type Cluster, ClusterError } from './cluster.ts'
 import type { LivePicture } from './picture.ts'
 import { type Resource, SECRET_LABEL } from './resource.ts'
 
-/** How often a Secret is looked at that changes again and again. */
+/** How many times a Secret is read again while others keep changing it. */
 const ATTEMPTS = 5
 
 /** A Secret as it is to be. */
@@ -25,13 +25,13 @@ export interface Keeper {
 
 /** Asks for nothing but what `list`, `create` and `patch` allow. */
 export function secretKeeper(cluster: Cluster, picture: Pick<LivePicture, 'secret' | 'put'>): Keeper {
-  /** One that has been there for longer than the picture knows; undefined where it has not the label. */
+  /** Returns the Secret as the API server has it; undefined where there is none, or it lacks the label. */
   const look = async ({ namespace, name }: Wanted): Promise<Resource | undefined> => {
     const selectors = { labelSelector: `${SECRET_LABEL}=true`, fieldSelector: `metadata.name=${name}` }
     const path = `/api/v1/namespaces/${namespace}/secrets?${new URLSearchParams(selectors)}`
     return (await cluster.ask<{ items: Resource[] }>('GET', path)).items[0]
   }
-  /** Whether there was none yet. */
+  /** Creates the Secret. Returns false where one of this name exists. */
   const make = async (wanted: Wanted): Promise<boolean> => {
     try {
       await cluster.ask('POST', `/api/v1/namespaces/${wanted.namespace}/secrets`, secretOf(wanted))
@@ -41,6 +41,7 @@ export function secretKeeper(cluster: Cluster, picture: Pick<LivePicture, 'secre
       throw error
     }
   }
+  /** Creates the Secret, or changes it as it was `seen`. Returns why it may not be written. Throws ClusterError 404 or 409 where it is not as seen. */
   const keep = async (wanted: Wanted, seen: Resource | undefined): Promise<string | undefined> => {
     const { owner, namespace, name, key, text } = wanted
     if (!seen && (await make(wanted))) return undefined
@@ -57,7 +58,7 @@ export function secretKeeper(cluster: Cluster, picture: Pick<LivePicture, 'secre
     picture.put(await cluster.ask<Resource>('PATCH', path, change, 'application/merge-patch+json'))
     return undefined
   }
-  /** As the picture has it; as the API server has it where the picture is behind. */
+  /** Like `keep`, from the picture; from the API server where the picture is out of date. */
   const keepNow = async (wanted: Wanted): Promise<string | undefined> => {
     try {
       return await keep(wanted, picture.secret(wanted.namespace, wanted.name))
@@ -78,7 +79,7 @@ export function secretKeeper(cluster: Cluster, picture: Pick<LivePicture, 'secre
   }
 }
 
-/** Returns the milliseconds after which a Secret that somebody else changes at this moment is looked at again. */
+/** Returns the milliseconds until a Secret that changed since it was seen is read again; undefined: no more. */
 const delayAfter = (error: unknown, failures: number): number | undefined =>
   isAnswer(error, 404, 409) && failures < ATTEMPTS ? 20 * failures : undefined
 

@@ -125,7 +125,7 @@ async function endErrand(login: Login, kept: AuthenticationSession | undefined):
 async function sessionOf(context: RuntimeContext, login: Login, before: UserSession | undefined): Promise<UserSession> {
   const { state, realm } = login
   const found = before && (await findGoingOn(context, realm.settings, { id: before.id, offline: false, lock: true }))
-  // Who has shown nothing but a session is logged in as long as that goes on.
+  // A log-in by a session alone, without any credential, ends with that session.
   if (state.session !== undefined && found?.id !== state.session) {
     throw new LoginError('staleCodeMessage', 'user_session_not_found')
   }

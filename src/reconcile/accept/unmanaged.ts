@@ -26,16 +26,16 @@ export interface UnmanagedObject {
   readonly by?: Attribution
 }
 
-/** What nobody states in a realm. */
+/** Objects of a realm that no source declares. */
 export interface Unmanaged {
   readonly realm: string
-  /** What belongs to an object of the list is not in it. */
+  /** Without the children of objects that are in the list. */
   readonly objects: readonly UnmanagedObject[]
-  /** How many users nobody states; they are in the list only where that is asked for. */
+  /** The number of users that no source declares; `objects` has them only where the caller asks for users. */
   readonly users: number
 }
 
-/** What nobody states in one realm, or in all that the caller may see. A few statements per kind and realm. */
+/** Returns the objects that no source declares, of one realm or of all that the caller may see. A few statements per kind and realm. */
 export async function findUnmanaged(
   service: Service,
   caller: Caller,

@@ -48,7 +48,7 @@ export interface WriteContext extends Context {
   readonly people: JournalEntry[]
   /** What the fields that an entry names say after it, where that is known. */
   readonly became: Map<JournalEntry, FlatFields>
-  /** Admin events that are to be written. */
+  /** Admin events that are written together with the journal, in the same transaction. */
   readonly events: AdminEvent[]
   /** What the work says of the event of its operation, because the operation's description cannot know it: `none`, that it leaves none. */
   readonly event: Partial<AdminEvent> & { none?: true }
