@@ -1,6 +1,6 @@
 // What is measured. Each operation stands beside the least that could do the same.
 import { dump, load } from 'js-yaml'
-import { parseDocuments } from '../src/realm-file/document.ts'
+import { parseDocuments } from '../src/realm-file/yaml/document.ts'
 import type { SourceState } from '../src/reconcile/read/source-state.ts'
 import { applySources, planSources } from '../src/reconcile/run/run.ts'
 import { SYSTEM } from '../src/service/context/service.ts'

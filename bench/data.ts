@@ -1,5 +1,5 @@
 // The realms that are measured: so many clients, and the same few objects of other kinds.
-import { parseDocuments } from '../src/realm-file/document.ts'
+import { parseDocuments } from '../src/realm-file/yaml/document.ts'
 import type { SourceState } from '../src/reconcile/read/source-state.ts'
 
 const CONFIGS = 2

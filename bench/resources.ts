@@ -1,5 +1,5 @@
 // Many resources of Kubernetes, and what becomes of them at the API server.
-import { limited } from '../src/lib/limited.ts'
+import { limited } from '../src/lib/http/limited.ts'
 import type { Cluster } from '../src/operator/cluster.ts'
 import type { Resource } from '../src/operator/resource.ts'
 import { type Kept, ResourceWatch } from '../src/operator/watch.ts'

@@ -1,8 +1,8 @@
 // Tokens, against signing the same ones; and what reads take while passwords are checked.
 import { availableParallelism } from 'node:os'
 import { generateKeyPair, SignJWT } from 'jose'
-import { issueTokens } from '../src/oidc/token-endpoint.ts'
-import { parseDocuments } from '../src/realm-file/document.ts'
+import { issueTokens } from '../src/oidc/endpoints/token-endpoint.ts'
+import { parseDocuments } from '../src/realm-file/yaml/document.ts'
 import { applySources } from '../src/reconcile/run/run.ts'
 import { SYSTEM } from '../src/service/context/service.ts'
 import type { Bench, Case } from './measure.ts'

@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from 'node:fs'
 
 /** The only file that sends HTTP requests. */
-const HTTP_CLIENT = 'src/lib/http-request.ts'
+const HTTP_CLIENT = 'src/lib/http/http-request.ts'
 /** Code that runs in browsers. */
 const IN_BROWSERS = /^src\/(console\/|oidc\/login\/status-iframe\.ts$)/
 /** Modules that send HTTP requests, and what others may import of them. */

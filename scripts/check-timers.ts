@@ -4,10 +4,10 @@ import { readImports } from './check-imports.ts'
 
 /** The files that may use timers, with what they need them for. */
 export const TIMER_FILES: Readonly<Record<string, string>> = {
-  'src/lib/work-queue.ts': 'delays of keys that are reconciled again',
-  'src/lib/deadline.ts': 'deadlines',
-  'src/lib/retry.ts': 'delays between attempts of a call whose caller waits for the result',
-  'src/lib/no-sooner.ts': 'refusals that must take as long as successes',
+  'src/lib/timing/work-queue.ts': 'delays of keys that are reconciled again',
+  'src/lib/timing/deadline.ts': 'deadlines',
+  'src/lib/timing/retry.ts': 'delays between attempts of a call whose caller waits for the result',
+  'src/lib/timing/no-sooner.ts': 'refusals that must take as long as successes',
 }
 const TIMER_MODULE = /^(?:node:)?timers(?:\/promises)?$/
 const TIMERS = /(?<![\w$.])(?:globalThis\.|window\.|self\.)?(?:setTimeout|setInterval)\b/
@@ -26,7 +26,7 @@ export function findTimerViolations(files: ReadonlyMap<string, string>): string[
       ? []
       : findTimers(source).map(
           (use) =>
-            `${file} uses ${use}: use the work queue (src/lib/work-queue.ts) or a deadline (src/lib/deadline.ts)`,
+            `${file} uses ${use}: use the work queue (src/lib/timing/work-queue.ts) or a deadline (src/lib/timing/deadline.ts)`,
         ),
   )
   const unneeded = Object.keys(TIMER_FILES).filter((file) => !findTimers(files.get(file) ?? '').length)

@@ -1,7 +1,7 @@
 // What docs/security.md says: who may administer what.
 
-import * as limits from '../src/http/limits.ts'
 import type { Operation } from '../src/http/operation.ts'
+import * as limits from '../src/http/server/limits.ts'
 import { rolesGiving } from '../src/kinds/admin-roles.ts'
 
 const HEAD = `# Who may administer what

@@ -2,7 +2,7 @@
 import { isIP } from 'node:net'
 import * as z from 'zod'
 import { parseSourceLimit } from './kinds/source-limits.ts'
-import { isLoopback } from './lib/loopback.ts'
+import { isLoopback } from './lib/http/loopback.ts'
 
 /** One setting. */
 export interface Setting {

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { checkRequests, findRequests } from '../scripts/check-requests.ts'
 
-test('only lib/http-request.ts sends HTTP requests', () => {
+test('only lib/http/http-request.ts sends HTTP requests', () => {
   expect(checkRequests()).toEqual([])
-  const source = readFileSync('src/lib/http-request.ts', 'utf8')
+  const source = readFileSync('src/lib/http/http-request.ts', 'utf8')
   expect(findRequests('src/service/a.ts', source)).not.toEqual([])
 })
 
@@ -20,7 +20,7 @@ test.each([
   ["import {\n  type Dispatcher,\n  Pool,\n} from 'undici'", 'Pool of undici'],
   ["const { request } = await import('node:https')", '* of node:https'],
 ])('a request beside the client is found: %s', (source, use) => {
-  const violation = `src/service/a.ts uses ${use}: only src/lib/http-request.ts sends HTTP requests`
+  const violation = `src/service/a.ts uses ${use}: only src/lib/http/http-request.ts sends HTTP requests`
   expect(findRequests('src/service/a.ts', source)).toEqual([violation])
 })
 

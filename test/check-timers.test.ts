@@ -10,7 +10,7 @@ test('only the listed files of src use timers, and each of them does', () => {
 test('a timer in another file is a violation, and so is a listed file that no longer uses one', () => {
   const timer = 'setTimeout(look, 20)'
   expect(findTimerViolations(new Map([...sources, ['src/service/a.ts', timer]]))).toEqual([
-    'src/service/a.ts uses setTimeout: use the work queue (src/lib/work-queue.ts) or a deadline (src/lib/deadline.ts)',
+    'src/service/a.ts uses setTimeout: use the work queue (src/lib/timing/work-queue.ts) or a deadline (src/lib/timing/deadline.ts)',
   ])
   const [listed] = Object.keys(TIMER_FILES)
   const unneeded = [`${listed} uses no timer: remove it from scripts/check-timers.ts`]

@@ -1,7 +1,7 @@
 // What documents say of tests is so, and decisions and migrations are numbered one after the other.
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { migrations } from '../src/store/migrate.ts'
+import { migrations } from '../src/store/database/migrate.ts'
 
 const names = (path: string) => readdirSync(new URL(`../${path}`, import.meta.url)).sort()
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')

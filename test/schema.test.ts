@@ -4,9 +4,9 @@ import { Ajv, type ErrorObject } from 'ajv'
 import { load } from 'js-yaml'
 import { describe, expect, test } from 'vitest'
 import { kinds } from '../src/kinds/index.ts'
-import { parseDocuments } from '../src/realm-file/document.ts'
-import { resourceNames } from '../src/realm-file/resource-kinds.ts'
-import { documentSchema } from '../src/realm-file/schema.ts'
+import { resourceNames } from '../src/realm-file/resources/resource-kinds.ts'
+import { documentSchema } from '../src/realm-file/resources/schema.ts'
+import { parseDocuments } from '../src/realm-file/yaml/document.ts'
 
 const schema = documentSchema() as {
   definitions: Record<string, { properties?: Record<string, { description?: string }> }>

@@ -1,9 +1,9 @@
 // What callers type is read in time that grows with its length, not with the square of it: nobody stops the server with a long text.
 import { expect, test } from 'vitest'
-import { readCookies } from '../src/lib/cookies.ts'
-import { parseForwarded } from '../src/lib/forwarded.ts'
+import { readCookies } from '../src/lib/http/cookies.ts'
+import { parseForwarded } from '../src/lib/http/forwarded.ts'
+import { ANYWHERE } from '../src/lib/http/outbound.ts'
 import { formatMessage } from '../src/lib/keycloak/message-format.ts'
-import { ANYWHERE } from '../src/lib/outbound.ts'
 import { withLink } from '../src/oidc/mail/link.ts'
 import { languageOf, textsFor } from '../src/oidc/pages/localize.ts'
 import { isRegistered } from '../src/oidc/redirect-uris.ts'

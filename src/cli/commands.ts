@@ -43,32 +43,32 @@ export const commands: readonly CommandEntry[] = [
     name: 'serve',
     summary: 'start the server, reconcile its sources and keep watching them',
     options: Object.values(settings).map(settingOption),
-    run: async (_values, flags) => (await import('./serve.ts')).serve(flags),
+    run: async (_values, flags) => (await import('./commands/serve.ts')).serve(flags),
   },
   {
     name: 'init',
     summary: 'write a realm file to start from',
     arguments: [argument('[file]', 'file to write').default('my-realm.yaml')],
-    run: async ([file]) => (await import('./init.ts')).init(file),
+    run: async ([file]) => (await import('./commands/init.ts')).init(file),
   },
   {
     name: 'validate',
     summary: 'check documents without a store',
     arguments: [documents],
     options: documentOptions,
-    run: async ([source], flags) => (await import('./validate.ts')).validate(source, flags),
+    run: async ([source], flags) => (await import('./commands/validate.ts')).validate(source, flags),
   },
   {
     name: 'lint',
     summary: 'show what documents state that is advised against, such as wildcards in redirect addresses',
     arguments: [documents],
     options: [option('--strict', 'exit with 1 when there is something'), ...documentOptions, output('markdown')],
-    run: async ([source], flags) => (await import('./lint.ts')).lint(source, flags),
+    run: async ([source], flags) => (await import('./commands/lint.ts')).lint(source, flags),
   },
   {
     name: 'schema',
     summary: 'print the JSON schema of documents, with which editors complete and check them',
-    run: async () => (await import('./schema.ts')).schema(),
+    run: async () => (await import('./commands/schema.ts')).schema(),
   },
   {
     name: 'plan',
@@ -84,7 +84,7 @@ export const commands: readonly CommandEntry[] = [
       option('--detailed-exitcode', 'exit with 0 when there is nothing to do, 2 when there are changes, 1 on an error'),
       output('markdown'),
     ],
-    run: async ([source], flags) => (await import('./plan.ts')).plan(source, flags),
+    run: async ([source], flags) => (await import('./commands/plan.ts')).plan(source, flags),
   },
   {
     name: 'apply',
@@ -99,14 +99,14 @@ export const commands: readonly CommandEntry[] = [
       allowLockOut,
       output('markdown'),
     ],
-    run: async ([source], flags) => (await import('./apply.ts')).apply(source, flags),
+    run: async ([source], flags) => (await import('./commands/apply.ts')).apply(source, flags),
   },
   {
     name: 'plans',
     summary: 'list saved plans and those that wait for an approval, or show one',
     arguments: [argument('[id]', 'only this plan, with what it does')],
     options: [...storeOptions, output('markdown')],
-    run: async ([id], flags) => (await import('./plans.ts')).plans(id, flags),
+    run: async ([id], flags) => (await import('./commands/plans.ts')).plans(id, flags),
   },
   {
     name: 'approve',
@@ -117,14 +117,14 @@ export const commands: readonly CommandEntry[] = [
       option('--with-credentials', 'adopted users get their declared passwords'),
       output('markdown'),
     ],
-    run: async ([id], flags) => (await import('./plans.ts')).approve(id, flags),
+    run: async ([id], flags) => (await import('./commands/plans.ts')).approve(id, flags),
   },
   {
     name: 'reject',
     summary: 'forget a saved plan',
     arguments: [plan],
     options: storeOptions,
-    run: async ([id], flags) => (await import('./plans.ts')).reject(id, flags),
+    run: async ([id], flags) => (await import('./commands/plans.ts')).reject(id, flags),
   },
   {
     name: 'drift',
@@ -138,9 +138,9 @@ export const commands: readonly CommandEntry[] = [
       output('markdown'),
     ],
     run: async ([realm], flags) => {
-      if (flags.unmanaged) return (await import('./unmanaged.ts')).unmanaged(realm, flags)
-      if (flags.watch) return (await import('./drift-watch.ts')).watchDrift(realm, flags)
-      return (await import('./drift.ts')).drift(realm, flags)
+      if (flags.unmanaged) return (await import('./commands/unmanaged.ts')).unmanaged(realm, flags)
+      if (flags.watch) return (await import('./commands/drift-watch.ts')).watchDrift(realm, flags)
+      return (await import('./commands/drift.ts')).drift(realm, flags)
     },
   },
   {
@@ -154,21 +154,21 @@ export const commands: readonly CommandEntry[] = [
       ),
     ],
     options: [...storeOptions, option('--users', 'include users'), output()],
-    run: async ([realm, paths], flags) => (await import('./accept.ts')).accept(realm, paths, flags),
+    run: async ([realm, paths], flags) => (await import('./commands/accept.ts')).accept(realm, paths, flags),
   },
   {
     name: 'why',
     summary: 'tell which documents state something, and who set it when',
     arguments: [realm, argument('<path>', 'in the steps of a realm file, such as clients/my-app/redirectUris')],
     options: [...storeOptions, output()],
-    run: async ([realm, path], flags) => (await import('./why.ts')).why(realm, path, flags),
+    run: async ([realm, path], flags) => (await import('./commands/why.ts')).why(realm, path, flags),
   },
   {
     name: 'history',
     summary: 'list the last revisions of a realm',
     arguments: [realm],
     options: [...storeOptions, count('--max <number>', 'how many', 50), output('markdown')],
-    run: async ([realm], flags) => (await import('./history.ts')).history(realm, flags),
+    run: async ([realm], flags) => (await import('./commands/history.ts')).history(realm, flags),
   },
   {
     name: 'diff',
@@ -179,14 +179,14 @@ export const commands: readonly CommandEntry[] = [
       argument('[to]', 'a revision (default: what is live)'),
     ],
     options: [...storeOptions, output('markdown')],
-    run: async ([realm, from, to], flags) => (await import('./history.ts')).diff(realm, { from, to }, flags),
+    run: async ([realm, from, to], flags) => (await import('./commands/history.ts')).diff(realm, { from, to }, flags),
   },
   {
     name: 'rollback',
     summary: 'go back to a revision of a realm, and hold its sources',
     arguments: [realm, argument('<revision>', 'such as r41')],
     options: [...storeOptions, option('--plan', 'only show what would be done'), output('markdown')],
-    run: async ([realm, revision], flags) => (await import('./history.ts')).rollback(realm, revision, flags),
+    run: async ([realm, revision], flags) => (await import('./commands/history.ts')).rollback(realm, revision, flags),
   },
   {
     name: 'source',
@@ -196,14 +196,14 @@ export const commands: readonly CommandEntry[] = [
         name: 'list',
         summary: 'list the sources, realm by realm',
         options: [...storeOptions, output()],
-        run: async (_values, flags) => (await import('./source.ts')).list(flags),
+        run: async (_values, flags) => (await import('./commands/source.ts')).list(flags),
       },
       {
         name: 'forget',
         summary: 'let go of what a source owns in a realm: it stays, and nobody states it',
         arguments: [ofSource, realm],
         options: storeOptions,
-        run: async ([name, realm], flags) => (await import('./source.ts')).forget(name, realm, flags),
+        run: async ([name, realm], flags) => (await import('./commands/source.ts')).forget(name, realm, flags),
       },
       {
         name: 'show',
@@ -227,7 +227,7 @@ export const commands: readonly CommandEntry[] = [
         run: async ([name, realm], flags) =>
           realm === undefined
             ? (await import('./source-states.ts')).resumeAll(name, flags)
-            : (await import('./source.ts')).resume(name, realm, flags),
+            : (await import('./commands/source.ts')).resume(name, realm, flags),
       },
       {
         name: 'force',
@@ -254,14 +254,15 @@ export const commands: readonly CommandEntry[] = [
         summary: 'list the secrets that were made in a realm',
         arguments: [realm],
         options: [...storeOptions, output()],
-        run: async ([realm], flags) => (await import('./secret.ts')).list(realm, flags),
+        run: async ([realm], flags) => (await import('./commands/secret.ts')).list(realm, flags),
       },
       {
         name: 'get',
         summary: 'print a secret',
         arguments: [realm, ofSource, secretName],
         options: storeOptions,
-        run: async ([realm, source, name], flags) => (await import('./secret.ts')).get({ realm, source, name }, flags),
+        run: async ([realm, source, name], flags) =>
+          (await import('./commands/secret.ts')).get({ realm, source, name }, flags),
       },
       {
         name: 'rotate',
@@ -269,7 +270,7 @@ export const commands: readonly CommandEntry[] = [
         arguments: [realm, ofSource, secretName],
         options: storeOptions,
         run: async ([realm, source, name], flags) =>
-          (await import('./secret.ts')).rotate({ realm, source, name }, flags),
+          (await import('./commands/secret.ts')).rotate({ realm, source, name }, flags),
       },
     ],
   },
@@ -285,7 +286,7 @@ export const commands: readonly CommandEntry[] = [
       option('--ids', 'with the ids of all objects'),
       fileFormat('form of the document'),
     ],
-    run: async ([realm], flags) => (await import('./export.ts')).exportCommand(realm, flags),
+    run: async ([realm], flags) => (await import('./commands/export.ts')).exportCommand(realm, flags),
   },
   {
     name: 'import',
@@ -310,20 +311,20 @@ export const commands: readonly CommandEntry[] = [
       option('--from-client-secret <secret>', 'secret of that client (REGENT_FROM_CLIENT_SECRET)'),
       option('--from-realm <realm>', 'realm to log in at').default('master'),
     ],
-    run: async ([url], flags) => (await import('./import.ts')).importCommand(url, flags),
+    run: async ([url], flags) => (await import('./commands/import.ts')).importCommand(url, flags),
   },
   {
     name: 'get',
     summary: 'read from the admin API',
     arguments: [argument('<path>', 'path below /admin/realms, such as my-realm/clients')],
     options: storeOptions,
-    run: async ([path], flags) => (await import('./get.ts')).get(path, flags),
+    run: async ([path], flags) => (await import('./commands/get.ts')).get(path, flags),
   },
   {
     name: 'token',
     summary: 'print an access token of an administrator, for the running server',
     options: storeOptions,
-    run: async (_values, flags) => (await import('./token.ts')).token(flags),
+    run: async (_values, flags) => (await import('./commands/token.ts')).token(flags),
   },
   {
     name: 'admin-password',
@@ -334,7 +335,7 @@ export const commands: readonly CommandEntry[] = [
       option('--new-password <password>', 'the new password (REGENT_NEW_PASSWORD; default: it is asked for)'),
       option('--new-password-file <file>', 'file whose first line is the new password'),
     ],
-    run: async ([user], flags) => (await import('./admin-password.ts')).adminPassword(user, flags),
+    run: async ([user], flags) => (await import('./commands/admin-password.ts')).adminPassword(user, flags),
   },
   {
     name: 'replace-key',
@@ -345,21 +346,21 @@ export const commands: readonly CommandEntry[] = [
       option('--data <folder>', 'open the embedded store in this folder (REGENT_DATA; default: data)'),
       option('--key-file <file>', 'file with the key that it has (REGENT_KEY_FILE)'),
     ],
-    run: async (_values, flags) => (await import('./replace-key.ts')).replaceKey(flags),
+    run: async (_values, flags) => (await import('./commands/replace-key.ts')).replaceKey(flags),
   },
   {
     name: 'backup',
     summary: 'write everything that the store keeps into a file: every realm, people, sessions and the past',
     arguments: [argument('<file>', 'file to write')],
     options: storeOptions,
-    run: async ([file], flags) => (await import('./backup.ts')).backup(file, flags),
+    run: async ([file], flags) => (await import('./commands/backup.ts')).backup(file, flags),
   },
   {
     name: 'restore',
     summary: 'restore a file of regent backup into a store that holds nothing yet',
     arguments: [argument('<file>', 'file of regent backup')],
     options: ownStoreOptions,
-    run: async ([file], flags) => (await import('./restore.ts')).restoreCommand(file, flags),
+    run: async ([file], flags) => (await import('./commands/restore.ts')).restoreCommand(file, flags),
   },
   {
     name: 'migrate',
@@ -368,6 +369,6 @@ export const commands: readonly CommandEntry[] = [
       ...ownStoreOptions,
       option('--to <place>', 'URL of a PostgreSQL database, or folder of an embedded store').makeOptionMandatory(),
     ],
-    run: async (_values, flags) => (await import('./migrate.ts')).migrate(flags),
+    run: async (_values, flags) => (await import('./commands/migrate.ts')).migrate(flags),
   },
 ]

@@ -1,11 +1,11 @@
 // Where a command finds the store: a running server, or the store itself, which then answers the same requests in-process.
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { type HttpStream, openStream, reasonOf, redirectOf, textOf } from '../lib/http-request.ts'
-import { isLoopback } from '../lib/loopback.ts'
-import { ANYWHERE } from '../lib/outbound.ts'
+import { type HttpStream, openStream, reasonOf, redirectOf, textOf } from '../lib/http/http-request.ts'
+import { isLoopback } from '../lib/http/loopback.ts'
+import { ANYWHERE } from '../lib/http/outbound.ts'
+import { readKey, type StoreKey } from './commands/key.ts'
 import { readEvents, type ServerEvent } from './event-stream.ts'
-import { readKey, type StoreKey } from './key.ts'
 import { ApiError } from './report.ts'
 
 /** The flags that say where the store is, and who asks. */

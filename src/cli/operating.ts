@@ -1,10 +1,10 @@
 // The operator of the server: it applies resources of Kubernetes, and reviews those that are about to be taken.
 import type { Settings } from '../config.ts'
-import { serveAdmission } from '../operator/admission-server.ts'
+import { serveAdmission } from '../operator/admission/admission-server.ts'
+import { reviewer } from '../operator/admission/review.ts'
 import { openCluster } from '../operator/cluster.ts'
 import { type Webhooks, webhooks } from '../operator/git/webhooks.ts'
 import { OPERATE, type OperatorOptions, operator } from '../operator/operator.ts'
-import { reviewer } from '../operator/review.ts'
 import type { Service } from '../service/context/service.ts'
 import { seekLease } from '../service/operations/leases.ts'
 

@@ -3,8 +3,8 @@ import { mkdir, open, readdir, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { dump } from 'js-yaml'
 import type { Representation } from '../kinds/kind.ts'
-import { folderOf } from '../realm-file/folder.ts'
-import { documentSchema } from '../realm-file/schema.ts'
+import { folderOf } from '../realm-file/export/folder.ts'
+import { documentSchema } from '../realm-file/resources/schema.ts'
 
 /** Hidden: no document of the folder. */
 const SCHEMA = '.realm.schema.json'

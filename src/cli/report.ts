@@ -2,7 +2,7 @@
 
 import { messageOf } from '../lib/message-of.ts'
 import type { Position } from '../lib/position.ts'
-import { renderPosition } from '../realm-file/problem.ts'
+import { renderPosition } from '../realm-file/yaml/problem.ts'
 import type { StaleObject } from '../reconcile/plan/stale.ts'
 import { renderStale } from '../reconcile/report/approvals.ts'
 

@@ -1,7 +1,7 @@
 // Webhooks of the server: who is told of pushes to repositories, and the secrets of webhooks.
 import { readFile } from 'node:fs/promises'
 import type { Settings } from '../config.ts'
-import type { Webhook } from '../http/webhook.ts'
+import type { Webhook } from '../http/regent/webhook.ts'
 import type { Webhooks } from '../operator/git/webhooks.ts'
 import type { Service } from '../service/context/service.ts'
 import { wakeSources } from '../service/sources/source-states.ts'

@@ -1,6 +1,6 @@
 // Who calls: a bearer token becomes a caller. What the caller may do is decided anew, by the service, for each call.
 import type { FastifyRequest } from 'fastify'
-import { verifyStanding } from '../oidc/tokens.ts'
+import { verifyStanding } from '../oidc/tokens/tokens.ts'
 import { demandOriginOf } from '../oidc/web-origins.ts'
 import { failure } from '../service/context/errors.ts'
 import type { Caller, Service } from '../service/context/service.ts'

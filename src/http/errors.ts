@@ -2,7 +2,7 @@
 
 import { describe } from '../kinds/tree.ts'
 import { BearerError, OAuthError } from '../oidc/oauth-error.ts'
-import { DocumentError } from '../realm-file/problem.ts'
+import { DocumentError } from '../realm-file/yaml/problem.ts'
 import { ActionError } from '../reconcile/execute/apply.ts'
 import { StalePlanError } from '../reconcile/run/saved.ts'
 import { type ErrorCode, ServiceError } from '../service/context/errors.ts'

@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream'
 import type * as z from 'zod'
 import type { EventOperation, EventType } from '../kinds/admin-events.ts'
-import type { Cookie } from '../lib/cookies.ts'
+import type { Cookie } from '../lib/http/cookies.ts'
 import type { Caller, Service } from '../service/context/service.ts'
 import type { RealmRow } from '../service/context/store-types.ts'
 import type { Permission } from '../service/permissions/administrators.ts'

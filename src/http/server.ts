@@ -6,28 +6,28 @@ import { failure } from '../service/context/errors.ts'
 import type { Caller, Service } from '../service/context/service.ts'
 import { operations as adminOperations, missingOperations } from './admin/index.ts'
 import { authenticate } from './authenticate.ts'
-import { believedHosts } from './believed-hosts.ts'
-import { SERVER_OPTIONS } from './bounded-response.ts'
-import { compressed } from './compress.ts'
 import { leftOut } from './conditions.ts'
-import { showToNobody } from './cors.ts'
 import { errorAnswer, notFound } from './errors.ts'
-import { homePage } from './home.ts'
-import { REQUEST_TIME, UNAUTHENTICATED_LIMIT } from './limits.ts'
 import { oidcRoutes } from './oidc.ts'
 import { openApi } from './openapi.ts'
-import { forwardedBy, type Proxies, trustedBy } from './proxies.ts'
-import { regentOperations } from './regent.ts'
-import { regentBackupOperations } from './regent-backup.ts'
-import { regentDriftOperations } from './regent-drift.ts'
-import { regentHistoryOperations } from './regent-history.ts'
-import { regentPlanOperations } from './regent-plans.ts'
-import { secretOperations } from './regent-secrets.ts'
-import { regentSourceOperations } from './regent-sources.ts'
-import { regentUnmanagedOperations } from './regent-unmanaged.ts'
+import { regentBackupOperations } from './regent/backup.ts'
+import { regentDriftOperations } from './regent/drift.ts'
+import { regentHistoryOperations } from './regent/history.ts'
+import { regentOperations } from './regent/index.ts'
+import { regentPlanOperations } from './regent/plans.ts'
+import { secretOperations } from './regent/secrets.ts'
+import { regentSourceOperations } from './regent/sources.ts'
+import { regentUnmanagedOperations } from './regent/unmanaged.ts'
+import { serveWebhook, type Webhook, webhookPath } from './regent/webhook.ts'
 import { register } from './register.ts'
+import { believedHosts } from './server/believed-hosts.ts'
+import { SERVER_OPTIONS } from './server/bounded-response.ts'
+import { compressed } from './server/compress.ts'
+import { showToNobody } from './server/cors.ts'
+import { homePage } from './server/home.ts'
+import { REQUEST_TIME, UNAUTHENTICATED_LIMIT } from './server/limits.ts'
+import { forwardedBy, type Proxies, trustedBy } from './server/proxies.ts'
 import { demandFewFields, demandStorable } from './storable.ts'
-import { serveWebhook, type Webhook, webhookPath } from './webhook.ts'
 
 /** How the server is reached, and who is trusted. */
 export interface ServerOptions {
@@ -119,7 +119,7 @@ export async function createServer(service: Service, options: ServerOptions = {}
   app.addHook('preHandler', demandFewFields)
   app.addHook('preHandler', demandStorable)
   // A command that asks once does not wait for what measures.
-  if (metrics) await (await import('./metrics.ts')).serveMetrics(app, service)
+  if (metrics) await (await import('./server/metrics.ts')).serveMetrics(app, service)
   app.setErrorHandler(sendError)
   // Keycloak: what fails is a warning, anything else is for who looks closely.
   const stopListening = service.listen((event) =>

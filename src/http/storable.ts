@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import { isStorable } from '../kinds/fields.ts'
 import { HttpError } from './errors.ts'
-import { FIELD_LIMIT } from './limits.ts'
+import { FIELD_LIMIT } from './server/limits.ts'
 
 /** Throws HttpError when the query or the form of the request has more fields than any has that is meant. */
 export async function demandFewFields({ query, body }: FastifyRequest): Promise<void> {

@@ -4,7 +4,7 @@ import type { Context } from '../service/context/context.ts'
 import { type Service, SYSTEM } from '../service/context/service.ts'
 import { findById } from '../service/login/login.ts'
 import { type ActionToken, useActionToken, wasActionTokenUsed } from '../service/messages/action-tokens.ts'
-import { verifyActionToken } from './tokens.ts'
+import { verifyActionToken } from './tokens/tokens.ts'
 
 /** Why a link does not work: its time is over, it has been used, or it is not one of the realm for that person any more. */
 export type VoidLink = 'expired' | 'used' | 'invalid'

@@ -12,7 +12,7 @@ import { byClientSecretJwt } from './client-authentication/client-secret-jwt.ts'
 import { type Attempt, type Method, type TokenRequest, unknownClient } from './client-authentication/method.ts'
 import { OAuthError } from './oauth-error.ts'
 import type { TokenRealm } from './realm.ts'
-import { perRevision, same } from './revised.ts'
+import { perRevision, same } from './tokens/revised.ts'
 
 export type { TokenRequest } from './client-authentication/method.ts'
 

@@ -4,7 +4,7 @@ import { type Service, SYSTEM } from '../service/context/service.ts'
 import { addFallback, keepMade, keyComponents, type MadeUp } from '../service/login/keys.ts'
 import { makeUp } from '../service/realms/key-making.ts'
 import { type RealmKey, readKey } from '../service/realms/key-reading.ts'
-import { type AtRevision, perRevision, type Revised, same } from './revised.ts'
+import { type AtRevision, perRevision, type Revised, same } from './tokens/revised.ts'
 
 interface Keys {
   readonly keys: readonly RealmKey[]

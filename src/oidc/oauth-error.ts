@@ -1,4 +1,4 @@
-import { asHeader } from '../lib/header-value.ts'
+import { asHeader } from '../lib/http/header-value.ts'
 import { Refusal, type RefusalEvent } from '../service/context/errors.ts'
 
 /** An answer of an OAuth endpoint that says no. Never a secret in it. */

@@ -7,7 +7,7 @@ import type { RealmRow } from '../service/context/store-types.ts'
 import { isSafe, type Transport } from '../service/context/transport.ts'
 import { writers } from '../service/kinds/index.ts'
 import { OAuthError } from './oauth-error.ts'
-import { perRevision, same } from './revised.ts'
+import { perRevision, same } from './tokens/revised.ts'
 
 /** A realm as the token endpoint sees it. */
 export interface TokenRealm extends RealmRow {

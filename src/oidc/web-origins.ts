@@ -3,7 +3,7 @@ import type { Representation } from '../kinds/kind.ts'
 import { type Service, SYSTEM } from '../service/context/service.ts'
 import { writers } from '../service/kinds/index.ts'
 import { OriginRefused } from './oauth-error.ts'
-import type { Verified } from './tokens.ts'
+import type { Verified } from './tokens/tokens.ts'
 
 /** Keycloak: `+` stands for the origins of the addresses that the client returns to, and these are compared as texts. */
 export function webOrigins(client: Representation, base: string): readonly string[] {

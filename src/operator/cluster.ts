@@ -10,9 +10,9 @@ import {
   openStream,
   reasonOf,
   textOf,
-} from '../lib/http-request.ts'
-import { ANYWHERE } from '../lib/outbound.ts'
-import { retry } from '../lib/retry.ts'
+} from '../lib/http/http-request.ts'
+import { ANYWHERE } from '../lib/http/outbound.ts'
+import { retry } from '../lib/timing/retry.ts'
 
 /** An API server, asked as whoever the configuration names. */
 export interface Cluster {

@@ -1,10 +1,10 @@
 // What all resources say together: for each realm who states something in it, and what cannot count. Pure.
 import { kinds } from '../kinds/index.ts'
-import { DocumentError, type Problem } from '../realm-file/problem.ts'
-import { REALM } from '../realm-file/resource-kinds.ts'
+import { REALM } from '../realm-file/resources/resource-kinds.ts'
+import { DocumentError, type Problem } from '../realm-file/yaml/problem.ts'
 import type { Ceiling } from '../service/context/power.ts'
 import { type SourceSettings, sourceSettings } from '../service/journal/source-settings.ts'
-import { admitted } from './admission.ts'
+import { admitted } from './admission/admission.ts'
 import { SecretMissing, type Secrets, type Stated, statedBy } from './documents.ts'
 import { isDisabled, nameOf, PRUNE, RECONCILE, type Resource } from './resource.ts'
 

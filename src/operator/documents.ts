@@ -2,12 +2,12 @@
 import { isList, type Json } from '../kinds/fields.ts'
 import type { Representation } from '../kinds/kind.ts'
 import type { Path } from '../lib/position.ts'
-import { type Document, valueDocument, varied } from '../realm-file/document.ts'
-import { openEnvelopes } from '../realm-file/envelopes.ts'
-import { DocumentError, pointerOf } from '../realm-file/problem.ts'
-import { resourceKinds } from '../realm-file/resource-kinds.ts'
+import { openEnvelopes } from '../realm-file/resources/envelopes.ts'
+import { resourceKinds } from '../realm-file/resources/resource-kinds.ts'
+import { type Document, valueDocument, varied } from '../realm-file/yaml/document.ts'
+import { DocumentError, pointerOf } from '../realm-file/yaml/problem.ts'
 import { nameOf, type Resource, SECRET_LABEL } from './resource.ts'
-import { mayNameSecret } from './secret-places.ts'
+import { mayNameSecret } from './secrets/secret-places.ts'
 
 /** A document of a resource, with what decides that it says something else. */
 export interface Stated {

@@ -3,7 +3,7 @@ import { type Service, SYSTEM } from '../service/context/service.ts'
 import type { AppliedSource } from '../service/context/store-types.ts'
 import { appliedBy, listSources } from '../service/sources/sources.ts'
 import { ownerOf, type RealmOf } from './desired.ts'
-import type { Result } from './result.ts'
+import type { Result } from './status/result.ts'
 
 /** Who has applied what. */
 export interface Known {

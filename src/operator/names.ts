@@ -1,6 +1,6 @@
 // What the kinds of Regent's resources are called in Kubernetes.
 import type { Kind, KindName } from '../kinds/kind.ts'
-import { resourceNames, SOURCE } from '../realm-file/resource-kinds.ts'
+import { resourceNames, SOURCE } from '../realm-file/resources/resource-kinds.ts'
 
 /** The names of a kind of resources. */
 export interface ResourceNames {

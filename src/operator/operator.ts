@@ -1,6 +1,6 @@
 // The operator: reads what resources declare, and hands it to the controllers that make it live.
-import { orAborted } from '../lib/or-aborted.ts'
-import type { WorkQueue } from '../lib/work-queue.ts'
+import { orAborted } from '../lib/timing/or-aborted.ts'
+import type { WorkQueue } from '../lib/timing/work-queue.ts'
 import type { Ceiling } from '../service/context/power.ts'
 import type { Service } from '../service/context/service.ts'
 import type { Lease } from '../service/context/store-types.ts'
@@ -17,8 +17,8 @@ import { operatorQueue } from './queue.ts'
 import { RealmController } from './realm-controller.ts'
 import type { Resource } from './resource.ts'
 import { ResourceWriter } from './resource-writer.ts'
-import { secretKeeper } from './secret-keeper.ts'
-import { StatusWriter } from './status-writer.ts'
+import { secretKeeper } from './secrets/secret-keeper.ts'
+import { StatusWriter } from './status/status-writer.ts'
 
 /** Which of several servers applies resources: whoever has this lease. */
 export const OPERATE = 'operate'

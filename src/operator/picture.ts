@@ -1,6 +1,6 @@
 // What there is in the cluster, kept by watches: resources that state something, namespaces, and Secrets that may be read.
 import { kinds } from '../kinds/index.ts'
-import { API_GROUP, API_VERSION } from '../realm-file/resource-kinds.ts'
+import { API_GROUP, API_VERSION } from '../realm-file/resources/resource-kinds.ts'
 import type { Cluster } from './cluster.ts'
 import type { Picture } from './desired.ts'
 import type { Secrets } from './documents.ts'

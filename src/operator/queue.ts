@@ -1,6 +1,6 @@
 // Work queues of the operator: all have the same concurrency and back-off.
-import { backOff } from '../lib/back-off.ts'
-import { type Reconcile, WorkQueue } from '../lib/work-queue.ts'
+import { backOff } from '../lib/timing/back-off.ts'
+import { type Reconcile, WorkQueue } from '../lib/timing/work-queue.ts'
 
 /** Keys that one queue reconciles at a time. */
 const CONCURRENCY = 4

@@ -1,6 +1,6 @@
 // Resources of Kubernetes, as far as the operator looks at them.
 import type { Representation } from '../kinds/kind.ts'
-import { API_VERSION } from '../realm-file/resource-kinds.ts'
+import { API_VERSION } from '../realm-file/resources/resource-kinds.ts'
 
 /** A resource as its API server gives it. */
 export interface Resource {

@@ -1,7 +1,7 @@
 // One run for one realm: what counts is applied, and what is wrong is found, set aside, and told.
 
-import type { Deadline } from '../lib/deadline.ts'
-import { DocumentError, type Problem } from '../realm-file/problem.ts'
+import type { Deadline } from '../lib/timing/deadline.ts'
+import { DocumentError, type Problem } from '../realm-file/yaml/problem.ts'
 import { ActionError } from '../reconcile/execute/apply.ts'
 import type { SourceState } from '../reconcile/read/source-state.ts'
 import { applySources, type Outcome, planSources } from '../reconcile/run/run.ts'
@@ -9,11 +9,11 @@ import type { Ceiling } from '../service/context/power.ts'
 import { type Caller, type Service, SYSTEM } from '../service/context/service.ts'
 import type { Lease } from '../service/context/store-types.ts'
 import { forget, sourcesOf } from '../service/sources/sources.ts'
-import { underBoth } from './admission.ts'
+import { underBoth } from './admission/admission.ts'
 import { type Fault, faultOf, ownerOf, type RealmOf, sourceOf } from './desired.ts'
 import { readKnown } from './known.ts'
-import type { Result } from './result.ts'
-import { type Beside, revisionOf, statesOf } from './states.ts'
+import type { Result } from './status/result.ts'
+import { type Beside, revisionOf, statesOf } from './status/states.ts'
 
 /** What a run is tried with. */
 export interface TrialOptions extends Pick<Beside, 'before' | 'astray' | 'gitSources'> {

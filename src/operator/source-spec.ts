@@ -1,6 +1,6 @@
 // What a source may say of itself in Kubernetes: nothing of the machine that the server runs on.
 import * as z from 'zod'
-import { secretReference } from '../realm-file/resource-fields.ts'
+import { secretReference } from '../realm-file/resources/resource-fields.ts'
 import { realmSourceSpec } from '../reconcile/read/source-resource.ts'
 
 const secretOf = (keys: string) =>

@@ -1,6 +1,6 @@
 // One turn of a realm: what it waits for, its run, and the approval that it has.
-import { type Deadline, deadlineIn } from '../lib/deadline.ts'
-import { secondsOf } from '../realm-file/duration.ts'
+import { type Deadline, deadlineIn } from '../lib/timing/deadline.ts'
+import { secondsOf } from '../realm-file/resources/duration.ts'
 import { failure } from '../service/context/errors.ts'
 import type { Service } from '../service/context/service.ts'
 import { approve } from '../service/sources/plans.ts'
@@ -8,8 +8,8 @@ import { approverOf } from './approver.ts'
 import type { Waits } from './dependencies.ts'
 import type { RealmOf } from './desired.ts'
 import { APPROVED } from './resource.ts'
-import type { Result } from './result.ts'
 import { type RunOptions, runRealm } from './run.ts'
+import type { Result } from './status/result.ts'
 
 /** How a turn ended: with a run, or with what it waits for. */
 export type Turned = { readonly result: Result } | { readonly waits: Waits }

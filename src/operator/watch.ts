@@ -1,6 +1,6 @@
 // Keeps what there is of one kind of resources: a list, and a watch that goes on from it, also after it was interrupted.
-import { backOff } from '../lib/back-off.ts'
-import { type ReconcileResult, WorkQueue } from '../lib/work-queue.ts'
+import { backOff } from '../lib/timing/back-off.ts'
+import { type ReconcileResult, WorkQueue } from '../lib/timing/work-queue.ts'
 import { type Cluster, ClusterError } from './cluster.ts'
 import type { Resource } from './resource.ts'
 

@@ -3,8 +3,8 @@ import { isEmpty } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import { describe, type TreeObject } from '../kinds/tree.ts'
 import type { Position } from '../lib/position.ts'
-import type { Document } from './document.ts'
-import type { Notice } from './problem.ts'
+import type { Document } from './yaml/document.ts'
+import type { Notice } from './yaml/problem.ts'
 
 /** Fields of an earlier form that say something: one entry for all objects of a kind, in the order of the file. */
 export function ignoredFields(document: Pick<Document, 'locate'>, tree: readonly TreeObject[]): Notice[] {

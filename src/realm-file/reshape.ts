@@ -3,7 +3,6 @@
 import type * as z from 'zod'
 import type { KindName, Representation } from '../kinds/kind.ts'
 import type { Path, Position } from '../lib/position.ts'
-import type { Document } from './document.ts'
 import type { Report } from './form.ts'
 import { authentication } from './forms/authentication.ts'
 import { authorization } from './forms/authorization.ts'
@@ -21,7 +20,8 @@ import { scopeMappings } from './forms/scope-mappings.ts'
 import { serviceAccounts } from './forms/service-accounts.ts'
 import { userFederation } from './forms/user-federation.ts'
 import { userProfile } from './forms/user-profile.ts'
-import { type Notice, pointerOf } from './problem.ts'
+import type { Document } from './yaml/document.ts'
+import { type Notice, pointerOf } from './yaml/problem.ts'
 
 /** The forms in the order in which they are read; they are written the other way round. */
 const forms: readonly Form[] = [

@@ -1,11 +1,11 @@
 // Variables in documents: `$(env:NAME)` and `$(file:PATH)`, as keycloak-config-cli writes them.
 import { isList, type Json } from '../kinds/fields.ts'
 import type { Path } from '../lib/position.ts'
-import { type Document, varied } from './document.ts'
-import { placeholdersIn } from './placeholders.ts'
-import { DocumentError, type Problem, pointerOf } from './problem.ts'
+import { placeholdersIn } from './resources/placeholders.ts'
 import { parseTemplate, VariableError } from './template.ts'
 import { render, type SubstituteOptions } from './variables.ts'
+import { type Document, varied } from './yaml/document.ts'
+import { DocumentError, type Problem, pointerOf } from './yaml/problem.ts'
 
 /** A document whose variables have their values. */
 export interface SubstitutedDocument extends Document {

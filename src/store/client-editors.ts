@@ -1,6 +1,6 @@
 // The administrative roles that the last editor of a client could grant: no field of the client, and in no representation of it.
 import { type RawBuilder, sql } from 'kysely'
-import type { Transaction } from './transaction.ts'
+import type { Transaction } from './database/transaction.ts'
 
 /** A role by name, with the client that it belongs to. */
 interface EditorRole {

@@ -1,6 +1,6 @@
 // How rows whose time is over go, in all realms: a few at a time, past those that somebody holds.
 import { type RawBuilder, sql } from 'kysely'
-import type { Transaction } from './transaction.ts'
+import type { Transaction } from './database/transaction.ts'
 
 /** Which rows are over. */
 export interface Over {

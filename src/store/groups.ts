@@ -1,10 +1,10 @@
 // The tree of groups.
 import { type RawBuilder, sql } from 'kysely'
 import type { Representation } from '../kinds/kind.ts'
+import { countRow, integer, json, optional, type RowOf, row, rows, text } from './database/row.ts'
+import type { Transaction } from './database/transaction.ts'
 import { containing } from './like.ts'
 import type { Visibility } from './object-filter.ts'
-import { countRow, integer, json, optional, type RowOf, row, rows, text } from './row.ts'
-import type { Transaction } from './transaction.ts'
 
 const foundGroupRow = row({
   id: text,

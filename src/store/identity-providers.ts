@@ -1,8 +1,8 @@
 // Statements about identity providers alone: looking them up.
 import { sql } from 'kysely'
+import { idRow, rows } from './database/row.ts'
+import type { Transaction } from './database/transaction.ts'
 import type { Visibility } from './object-filter.ts'
-import { idRow, rows } from './row.ts'
-import type { Transaction } from './transaction.ts'
 
 /** Which identity providers of a realm: those of all of these. */
 export interface ProviderSearch {

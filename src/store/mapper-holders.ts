@@ -1,6 +1,6 @@
 // The client scopes that make tokens, with their mappers.
-import { boolean, json, optional, type RowOf, row, rows, text } from './row.ts'
-import type { Transaction } from './transaction.ts'
+import { boolean, json, optional, type RowOf, row, rows, text } from './database/row.ts'
+import type { Transaction } from './database/transaction.ts'
 
 /** A protocol mapper as it is kept. */
 export interface StoredMapper {

@@ -2,9 +2,9 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { KindName } from '../kinds/kind.ts'
 import { executionUpsert } from './authentication-flows.ts'
+import type { Transaction } from './database/transaction.ts'
 import { insertion } from './objects.ts'
 import { relationInsertion } from './relations.ts'
-import type { Transaction } from './transaction.ts'
 
 /** Rows of objects of several kinds, what these contain first; each list as the text that its statement takes. */
 export interface NewTree {

@@ -5,11 +5,11 @@ import type { Key, KindName, Representation } from '../kinds/kind.ts'
 import { chunks } from '../lib/chunks.ts'
 
 import { type EditorRecord, settingEditor } from './client-editors.ts'
+import { bigint, json, optional, type RowOf, row, rows, text } from './database/row.ts'
+import type { Transaction } from './database/transaction.ts'
 import type { ObjectFilter } from './object-filter.ts'
 import { bodyOf, conditions, each, keyOf, parentOf, referencesOf, relationsOf } from './object-sql.ts'
-import { bigint, json, optional, type RowOf, row, rows, text } from './row.ts'
 import { tables } from './tables.ts'
-import type { Transaction } from './transaction.ts'
 
 /** The object to which another one belongs. */
 interface ParentObject {

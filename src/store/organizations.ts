@@ -2,11 +2,11 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Representation } from '../kinds/kind.ts'
 import { chunks } from '../lib/chunks.ts'
+import { boolean, countRow, idRow, type RowOf, row, rows, text } from './database/row.ts'
+import type { Transaction } from './database/transaction.ts'
 import { containing, matching } from './like.ts'
 import type { Visibility } from './object-filter.ts'
 import { CHUNK } from './objects.ts'
-import { boolean, countRow, idRow, type RowOf, row, rows, text } from './row.ts'
-import type { Transaction } from './transaction.ts'
 
 /** A domain of an organization; `verified`: null keeps what is there. */
 export interface Domain {

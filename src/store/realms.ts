@@ -1,8 +1,8 @@
 // Realms by name: their numbers and their locks.
 import { sql } from 'kysely'
 import type { Representation } from '../kinds/kind.ts'
-import { bigint, boolean, integer, json, type RowOf, row, rows, text } from './row.ts'
-import type { Transaction } from './transaction.ts'
+import { bigint, boolean, integer, json, type RowOf, row, rows, text } from './database/row.ts'
+import type { Transaction } from './database/transaction.ts'
 
 const realmRow = row({
   number: integer,

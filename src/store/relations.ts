@@ -2,11 +2,11 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { KindName } from '../kinds/kind.ts'
 import { chunks } from '../lib/chunks.ts'
+import { idRow, rows } from './database/row.ts'
+import type { Transaction } from './database/transaction.ts'
 import { each, naming, relationColumns, relationTable, shared } from './object-sql.ts'
 import { CHUNK } from './objects.ts'
-import { idRow, rows } from './row.ts'
 import { tables } from './tables.ts'
-import type { Transaction } from './transaction.ts'
 
 /** The fields of a kind that may name one of the targets. */
 export interface ReferrerSearch {

@@ -1,10 +1,10 @@
 // Roles as lists show them: whether they contain others, not which.
 import { sql } from 'kysely'
 import type { Representation } from '../kinds/kind.ts'
+import { boolean, json, optional, type RowOf, row, rows, text } from './database/row.ts'
+import type { Transaction } from './database/transaction.ts'
 import type { ObjectFilter } from './object-filter.ts'
 import { conditions } from './object-sql.ts'
-import { boolean, json, optional, type RowOf, row, rows, text } from './row.ts'
-import type { Transaction } from './transaction.ts'
 
 const foundRoleRow = row({
   id: text,

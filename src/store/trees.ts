@@ -2,10 +2,10 @@
 import { sql } from 'kysely'
 import type { KindName } from '../kinds/kind.ts'
 import { chunks } from '../lib/chunks.ts'
+import { idRow, row, rows, text } from './database/row.ts'
+import type { Transaction } from './database/transaction.ts'
 import { CHUNK } from './objects.ts'
-import { idRow, row, rows, text } from './row.ts'
 import { tables } from './tables.ts'
-import type { Transaction } from './transaction.ts'
 
 /** The ids of objects and of all that is below them, each once. One statement. */
 export async function selectSubtree(

@@ -5,7 +5,7 @@ import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, inject, test } from 'vitest'
-import { lockFolder } from '../../src/store/lock.ts'
+import { lockFolder } from '../../src/store/database/lock.ts'
 import { everything } from '../support/campaign.ts'
 import { type Workplace, workplace } from '../support/cli.ts'
 

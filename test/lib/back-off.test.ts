@@ -1,6 +1,6 @@
 // Delays between attempts, by table.
 import { afterEach, expect, test, vi } from 'vitest'
-import { backOff, steppedBackOff } from '../../src/lib/back-off.ts'
+import { backOff, steppedBackOff } from '../../src/lib/timing/back-off.ts'
 
 afterEach(() => void vi.restoreAllMocks())
 

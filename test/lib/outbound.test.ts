@@ -3,8 +3,8 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, test } from 'vitest'
-import { openStream, sendRequest } from '../../src/lib/http-request.ts'
-import { ANYWHERE, OutboundRefused, outboundGuard } from '../../src/lib/outbound.ts'
+import { openStream, sendRequest } from '../../src/lib/http/http-request.ts'
+import { ANYWHERE, OutboundRefused, outboundGuard } from '../../src/lib/http/outbound.ts'
 import { version } from '../../src/lib/version.ts'
 
 const development = outboundGuard({ development: true })

@@ -1,6 +1,6 @@
 // What was made last is remembered, up to a size.
 import { expect, test } from 'vitest'
-import { recent } from '../../src/lib/recent.ts'
+import { recent } from '../../src/lib/timing/recent.ts'
 
 test('what was made last is not made again; what there is no room for is, the longest unused first', () => {
   const made: string[] = []

@@ -1,8 +1,8 @@
 // Delays around a call: attempts that are repeated, work at an interval, and deadlines.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { endedWithin, expireAfter } from '../../src/lib/deadline.ts'
-import { retry } from '../../src/lib/retry.ts'
-import { runEvery } from '../../src/lib/run-every.ts'
+import { endedWithin, expireAfter } from '../../src/lib/timing/deadline.ts'
+import { retry } from '../../src/lib/timing/retry.ts'
+import { runEvery } from '../../src/lib/timing/run-every.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }))
 afterEach(() => void vi.useRealTimers())

@@ -1,6 +1,11 @@
 // Runs of a work queue: which follow an action, and when.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { type Reconcile, type ReconcileResult, WorkQueue, type WorkQueueOptions } from '../../src/lib/work-queue.ts'
+import {
+  type Reconcile,
+  type ReconcileResult,
+  WorkQueue,
+  type WorkQueueOptions,
+} from '../../src/lib/timing/work-queue.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }))
 afterEach(() => void vi.useRealTimers())

@@ -1,9 +1,9 @@
 // Links in mails: how long they are good, for whom, and how often.
 import { afterAll, expect, test } from 'vitest'
 import { createServer } from '../../src/http/server.ts'
-import { sendLink } from '../../src/oidc/action-mails.ts'
 import { readActionToken } from '../../src/oidc/action-tokens.ts'
-import { deliverers } from '../../src/oidc/deliver.ts'
+import { sendLink } from '../../src/oidc/mail/action-mails.ts'
+import { deliverers } from '../../src/oidc/mail/deliver.ts'
 import { users } from '../../src/service/admin-api/users/users.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { writers } from '../../src/service/kinds/index.ts'

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import { selfSigned } from '../../src/lib/self-signed.ts'
-import { ADMISSION_PATH, serveAdmission } from '../../src/operator/admission-server.ts'
+import { ADMISSION_PATH, serveAdmission } from '../../src/operator/admission/admission-server.ts'
 
 const MB = 1024 * 1024
 

@@ -3,9 +3,9 @@ import { globSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { kinds } from '../../src/kinds/index.ts'
 import type { KindName, Representation } from '../../src/kinds/kind.ts'
-import { mayNameSecret } from '../../src/operator/secret-places.ts'
-import { parseDocuments } from '../../src/realm-file/document.ts'
-import { API_VERSION, parentFields, resourceNames, SOURCE } from '../../src/realm-file/resource-kinds.ts'
+import { mayNameSecret } from '../../src/operator/secrets/secret-places.ts'
+import { API_VERSION, parentFields, resourceNames, SOURCE } from '../../src/realm-file/resources/resource-kinds.ts'
+import { parseDocuments } from '../../src/realm-file/yaml/document.ts'
 import {
   type Answer,
   hasKubernetes,

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { kinds } from '../../src/kinds/index.ts'
 import type { Key, KindName } from '../../src/kinds/kind.ts'
-import { parentFields, resourceNames } from '../../src/realm-file/resource-kinds.ts'
+import { parentFields, resourceNames } from '../../src/realm-file/resources/resource-kinds.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { liveObject, remove } from '../support/changes.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes } from '../support/kubernetes.ts'

@@ -2,7 +2,7 @@
 import { globSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Cluster } from '../../src/operator/cluster.ts'
-import { parentFields, resourceKinds } from '../../src/realm-file/resource-kinds.ts'
+import { parentFields, resourceKinds } from '../../src/realm-file/resources/resource-kinds.ts'
 import { rendered } from '../support/chart.ts'
 import { hasHelm, withHelm } from '../support/helm.ts'
 import { installImports } from '../support/keycloak-imports.ts'

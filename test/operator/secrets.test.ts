@@ -1,7 +1,7 @@
 // Secrets of clients that are written into Secrets of Kubernetes: followed, given to nobody else, and never over somebody's own.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Resource } from '../../src/operator/resource.ts'
-import { secretKeeper } from '../../src/operator/secret-keeper.ts'
+import { secretKeeper } from '../../src/operator/secrets/secret-keeper.ts'
 import { renewSecret } from '../../src/service/admin-api/clients/client-secrets.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { liveObject } from '../support/changes.ts'

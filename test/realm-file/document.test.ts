@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { dump } from 'js-yaml'
 import { describe, expect, test } from 'vitest'
 import type { Path } from '../../src/lib/position.ts'
-import { type Document, parseDocuments } from '../../src/realm-file/document.ts'
-import { DocumentError, pointerOf } from '../../src/realm-file/problem.ts'
+import { type Document, parseDocuments } from '../../src/realm-file/yaml/document.ts'
+import { DocumentError, pointerOf } from '../../src/realm-file/yaml/problem.ts'
 
 const values = (text: string) => parseDocuments('realm.yaml', text).map(({ value }) => value)
 const only = (text: string): Document => parseDocuments('realm.yaml', text)[0]!

@@ -1,6 +1,6 @@
 // What is written of a realm that another server gives, where that server has what documents cannot say.
 import { expect, test } from 'vitest'
-import { movedIn } from '../../src/realm-file/moved-in.ts'
+import { movedIn } from '../../src/realm-file/export/moved-in.ts'
 
 test('of authenticator configs of one alias the first is kept, and the others are told', () => {
   const config = (value: string) => ({ alias: 'review', config: { 'update.profile.on.first.login': value } })

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
-import { parseDocuments } from '../../src/realm-file/document.ts'
-import { DocumentError } from '../../src/realm-file/problem.ts'
 import { escapeVariables, substitute } from '../../src/realm-file/substitute.ts'
 import type { SubstituteOptions } from '../../src/realm-file/variables.ts'
+import { parseDocuments } from '../../src/realm-file/yaml/document.ts'
+import { DocumentError } from '../../src/realm-file/yaml/problem.ts'
 
 const env = {
   HOST: 'example.com',

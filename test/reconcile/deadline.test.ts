@@ -1,6 +1,6 @@
 // A run that must have ended by a moment: wherever that passes, nothing is kept, and no document is to blame.
 import { expect, test } from 'vitest'
-import type { Deadline } from '../../src/lib/deadline.ts'
+import type { Deadline } from '../../src/lib/timing/deadline.ts'
 import { applySources } from '../../src/reconcile/run/run.ts'
 import { failure } from '../../src/service/context/errors.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'

@@ -1,8 +1,8 @@
 // What an export leaves out: everything that the creation of a realm gives anyway.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { folderOf } from '../../src/realm-file/folder.ts'
-import { exportRealm } from '../../src/realm-file/render.ts'
+import { folderOf } from '../../src/realm-file/export/folder.ts'
+import { exportRealm } from '../../src/realm-file/export/render.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { applyAs, planText, source } from '../support/reconcile.ts'
 import { newName, newRealm, testService } from '../support/service.ts'

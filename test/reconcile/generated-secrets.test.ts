@@ -1,7 +1,7 @@
 // `$(generated:NAME)`: a secret that Regent makes for a source.
 import { beforeEach, expect, test } from 'vitest'
-import { parseDocuments } from '../../src/realm-file/document.ts'
 import { substitute } from '../../src/realm-file/substitute.ts'
+import { parseDocuments } from '../../src/realm-file/yaml/document.ts'
 import { tokenWith } from '../support/administrators.ts'
 import { applyAs, planText, source } from '../support/reconcile.ts'
 import { testServer } from '../support/server.ts'

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { outboundGuard } from '../../src/lib/outbound.ts'
+import { outboundGuard } from '../../src/lib/http/outbound.ts'
 import { openGitSource } from '../../src/reconcile/read/git.ts'
 import {
   type GitAddress,

@@ -1,8 +1,8 @@
 // Forms of Keycloak's realm exports that are applied, planned empty, exported, and planned empty again.
 import { expect, test } from 'vitest'
 import type { Representation } from '../../src/kinds/kind.ts'
-import { movedIn } from '../../src/realm-file/moved-in.ts'
-import { exportRealm } from '../../src/realm-file/render.ts'
+import { movedIn } from '../../src/realm-file/export/moved-in.ts'
+import { exportRealm } from '../../src/realm-file/export/render.ts'
 import { planSources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { aPart } from '../support/campaign.ts'

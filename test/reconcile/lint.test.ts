@@ -1,9 +1,9 @@
 // `regent lint`: what each rule finds and what it does not, how something is said to be meant, and findings under plans.
 import { expect, test } from 'vitest'
 import type { Representation } from '../../src/kinds/kind.ts'
-import { parseDocuments } from '../../src/realm-file/document.ts'
-import { openEnvelopes } from '../../src/realm-file/envelopes.ts'
+import { openEnvelopes } from '../../src/realm-file/resources/envelopes.ts'
 import { substitute } from '../../src/realm-file/substitute.ts'
+import { parseDocuments } from '../../src/realm-file/yaml/document.ts'
 import { type Finding, lint } from '../../src/reconcile/lint/index.ts'
 import { rules } from '../../src/reconcile/lint/rules.ts'
 import { desiredRealms } from '../../src/reconcile/merge/desired-realm.ts'

@@ -1,6 +1,6 @@
 // Organizations in documents: people and identity providers stand inside of them, and belong to the realm.
 import { beforeEach, expect, test } from 'vitest'
-import { exportRealm } from '../../src/realm-file/render.ts'
+import { exportRealm } from '../../src/realm-file/export/render.ts'
 import { findDrift } from '../../src/reconcile/drift/drift.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { writers } from '../../src/service/kinds/index.ts'

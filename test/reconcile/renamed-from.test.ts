@@ -1,6 +1,6 @@
 // `renamedFrom`: documents say what something was called before, and it is renamed instead of made anew.
 import { beforeEach, expect, test } from 'vitest'
-import { exportRealm } from '../../src/realm-file/render.ts'
+import { exportRealm } from '../../src/realm-file/export/render.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { liveObject } from '../support/changes.ts'
 import { applyAs, planText, source } from '../support/reconcile.ts'

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { exportRealm } from '../../src/realm-file/render.ts'
+import { exportRealm } from '../../src/realm-file/export/render.ts'
 import { readFileSource } from '../../src/reconcile/read/file.ts'
 import { unpackSource } from '../../src/reconcile/read/text.ts'
 import { watchFileSource } from '../../src/reconcile/read/watch.ts'

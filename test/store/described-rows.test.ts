@@ -2,8 +2,8 @@
 import { globSync, readFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import { afterAll, expect, test } from 'vitest'
-import { openStore } from '../../src/store/database.ts'
-import { absent, integer, json, optional, type Row, type RowOf, row, rows, text } from '../../src/store/row.ts'
+import { openStore } from '../../src/store/database/database.ts'
+import { absent, integer, json, optional, type Row, type RowOf, row, rows, text } from '../../src/store/database/row.ts'
 import { describedWrong } from '../support/described-rows.ts'
 import { newDatabase } from '../support/service.ts'
 
@@ -60,5 +60,5 @@ test('a difference names the statement', async () => {
 
 test('types of rows are stated by descriptions only', () => {
   const stating = globSync('src/**/*.ts').filter((file) => /\b(?:sql|executeQuery)</.test(readFileSync(file, 'utf8')))
-  expect(stating).toEqual(['src/store/row.ts'])
+  expect(stating).toEqual(['src/store/database/row.ts'])
 })

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import pg from 'pg'
 import { afterAll, expect, test } from 'vitest'
-import { openStore, type StoreLocation } from '../../src/store/database.ts'
-import { LAST_MIGRATION, migrations } from '../../src/store/migrate.ts'
+import { openStore, type StoreLocation } from '../../src/store/database/database.ts'
+import { LAST_MIGRATION, migrations } from '../../src/store/database/migrate.ts'
 import { newDatabase } from '../support/service.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'regent-test-'))

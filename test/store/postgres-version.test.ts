@@ -1,6 +1,6 @@
 // PostgreSQL servers that are too old are refused before anything is written to them.
 import { expect, test } from 'vitest'
-import { demandVersion } from '../../src/store/database.ts'
+import { demandVersion } from '../../src/store/database/database.ts'
 
 test.each([90624, 140012])('version %i is refused', (version) => {
   expect(() => demandVersion(version)).toThrow('Regent needs version 15 or later: upgrade it.')

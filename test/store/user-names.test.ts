@@ -1,8 +1,8 @@
 // The database has the last word on which names and addresses of users are the same.
 import { sql } from 'kysely'
 import { afterAll, expect, test } from 'vitest'
-import { openStore } from '../../src/store/database.ts'
-import { findUserForLogin } from '../../src/store/users.ts'
+import { openStore } from '../../src/store/database/database.ts'
+import { findUserForLogin } from '../../src/store/users/users.ts'
 import { newDatabase } from '../support/service.ts'
 
 /** A user as a row says. */

@@ -1,7 +1,7 @@
 // Compares what statements return with the descriptions of their rows: names and types of the columns, and nulls.
 import { PGlite } from '@electric-sql/pglite'
 import pg from 'pg'
-import type { ExecutedStatement, Row } from '../../src/store/row.ts'
+import type { ExecutedStatement, Row } from '../../src/store/database/row.ts'
 
 /** A column as the database describes it. */
 export interface ResultField {

@@ -1,7 +1,7 @@
 // A new realm for each test of a file, and what is done with documents that state something of it.
 import { beforeEach } from 'vitest'
 import type { KindName } from '../../src/kinds/kind.ts'
-import { exportRealm } from '../../src/realm-file/render.ts'
+import { exportRealm } from '../../src/realm-file/export/render.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { liveObject } from './changes.ts'
 import { applyAs, planText, source } from './reconcile.ts'

@@ -1,8 +1,8 @@
 // Sources for tests: texts of documents, without files.
 import { createHash } from 'node:crypto'
 import { dump } from 'js-yaml'
-import { parseDocuments } from '../../src/realm-file/document.ts'
-import { openEnvelopes } from '../../src/realm-file/envelopes.ts'
+import { openEnvelopes } from '../../src/realm-file/resources/envelopes.ts'
+import { parseDocuments } from '../../src/realm-file/yaml/document.ts'
 import type { SourceState, SourceText } from '../../src/reconcile/read/source-state.ts'
 import { plainly, renderOutcome } from '../../src/reconcile/report/render.ts'
 import { applySources, type Outcome, planSources } from '../../src/reconcile/run/run.ts'

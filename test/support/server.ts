@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { createServer } from '../../src/http/server.ts'
-import { deliverers } from '../../src/oidc/deliver.ts'
+import { deliverers } from '../../src/oidc/mail/deliver.ts'
 import { startOutbox } from '../../src/service/messages/outbox.ts'
 import { bootstrap } from '../../src/service/operations/bootstrap.ts'
 import { expectDescribed } from './described.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
-import { evaluatedMappers, evaluatedRoles, example } from '../../oidc/evaluation.ts'
+import { evaluatedMappers, evaluatedRoles, example } from '../../oidc/tokens/evaluation.ts'
 import { showRole } from '../../service/admin-api/roles/roles.ts'
 import { reading } from '../handlers.ts'
 import { type Call, type Operation, operationId, param, tagged, type Untagged } from '../operation.ts'

@@ -1,6 +1,6 @@
 // Small things that administrators ask of a realm.
 import * as z from 'zod'
-import { partialExport } from '../../realm-file/partial-export.ts'
+import { partialExport } from '../../realm-file/export/partial-export.ts'
 import { listRegistrators } from '../../service/admin-api/authentication/required-actions.ts'
 import { demand } from '../../service/permissions/administrators.ts'
 import { reading, writing } from '../handlers.ts'

@@ -1,6 +1,6 @@
 // The operations on sessions.
 import * as z from 'zod'
-import { identityCookies } from '../../oidc/login/identity.ts'
+import { identityCookies } from '../../oidc/login/session/identity.ts'
 import { issuerOf, realmOf } from '../../oidc/realm.ts'
 import {
   countClientSessions,

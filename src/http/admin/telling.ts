@@ -1,6 +1,6 @@
 // Operations that tell applications something, and answer how that went.
 import * as z from 'zod'
-import { type AdminAction, tellClients } from '../../oidc/admin-notices.ts'
+import { type AdminAction, tellClients } from '../../oidc/mail/admin-notices.ts'
 import type { WriteContext } from '../../service/context/context.ts'
 import { describeEvent, keepsEvents } from '../../service/journal/admin-events.ts'
 import { recordEvent } from '../event.ts'

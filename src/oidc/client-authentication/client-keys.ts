@@ -8,8 +8,8 @@ import {
   type JSONWebKeySet,
   type JWTVerifyGetKey,
 } from 'jose'
-import { fetchText } from '../../lib/fetch-text.ts'
-import type { Outbound } from '../../lib/outbound.ts'
+import { fetchText } from '../../lib/http/fetch-text.ts'
+import type { Outbound } from '../../lib/http/outbound.ts'
 import type { LiveObject } from '../../service/objects/live.ts'
 import { readCertificate } from '../../service/realms/key-reading.ts'
 

@@ -7,7 +7,7 @@ import { keepForOneUse, useOnce } from '../../service/context/single-use.ts'
 import { findById } from '../../service/login/login.ts'
 import { findGoingOn, leaveSessions } from '../../service/login/sessions.ts'
 import { OAuthError } from '../oauth-error.ts'
-import { demandOffline, grantedScopes } from '../scopes.ts'
+import { demandOffline, grantedScopes } from '../tokens/scopes.ts'
 import type { Grant } from './grant.ts'
 
 /** What a code stands for: a client's part of a session, and what the request to the authorization endpoint said. */

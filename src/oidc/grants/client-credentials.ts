@@ -3,7 +3,7 @@
 import { SYSTEM } from '../../service/context/service.ts'
 import { findAccountOf } from '../../service/login/login.ts'
 import { OAuthError } from '../oauth-error.ts'
-import { grantedScopes } from '../scopes.ts'
+import { grantedScopes } from '../tokens/scopes.ts'
 import type { Grant } from './grant.ts'
 
 /** The client's own account; nothing is kept of it. */

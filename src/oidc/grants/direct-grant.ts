@@ -6,7 +6,7 @@ import { findById } from '../../service/login/login.ts'
 import type { Login } from '../login/login.ts'
 import { LoginError } from '../login/login-error.ts'
 import { authenticate } from '../login/machine.ts'
-import type { LoginState } from '../login/state.ts'
+import type { LoginState } from '../login/session/state.ts'
 import { OAuthError } from '../oauth-error.ts'
 import type { GrantCall } from './grant.ts'
 

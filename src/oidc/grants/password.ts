@@ -6,7 +6,7 @@ import { joinSession, startSession } from '../../service/login/sessions.ts'
 import { forgetFailures } from '../../service/users/lockout.ts'
 import { consentTo, mustAsk } from '../consents.ts'
 import { OAuthError } from '../oauth-error.ts'
-import { demandOffline, grantedScopes, OFFLINE } from '../scopes.ts'
+import { demandOffline, grantedScopes, OFFLINE } from '../tokens/scopes.ts'
 import { authenticateDirectly } from './direct-grant.ts'
 import type { Grant } from './grant.ts'
 

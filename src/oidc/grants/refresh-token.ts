@@ -8,9 +8,9 @@ import { findById } from '../../service/login/login.ts'
 import { findGoingOn, leaveSessions, refreshSession } from '../../service/login/sessions.ts'
 import { stillHas } from '../../service/login/standing.ts'
 import { OAuthError } from '../oauth-error.ts'
-import { grantedScopes, scopesWithin, withDefaults } from '../scopes.ts'
-import { partEnd } from '../token-response.ts'
-import { verifyToken } from '../tokens.ts'
+import { grantedScopes, scopesWithin, withDefaults } from '../tokens/scopes.ts'
+import { partEnd } from '../tokens/token-response.ts'
+import { verifyToken } from '../tokens/tokens.ts'
 import { type Grant, wordsOf } from './grant.ts'
 
 const refuse = (reason: string) => new OAuthError(400, 'invalid_grant', reason, { error: 'invalid_token', reason })

@@ -1,17 +1,17 @@
 // A log-in goes on: its next page is shown, or it ends.
-import type { Cookie } from '../../lib/cookies.ts'
+import type { Cookie } from '../../lib/http/cookies.ts'
 import type { AuthenticationSession } from '../../service/context/store-types.ts'
 import { beginLogin, keepLogin, moveLogins } from '../../service/login/authentication-sessions.ts'
-import type { BrowserAnswer, BrowserRequest } from './browser.ts'
 import { CONSENT } from './consent.ts'
-import { AUTH_SESSION, cookie, idOf, newSecret } from './cookies.ts'
 import { finish } from './finish.ts'
 import { wishesOf } from './language.ts'
 import { type Login, noting } from './login.ts'
 import { nextPage } from './machine.ts'
 import { Refused } from './parameters.ts'
 import { goTo, show } from './respond.ts'
-import type { LoginState } from './state.ts'
+import type { BrowserAnswer, BrowserRequest } from './session/browser.ts'
+import { AUTH_SESSION, cookie, idOf, newSecret } from './session/cookies.ts'
+import type { LoginState } from './session/state.ts'
 
 /** A log-in as it is kept; not kept yet while nobody was asked anything. */
 export type Kept = AuthenticationSession & { readonly fresh?: true }

@@ -1,9 +1,9 @@
 // In which language somebody reads and writes.
 import { languageOf } from '../pages/localize.ts'
 import type { TokenRealm } from '../realm.ts'
-import type { BrowserRequest } from './browser.ts'
-import { LOCALE } from './cookies.ts'
 import type { Login } from './login.ts'
+import type { BrowserRequest } from './session/browser.ts'
+import { LOCALE } from './session/cookies.ts'
 
 /** Languages that are wished, the strongest wish first. */
 export type Wishes = readonly (string | undefined)[]

@@ -6,10 +6,10 @@ import { type LiveObject, listObjects } from '../../service/objects/live.ts'
 import { credentialsOf } from '../../service/users/credentials.ts'
 import type { Page } from '../pages/view.ts'
 import type { TokenRealm } from '../realm.ts'
-import type { BrowserRequest } from './browser.ts'
 import type { Outcome, Step } from './flow.ts'
 import { LoginError } from './login-error.ts'
-import { type Binding, freshState, type LoginState, type Problem } from './state.ts'
+import type { BrowserRequest } from './session/browser.ts'
+import { type Binding, freshState, type LoginState, type Problem } from './session/state.ts'
 import { detailsOf } from './told.ts'
 
 /** Who logs in, with the secrets of their credentials opened. */

@@ -5,7 +5,7 @@ import type { LiveObject } from '../../service/objects/live.ts'
 import { isRegistered } from '../redirect-uris.ts'
 import { LoginError } from './login-error.ts'
 import { type ResponseMode, responseModes } from './response.ts'
-import type { Parameters } from './state.ts'
+import type { Parameters } from './session/state.ts'
 
 /** An answer to the application that says no. `event` is the reference server's word for it where that differs. */
 export class Refused extends Error {

@@ -12,7 +12,7 @@ import { wordsOf } from '../grants/grant.ts'
 import type { ProfileField } from '../pages/profile.ts'
 import { languageFor, wishesOf } from './language.ts'
 import { type Form, type Login, reading } from './login.ts'
-import type { Problem } from './state.ts'
+import type { Problem } from './session/state.ts'
 
 /** Fields of accounts; everything else is an attribute. */
 const OWN: readonly string[] = ['username', 'email', 'firstName', 'lastName']

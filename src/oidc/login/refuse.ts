@@ -1,5 +1,5 @@
 import type { Form, Login } from './login.ts'
-import type { Problem } from './state.ts'
+import type { Problem } from './session/state.ts'
 
 /** How many characters a field of a form has at most, as a parameter of a request. */
 export const LONGEST_FIELD = 4000

@@ -1,15 +1,15 @@
 // Answers to browsers: pages, and what applications are told.
-import type { Cookie } from '../../lib/cookies.ts'
-import { asHeader } from '../../lib/header-value.ts'
+import type { Cookie } from '../../lib/http/cookies.ts'
+import { asHeader } from '../../lib/http/header-value.ts'
 import { type Service, SYSTEM } from '../../service/context/service.ts'
 import { languagesOf, textsFor } from '../pages/localize.ts'
 import { formPostPage } from '../pages/messages.ts'
 import { documentOf, type Page, type View } from '../pages/view.ts'
 import type { TokenRealm } from '../realm.ts'
-import type { BrowserAnswer, BrowserRequest } from './browser.ts'
 import { languageFor, type Wishes } from './language.ts'
 import { type AnswerTo, addressWith, formWith } from './response.ts'
 import { securityHeaders } from './security-headers.ts'
+import type { BrowserAnswer, BrowserRequest } from './session/browser.ts'
 
 /** What any page needs. */
 export interface Place {

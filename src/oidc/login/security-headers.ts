@@ -1,6 +1,6 @@
 // What the realm's settings say of its pages to browsers: whether they may be framed, and the like.
 import type { Representation } from '../../kinds/kind.ts'
-import { isHeaderValue } from '../../lib/header-value.ts'
+import { isHeaderValue } from '../../lib/http/header-value.ts'
 
 /** Keycloak: the names that the settings have for them. */
 const NAMES: Readonly<Record<string, string>> = {

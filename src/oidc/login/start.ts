@@ -3,15 +3,15 @@
 import { type Service, SYSTEM } from '../../service/context/service.ts'
 import { type LiveObject, listObjects } from '../../service/objects/live.ts'
 import { OAuthError } from '../oauth-error.ts'
-import { grantedScopes } from '../scopes.ts'
-import type { BrowserAnswer, BrowserRequest } from './browser.ts'
-import { AUTH_SESSION, cookie, idOf, isSecret, newSecret, RESTART, sealFor } from './cookies.ts'
+import { grantedScopes } from '../tokens/scopes.ts'
 import { bodyOf, goOn, type Kept } from './go-on.ts'
 import type { Login } from './login.ts'
 import { LoginError } from './login-error.ts'
 import { demandBrowserClient, Refused, readParameters, redirectUriOf } from './parameters.ts'
-import { freshState, type LoginState, type Parameters } from './state.ts'
-import { type Visit, visit } from './visit.ts'
+import type { BrowserAnswer, BrowserRequest } from './session/browser.ts'
+import { AUTH_SESSION, cookie, idOf, isSecret, newSecret, RESTART, sealFor } from './session/cookies.ts'
+import { freshState, type LoginState, type Parameters } from './session/state.ts'
+import { type Visit, visit } from './session/visit.ts'
 
 /** Browsers keep cookies of 4 kB: a request that is longer cannot begin anew by itself. */
 const LONGEST_COOKIE = 3500

@@ -4,7 +4,7 @@ import { type Service, SYSTEM } from '../../service/context/service.ts'
 import { listObjects } from '../../service/objects/live.ts'
 import { openRealm } from '../realm.ts'
 import { isAllowed, webOrigins } from '../web-origins.ts'
-import { SESSION } from './cookies.ts'
+import { SESSION } from './session/cookies.ts'
 
 /**
  * Answers `<client> <session>` with unchanged, changed or error. It compares a hash of the session with the cookie that

@@ -5,7 +5,7 @@ import { listObjects } from '../../service/objects/live.ts'
 import { listFlows } from '../../service/realms/authentication-executions.ts'
 import type { Step } from './flow.ts'
 import { type Login, reading } from './login.ts'
-import { type Binding, bindings } from './state.ts'
+import { type Binding, bindings } from './session/state.ts'
 
 /** Keycloak: what clients call the flows that they may replace. */
 const overrides: Partial<Record<Binding, string>> = { browser: 'browser', directGrant: 'direct_grant' }

@@ -1,7 +1,7 @@
 // What events say of a log-in, in the reference server's words.
 import type { Representation } from '../../kinds/kind.ts'
 import type { UserEvent } from '../../service/context/context.ts'
-import type { LoginState } from './state.ts'
+import type { LoginState } from './session/state.ts'
 
 type Details = NonNullable<UserEvent['details']>
 

@@ -1,9 +1,9 @@
 // Which realms a source in git may touch, and which administrative power it may give there: as much as a resource of its namespace.
-import type { Document } from '../../realm-file/document.ts'
-import { DocumentError, type Problem } from '../../realm-file/problem.ts'
+import type { Document } from '../../realm-file/yaml/document.ts'
+import { DocumentError, type Problem } from '../../realm-file/yaml/problem.ts'
 import { realmOf } from '../../reconcile/merge/merge-sources.ts'
 import type { Ceiling } from '../../service/context/power.ts'
-import { admitted, underBoth } from '../admission.ts'
+import { admitted, underBoth } from '../admission/admission.ts'
 import { type RealmOf, sourceOf } from '../desired.ts'
 
 /** What decides that. */

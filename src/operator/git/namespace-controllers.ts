@@ -1,6 +1,6 @@
 // Sources in git by namespace: those of one are applied one after the other, and hold up no other namespace.
 import { messageOf } from '../../lib/message-of.ts'
-import { DocumentError, renderPosition } from '../../realm-file/problem.ts'
+import { DocumentError, renderPosition } from '../../realm-file/yaml/problem.ts'
 import { ActionError } from '../../reconcile/execute/apply.ts'
 import type { Audience } from '../../reconcile/following/followed.ts'
 import { SourceController } from '../../reconcile/following/source-controller.ts'

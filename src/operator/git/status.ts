@@ -3,9 +3,9 @@ import type { Drift } from '../../reconcile/drift/drift.ts'
 import type { Stands } from '../../reconcile/following/followed.ts'
 import type { Outcome } from '../../reconcile/run/run.ts'
 import type { SourceStatus } from '../../service/sources/source-states.ts'
-import { common, keep, moment, type Said, saidOfFault } from '../conditions.ts'
 import type { Fault } from '../desired.ts'
 import { APPROVED, type Run, type Status } from '../resource.ts'
+import { common, keep, moment, type Said, saidOfFault } from '../status/conditions.ts'
 import type { GitSource } from './stated.ts'
 
 /** What was found out: how it stands, why it cannot be followed or ended, or nothing yet. */

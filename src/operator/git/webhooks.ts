@@ -1,5 +1,5 @@
 // Pushes that are told to RealmSources. Whichever server hears of one, it wakes the one that follows the source.
-import { API_VERSION } from '../../realm-file/resource-kinds.ts'
+import { API_VERSION } from '../../realm-file/resources/resource-kinds.ts'
 import { sameRepository } from '../../reconcile/read/git-address.ts'
 import type { Cluster } from '../cluster.ts'
 import { sourceNames } from '../names.ts'

@@ -1,6 +1,6 @@
 // Notices of drift to an address: put into the outbox as soon as drift is seen, by whichever process is the first.
 import { signatureOf } from '../../lib/signature.ts'
-import { WorkQueue } from '../../lib/work-queue.ts'
+import { WorkQueue } from '../../lib/timing/work-queue.ts'
 import { type Service, SYSTEM } from '../../service/context/service.ts'
 import type { RealmRow } from '../../service/context/store-types.ts'
 import { send, type Webhook } from '../../service/messages/outbox.ts'

@@ -1,5 +1,5 @@
 // Watches drift: looks at a realm whenever somebody was woken because of it, once for all who want to know.
-import { WorkQueue } from '../../lib/work-queue.ts'
+import { WorkQueue } from '../../lib/timing/work-queue.ts'
 import { type Service, SYSTEM } from '../../service/context/service.ts'
 import type { RealmRow } from '../../service/context/store-types.ts'
 import { markedRealms, realmsNumbered } from '../../service/sources/sources.ts'

@@ -1,5 +1,5 @@
 // What the failure of an attempt means.
-import { DocumentError } from '../../realm-file/problem.ts'
+import { DocumentError } from '../../realm-file/yaml/problem.ts'
 import { ServiceError } from '../../service/context/errors.ts'
 import type { Wrong } from '../../service/sources/source-states.ts'
 import { ActionError } from '../execute/apply.ts'

@@ -1,7 +1,7 @@
 // Corrects drift at once where a source declares `selfHeal`; more slowly where the same source has to correct again and again.
 import { describe } from '../../kinds/tree.ts'
-import { steppedBackOff } from '../../lib/back-off.ts'
-import { type ReconcileResult, WorkQueue } from '../../lib/work-queue.ts'
+import { steppedBackOff } from '../../lib/timing/back-off.ts'
+import { type ReconcileResult, WorkQueue } from '../../lib/timing/work-queue.ts'
 import type { Service } from '../../service/context/service.ts'
 import type { Drift } from '../drift/drift.ts'
 import { driftWatch } from '../drift/drift-watch.ts'

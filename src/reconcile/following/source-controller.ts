@@ -1,7 +1,8 @@
 // Applies sources whenever they change, retries what fails, and corrects drift. What is refused is reported, and the last good state stays.
-import { backOff } from '../../lib/back-off.ts'
-import { limited } from '../../lib/limited.ts'
-import { WorkQueue } from '../../lib/work-queue.ts'
+
+import { limited } from '../../lib/http/limited.ts'
+import { backOff } from '../../lib/timing/back-off.ts'
+import { WorkQueue } from '../../lib/timing/work-queue.ts'
 import type { Service } from '../../service/context/service.ts'
 import type { Lease } from '../../service/context/store-types.ts'
 import { driftPolicy } from '../../service/journal/drift-policy.ts'

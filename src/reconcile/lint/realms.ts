@@ -1,6 +1,6 @@
 // Rules about settings of realms.
 
-import { isLoopback } from '../../lib/loopback.ts'
+import { isLoopback } from '../../lib/http/loopback.ts'
 import { HOUR, isPublic } from './clients.ts'
 import { against, Readable, type Rule } from './rule.ts'
 

@@ -3,7 +3,7 @@ import { creation, type FlatFields } from '../../kinds/compare.ts'
 import type { Json } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
-import { isLoopback } from '../../lib/loopback.ts'
+import { isLoopback } from '../../lib/http/loopback.ts'
 import type { DeclaredFields, SourcePosition } from '../model/plan-input.ts'
 
 /** A stated object, as far as rules look at it. */

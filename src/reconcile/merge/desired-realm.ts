@@ -7,12 +7,19 @@ import type { Key, KindName } from '../../kinds/kind.ts'
 import { sharing } from '../../kinds/shared.ts'
 import { address, describe } from '../../kinds/tree.ts'
 import type { Position } from '../../lib/position.ts'
-import type { Document } from '../../realm-file/document.ts'
 import type { StatedList } from '../../realm-file/lists.ts'
 import { parseRealm, type StatedObject, type StatedRealm, type UnknownFields } from '../../realm-file/parse.ts'
-import { byPlace, collect, DocumentError, type Notice, type Problem, renderPosition } from '../../realm-file/problem.ts'
 import { mapTexts } from '../../realm-file/substitute.ts'
 import { generatedIn } from '../../realm-file/variables.ts'
+import type { Document } from '../../realm-file/yaml/document.ts'
+import {
+  byPlace,
+  collect,
+  DocumentError,
+  type Notice,
+  type Problem,
+  renderPosition,
+} from '../../realm-file/yaml/problem.ts'
 import { changeTexts } from '../../service/context/secrets.ts'
 import type { Vault } from '../../service/context/vault.ts'
 import type { SourcePosition } from '../model/plan-input.ts'

@@ -1,5 +1,5 @@
 // Which branch, tag or commit of which repository is a source, and which folder or file in it: as it is named, and as it is shown.
-import { isLoopback } from '../../lib/loopback.ts'
+import { isLoopback } from '../../lib/http/loopback.ts'
 import { SourceError } from './file.ts'
 
 /** A place in a git repository. */

@@ -1,6 +1,6 @@
 // To which address git connects for a repository that others have named: the one that was checked, also where its name means another one by then.
 import { isIP, isIPv6 } from 'node:net'
-import type { Outbound } from '../../lib/outbound.ts'
+import type { Outbound } from '../../lib/http/outbound.ts'
 import type { GitAddress } from './git-address.ts'
 
 /** Settings and variables of git for one connection. */

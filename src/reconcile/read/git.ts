@@ -1,8 +1,8 @@
 // A branch, tag or commit of a git repository as a source of documents.
 import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { limited } from '../../lib/limited.ts'
-import type { Outbound } from '../../lib/outbound.ts'
+import { limited } from '../../lib/http/limited.ts'
+import type { Outbound } from '../../lib/http/outbound.ts'
 import { type Brought, writeBrought } from './brought.ts'
 import { type Clone, makeClone } from './clones.ts'
 import { type FileSourceOptions, parsing, readFileSource, SourceError } from './file.ts'

@@ -1,5 +1,5 @@
 // Polls the server of a git source for another commit.
-import { WorkQueue } from '../../lib/work-queue.ts'
+import { WorkQueue } from '../../lib/timing/work-queue.ts'
 import type { GitSource } from './git.ts'
 import type { SourceWatcher } from './watch.ts'
 

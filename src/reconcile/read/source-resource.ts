@@ -1,7 +1,7 @@
 // A source as a resource: what a file of sources holds, and what its resource in Kubernetes says.
 import * as z from 'zod'
 import { adminRoles } from '../../kinds/admin-roles.ts'
-import { duration } from '../../realm-file/duration.ts'
+import { duration } from '../../realm-file/resources/duration.ts'
 import { sourceSettings } from '../../service/journal/source-settings.ts'
 
 const text = z.string().min(1, 'must not be empty')

@@ -1,5 +1,5 @@
-import type { Document } from '../../realm-file/document.ts'
 import type { UnknownFields } from '../../realm-file/parse.ts'
+import type { Document } from '../../realm-file/yaml/document.ts'
 import type { Ceiling } from '../../service/context/power.ts'
 import type { SourceSettings } from '../../service/journal/source-settings.ts'
 import type { Note } from '../model/action.ts'

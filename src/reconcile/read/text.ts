@@ -1,10 +1,10 @@
 // A source as it travels: texts and, apart from them, the values of variables, which were looked up where it was read.
 import type { Json } from '../../kinds/fields.ts'
 import type { Path } from '../../lib/position.ts'
-import { parseDocuments, varied } from '../../realm-file/document.ts'
-import { openEnvelopes } from '../../realm-file/envelopes.ts'
-import { at, pointerOf } from '../../realm-file/problem.ts'
+import { openEnvelopes } from '../../realm-file/resources/envelopes.ts'
 import type { SubstitutedDocument } from '../../realm-file/substitute.ts'
+import { parseDocuments, varied } from '../../realm-file/yaml/document.ts'
+import { at, pointerOf } from '../../realm-file/yaml/problem.ts'
 import type { SourceState, SourceText } from './source-state.ts'
 
 /** The source that came over the wire. Variables in the texts are not looked up here. Throws DocumentError. */

@@ -1,7 +1,7 @@
 // Tells when files of a source change; an editor's several writes are one change.
 import { relative, sep } from 'node:path'
 import { watch } from 'chokidar'
-import { WorkQueue } from '../../lib/work-queue.ts'
+import { WorkQueue } from '../../lib/timing/work-queue.ts'
 import { isHidden } from './file.ts'
 
 /** Milliseconds without another event after which a change is told. */

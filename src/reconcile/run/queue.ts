@@ -1,8 +1,8 @@
 // The realms that a run reconciles: those whose declarations or live objects have changed since the last apply.
 import { adminClientObjects, MASTER } from '../../kinds/built-in/index.ts'
-import { byPlace, DocumentError } from '../../realm-file/problem.ts'
 import { holdsText } from '../../realm-file/substitute.ts'
 import { GENERATED } from '../../realm-file/variables.ts'
+import { byPlace, DocumentError } from '../../realm-file/yaml/problem.ts'
 import type { Caller, Service } from '../../service/context/service.ts'
 import type { AppliedSource, RollbackSuspension, WaitingPlan } from '../../service/context/store-types.ts'
 import { generatedSecrets } from '../../service/sources/generated-secrets.ts'

@@ -1,7 +1,7 @@
 // The reconciliation of one realm, step by step: observe, plan, dry run, approve, apply, record.
 import { MASTER } from '../../kinds/built-in/index.ts'
-import { once } from '../../lib/once.ts'
-import { byPlace, DocumentError } from '../../realm-file/problem.ts'
+import { once } from '../../lib/timing/once.ts'
+import { byPlace, DocumentError } from '../../realm-file/yaml/problem.ts'
 import { ServiceError } from '../../service/context/errors.ts'
 import { underCeilings } from '../../service/context/power.ts'
 import type { Caller } from '../../service/context/service.ts'

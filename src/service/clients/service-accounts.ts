@@ -1,6 +1,6 @@
 // Service accounts: the users that clients are when they act in their own name. They come, go and are called with their client.
 import type { Representation } from '../../kinds/kind.ts'
-import { selectServiceAccounts } from '../../store/users.ts'
+import { selectServiceAccounts } from '../../store/users/users.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import { type LiveObject, listObjects, type SaidObject } from '../objects/live.ts'
 import { users } from '../users/users.ts'

@@ -1,10 +1,10 @@
 // What every function of the service takes first, and the unit of work that it stands for.
 import type { FlatFields } from '../../kinds/compare.ts'
 import type { UserEventType } from '../../kinds/user-events.ts'
-import type { AdminEvent } from '../../store/admin-events.ts'
-import type { Actor, JournalEntry } from '../../store/journal.ts'
+import type { Transaction } from '../../store/database/transaction.ts'
+import type { AdminEvent } from '../../store/journal/admin-events.ts'
+import type { Actor, JournalEntry } from '../../store/journal/journal.ts'
 import type { RealmRow } from '../../store/realms.ts'
-import type { Transaction } from '../../store/transaction.ts'
 import type { Power } from './power.ts'
 import type { Vault } from './vault.ts'
 

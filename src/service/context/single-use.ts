@@ -1,5 +1,5 @@
 // What may be used once only, in the context's realm: see store/single-use.ts.
-import { hasUses, insertSingleUse, type SingleUse, useKept, useKey } from '../../store/single-use.ts'
+import { hasUses, insertSingleUse, type SingleUse, useKept, useKey } from '../../store/login/single-use.ts'
 import type { Context } from './context.ts'
 
 /** Keeps something for its one use. One statement. */

@@ -1,6 +1,6 @@
 // How requests come, and whether a realm lets them come so.
 import type { Representation } from '../../kinds/kind.ts'
-import { isPrivateAddress } from '../../lib/private-address.ts'
+import { isPrivateAddress } from '../../lib/http/private-address.ts'
 
 /** How a request came: from which network address, and whether nobody could read it on its way. */
 export interface Transport {

@@ -1,9 +1,9 @@
 // The key of a store's vault is its own, and kept in it, sealed by the key of the key file: that one can be replaced without
 // touching a secret.
 import { randomBytes } from 'node:crypto'
-import type { Store } from '../../store/database.ts'
-import { getSetting, keepSetting, replaceSetting } from '../../store/settings.ts'
-import type { Transaction } from '../../store/transaction.ts'
+import type { Store } from '../../store/database/database.ts'
+import { getSetting, keepSetting, replaceSetting } from '../../store/database/settings.ts'
+import type { Transaction } from '../../store/database/transaction.ts'
 import { isSealed, openVault, sealedBy, type Vault } from './vault.ts'
 
 const SETTING = 'key'

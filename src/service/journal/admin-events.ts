@@ -1,4 +1,4 @@
-import { type AdminEvent, type EventRealm, insertAdminEvents } from '../../store/admin-events.ts'
+import { type AdminEvent, type EventRealm, insertAdminEvents } from '../../store/journal/admin-events.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 
 /** Says more of the operation's event than its description can: what an object that is gone was called, for example. */

@@ -1,6 +1,11 @@
 // What the journal of a realm tells of its past.
-import { type Revision, selectEntriesAfter, selectRevisions, selectRevisionsAmong } from '../../store/history.ts'
-import { type HistoryLine, insertHistory, suspendSources } from '../../store/sources.ts'
+import {
+  type Revision,
+  selectEntriesAfter,
+  selectRevisions,
+  selectRevisionsAmong,
+} from '../../store/journal/history.ts'
+import { type HistoryLine, insertHistory, suspendSources } from '../../store/sources/sources.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import type { StoredEntry } from '../context/store-types.ts'
 

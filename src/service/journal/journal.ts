@@ -2,7 +2,6 @@
 import type { FlatFields } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
-import type { OwnedRow } from '../../store/inventory.ts'
 import {
   insertEntries,
   insertPeopleEntries,
@@ -10,7 +9,8 @@ import {
   nextNumber,
   type StoredEntry,
   selectEntries,
-} from '../../store/journal.ts'
+} from '../../store/journal/journal.ts'
+import type { OwnedRow } from '../../store/sources/inventory.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import { may } from '../permissions/administrators.ts'
 import { writeEvents } from './admin-events.ts'

@@ -9,7 +9,7 @@ import {
   selectMarkedInventory,
   selectMarkedLists,
   selectOwned,
-} from '../../store/inventory.ts'
+} from '../../store/sources/inventory.ts'
 import type { Context } from '../context/context.ts'
 
 /** What all sources own in the realm, but for what some state with these digests as they did before. One statement. */

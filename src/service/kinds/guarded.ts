@@ -10,7 +10,7 @@ import {
   type RealmSize,
   selectFormerRealm,
   selectMakers,
-} from '../../store/guarded.ts'
+} from '../../store/sources/guarded.ts'
 import type { Context } from '../context/context.ts'
 import type { Service } from '../context/service.ts'
 import type { Actor, StoredEntry } from '../context/store-types.ts'

@@ -4,7 +4,7 @@ import { resolve } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
 import { SIGNING_ALGORITHMS } from '../../kinds/key-providers.ts'
 import type { KindName } from '../../kinds/kind.ts'
-import { findReach, isHeld, REACH, type ReachOptions, type RoleName } from '../../store/standing.ts'
+import { findReach, isHeld, REACH, type ReachOptions, type RoleName } from '../../store/users/standing.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import { failure, ServiceError } from '../context/errors.ts'
 import { ADMIN, MANAGEMENT } from '../context/power.ts'
@@ -13,7 +13,7 @@ import type { JournalEntry } from '../context/store-types.ts'
 import { isSafe } from '../context/transport.ts'
 import { listObjects } from '../objects/live.ts'
 
-export { REACH } from '../../store/standing.ts'
+export { REACH } from '../../store/users/standing.ts'
 
 /** By kind, the fields that decide whether somebody administers and can log in; its deletion alone can matter, too. */
 const decisive: Readonly<Partial<Record<KindName, readonly string[]>>> = {

@@ -10,7 +10,7 @@ import {
   type Tab,
   takeCode,
   updateAuthenticationSession,
-} from '../../store/authentication-sessions.ts'
+} from '../../store/login/authentication-sessions.ts'
 import type { Context, RuntimeContext } from '../context/context.ts'
 
 /** Keycloak: how many log-ins a browser has under way at most; and here a realm. */

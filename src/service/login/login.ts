@@ -1,8 +1,8 @@
 // Who logs in: users by name, address or id, and whether a password is theirs.
 import type { Representation } from '../../kinds/kind.ts'
-import { untilBeat } from '../../lib/no-sooner.ts'
-import { replaceHash } from '../../store/credentials.ts'
-import { insertPeopleEntries } from '../../store/journal.ts'
+import { untilBeat } from '../../lib/timing/no-sooner.ts'
+import { insertPeopleEntries } from '../../store/journal/journal.ts'
+import { replaceHash } from '../../store/users/credentials.ts'
 import {
   findServiceAccount,
   findUser,
@@ -10,7 +10,7 @@ import {
   requireAction,
   type StoredUser,
   type UserAtLogin,
-} from '../../store/users.ts'
+} from '../../store/users/users.ts'
 import type { Context } from '../context/context.ts'
 import { type Service, SYSTEM } from '../context/service.ts'
 import { UPDATE_PASSWORD } from '../users/credentials.ts'

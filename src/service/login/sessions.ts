@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Representation } from '../../kinds/kind.ts'
 import { secondsOf } from '../../lib/seconds.ts'
-import { deleteParts, deleteSessions, type EndedPart } from '../../store/session-ends.ts'
-import type { SessionFilter, SessionLimits } from '../../store/session-filter.ts'
+import { deleteParts, deleteSessions, type EndedPart } from '../../store/login/session-ends.ts'
+import type { SessionFilter, SessionLimits } from '../../store/login/session-filter.ts'
 import {
   type ClientSession,
   findSession,
@@ -12,7 +12,7 @@ import {
   touchSession,
   type UserSession,
   updateSession,
-} from '../../store/sessions.ts'
+} from '../../store/login/sessions.ts'
 import type { Context } from '../context/context.ts'
 import { type Notice, send } from '../messages/outbox.ts'
 

@@ -1,5 +1,5 @@
 // What a token stands on, as it is now: its client, its user, its session, and the credential that its user logged in with.
-import { findStanding, hasCredential, type Standing, type TokenNames } from '../../store/standing.ts'
+import { findStanding, hasCredential, type Standing, type TokenNames } from '../../store/users/standing.ts'
 import type { Context, RuntimeContext } from '../context/context.ts'
 import { everything, type Power, powerFrom, within } from '../context/power.ts'
 import type { Service } from '../context/service.ts'

@@ -1,8 +1,13 @@
 // What tokens are made of.
 import { MASTER } from '../../kinds/built-in/index.ts'
-import { selectEffectiveRoles } from '../../store/effective-roles.ts'
+import {
+  type Lens,
+  selectOrganizationAliases,
+  selectUserFacts,
+  type UserFacts,
+} from '../../store/login/token-content.ts'
 import { type MapperHolder, selectMappers } from '../../store/mapper-holders.ts'
-import { type Lens, selectOrganizationAliases, selectUserFacts, type UserFacts } from '../../store/token-content.ts'
+import { selectEffectiveRoles } from '../../store/users/effective-roles.ts'
 import type { Context } from '../context/context.ts'
 import { ADMIN } from '../context/power.ts'
 

@@ -1,6 +1,6 @@
 // Keycloak: the event listener "email". It tells people by mail what happened to their account.
 import type { Representation } from '../../kinds/kind.ts'
-import type { NewUserEvent } from '../../store/user-events.ts'
+import type { NewUserEvent } from '../../store/journal/user-events.ts'
 import type { Context } from '../context/context.ts'
 import type { RealmRow } from '../context/store-types.ts'
 import { listObjects } from '../objects/live.ts'

@@ -1,8 +1,8 @@
 // The mail servers of realms: what their settings mean, and sending by them.
 import { isIP } from 'node:net'
 import type { Representation } from '../../kinds/kind.ts'
-import { jsonIn, sendRequest } from '../../lib/http-request.ts'
-import { type Outbound, OutboundRefused } from '../../lib/outbound.ts'
+import { jsonIn, sendRequest } from '../../lib/http/http-request.ts'
+import { type Outbound, OutboundRefused } from '../../lib/http/outbound.ts'
 import type { Vault } from '../context/vault.ts'
 import { Undeliverable } from './outbox.ts'
 

@@ -7,7 +7,7 @@ import {
   deleteMessage,
   insertMessages,
   postponeMessage,
-} from '../../store/outbox.ts'
+} from '../../store/journal/outbox.ts'
 import type { Context } from '../context/context.ts'
 import type { Outbox, Service } from '../context/service.ts'
 import type { Mail } from './mail.ts'

@@ -1,6 +1,6 @@
 // Events of people and clients: noted where it happens, written with what they tell of.
 import { failed, USUAL_EVENT_TYPES } from '../../kinds/user-events.ts'
-import { insertUserEvents, type NewUserEvent } from '../../store/user-events.ts'
+import { insertUserEvents, type NewUserEvent } from '../../store/journal/user-events.ts'
 import type { Context, UserEvent } from '../context/context.ts'
 import type { ToldEvent } from '../context/service.ts'
 import { mailEvents } from './event-mails.ts'

@@ -1,7 +1,7 @@
 // Roles that conditions of flows name: for whom they hold decides who is asked for a second factor, or kept out.
 import type { Key } from '../../kinds/kind.ts'
-import { selectContainedRoles } from '../../store/effective-roles.ts'
 import { selectKeys } from '../../store/objects.ts'
+import { selectContainedRoles } from '../../store/users/effective-roles.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import { isWhole } from '../context/power.ts'
 import { demandAnybody, roleKeysOf } from '../permissions/privilege.ts'

@@ -1,6 +1,6 @@
 // Names and ids that are taken, in words: the database knows, and says so in its own.
 import type { Kind } from '../../kinds/kind.ts'
-import { selectAppliedIds } from '../../store/inventory.ts'
+import { selectAppliedIds } from '../../store/sources/inventory.ts'
 import type { Context } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
 import { isWhole } from '../context/power.ts'

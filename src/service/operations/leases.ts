@@ -1,7 +1,7 @@
 // Leases: of several processes over one store one does something, such as applying sources, and another one when that one ends.
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
-import { WorkQueue } from '../../lib/work-queue.ts'
+import { WorkQueue } from '../../lib/timing/work-queue.ts'
 import {
   hasLease,
   type Lease,
@@ -10,7 +10,7 @@ import {
   selectHolder,
   shareLease,
   takeLease,
-} from '../../store/leases.ts'
+} from '../../store/database/leases.ts'
 import { failure } from '../context/errors.ts'
 import type { Service } from '../context/service.ts'
 

@@ -1,7 +1,7 @@
 // What a back-up holds, in an empty store: all of it, or nothing.
 import type { Readable } from 'node:stream'
-import { openStore, type StoreLocation } from '../../store/database.ts'
-import { LAST_MIGRATION, migrations } from '../../store/migrate.ts'
+import { openStore, type StoreLocation } from '../../store/database/database.ts'
+import { LAST_MIGRATION, migrations } from '../../store/database/migrate.ts'
 import {
   countRows,
   deleteSettings,
@@ -10,8 +10,8 @@ import {
   lockStore,
   settle,
   withoutForeignKeys,
-} from '../../store/snapshot.ts'
-import type { Transaction } from '../../store/transaction.ts'
+} from '../../store/database/snapshot.ts'
+import type { Transaction } from '../../store/database/transaction.ts'
 import { openVault } from '../context/vault.ts'
 import { type BackupHeader, BrokenBackup, readBackup } from './backup.ts'
 

@@ -1,12 +1,13 @@
 // What goes when its time is over, in all realms.
-import { deleteExpiredAdminEvents } from '../../store/admin-events.ts'
-import { deleteExpiredAuthenticationSessions } from '../../store/authentication-sessions.ts'
+
+import type { Transaction } from '../../store/database/transaction.ts'
+import { deleteExpiredAdminEvents } from '../../store/journal/admin-events.ts'
+import { deleteExpiredUserEvents } from '../../store/journal/user-events.ts'
+import { deleteExpiredAuthenticationSessions } from '../../store/login/authentication-sessions.ts'
+import { deleteOverSessions } from '../../store/login/session-ends.ts'
+import { deleteExpiredSingleUses } from '../../store/login/single-use.ts'
 import { CHUNK } from '../../store/objects.ts'
-import { deleteExpiredPlans } from '../../store/plans.ts'
-import { deleteOverSessions } from '../../store/session-ends.ts'
-import { deleteExpiredSingleUses } from '../../store/single-use.ts'
-import type { Transaction } from '../../store/transaction.ts'
-import { deleteExpiredUserEvents } from '../../store/user-events.ts'
+import { deleteExpiredPlans } from '../../store/sources/plans.ts'
 import type { Service } from '../context/service.ts'
 
 /** One statement over all realms, which deletes at most so many rows whose time is over and gives how many they were. */

@@ -1,9 +1,9 @@
 // Who may administer what: the one place that asks. It asks the store each time: an old token gains or loses at once.
 import type { Permission } from '../../kinds/admin-roles.ts'
 import { MASTER } from '../../kinds/built-in/index.ts'
+import type { Transaction } from '../../store/database/transaction.ts'
 import type { Visibility } from '../../store/object-filter.ts'
-import { findHolder } from '../../store/role-mappings.ts'
-import type { Transaction } from '../../store/transaction.ts'
+import { findHolder } from '../../store/users/role-mappings.ts'
 import type { Context } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
 import { ADMIN, administersAny, allows, type Power, powerFrom } from '../context/power.ts'

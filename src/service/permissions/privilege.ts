@@ -1,14 +1,14 @@
 // Nobody gives administrative power that they do not have: the one rule, a function for each way in which it could be given.
 // What a write gives is found out in conferring.ts; what needs no power to be given costs no statement.
 import type { Key } from '../../kinds/kind.ts'
+import { selectKeys } from '../../store/objects.ts'
 import {
   type RoleHolders,
   selectAccountRoles,
   selectContainedRoles,
   selectEffectiveRoles,
   selectRolesOfAnybody,
-} from '../../store/effective-roles.ts'
-import { selectKeys } from '../../store/objects.ts'
+} from '../../store/users/effective-roles.ts'
 import type { Context } from '../context/context.ts'
 import { failure, type ServiceError } from '../context/errors.ts'
 import { covers, lacking, type NamedRole, powerFrom } from '../context/power.ts'

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import type { Json } from '../../kinds/fields.ts'
 import { type IdentityProviderType, identityProviderTypes } from '../../kinds/identity-provider-types.ts'
 import type { Representation } from '../../kinds/kind.ts'
-import { isPrivateAddress } from '../../lib/private-address.ts'
+import { isPrivateAddress } from '../../lib/http/private-address.ts'
 
 /** What is wrong with a whole identity provider; undefined when nothing is, or when nothing is known of its type. */
 export function providerProblem(provider: Representation, sslRequired: Json | undefined): string | undefined {

@@ -2,7 +2,7 @@
 import { defaultRoleOf } from '../../kinds/built-in/index.ts'
 import type { Json } from '../../kinds/fields.ts'
 import type { Representation } from '../../kinds/kind.ts'
-import { isHeaderValue } from '../../lib/header-value.ts'
+import { isHeaderValue } from '../../lib/http/header-value.ts'
 import { isMailAddress } from '../../lib/mail-address.ts'
 import { checkPolicies, checkProfiles } from '../clients/client-policy-checks.ts'
 import type { Blacklists } from '../context/context.ts'

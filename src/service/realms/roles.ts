@@ -1,7 +1,7 @@
 // Roles: the one that comes with authorization services may be stated beside them.
 import type { Json } from '../../kinds/fields.ts'
 import type { Key } from '../../kinds/kind.ts'
-import { selectEffectiveRoles } from '../../store/effective-roles.ts'
+import { selectEffectiveRoles } from '../../store/users/effective-roles.ts'
 import { UMA_PROTECTION } from '../clients/resource-servers.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import type { NamedRole } from '../context/power.ts'

@@ -1,5 +1,5 @@
 // What was told of drift to those who asked for notices of it.
-import { keepTold, lockTold, selectTold, type Told } from '../../store/drift-told.ts'
+import { keepTold, lockTold, selectTold, type Told } from '../../store/sources/drift-told.ts'
 import type { Context } from '../context/context.ts'
 import type { Service } from '../context/service.ts'
 

@@ -1,6 +1,6 @@
 // What people lose when objects end: counted before they do, since what goes with them stands in no journal.
 import type { KindName } from '../../kinds/kind.ts'
-import { type Counted, countEffects, type Ids } from '../../store/effects.ts'
+import { type Counted, countEffects, type Ids } from '../../store/journal/effects.ts'
 import type { Context } from '../context/context.ts'
 import { limitsOf } from '../login/sessions.ts'
 import { listObjects } from '../objects/live.ts'

@@ -1,6 +1,6 @@
 // Secrets that Regent makes for sources, and keeps: documents name them, and nobody has to think of them.
 import { randomBytes } from 'node:crypto'
-import { insertSeeds, replaceSeed, selectSeeds, selectSeedsOfRealm } from '../../store/generated-secrets.ts'
+import { insertSeeds, replaceSeed, selectSeeds, selectSeedsOfRealm } from '../../store/sources/generated-secrets.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
 import type { Service } from '../context/service.ts'

@@ -15,7 +15,7 @@ import {
   selectPlans,
   takePlan,
   voidApproval,
-} from '../../store/plans.ts'
+} from '../../store/sources/plans.ts'
 import type { WriteContext } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
 import { inPerson } from '../context/in-person.ts'

@@ -8,7 +8,7 @@ import {
   selectSourceStates,
   suspendSource,
   upsertStatus,
-} from '../../store/source-states.ts'
+} from '../../store/sources/source-states.ts'
 import { failure } from '../context/errors.ts'
 import { allows } from '../context/power.ts'
 import { type Caller, type Service, SYSTEM } from '../context/service.ts'

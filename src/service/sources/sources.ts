@@ -3,6 +3,8 @@
 import { MASTER } from '../../kinds/built-in/index.ts'
 import type { KindName } from '../../kinds/kind.ts'
 import { chunks } from '../../lib/chunks.ts'
+import { CHUNK } from '../../store/objects.ts'
+import { findNumbered } from '../../store/realms.ts'
 import {
   countMarked,
   countPeopleOfNobody,
@@ -12,9 +14,7 @@ import {
   selectMarkedRealms,
   selectOwnedObjects,
   upsertInventory,
-} from '../../store/inventory.ts'
-import { CHUNK } from '../../store/objects.ts'
-import { findNumbered } from '../../store/realms.ts'
+} from '../../store/sources/inventory.ts'
 import {
   type AppliedSource,
   deleteApplied,
@@ -26,7 +26,7 @@ import {
   selectAppliedAndWaiting,
   selectSources,
   type WaitingPlan,
-} from '../../store/sources.ts'
+} from '../../store/sources/sources.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
 import { allows } from '../context/power.ts'

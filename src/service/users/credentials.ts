@@ -8,7 +8,7 @@ import {
   insertCredentials,
   keepPasswords,
   selectCredentials,
-} from '../../store/credentials.ts'
+} from '../../store/users/credentials.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
 import { unlessTaken } from '../objects/conflicts.ts'

@@ -1,5 +1,5 @@
 // The default role of a realm, which new users get.
-import { findDefaultRole } from '../../store/role-mappings.ts'
+import { findDefaultRole } from '../../store/users/role-mappings.ts'
 import type { Context } from '../context/context.ts'
 import { listObjects } from '../objects/live.ts'
 

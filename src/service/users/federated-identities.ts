@@ -4,7 +4,7 @@ import {
   deleteFederatedIdentities,
   insertFederatedIdentities,
   selectFederatedIdentities,
-} from '../../store/federated-identities.ts'
+} from '../../store/users/federated-identities.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import { unlessTaken } from '../objects/conflicts.ts'
 import { idsByName, listsOf, type StatedLists, writeLists } from '../objects/lists-apart.ts'

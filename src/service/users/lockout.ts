@@ -1,9 +1,9 @@
 // Accounts that are locked after failures, for a time or for good.
 import type { Representation } from '../../kinds/kind.ts'
-import { insertPeopleEntries } from '../../store/journal.ts'
-import type { LockoutRules } from '../../store/login-attempts.ts'
-import { clearFailures } from '../../store/login-failures.ts'
-import { disableForGood, type StoredUser } from '../../store/users.ts'
+import { insertPeopleEntries } from '../../store/journal/journal.ts'
+import type { LockoutRules } from '../../store/login/login-attempts.ts'
+import { clearFailures } from '../../store/login/login-failures.ts'
+import { disableForGood, type StoredUser } from '../../store/users/users.ts'
 import type { Context } from '../context/context.ts'
 
 /** What a realm says of failures; undefined: it does not mind. Keycloak: the names of its settings. */

@@ -6,8 +6,8 @@ import { availableParallelism } from 'node:os'
 import { promisify } from 'node:util'
 import { hashRaw } from '@node-rs/argon2'
 import type { Representation } from '../../kinds/kind.ts'
-import { type Deadline, demandTime } from '../../lib/deadline.ts'
-import { limited } from '../../lib/limited.ts'
+import { limited } from '../../lib/http/limited.ts'
+import { type Deadline, demandTime } from '../../lib/timing/deadline.ts'
 
 /** How a realm wants its passwords hashed. */
 export interface Hashing {

@@ -2,7 +2,7 @@
 import type { Representation } from '../../../kinds/kind.ts'
 import type { UserEvent } from '../../../service/context/context.ts'
 import type { Asked, Form, Login } from '../login.ts'
-import type { Problem } from '../state.ts'
+import type { Problem } from '../session/state.ts'
 
 /** Something that a person must do at log-in. */
 export interface RequiredAction {

@@ -12,8 +12,8 @@ import {
 } from '../../../service/users/one-time-codes.ts'
 import { configureTotpPage } from '../../pages/configure-totp.ts'
 import { devicesOf } from '../authenticators/one-time-code.ts'
-import { openFor, sealFor } from '../cookies.ts'
 import { callerOf, personOf } from '../login.ts'
+import { openFor, sealFor } from '../session/cookies.ts'
 import type { RequiredAction } from './action.ts'
 
 const PURPOSE = 'one-time codes'

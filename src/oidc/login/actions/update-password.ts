@@ -7,7 +7,7 @@ import { isExpired, parsePolicy } from '../../../service/users/password-policy.t
 import type { PasswordMaker } from '../../../service/users/password-rules.ts'
 import { updatePasswordPage } from '../../pages/actions.ts'
 import { callerOf, type Form, noting, personOf, reading } from '../login.ts'
-import type { Problem } from '../state.ts'
+import type { Problem } from '../session/state.ts'
 import type { RequiredAction } from './action.ts'
 
 /** Somebody chooses a new password; who has one that is too old must. */

@@ -2,7 +2,7 @@ import { changeOwnAccount } from '../../../service/login/own-account.ts'
 import { profilePage } from '../../pages/profile.ts'
 import { callerOf, type Form, type Login, personOf } from '../login.ts'
 import { fieldsOf, fits, problemFrom, profileFor, readProfile } from '../profile-form.ts'
-import type { Problem } from '../state.ts'
+import type { Problem } from '../session/state.ts'
 import { changesOf } from '../told.ts'
 import type { RequiredAction } from './action.ts'
 

@@ -6,7 +6,7 @@ import { levelsOf } from '../../mappers/session.ts'
 import { wishesOf } from '../../mappers/wishes.ts'
 import type { Step } from '../flow.ts'
 import type { Login } from '../login.ts'
-import type { Levels } from '../state.ts'
+import type { Levels } from '../session/state.ts'
 
 /** The condition that stands for a level. */
 export const LEVEL = 'conditional-level-of-authentication'

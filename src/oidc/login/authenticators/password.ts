@@ -2,7 +2,7 @@
 import { authenticatePassword, findUserByName, type LogIn } from '../../../service/login/login.ts'
 import { logInPage } from '../../pages/log-in.ts'
 import { type Authenticator, type Form, identify, type Login, personOf, reading } from '../login.ts'
-import type { Problem } from '../state.ts'
+import type { Problem } from '../session/state.ts'
 
 /** Asks for both. Who is known already is asked for the password only. */
 export const usernamePassword: Authenticator = {

@@ -10,7 +10,7 @@ import type { Step } from '../flow.ts'
 import { type Authenticator, callerOf, identify, type Login, reading, tell } from '../login.ts'
 import { LoginError } from '../login-error.ts'
 import { fieldsOf, problemFrom, profileFor, readProfile } from '../profile-form.ts'
-import type { Problem } from '../state.ts'
+import type { Problem } from '../session/state.ts'
 
 const CREATION = 'registration-user-creation'
 const PASSWORD = 'registration-password-action'

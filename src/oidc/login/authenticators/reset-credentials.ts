@@ -1,5 +1,5 @@
 // A forgotten password: who it is, a link by mail, and then a new password.
-import { noSooner } from '../../../lib/no-sooner.ts'
+import { noSooner } from '../../../lib/timing/no-sooner.ts'
 import { findUserByName } from '../../../service/login/login.ts'
 import { forgotPasswordPage } from '../../pages/actions.ts'
 import { infoPage } from '../../pages/messages.ts'

@@ -1,11 +1,11 @@
 // A server with the admin API of Keycloak, asked as one of its administrators for what it has.
 import type { Json } from '../../../kinds/fields.ts'
 import type { Representation } from '../../../kinds/kind.ts'
-import { backOff } from '../../../lib/back-off.ts'
-import { type HttpAnswer, jsonIn, keepConnections, redirectOf, sendRequest } from '../../../lib/http-request.ts'
-import { limited } from '../../../lib/limited.ts'
-import { ANYWHERE } from '../../../lib/outbound.ts'
-import { retry } from '../../../lib/retry.ts'
+import { type HttpAnswer, jsonIn, keepConnections, redirectOf, sendRequest } from '../../../lib/http/http-request.ts'
+import { limited } from '../../../lib/http/limited.ts'
+import { ANYWHERE } from '../../../lib/http/outbound.ts'
+import { backOff } from '../../../lib/timing/back-off.ts'
+import { retry } from '../../../lib/timing/retry.ts'
 import { type LogIn, logIn } from './log-in.ts'
 import { ServerError, unreachable } from './server-error.ts'
 

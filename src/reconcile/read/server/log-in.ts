@@ -1,6 +1,6 @@
 // Logging in at a server that speaks OpenID Connect: as an administrator, or as a client with an account of its own.
-import { jsonIn, redirectOf, sendRequest } from '../../../lib/http-request.ts'
-import { ANYWHERE } from '../../../lib/outbound.ts'
+import { jsonIn, redirectOf, sendRequest } from '../../../lib/http/http-request.ts'
+import { ANYWHERE } from '../../../lib/http/outbound.ts'
 import { ServerError, unreachable } from './server-error.ts'
 
 /** Who asks: whoever has the token, a person, or a client. */

@@ -1,4 +1,4 @@
-import { reasonOf } from '../../../lib/http-request.ts'
+import { reasonOf } from '../../../lib/http/http-request.ts'
 
 /** A server did not give what it was asked for: what, and what to do. */
 export class ServerError extends Error {

@@ -1,8 +1,8 @@
 // Settings of an identity provider as the other server describes itself: by OpenID Connect Discovery or SAML metadata.
 import { type IdentityProviderType, identityProviderTypes } from '../../../kinds/identity-provider-types.ts'
 import type { Representation } from '../../../kinds/kind.ts'
-import { fetchText } from '../../../lib/fetch-text.ts'
-import type { Outbound } from '../../../lib/outbound.ts'
+import { fetchText } from '../../../lib/http/fetch-text.ts'
+import type { Outbound } from '../../../lib/http/outbound.ts'
 import { settingsInMetadata } from '../../clients/saml-metadata.ts'
 import type { Context } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'

@@ -1,7 +1,7 @@
 // What REST does with the members of organizations, who are people of the realm.
 import type { Key, Representation } from '../../../kinds/kind.ts'
-import { selectCredentials } from '../../../store/credentials.ts'
 import { countMembers, type MemberSearch, searchMembers } from '../../../store/organizations.ts'
+import { selectCredentials } from '../../../store/users/credentials.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import { describeEvent } from '../../journal/admin-events.ts'

@@ -6,7 +6,7 @@ import {
   type EventFilter,
   type StoredEvent,
   selectAdminEvents,
-} from '../../../store/admin-events.ts'
+} from '../../../store/journal/admin-events.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { demand } from '../../permissions/administrators.ts'
 import { stretchOf, valuesAmong } from '../common/event-query.ts'

@@ -19,7 +19,7 @@ import { type PolicyValue, passwordPolicies } from '../../../kinds/password-poli
 import type { Property } from '../../../kinds/property.ts'
 import { USER_EVENT_TYPES } from '../../../kinds/user-events.ts'
 import { stepTypes, workflowConditions } from '../../../kinds/workflow-steps.ts'
-import { once } from '../../../lib/once.ts'
+import { once } from '../../../lib/timing/once.ts'
 import { USUAL } from '../../users/passwords.ts'
 
 /** One provider: what it does, and its settings. */

@@ -1,13 +1,13 @@
 // The credentials of a user: what is known of them, their order, and a new password.
 import type { Representation } from '../../../kinds/kind.ts'
+import { touchObjects } from '../../../store/objects.ts'
 import {
   deleteCredentialsById,
   labelCredential,
   placeCredentials,
   type StoredCredential,
   selectCredentials,
-} from '../../../store/credentials.ts'
-import { touchObjects } from '../../../store/objects.ts'
+} from '../../../store/users/credentials.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import { describeEvent } from '../../journal/admin-events.ts'

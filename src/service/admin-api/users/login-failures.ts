@@ -1,7 +1,7 @@
 // What REST tells and forgets of failures to log in.
 import type { Representation } from '../../../kinds/kind.ts'
 import { secondsOf } from '../../../lib/seconds.ts'
-import { deleteFailures, findFailures } from '../../../store/login-failures.ts'
+import { deleteFailures, findFailures } from '../../../store/login/login-failures.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { describeNothing } from '../../journal/admin-events.ts'
 import { writers } from '../../kinds/index.ts'

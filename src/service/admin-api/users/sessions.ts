@@ -1,8 +1,8 @@
 // What REST does with sessions.
 import type { Representation } from '../../../kinds/kind.ts'
 import { secondsOf } from '../../../lib/seconds.ts'
-import type { SessionFilter } from '../../../store/session-filter.ts'
-import { countByClient, countSessions, type ListedSession, selectSessions } from '../../../store/session-lists.ts'
+import type { SessionFilter } from '../../../store/login/session-filter.ts'
+import { countByClient, countSessions, type ListedSession, selectSessions } from '../../../store/login/session-lists.ts'
 import type { Context, RuntimeContext, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import type { UserSession } from '../../context/store-types.ts'

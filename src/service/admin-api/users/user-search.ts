@@ -1,6 +1,6 @@
 // Which users a list is about.
 import { beginning, containing, exactly } from '../../../store/like.ts'
-import type { UserSearch } from '../../../store/user-search.ts'
+import type { UserSearch } from '../../../store/users/user-search.ts'
 import { attributesOf } from '../common/lists.ts'
 import type { Query } from '../common/resource.ts'
 

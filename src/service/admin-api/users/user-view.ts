@@ -1,7 +1,7 @@
 // How users show: alone, in lists, in brief.
 import type { Representation } from '../../../kinds/kind.ts'
 import type { UserProfile } from '../../../kinds/user-profile.ts'
-import { type FoundUser, searchUsers, type UserSearch } from '../../../store/user-search.ts'
+import { type FoundUser, searchUsers, type UserSearch } from '../../../store/users/user-search.ts'
 import type { Context } from '../../context/context.ts'
 import { may, visibleTo } from '../../permissions/administrators.ts'
 import { profileOfPeople } from '../../users/profile.ts'

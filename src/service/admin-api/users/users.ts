@@ -1,7 +1,7 @@
 // What REST does with users.
 import type { Representation } from '../../../kinds/kind.ts'
-import { countUsers } from '../../../store/user-search.ts'
-import { findNameRules } from '../../../store/users.ts'
+import { countUsers } from '../../../store/users/user-search.ts'
+import { findNameRules } from '../../../store/users/users.ts'
 import type { Context } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import { describeEvent } from '../../journal/admin-events.ts'

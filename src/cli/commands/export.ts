@@ -1,0 +1,24 @@
+import type { Representation } from '../../kinds/kind.ts'
+import { request, type StoreFlags } from '../connect.ts'
+import { renderDocument, writeFolder } from '../realm-files.ts'
+
+interface ExportFlags extends StoreFlags {
+  readonly secrets?: boolean
+  readonly ids?: boolean
+  readonly full?: boolean
+  readonly dir?: string
+  readonly output: string
+}
+
+/** `regent export`: the document alone goes to the standard output, or into a folder, a file for each object. */
+export async function exportCommand(realm: string, flags: ExportFlags): Promise<void> {
+  const document = await read(realm, flags)
+  if (flags.dir === undefined) process.stdout.write(renderDocument(document, flags.output))
+  else await writeFolder(flags.dir, document, flags)
+}
+
+async function read(realm: string, flags: ExportFlags): Promise<Representation> {
+  const asked = (['secrets', 'ids', 'full'] as const).filter((name) => flags[name])
+  const query = new URLSearchParams(asked.map((name): [string, string] => [name, 'true']))
+  return (await request(flags, 'GET', `/regent/v1/export/${encodeURIComponent(realm)}?${query}`)) as Representation
+}

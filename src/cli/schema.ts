@@ -1,6 +1,0 @@
-import { documentSchema } from '../realm-file/schema.ts'
-
-/** `regent schema`: for editors that complete and check documents. */
-export function schema(): void {
-  console.log(JSON.stringify(documentSchema(), null, 2))
-}

@@ -1,0 +1,113 @@
+// Regent's own API: the past of realms, why they are as they are, and the sources that made them so.
+import * as z from 'zod'
+import { diff, history, rollback } from '../../reconcile/history/history.ts'
+import { why } from '../../reconcile/history/why.ts'
+import { forget, listSources, resume } from '../../service/sources/sources.ts'
+import { HttpError } from '../errors.ts'
+import { reading } from '../handlers.ts'
+import { type Operation, param, tagged } from '../operation.ts'
+import { badRequest, done, refusals } from '../responses.ts'
+import { diffAnswer, historyAnswer, realmOutcome, reasons, rollbackBody, sourcesAnswer } from './schemas.ts'
+
+const answers = { ...refusals, ...badRequest }
+const permission = 'administer-realm'
+const revision = z.coerce.number().int().min(1)
+
+/** The operations about the past under /regent/v1. */
+export const regentHistoryOperations: readonly Operation[] = tagged('Regent', [
+  {
+    operationId: 'listRevisions',
+    method: 'GET',
+    path: '/regent/v1/history/{realm}',
+    summary: 'List the revisions of a realm, newest first',
+    permission,
+    query: z.object({
+      before: revision.optional().describe('Only revisions before this one.'),
+      max: z.coerce.number().int().min(1).optional().describe('How many; 50 unless stated, and 1,000 at most.'),
+    }),
+    responses: { 200: { description: 'The revisions.', schema: historyAnswer }, ...answers },
+    handle: reading((context, { query }) =>
+      history(context, { below: query.before as number | undefined, max: query.max as number | undefined }),
+    ),
+  },
+  {
+    operationId: 'compareRevisions',
+    method: 'GET',
+    path: '/regent/v1/diff/{realm}',
+    summary: 'Get the diff between two revisions of a realm, or a revision and the live state',
+    permission,
+    query: z.object({
+      from: revision.optional().describe('The revision to begin with; it must be stated.'),
+      to: revision.optional().describe('The revision to end with; what is live unless stated.'),
+    }),
+    responses: { 200: { description: 'What changes, object by object.', schema: diffAnswer }, ...answers },
+    handle: reading((context, { query }) => {
+      if (query.from === undefined) throw new HttpError(400, { errorMessage: 'from is missing: state a revision' })
+      return diff(context, query.from as number, query.to as number | undefined)
+    }),
+  },
+  {
+    operationId: 'rollBack',
+    method: 'POST',
+    path: '/regent/v1/rollback/{realm}',
+    summary: 'Roll back a realm to a revision, and suspend its sources until they declare the same',
+    permission,
+    body: { schema: rollbackBody, description: 'where to go back to' },
+    responses: { 200: { description: 'What was done, or would be.', schema: realmOutcome }, ...answers },
+    handle: async (call) => {
+      const { revision, tried } = call.body as z.output<typeof rollbackBody>
+      return { status: 200, body: await rollback(call.service, call.caller, param(call, 'realm'), revision, { tried }) }
+    },
+  },
+  {
+    operationId: 'explain',
+    method: 'GET',
+    path: '/regent/v1/why/{realm}',
+    summary: 'Get the provenance of an object or field: declarations, and who set it when',
+    permission,
+    query: z.object({
+      path: z
+        .string()
+        .optional()
+        .describe('What it is about, in the steps of a realm file: `displayName`, `clients/my-app/redirectUris`.'),
+    }),
+    responses: { 200: { description: 'The object, and its fields.', schema: reasons }, ...answers },
+    handle: reading((context, { query }) => why(context, String(query.path ?? ''))),
+  },
+  {
+    operationId: 'listSources',
+    method: 'GET',
+    path: '/regent/v1/sources',
+    summary: 'List the sources of the realms that the caller administers',
+    permission: 'any',
+    responses: { 200: { description: 'Each source and realm.', schema: sourcesAnswer }, ...refusals },
+    handle: async ({ service, caller }) => ({ status: 200, body: await listSources(service, caller) }),
+  },
+  {
+    operationId: 'resumeSource',
+    method: 'POST',
+    path: '/regent/v1/sources/{realm}/resume',
+    summary: 'Resume a source that a rollback of the realm suspended',
+    permission,
+    query: z.object({ source: z.string().optional().describe('Name of the source.') }),
+    responses: { ...done, ...answers },
+    handle: (call) => onSource(call, resume),
+  },
+  {
+    operationId: 'forgetSource',
+    method: 'DELETE',
+    path: '/regent/v1/sources/{realm}',
+    summary: 'Release the objects that a source manages in a realm; they become unmanaged',
+    permission,
+    query: z.object({ source: z.string().optional().describe('Name of the source.') }),
+    responses: { ...done, ...answers },
+    handle: (call) => onSource(call, forget),
+  },
+])
+
+async function onSource(call: Parameters<Operation['handle']>[0], work: typeof resume): Promise<{ status: number }> {
+  const { source } = call.query
+  if (!source) throw new HttpError(400, { errorMessage: 'source is missing: state its name' })
+  await call.service.write(call.caller, param(call, 'realm'), (context) => work(context, String(source)))
+  return { status: 204 }
+}

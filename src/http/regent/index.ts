@@ -1,0 +1,81 @@
+// Regent's own API: plans, applies, drift and export.
+import * as z from 'zod'
+import { exportRealm } from '../../realm-file/export/render.ts'
+import { findDrift } from '../../reconcile/drift/drift.ts'
+import type { SourceText } from '../../reconcile/read/source-state.ts'
+import { unpackSource } from '../../reconcile/read/text.ts'
+import { applySources, planSources } from '../../reconcile/run/run.ts'
+import { savePlan } from '../../reconcile/run/saved.ts'
+import { reading } from '../handlers.ts'
+import type { Operation } from '../operation.ts'
+import { badRequest, refusals } from '../responses.ts'
+import { drift, outcome, sourceBody } from './schemas.ts'
+
+const answers = { ...refusals, ...badRequest }
+
+/** The operations under /regent/v1. */
+export const regentOperations: readonly Operation[] = [
+  {
+    operationId: 'planSource',
+    tag: 'Regent',
+    method: 'POST',
+    path: '/regent/v1/plan',
+    summary: 'Plan a source: get the changes that an apply would make',
+    permission: 'administer-realm',
+    query: z.object({
+      save: z.stringbool().optional().describe('The plan is saved, to be applied by its id.'),
+    }),
+    body: sourceBody,
+    responses: { 200: { description: 'The plan of each realm, with its consequences.', schema: outcome }, ...answers },
+    handle: async ({ service, caller, body, query }) => {
+      const plan = query.save ? savePlan : planSources
+      return { status: 200, body: await plan(service, caller, [unpackSource(body as SourceText)]) }
+    },
+  },
+  {
+    operationId: 'applySource',
+    tag: 'Regent',
+    method: 'POST',
+    path: '/regent/v1/apply',
+    summary: 'Apply a source: each realm in one transaction',
+    permission: 'administer-realm',
+    body: sourceBody,
+    responses: { 200: { description: 'What was done in each realm.', schema: outcome }, ...answers },
+    handle: async ({ service, caller, body }) => ({
+      status: 200,
+      body: await applySources(service, caller, [unpackSource(body as SourceText)]),
+    }),
+  },
+  {
+    operationId: 'findDrift',
+    tag: 'Regent',
+    method: 'GET',
+    path: '/regent/v1/drift',
+    summary: 'List drift: managed fields and objects that were changed, and by whom',
+    permission: 'administer-realm',
+    query: z.object({ realm: z.string().optional().describe('Only this realm.') }),
+    responses: { 200: { description: 'Each field or object that differs.', schema: z.array(drift) }, ...refusals },
+    handle: async ({ service, caller, query }) => ({
+      status: 200,
+      body: await findDrift(service, caller, query.realm as string | undefined),
+    }),
+  },
+  {
+    operationId: 'exportRealm',
+    tag: 'Regent',
+    method: 'GET',
+    path: '/regent/v1/export/{realm}',
+    summary: 'Export a realm as one document; secrets are masked by default',
+    permission: 'administer-realm',
+    query: z.object({
+      secrets: z.stringbool().optional().describe('Secrets in the clear.'),
+      ids: z.stringbool().optional().describe('With the ids of all objects.'),
+      full: z.stringbool().optional().describe('With everything that creation would give, too.'),
+    }),
+    responses: {
+      200: { description: 'The realm.', schema: z.record(z.string(), z.json()).describe('A realm file.') },
+      ...refusals,
+    },
+    handle: reading((context, call) => exportRealm(context, call.query)),
+  },
+]

@@ -1,0 +1,111 @@
+// Regent's own API: saved plans, and their approval.
+import * as z from 'zod'
+import { attribution } from '../../reconcile/model/attribution.ts'
+import { applySaved, approveSaved } from '../../reconcile/run/saved.ts'
+import type { KeptPlan } from '../../service/context/store-types.ts'
+import { getPlan, listPlans, reject, stateOf } from '../../service/sources/plans.ts'
+import { type Operation, param, tagged } from '../operation.ts'
+import { badRequest, done, refusals } from '../responses.ts'
+import { applyBody, approvalAnswer, approvalBody, savedPlan, staleAnswer, wholePlan } from './plan-schemas.ts'
+import { outcome } from './schemas.ts'
+
+const answers = { ...refusals, ...badRequest }
+const permission = 'any'
+const stale = { 409: { description: 'It cannot be applied any more, or not yet.', schema: staleAnswer } }
+
+/** The operations about saved plans under /regent/v1. */
+export const regentPlanOperations: readonly Operation[] = tagged('Regent', [
+  {
+    operationId: 'listPlans',
+    method: 'GET',
+    path: '/regent/v1/plans',
+    summary: 'List the saved plans of the realms that the caller administers, newest first',
+    permission,
+    responses: { 200: { description: 'The plans.', schema: z.array(savedPlan) }, ...refusals },
+    handle: async ({ service, caller }) => {
+      const now = service.clock()
+      return { status: 200, body: (await listPlans(service, caller)).map((plan) => shown(plan, now)) }
+    },
+  },
+  {
+    operationId: 'getPlan',
+    method: 'GET',
+    path: '/regent/v1/plans/{plan}',
+    summary: 'Get a saved plan',
+    permission,
+    responses: { 200: { description: 'The plan, with what it does.', schema: wholePlan }, ...refusals },
+    handle: async (call) => {
+      const plan = await getPlan(call.service, call.caller, param(call, 'plan'))
+      return { status: 200, body: { ...shown(plan, call.service.clock()), outcome: plan.shown } }
+    },
+  },
+  {
+    operationId: 'applyPlan',
+    method: 'POST',
+    path: '/regent/v1/plans/{plan}/apply',
+    summary: 'Apply a saved plan exactly, or nothing if it is stale',
+    permission,
+    body: applyBody,
+    responses: { 200: { description: 'What was done in each realm.', schema: outcome }, ...answers, ...stale },
+    handle: async (call) => {
+      const { digest } = (call.body ?? {}) as { digest?: string }
+      return { status: 200, body: await applySaved(call.service, call.caller, param(call, 'plan'), digest) }
+    },
+  },
+  {
+    operationId: 'approvePlan',
+    method: 'POST',
+    path: '/regent/v1/plans/{plan}/approve',
+    summary: 'Approve a plan that is pending approval; the plan of an apply is applied at once',
+    permission,
+    body: approvalBody,
+    responses: {
+      200: { description: 'The plan, and what was done.', schema: approvalAnswer },
+      ...answers,
+      409: { description: 'It is applied already, or its time is over.', schema: staleAnswer },
+    },
+    handle: async (call) => {
+      const { service, caller } = call
+      const approval = await approveSaved(service, caller, param(call, 'plan'), (call.body ?? {}) as object)
+      const plan = await getPlan(service, caller, approval.plan.id).catch(() => approval.plan)
+      return { status: 200, body: { plan: shown(plan, service.clock()), outcome: approval.outcome } }
+    },
+  },
+  {
+    operationId: 'rejectPlan',
+    method: 'DELETE',
+    path: '/regent/v1/plans/{plan}',
+    summary: 'Reject (delete) a saved plan',
+    permission,
+    responses: {
+      ...done,
+      ...answers,
+      409: { description: 'It is applied already, or its time is over.', schema: staleAnswer },
+    },
+    handle: async (call) => {
+      await reject(call.service, call.caller, param(call, 'plan'))
+      return { status: 204 }
+    },
+  },
+])
+
+function shown(plan: KeptPlan, now: Date): object {
+  const { id, digest, sources, realms, runs, madeAt, madeBy, expires, approvedAt, approvedBy, withCredentials } = plan
+  return {
+    id,
+    state: stateOf(plan, now),
+    digest,
+    sources,
+    realms: realms.map(({ name, hasChanges, guards, appliedAt, revision }) => ({
+      realm: name,
+      hasChanges,
+      guards,
+      ...(appliedAt !== null && { appliedAt: new Date(appliedAt), revision }),
+    })),
+    appliesOnApproval: runs,
+    created: attribution({ actor: madeBy, at: madeAt }),
+    expires,
+    ...(approvedAt && { approvedAt, approvedBy }),
+    withCredentials,
+  }
+}

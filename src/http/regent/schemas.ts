@@ -1,0 +1,345 @@
+// What the operations of Regent's own API take and answer.
+import * as z from 'zod'
+import { FORMAT_VERSION } from '../../reconcile/model/action.ts'
+import { sourceSettings } from '../../service/journal/source-settings.ts'
+import type { BodyForm } from '../body.ts'
+import { components } from '../responses.ts'
+
+const source = z
+  .strictObject({
+    name: z.string().min(1).describe('Name of the source: what was named when it was read.'),
+    revision: z.string().describe('Revision of what is stated: a git commit, or a digest of the files.'),
+    unknownFields: z
+      .enum(['error', 'warn'])
+      .optional()
+      .describe('What becomes of fields that Regent does not know: an error, or a note.'),
+    settings: sourceSettings.optional().describe('What the source settles about itself.'),
+    files: z
+      .array(
+        z.strictObject({
+          file: z.string().describe('Name of the file, as messages shall show it.'),
+          text: z.string().describe('Its text, as it stands: YAML or JSON. Variables in it are not looked up.'),
+          values: z
+            .array(z.record(z.string(), z.string()))
+            .describe('Of each document: texts that stand in the place of texts with variables, by JSON pointer.'),
+        }),
+      )
+      .describe('The files of the source, in order.'),
+  })
+  .register(components, { id: 'SourceRepresentation' })
+
+/** The body of a plan or an apply. */
+export const sourceBody: BodyForm = { schema: source, description: 'what a source states' }
+
+const position = z
+  .object({
+    file: z.string().describe('Name of the file.'),
+    line: z.number().describe('Line, from 1.'),
+    column: z.number().describe('Column, from 1.'),
+  })
+  .describe('A place in a document.')
+
+export const attribution = z
+  .object({
+    name: z.string().describe('User name, name of the source, or system.'),
+    kind: z
+      .enum(['administrator', 'person', 'source', 'system'])
+      .describe('An administrator, the person whose account it is, a source, or Regent itself.'),
+    client: z.string().optional().describe('Client through which it was done.'),
+    address: z.string().optional().describe('Network address from which it was done.'),
+    at: z.string().describe('When, as an ISO 8601 date and time.'),
+    revision: z.string().optional().describe('Of a source: the revision that was applied.'),
+  })
+  .describe('Who changed something, and when.')
+
+export const key = z.array(z.string()).describe('Natural key, from the realm down.')
+const operation = z.enum(['create', 'update', 'delete']).describe('What is done to the object.')
+
+const change = z
+  .object({
+    path: z.string().describe('The field; of a map field.key.'),
+    from: z.json().optional().describe('The live value; of a secret its keyed digest.'),
+    to: z.json().optional().describe('The value then; of a secret its keyed digest.'),
+    add: z.array(key).optional().describe('Of a relation: elements that are added.'),
+    remove: z.array(key).optional().describe('Of a relation: elements that are removed.'),
+    reason: z
+      .enum(['declared', 'drift', 'undeclared'])
+      .describe(
+        'A document declares another value, the live value was changed, or the field was removed from the sources.',
+      ),
+    by: attribution.optional(),
+    position: position.optional(),
+  })
+  .describe('A changed field of an object.')
+
+export const action = z
+  .object({
+    operation,
+    kind: z.string().describe('Kind of the object.'),
+    key,
+    id: z.string().optional().describe('Id of the live object, or the requested one.'),
+    version: z.number().optional().describe('Version of the live object.'),
+    changes: z.array(change).describe('The changed fields.'),
+    deletedBy: attribution.optional(),
+    position: position.optional(),
+  })
+  .describe('The create, update or delete of one object.')
+
+const note = z
+  .object({ message: z.string().describe('What a person should know.'), position: position.optional() })
+  .describe('Something that is no change.')
+
+/** The rollback that suspends a source. */
+export const suspension = z
+  .object({
+    revision: z.number().describe('The revision of the realm that was restored.'),
+    by: z.string().describe('User name of the administrator who rolled back.'),
+    at: z.string().describe('When, as an ISO 8601 date and time.'),
+  })
+  .describe('The rollback that suspends the sources of the realm: their changes are planned and not applied.')
+
+/** A guard that blocks a plan until it is approved. */
+export const guard = z
+  .object({
+    guard: z
+      .enum(['deletesRealm', 'recreatesRealm', 'deletions', 'adoption', 'recreated'])
+      .describe(
+        'The plan deletes a realm, recreates one that had users, deletes many objects, adopts users whom neither a source nor an administrator created, or grants declared permissions to objects that were deleted and created again.',
+      ),
+    message: z.string().describe('The reason as a sentence.'),
+    objects: z.array(z.string()).describe('The affected objects: the name of a realm, or ids of objects.'),
+    revision: z
+      .number()
+      .optional()
+      .describe('Revision of the realm that it deletes: an approval is void once the realm has changed.'),
+    credentials: z
+      .string()
+      .optional()
+      .describe('Digest of the declared credentials of adopted users; absent: none are declared.'),
+  })
+  .describe('A guard that blocks a plan until it is approved.')
+
+const expires = z.string().describe('Until when it can be approved and applied, as an ISO 8601 date and time.')
+
+const pendingApproval = z
+  .object({
+    plan: z.string().describe('Id of the plan, by which it is approved.'),
+    guards: z.array(guard).describe('The guards that block it; empty if the plan needs a realm whose plan is pending.'),
+    expires,
+  })
+  .describe('The plan was not applied: it is pending approval.')
+
+const approval = z
+  .object({
+    plan: z.string().describe('Id of the plan.'),
+    by: z.string().describe('User name of the administrator who approved it.'),
+    at: z.string().describe('When, as an ISO 8601 date and time.'),
+  })
+  .describe('The approval with which the plan was applied.')
+
+/** What is done, or would be, in one realm. */
+export const realmOutcome = z.object({
+  plan: z
+    .object({
+      realm: z.string().describe('Name of the realm.'),
+      creates: z.boolean().describe('Whether the realm is new.'),
+      actions: z.array(action).describe('The actions, in the order of the documents.'),
+      ignoredDrift: z
+        .array(
+          z.object({
+            kind: z.string().describe('Kind of the object.'),
+            key,
+            path: z.string().optional().describe('The field; absent if the object was deleted.'),
+            live: z.json().describe('The live value; of a secret its keyed digest.'),
+            accepted: z
+              .literal(true)
+              .optional()
+              .describe('The live value counts as declared until the source declares another one.'),
+            by: attribution.optional(),
+          }),
+        )
+        .describe('Drift that the policy of its source reports or accepts, and does not correct.'),
+      notes: z.array(note).describe('What a person should know.'),
+      preconditions: z
+        .array(
+          z.object({
+            kind: z.string().describe('Kind of the object.'),
+            id: z.string().describe('Its id.'),
+            version: z.number().describe('Its version.'),
+          }),
+        )
+        .describe(
+          'Versions of the live objects that the plan changes, deletes or refers to; it is refused if one has changed.',
+        ),
+    })
+    .describe('The plan of one realm.'),
+  consequences: z
+    .array(
+      z.object({
+        operation,
+        kind: z.string().describe('Kind of the object.'),
+        object: z.string().describe('Its id.'),
+        key,
+        fields: z.record(z.string(), z.json()).describe('The values before.'),
+      }),
+    )
+    .describe('Changes that follow without being declared, such as cascades.'),
+  effects: z
+    .array(
+      z.object({
+        kind: z.string().describe('Kind of the object that ends, or is disabled.'),
+        key,
+        what: z
+          .enum([
+            'unlinksUsers',
+            'hindersUsers',
+            'locksOutUsers',
+            'takesRoleFromUsers',
+            'takesRoleFromGroups',
+            'removesMembers',
+            'endsSessions',
+            'stopsSessions',
+            'removesConsents',
+            'orphansUsers',
+          ])
+          .describe('What people lose by it.'),
+        count: z.number().describe('How many.'),
+      }),
+    )
+    .describe('What people lose with the objects of the plan: links, roles, memberships, sessions, consents.'),
+  findings: z
+    .array(
+      z.object({
+        rule: z.string().describe('The rule of regent lint.'),
+        kind: z.string().describe('Kind of the object.'),
+        key,
+        path: z.string().optional().describe('The field; absent: the object as it is.'),
+        message: z.string().describe('What is wrong, and what to do.'),
+        position,
+      }),
+    )
+    .optional()
+    .describe('What is stated and works, and the field advises against; of a realm that is settled none.'),
+  suspended: suspension.optional(),
+  guards: z.array(guard).optional().describe('Guards that block an apply of the plan until it is approved.'),
+  pendingApproval: pendingApproval.optional(),
+  approval: approval.optional(),
+})
+
+/** A source, and which state of it is meant. */
+export const sourceAtRevision = z.object({
+  name: z.string().describe('Name of the source.'),
+  revision: z.string().describe('Its revision.'),
+})
+
+/** What a plan or an apply answers. */
+export const outcome = z
+  .object({
+    formatVersion: z.literal(FORMAT_VERSION).describe('Version of this format.'),
+    sources: z.array(sourceAtRevision).describe('What was planned or applied.'),
+    realms: z.array(realmOutcome).describe('Of each realm that they state.'),
+    notes: z.array(note).describe('What a person should know about the sources.'),
+    saved: z
+      .object({
+        id: z.string().describe('Id of the plan, by which it is applied.'),
+        digest: z.string().describe('Of what it does.'),
+        expires,
+      })
+      .optional()
+      .describe('The plan as it was saved.'),
+  })
+  .register(components, { id: 'OutcomeRepresentation' })
+
+/** A field or an object that is not as it was applied. */
+export const drift = z
+  .object({
+    realm: z.string().describe('Name of the realm.'),
+    source: z.string().describe('Source that states it.'),
+    kind: z.string().describe('Kind of the object.'),
+    key,
+    path: z.string().optional().describe('The field; absent when the object is gone.'),
+    applied: z.json().optional().describe('The value that was applied; absent for secrets.'),
+    live: z.json().optional().describe('The live value; absent for secrets.'),
+    by: attribution.optional(),
+    policy: z
+      .enum(['correct', 'report', 'selfHeal'])
+      .describe('What becomes of it: the next apply puts it back, it stays and is shown, or it is put back at once.'),
+    file: z.string().describe('File that states it.'),
+    line: z.number().describe('Line in that file.'),
+  })
+  .register(components, { id: 'DriftRepresentation' })
+
+const revision = z.number().describe('Number of a revision: that of its last entry in the journal.')
+const at = z.iso.datetime().describe('When.')
+
+/** The revisions of a realm. */
+export const historyAnswer = z.array(
+  z
+    .object({
+      number: revision,
+      at,
+      actor: z.record(z.string(), z.json()).describe('Who did it: kind of actor, person, client, address, source.'),
+      created: z.number().describe('How many objects it made.'),
+      updated: z.number().describe('How many it changed.'),
+      deleted: z.number().describe('How many it deleted.'),
+      sources: z.array(sourceAtRevision).nullable().describe('The sources that were applied; null where none was.'),
+    })
+    .register(components, { id: 'RevisionRepresentation' }),
+)
+
+/** What leads from one revision to another. */
+export const diffAnswer = z.array(action)
+
+/** Where to go back to. */
+export const rollbackBody = z
+  .strictObject({
+    revision: z.number().int().min(1).describe('The revision to go back to.'),
+    tried: z.boolean().optional().describe('Only shows what would be done, and keeps nothing.'),
+  })
+  .register(components, { id: 'RollbackRepresentation' })
+
+/** Why something is as it is. */
+export const reasons = z
+  .object({
+    kind: z.string().describe('Kind of the object.'),
+    key,
+    id: z.string().describe('Id of the object.'),
+    by: attribution.optional(),
+    fields: z
+      .array(
+        z.object({
+          path: z.string().describe('The field; of a map field.key.'),
+          value: z.json().optional().describe('The live value; absent for secrets.'),
+          stated: z
+            .array(
+              z.object({
+                source: z.string().describe('Name of the source.'),
+                revision: z.string().describe('The revision that it applied last.'),
+                file: z.string().describe('Name of the file.'),
+                line: z.number().describe('Line, from 1.'),
+              }),
+            )
+            .describe('Where it is stated.'),
+          by: attribution.optional(),
+        }),
+      )
+      .describe('The fields that are stated or were changed.'),
+  })
+  .register(components, { id: 'ReasonsRepresentation' })
+
+/** Sources, realm by realm. */
+export const sourcesAnswer = z.array(
+  z
+    .object({
+      realm: z.string().describe('Name of the realm.'),
+      source: z.string().describe('Name of the source.'),
+      revision: z.string().describe('The revision that it applied last.'),
+      appliedAt: at,
+      suspended: suspension
+        .nullable()
+        .describe('The rollback that suspends the source in this realm; null where none does.'),
+      objects: z.number().describe('How many objects it owns.'),
+      changed: z.number().describe('How many of them somebody changed since.'),
+    })
+    .register(components, { id: 'SourceOfRealmRepresentation' }),
+)

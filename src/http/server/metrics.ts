@@ -1,0 +1,103 @@
+// What the server tells Prometheus. Anybody who reaches it may read this: it names neither realms nor people nor sources.
+import type { FastifyInstance } from 'fastify'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { driftWatch } from '../../reconcile/drift/drift-watch.ts'
+import type { Service } from '../../service/context/service.ts'
+import { countWaiting } from '../../service/messages/outbox.ts'
+import { countSourcesNotReady } from '../../service/sources/source-states.ts'
+import { countChanged } from '../../service/sources/sources.ts'
+
+/** Measures every request from now on, and serves what was measured at /metrics. */
+export async function serveMetrics(app: FastifyInstance, service: Service): Promise<void> {
+  const registry = new Registry()
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry })
+  measureRequests(app, registers)
+  measureAttempts(service, registers)
+  measureStore(service, registers)
+  await measureDrift(app, service, registers)
+  app.get('/metrics', async (_request, reply) => reply.type(registry.contentType).send(await registry.metrics()))
+}
+
+function measureRequests(app: FastifyInstance, registers: Registry[]): void {
+  const requests = new Histogram({
+    name: 'regent_http_request_duration_seconds',
+    help: 'Requests by operation (elsewhere by route), method and status, and how long they took.',
+    labelNames: ['operation', 'method', 'status'],
+    registers,
+  })
+  app.addHook('onResponse', async ({ method, routeOptions }, { statusCode, elapsedTime }) => {
+    const operation = routeOptions.config.operation ?? routeOptions.url ?? 'none'
+    requests.observe({ operation, method, status: statusCode }, elapsedTime / 1000)
+  })
+}
+
+/** Measures what the service counts by outcome. */
+function measureAttempts(service: Service, registers: Registry[]): void {
+  new Counter({
+    name: 'regent_applies_total',
+    help: 'Applies of a source by how they ended: changed, unchanged or failed.',
+    labelNames: ['outcome'],
+    registers,
+    collect() {
+      this.reset()
+      for (const [outcome, count] of Object.entries(service.applies)) this.inc({ outcome }, count)
+    },
+  })
+  new Counter({
+    name: 'regent_messages_total',
+    help: 'Attempts to deliver a mail or a notice by how they ended: delivered, postponed or dropped.',
+    labelNames: ['outcome'],
+    registers,
+    collect() {
+      this.reset()
+      for (const [outcome, count] of Object.entries(service.attempts)) this.inc({ outcome }, count)
+    },
+  })
+}
+
+/** Measures what the store holds whenever somebody reads the metrics. */
+function measureStore(service: Service, registers: Registry[]): void {
+  const measure = (name: string, help: string, count: (service: Service) => Promise<number>) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      async collect() {
+        this.set(await count(service))
+      },
+    })
+  measure('regent_outbox_messages', 'Mails and notices that wait to be delivered.', countWaiting)
+  measure(
+    'regent_changed_objects',
+    'Objects that sources own and somebody else has changed since they were applied; regent drift names them.',
+    countChanged,
+  )
+  measure(
+    'regent_sources_not_ready',
+    'Sources whose last statement is not live; regent source list names them.',
+    countSourcesNotReady,
+  )
+}
+
+async function measureDrift(app: FastifyInstance, service: Service, registers: Registry[]): Promise<void> {
+  const events = new Counter({
+    name: 'regent_drift_events_total',
+    help: 'What was seen of drift since the server began: drift, that something is not as a source applied it, and settled.',
+    labelNames: ['event'],
+    registers,
+  })
+  const watch = driftWatch(service)
+  const watching = await watch.subscribe((news) => {
+    for (const { event } of news.events) events.inc({ event })
+  })
+  app.addHook('onClose', async () => watching.stop())
+  new Gauge({
+    name: 'regent_drift',
+    help: 'Fields and objects that are not as a source last applied them, in all realms; regent drift names them.',
+    registers,
+    collect() {
+      this.set(watch.size())
+    },
+  })
+}

@@ -1,0 +1,179 @@
+// The work queue: keys that are reconciled again and again, each by one run at a time, and after failures with a back-off.
+import { limited } from '../http/limited.ts'
+
+/** The result of a reconciliation. An error that is thrown counts as `{ failed: true }`. */
+export interface ReconcileResult {
+  /** Milliseconds after which the key is reconciled again. Absent: after the back-off if it failed, otherwise not by itself. */
+  readonly requeueAfter?: number | undefined
+  /** Counts as a failure: the next back-off is longer. */
+  readonly failed?: boolean
+}
+
+/** Reconciles a key: brings about the desired state of whatever the key names, as it is now. */
+export type Reconcile<Key> = (key: Key) => Promise<ReconcileResult | undefined> | Promise<void>
+
+/** The options of a work queue. */
+export interface WorkQueueOptions<Key> {
+  /** Returns the milliseconds to wait after so many consecutive failures of a key, counted from 1. */
+  readonly backOff: (failures: number, key: Key) => number
+  /** Reports what `reconcile` has thrown. */
+  readonly failed?: (error: unknown, key: Key) => void
+  /** Keys that are reconciled at a time. Absent: any number. */
+  readonly concurrency?: number
+  /** Closes the queue when it is aborted. */
+  readonly signal?: AbortSignal
+}
+
+interface Item {
+  /** Resolves with the next run; absent: none is due. */
+  next?: PromiseWithResolvers<void> | undefined
+  /** The runs of the key in progress, until none is due. */
+  running?: Promise<void> | undefined
+  failures: number
+  /** Whether a failure was counted since the last run began. */
+  isRetried: boolean
+  timer?: NodeJS.Timeout | undefined
+  /** The time at which the timer ends, by `performance.now()`. */
+  dueAt: number
+}
+
+/**
+ * A queue of keys. Adding a key that is due already changes nothing; adding one that is being reconciled reconciles it once more
+ * afterwards. Delays do not keep the process alive.
+ */
+export class WorkQueue<Key> {
+  readonly #items = new Map<Key, Item>()
+  readonly #reconcile: Reconcile<Key>
+  readonly #options: WorkQueueOptions<Key>
+  readonly #slot: <T>(task: () => Promise<T>) => Promise<T>
+  #isClosed = false
+
+  constructor(reconcile: Reconcile<Key>, options: WorkQueueOptions<Key>) {
+    this.#reconcile = reconcile
+    this.#options = options
+    this.#slot = limited(options.concurrency ?? Number.POSITIVE_INFINITY)
+    if (options.signal?.aborted) this.#isClosed = true
+    options.signal?.addEventListener('abort', () => void this.close(), { once: true })
+  }
+
+  /** Reconciles the key as soon as possible. */
+  add(key: Key): void {
+    void this.run(key)
+  }
+
+  /**
+   * Reconciles the key as soon as possible, and resolves when a run has ended that began after this call, or when the queue is
+   * closed before one begins. Throws what the run throws, which is reported and retried in any case.
+   */
+  run(key: Key): Promise<void> {
+    if (this.#isClosed) return Promise.resolve()
+    const item = this.#itemOf(key)
+    item.next ??= Promise.withResolvers()
+    const { promise } = item.next
+    item.running ??= this.#process(key, item)
+    return promise
+  }
+
+  /** Reconciles the key after so many milliseconds, or when it is due already, whichever comes first. */
+  addAfter(key: Key, milliseconds: number): void {
+    const item = this.#itemOf(key)
+    if (!item.timer || performance.now() + milliseconds < item.dueAt) this.#schedule(key, item, milliseconds)
+  }
+
+  /** Counts a failure of the key, and reconciles it after the back-off. Returns the milliseconds until then. */
+  retry(key: Key): number {
+    const item = this.#itemOf(key)
+    item.failures++
+    item.isRetried = true
+    const delay = this.#options.backOff(item.failures, key)
+    this.#schedule(key, item, delay)
+    return delay
+  }
+
+  /** Cancels a delayed reconciliation of the key, and forgets its failures. */
+  forget(key: Key): void {
+    const item = this.#items.get(key)
+    if (!item) return
+    clearTimeout(item.timer)
+    item.timer = undefined
+    item.failures = 0
+    this.#tidy(key, item)
+  }
+
+  /** The number of consecutive failures of the key. */
+  failures(key: Key): number {
+    return this.#items.get(key)?.failures ?? 0
+  }
+
+  /** Whether a delayed reconciliation of the key is due later. */
+  isDelayed(key: Key): boolean {
+    return this.#items.get(key)?.timer !== undefined
+  }
+
+  /** Resolves when no key is being reconciled or due; delayed ones do not count. */
+  async drain(): Promise<void> {
+    for (let running = this.#running(); running.length; running = this.#running()) await Promise.all(running)
+  }
+
+  /** Begins nothing more, and resolves when the runs in progress have ended. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const item of this.#items.values()) clearTimeout(item.timer)
+    await this.drain()
+  }
+
+  async #process(key: Key, item: Item): Promise<void> {
+    // Not within the call that adds the key, which may come from a run of it.
+    await undefined
+    while (item.next) await this.#slot(() => this.#runOnce(key, item))
+    item.running = undefined
+    this.#tidy(key, item)
+  }
+
+  async #runOnce(key: Key, item: Item): Promise<void> {
+    const { promise, resolve, reject } = item.next!
+    item.next = undefined
+    if (this.#isClosed) return resolve()
+    clearTimeout(item.timer)
+    item.timer = undefined
+    item.isRetried = false
+    try {
+      const { requeueAfter, failed } = (await this.#reconcile(key)) ?? {}
+      if (failed && requeueAfter === undefined) this.retry(key)
+      else if (failed) item.failures++
+      else if (!item.isRetried) item.failures = 0
+      if (requeueAfter !== undefined) this.#schedule(key, item, requeueAfter)
+      resolve()
+    } catch (error) {
+      this.#options.failed?.(error, key)
+      this.retry(key)
+      // Whoever only adds the key does not wait for it.
+      promise.catch(() => undefined)
+      reject(error)
+    }
+  }
+
+  #schedule(key: Key, item: Item, milliseconds: number): void {
+    clearTimeout(item.timer)
+    if (this.#isClosed) return
+    item.dueAt = performance.now() + milliseconds
+    item.timer = setTimeout(() => {
+      item.timer = undefined
+      this.add(key)
+    }, milliseconds).unref()
+  }
+
+  #itemOf(key: Key): Item {
+    const item = this.#items.get(key) ?? { failures: 0, isRetried: false, dueAt: 0 }
+    this.#items.set(key, item)
+    return item
+  }
+
+  #tidy(key: Key, item: Item): void {
+    if (!item.running && !item.timer && !item.failures) this.#items.delete(key)
+  }
+
+  #running(): Promise<void>[] {
+    return [...this.#items.values()].flatMap(({ running }) => running ?? [])
+  }
+}
