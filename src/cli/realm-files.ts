@@ -2,7 +2,7 @@
 import { mkdir, open, readdir, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { dump } from 'js-yaml'
-import type { Representation } from '../kinds/kind.ts'
+import type { Representation } from '../kinds/json.ts'
 import { folderOf } from '../realm-file/export/folder.ts'
 import { documentSchema } from '../realm-file/resources/schema.ts'
 

@@ -1,6 +1,7 @@
 // The admin event of an operation, from its description, the request and what the work said of it.
 import type { EventOperation } from '../kinds/admin-events.ts'
-import type { Kind, Representation } from '../kinds/kind.ts'
+import type { Representation } from '../kinds/json.ts'
+import type { Kind } from '../kinds/kind.ts'
 import { masked } from '../kinds/masked.ts'
 import type { WriteContext } from '../service/context/context.ts'
 import { keepsEvents, noteEvent } from '../service/journal/admin-events.ts'

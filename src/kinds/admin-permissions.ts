@@ -1,6 +1,5 @@
 // Permissions of administrators on single objects: a client of the realm decides them, by resources of these types.
-import type { Json } from './fields.ts'
-import type { Representation } from './kind.ts'
+import type { Json, Representation } from './json.ts'
 
 /** Keycloak: the client that decides what administrators may do with single objects. */
 export const ADMIN_PERMISSIONS = 'admin-permissions'

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import recorded from './built-in/client-policies.json' with { type: 'json' }
 import { type Field, flag, objectList, objectOf, opaque, text, textList } from './fields.ts'
-import type { Representation } from './kind.ts'
+import type { Representation } from './json.ts'
 
 /** Keycloak: the profiles that every realm has, and that nobody changes. */
 export const globalProfiles = recorded.globalProfiles as readonly Representation[]

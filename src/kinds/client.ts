@@ -2,7 +2,8 @@ import * as z from 'zod'
 import { adminPermissionsDefaults, isAdminPermissions } from './admin-permissions.ts'
 import { clientAuthenticators } from './authentication-providers.ts'
 import { choice, flag, flagMap, integer, objectOf, structured, text, textMap, textSet } from './fields.ts'
-import { defineKind, type Representation } from './kind.ts'
+import type { Representation } from './json.ts'
+import { defineKind } from './kind.ts'
 import { roleNames } from './role.ts'
 
 /** Keycloak: the settings of ResourceServerRepresentation. */

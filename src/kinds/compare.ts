@@ -1,7 +1,8 @@
 // The one diff engine: representations as flat fields, and whether two values of a field say the same.
 import { isDeepStrictEqual } from 'node:util'
-import { type Field, isList, type Json } from './fields.ts'
-import type { Key, Kind, Representation } from './kind.ts'
+import type { Field } from './fields.ts'
+import { isList, type Json, type Representation } from './json.ts'
+import type { Key, Kind } from './kind.ts'
 import { MASK } from './mask.ts'
 import { relationKeys, relationValue } from './relations.ts'
 

@@ -1,7 +1,7 @@
 // Settings of components that are documents themselves: what is said the same way is written the same way.
 import { ordered } from './compare.ts'
 import { USER_PROFILE } from './component-types.ts'
-import { isList, type Json } from './fields.ts'
+import { isList, type Json } from './json.ts'
 import { profileSchema, wholeProfile } from './user-profile.ts'
 
 /** The setting that holds what is known of people, as JSON. */

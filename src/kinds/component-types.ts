@@ -1,6 +1,6 @@
 // Types of components: recorded facts.
 import recorded from './built-in/component-types.json' with { type: 'json' }
-import type { Json } from './fields.ts'
+import type { Json } from './json.ts'
 import type { Property } from './property.ts'
 
 /** What is known of a provider of components. */

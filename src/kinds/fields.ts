@@ -1,12 +1,7 @@
 // Fields of a representation, and the facts about them that a JSON schema cannot say.
 import * as z from 'zod'
+import type { Json } from './json.ts'
 import type { KindName } from './kind-name.ts'
-
-/** Any JSON value. */
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
-
-/** Whether a value is an array: `Array.isArray` does not narrow to a readonly one. */
-export const isList = (value: Json): value is readonly Json[] => Array.isArray(value)
 
 type Values = Readonly<Record<string, Json>>
 
@@ -95,15 +90,20 @@ export interface ProviderFacts {
 /** `scalar`: one value; `list`: ordered; `set`: unordered; `map`: compared and owned key by key; `json`: one opaque value. */
 export type FieldType = 'scalar' | 'list' | 'set' | 'map' | 'json'
 
-/** One field of a representation. */
-export interface Field extends Facts {
+/** One field of a representation, whose values have the type `T`. */
+export interface Field<T = unknown> extends Facts {
   readonly type: FieldType
   /** Of a list of objects: the fields of an element. */
   readonly members?: Readonly<Record<string, Field>>
   /** What a stated value must look like; reads what Jackson reads (a number for a text, "true" for a flag). */
-  readonly schema: z.ZodType
+  readonly schema: z.ZodType<T>
   /** The text of OpenAPI, CRD and documentation. */
   readonly description: string
+}
+
+/** The values of fields by name. Each may be absent. */
+export type FieldValues<F extends Readonly<Record<string, Field>>> = {
+  readonly [Name in keyof F]?: F[Name] extends Field<infer T> ? T : never
 }
 
 // `wire` is what OpenAPI says of a value that is read in several forms.
@@ -142,8 +142,11 @@ export function isStorable(text: string): boolean {
 /** A text. */
 export const text = (description: string, facts: Facts = {}): Field => field('scalar', asText, description, facts)
 /** One of a few texts. */
-export const choice = (values: readonly [string, ...string[]], description: string, facts: Facts = {}): Field =>
-  field('scalar', z.enum(values), description, facts)
+export const choice = <const V extends readonly [string, ...string[]]>(
+  values: V,
+  description: string,
+  facts: Facts = {},
+): Field<V[number]> => field('scalar', z.enum(values), description, facts)
 /** True or false. */
 export const flag = (description: string, facts: Facts = {}): Field => field('scalar', asFlag, description, facts)
 /** Milliseconds since 1970. */
@@ -170,18 +173,22 @@ export const flagMap = (description: string, facts: Facts = {}): Field =>
 export const textListMap = (description: string, facts: Facts = {}): Field =>
   field('map', z.record(z.string(), asTextsOrOne.nullable()), description, facts)
 /** Objects whose order matters. */
-export const objectList = (members: Record<string, Field>, description: string, facts: Facts = {}): Field => ({
+export const objectList = <M extends Readonly<Record<string, Field>>>(
+  members: M,
+  description: string,
+  facts: Facts = {},
+): Field<readonly FieldValues<M>[]> => ({
   ...field('list', z.array(objectOf(members)), description, facts),
   members,
 })
 /** A value that is kept as it is. */
 export const opaque = (description: string, facts: Facts = {}): Field => field('json', z.json(), description, facts)
 /** A value of a form of its own. */
-export const structured = (schema: z.ZodType, description: string, facts: Facts = {}): Field =>
+export const structured = <T>(schema: z.ZodType<T>, description: string, facts: Facts = {}): Field<T> =>
   field('json', schema, description, facts)
 
 /** An object schema of the fields: each optional and, as clients send it, null for absent; unknown ones refused. */
-export function objectOf(fields: Record<string, Field>): z.ZodObject {
+export function objectOf(fields: Readonly<Record<string, Field>>): z.ZodObject {
   return z.strictObject(
     Object.fromEntries(
       Object.entries(fields).map(([name, { schema, description }]) => [name, schema.nullish().describe(description)]),
@@ -189,12 +196,7 @@ export function objectOf(fields: Record<string, Field>): z.ZodObject {
   )
 }
 
-function field(type: FieldType, schema: z.ZodType, description: string, facts: Facts): Field {
-  return { type, schema, description, ...facts }
-}
-
-/** Nothing, or empty lists and objects all the way down, such as the client policies of a realm that has none. */
-export function isEmpty(value: Json | undefined): boolean {
-  if (value === undefined || value === null) return true
-  return typeof value === 'object' && Object.values(value).every((one) => isEmpty(one as Json))
+// The type of a field's values is what representations hold: a schema also reads other forms of it, and null for absent.
+function field<T>(type: FieldType, schema: z.ZodType, description: string, facts: Facts): Field<T> {
+  return { type, schema: schema as z.ZodType<T>, description, ...facts }
 }

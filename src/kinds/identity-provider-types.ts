@@ -1,7 +1,7 @@
 // Types of identity providers and of their mappers: recorded facts.
 import recordedMappers from './built-in/identity-provider-mapper-types.json' with { type: 'json' }
 import recorded from './built-in/identity-provider-types.json' with { type: 'json' }
-import type { Representation } from './kind.ts'
+import type { Representation } from './json.ts'
 import type { Property } from './property.ts'
 
 /** What is known of a type of identity provider. */

@@ -1,6 +1,7 @@
 import { flag, text, textList, textMap } from './fields.ts'
 import { identityProviderTypes } from './identity-provider-types.ts'
-import { defineKind, type Representation } from './kind.ts'
+import type { Representation } from './json.ts'
+import { defineKind } from './kind.ts'
 
 /** Keycloak: IdentityProviderRepresentation. A server elsewhere at which people of the realm can log in. */
 export const identityProvider = defineKind({

@@ -1,13 +1,11 @@
 // What a kind is: facts only, no behaviour. The engine reads these; what is special about a kind is in service/<kind>s.ts.
 import type * as z from 'zod'
 import type { EventType } from './admin-events.ts'
-import { type Field, type Json, objectOf } from './fields.ts'
+import { type Field, type FieldValues, objectOf } from './fields.ts'
+import type { Representation } from './json.ts'
 import type { KindName } from './kind-name.ts'
 
 export type { KindName } from './kind-name.ts'
-
-/** The representation of an object, or the part of it that is stated: nested, references as natural keys. */
-export type Representation = { [field: string]: Json }
 
 /**
  * The natural key of an object from the realm down: `['email']`, or with the parent's kind and key in front:
@@ -107,7 +105,9 @@ export type KindDescription = Pick<Kind, 'name' | 'title' | 'representation' | '
   >
 
 /** A kind from its description. Throws when the natural key is not among the fields. */
-export function defineKind(description: KindDescription): Kind {
+export function defineKind<const F extends Readonly<Record<string, Field>>>(
+  description: KindDescription & { readonly fields: F },
+): Kind & { readonly fields: F } {
   if (!(description.naturalKey in description.fields))
     throw new Error(`${description.name} has no field ${description.naturalKey}`)
   const constant = Object.fromEntries(
@@ -126,6 +126,17 @@ export function defineKind(description: KindDescription): Kind {
     ...description,
     schema: objectOf({ ...description.fields }),
   }
+}
+
+/** The values of a kind's fields by name, such as `ViewOf<typeof client>`. */
+export type ViewOf<K extends Kind> = FieldValues<K['fields']>
+
+/**
+ * Returns a representation with the types of its kind's fields. It must be a live one: its values were checked when they
+ * were written.
+ */
+export function viewOf<K extends Kind>(_kind: K, representation: Representation): ViewOf<K> {
+  return representation as ViewOf<K>
 }
 
 /** The fields of a kind that are kept in relation tables. */

@@ -1,6 +1,7 @@
 // A representation as admin events show it: what was stated, in the order of the description, secrets masked.
-import type { Field, Json } from './fields.ts'
-import type { Kind, Representation } from './kind.ts'
+import type { Field } from './fields.ts'
+import type { Json, Representation } from './json.ts'
+import type { Kind } from './kind.ts'
 import { MASK } from './mask.ts'
 import { childrenInside } from './nested.ts'
 

@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import type { Json } from './fields.ts'
-import { flag, foldedText, isEmpty, objectList, structured, text, textListMap } from './fields.ts'
-import { defineKind, type Representation } from './kind.ts'
+import { flag, foldedText, objectList, structured, text, textListMap } from './fields.ts'
+import { isEmpty, type Json, type Representation } from './json.ts'
+import { defineKind } from './kind.ts'
 
 /** Keycloak: shown of a group of an organization, besides what it says. */
 const derived = ['id', 'path', 'parentId', 'subGroupCount', 'access']

@@ -1,4 +1,4 @@
-import type { Json } from './fields.ts'
+import type { Json } from './json.ts'
 
 /** One setting of a provider, for the forms of the reference server's console. */
 export type Property = {

@@ -3,7 +3,8 @@ import recorded from './built-in/realm.json' with { type: 'json' }
 import { clientPolicies, clientProfiles } from './client-policies.ts'
 import { choice, type Field, flag, integer, opaque, text, textList, textMap, textSet } from './fields.ts'
 import { groupPaths } from './group.ts'
-import { defineKind, type Representation } from './kind.ts'
+import type { Representation } from './json.ts'
+import { defineKind } from './kind.ts'
 
 /** Algorithms of JWS (RFC 7518, section 3.1; RFC 8037) that keys of a realm have. */
 const signatureAlgorithms = ['RS', 'PS', 'ES', 'HS']

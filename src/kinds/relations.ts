@@ -1,8 +1,9 @@
 // Relations on the wire and as natural keys. A set names top-level objects; otherwise the value is grouped by parent:
 // `{realm: names, <parent kind>: {parent: names}}`, as Keycloak writes the composites of a role; a relation among the
 // children of one kind has only that group. Siblings are named within their parent, and their keys are relative to it.
-import type { Field, Json } from './fields.ts'
-import type { Key, Representation } from './kind.ts'
+import type { Field } from './fields.ts'
+import type { Json, Representation } from './json.ts'
+import type { Key } from './kind.ts'
 
 type Parents = { [parent: string]: string[] }
 type Grouped = { [group: string]: string[] | Parents | null }

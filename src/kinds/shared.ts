@@ -1,4 +1,4 @@
-import type { Json } from './fields.ts'
+import type { Json } from './json.ts'
 
 /** How many values are known, and how long they may be: what is common among many objects is short, and met soon. */
 const KNOWN = 20_000

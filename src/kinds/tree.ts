@@ -3,7 +3,8 @@
 // parent field stands in a list of the realm, each object with the name of its parent.
 import type { Path } from '../lib/position.ts'
 import { kinds } from './index.ts'
-import type { Key, Kind, KindName, Representation } from './kind.ts'
+import type { Representation } from './json.ts'
+import type { Key, Kind, KindName } from './kind.ts'
 
 /** The field of documents that says what an object was called before. */
 export const RENAMED_FROM = 'renamedFrom'

@@ -1,8 +1,7 @@
 // What is known of the people of a realm: their attributes, who sees and changes each, and what it must look like.
 import * as z from 'zod'
 import recorded from './built-in/user-profile.json' with { type: 'json' }
-import type { Json } from './fields.ts'
-import type { Representation } from './kind.ts'
+import type { Json, Representation } from './json.ts'
 
 const names = z.array(z.string())
 const settings = z.record(z.string(), z.json())

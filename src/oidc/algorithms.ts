@@ -1,5 +1,5 @@
 // Which algorithm signs what.
-import type { Representation } from '../kinds/kind.ts'
+import type { Representation } from '../kinds/json.ts'
 
 /** Keycloak: tokens that only the realm itself reads are signed with a secret of it. */
 export const INTERNAL_ALGORITHM = 'HS512'

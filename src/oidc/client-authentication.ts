@@ -1,6 +1,6 @@
 // Which client asks, and whether it is the one that it says. The realm's flow says in which ways clients may prove it.
 import { isStorable } from '../kinds/fields.ts'
-import type { Representation } from '../kinds/kind.ts'
+import type { Representation } from '../kinds/json.ts'
 import { type Service, SYSTEM } from '../service/context/service.ts'
 import { writers } from '../service/kinds/index.ts'
 import type { LiveObject } from '../service/objects/live.ts'

@@ -1,5 +1,5 @@
 // What a person must agree to before an application learns of them, and what they agreed to.
-import type { Representation } from '../kinds/kind.ts'
+import type { Representation } from '../kinds/json.ts'
 import type { Context } from '../service/context/context.ts'
 import { type LiveObject, listObjects } from '../service/objects/live.ts'
 import { consentsOf } from '../service/users/consents.ts'

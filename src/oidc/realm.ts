@@ -1,5 +1,5 @@
 // What tokens need to know of a realm.
-import type { Representation } from '../kinds/kind.ts'
+import type { Representation } from '../kinds/json.ts'
 import type { Context } from '../service/context/context.ts'
 import { ServiceError } from '../service/context/errors.ts'
 import { type Service, SYSTEM } from '../service/context/service.ts'

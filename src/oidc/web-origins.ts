@@ -1,5 +1,5 @@
 // Which pages may use a client: the origins that it names, and its own addresses.
-import type { Representation } from '../kinds/kind.ts'
+import type { Representation } from '../kinds/json.ts'
 import { type Service, SYSTEM } from '../service/context/service.ts'
 import { writers } from '../service/kinds/index.ts'
 import { OriginRefused } from './oauth-error.ts'

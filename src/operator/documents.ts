@@ -1,6 +1,5 @@
 // A resource of Kubernetes as a document: what `regent apply` would read, with what Secrets hold in its place.
-import { isList, type Json } from '../kinds/fields.ts'
-import type { Representation } from '../kinds/kind.ts'
+import { isList, type Json, type Representation } from '../kinds/json.ts'
 import type { Path } from '../lib/position.ts'
 import { openEnvelopes } from '../realm-file/resources/envelopes.ts'
 import { resourceKinds } from '../realm-file/resources/resource-kinds.ts'

@@ -1,5 +1,5 @@
 // Resources of Kubernetes, as far as the operator looks at them.
-import type { Representation } from '../kinds/kind.ts'
+import type { Representation } from '../kinds/json.ts'
 import { API_VERSION } from '../realm-file/resources/resource-kinds.ts'
 
 /** A resource as its API server gives it. */

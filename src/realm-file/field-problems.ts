@@ -1,6 +1,7 @@
 // What the schema of a kind refuses, in words that say what would be right.
 import { kinds } from '../kinds/index.ts'
-import type { Kind, Representation } from '../kinds/kind.ts'
+import type { Representation } from '../kinds/json.ts'
+import type { Kind } from '../kinds/kind.ts'
 import { RENAMED_FROM } from '../kinds/tree.ts'
 import { nearest } from '../lib/nearest.ts'
 import type { Path } from '../lib/position.ts'

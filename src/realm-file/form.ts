@@ -1,7 +1,8 @@
 // The form of a realm as a tree, looked at before it is cut into objects: there, what cannot be one gets lost.
-import type { Json } from '../kinds/fields.ts'
+
 import { kinds } from '../kinds/index.ts'
-import type { Key, Kind, Representation } from '../kinds/kind.ts'
+import type { Json, Representation } from '../kinds/json.ts'
+import type { Key, Kind } from '../kinds/kind.ts'
 import { nameIn, ownerIn, RENAMED_FROM } from '../kinds/tree.ts'
 import { nearest } from '../lib/nearest.ts'
 import type { Path } from '../lib/position.ts'

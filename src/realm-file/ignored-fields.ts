@@ -1,6 +1,7 @@
 // Fields that documents may declare without effect: those of early versions of Keycloak.
-import { isEmpty } from '../kinds/fields.ts'
+
 import { kinds } from '../kinds/index.ts'
+import { isEmpty } from '../kinds/json.ts'
 import { describe, type TreeObject } from '../kinds/tree.ts'
 import type { Position } from '../lib/position.ts'
 import type { Document } from './yaml/document.ts'

@@ -1,7 +1,8 @@
 // The lists of objects that a document states, also empty ones: of a source that prunes all, what is not in one goes.
 import { componentName, parentComponentPath } from '../kinds/component.ts'
 import { kinds } from '../kinds/index.ts'
-import type { Key, Kind, KindName, Representation } from '../kinds/kind.ts'
+import type { Representation } from '../kinds/json.ts'
+import type { Key, Kind, KindName } from '../kinds/kind.ts'
 import { nameIn } from '../kinds/tree.ts'
 import type { Path } from '../lib/position.ts'
 

@@ -1,7 +1,8 @@
 // Other forms of a realm, read into the one that Regent keeps, and written back for exports: nested groups, scope mappings
 // beside the clients, what earlier versions and other tools call otherwise.
 import type * as z from 'zod'
-import type { KindName, Representation } from '../kinds/kind.ts'
+import type { Representation } from '../kinds/json.ts'
+import type { KindName } from '../kinds/kind.ts'
 import type { Path, Position } from '../lib/position.ts'
 import type { Report } from './form.ts'
 import { authentication } from './forms/authentication.ts'

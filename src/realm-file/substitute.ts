@@ -1,5 +1,5 @@
 // Variables in documents: `$(env:NAME)` and `$(file:PATH)`, as keycloak-config-cli writes them.
-import { isList, type Json } from '../kinds/fields.ts'
+import { isList, type Json } from '../kinds/json.ts'
 import type { Path } from '../lib/position.ts'
 import { placeholdersIn } from './resources/placeholders.ts'
 import { parseTemplate, VariableError } from './template.ts'

@@ -1,6 +1,6 @@
 // Texts that hold variables, in pieces: how variables are written.
 
-import type { Json } from '../kinds/fields.ts'
+import type { Json } from '../kinds/json.ts'
 
 /** Why one variable has no value; becomes a Problem of the text that holds it. */
 export class VariableError extends Error {}

@@ -1,6 +1,6 @@
 // The executions of authentication flows: an ordered list per flow, whose elements keep their ids.
 import { type RawBuilder, sql } from 'kysely'
-import type { Representation } from '../kinds/kind.ts'
+import type { Representation } from '../kinds/json.ts'
 import { json, optional, type RowOf, row, rows, text } from './database/row.ts'
 import type { Transaction } from './database/transaction.ts'
 

@@ -1,6 +1,6 @@
 // The tree of groups.
 import { type RawBuilder, sql } from 'kysely'
-import type { Representation } from '../kinds/kind.ts'
+import type { Representation } from '../kinds/json.ts'
 import { countRow, integer, json, optional, type RowOf, row, rows, text } from './database/row.ts'
 import type { Transaction } from './database/transaction.ts'
 import { containing } from './like.ts'

@@ -1,4 +1,5 @@
-import type { Key, KindName, Representation } from '../kinds/kind.ts'
+import type { Representation } from '../kinds/json.ts'
+import type { Key, KindName } from '../kinds/kind.ts'
 
 /** Which objects of a realm: those of any of these. Nothing stated: all. */
 export interface ObjectFilter {

@@ -1,7 +1,8 @@
 // The statements that every kind shares, written from its table. Each takes a list: one object is a list of one.
 import { type RawBuilder, sql } from 'kysely'
 import { kinds } from '../kinds/index.ts'
-import type { Key, KindName, Representation } from '../kinds/kind.ts'
+import type { Representation } from '../kinds/json.ts'
+import type { Key, KindName } from '../kinds/kind.ts'
 import { chunks } from '../lib/chunks.ts'
 
 import { type EditorRecord, settingEditor } from './client-editors.ts'

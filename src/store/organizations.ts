@@ -1,6 +1,6 @@
 // Organizations: their domains, and whom and what lists of them hold.
 import { type RawBuilder, sql } from 'kysely'
-import type { Representation } from '../kinds/kind.ts'
+import type { Representation } from '../kinds/json.ts'
 import { chunks } from '../lib/chunks.ts'
 import { boolean, countRow, idRow, type RowOf, row, rows, text } from './database/row.ts'
 import type { Transaction } from './database/transaction.ts'

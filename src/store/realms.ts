@@ -1,6 +1,6 @@
 // Realms by name: their numbers and their locks.
 import { sql } from 'kysely'
-import type { Representation } from '../kinds/kind.ts'
+import type { Representation } from '../kinds/json.ts'
 import { bigint, boolean, integer, json, type RowOf, row, rows, text } from './database/row.ts'
 import type { Transaction } from './database/transaction.ts'
 

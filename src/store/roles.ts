@@ -1,6 +1,6 @@
 // Roles as lists show them: whether they contain others, not which.
 import { sql } from 'kysely'
-import type { Representation } from '../kinds/kind.ts'
+import type { Representation } from '../kinds/json.ts'
 import { boolean, json, optional, type RowOf, row, rows, text } from './database/row.ts'
 import type { Transaction } from './database/transaction.ts'
 import type { ObjectFilter } from './object-filter.ts'

@@ -1,9 +1,10 @@
 // What is true of every kind, from the table of kinds: nothing here is about one of them.
 import { beforeAll, describe, expect, test } from 'vitest'
 import { flatten, resolve, same } from '../../src/kinds/compare.ts'
-import type { Field, Json } from '../../src/kinds/fields.ts'
+import type { Field } from '../../src/kinds/fields.ts'
 import { kinds } from '../../src/kinds/index.ts'
-import type { Key, KindName, Representation } from '../../src/kinds/kind.ts'
+import type { Json, Representation } from '../../src/kinds/json.ts'
+import type { Key, KindName } from '../../src/kinds/kind.ts'
 import { describe as called, type TreeObject } from '../../src/kinds/tree.ts'
 import { exportRealm } from '../../src/realm-file/export/render.ts'
 import { findDrift } from '../../src/reconcile/drift/drift.ts'

@@ -2,7 +2,7 @@
 import { createPublicKey, X509Certificate } from 'node:crypto'
 import { decodeJwt, decodeProtectedHeader, type JWK, jwtVerify } from 'jose'
 import { expect, test } from 'vitest'
-import type { Representation } from '../../src/kinds/kind.ts'
+import type { Representation } from '../../src/kinds/json.ts'
 import { keysOf } from '../../src/oidc/keys.ts'
 import { exportRealm } from '../../src/realm-file/export/render.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'

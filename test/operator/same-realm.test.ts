@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { kinds } from '../../src/kinds/index.ts'
-import type { Representation } from '../../src/kinds/kind.ts'
+import type { Representation } from '../../src/kinds/json.ts'
 import { exportRealm } from '../../src/realm-file/export/render.ts'
 import { resourceNames } from '../../src/realm-file/resources/resource-kinds.ts'
 import { parseDocuments, valueDocument } from '../../src/realm-file/yaml/document.ts'

@@ -1,6 +1,6 @@
 // The miniature as the document of a realm, and what requests say of its objects.
 import { defaultRoleOf } from '../../src/kinds/built-in/index.ts'
-import type { Representation } from '../../src/kinds/kind.ts'
+import type { Representation } from '../../src/kinds/json.ts'
 import type { NamedRole } from '../../src/service/context/power.ts'
 import { hashPassword } from '../../src/service/users/passwords.ts'
 import { DEFAULT, type Declared, LOGIN, MANAGEMENT, PROVIDER, type Setting, type State } from './state.ts'

@@ -1,6 +1,6 @@
 // Clients that decide permissions: their resources, scopes and policies in documents, and what follows them around.
 import { beforeEach, expect, test } from 'vitest'
-import type { Representation } from '../../src/kinds/kind.ts'
+import type { Representation } from '../../src/kinds/json.ts'
 import { exportRealm } from '../../src/realm-file/export/render.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { change, liveObject, liveObjects, remove } from '../support/changes.ts'

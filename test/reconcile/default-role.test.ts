@@ -1,6 +1,6 @@
 // Users that are created with declared roles have exactly these, and the default role of a new realm its declared members.
 import { expect, test } from 'vitest'
-import type { Representation } from '../../src/kinds/kind.ts'
+import type { Representation } from '../../src/kinds/json.ts'
 import { movedIn } from '../../src/realm-file/export/moved-in.ts'
 import { exportRealm } from '../../src/realm-file/export/render.ts'
 import { planSources } from '../../src/reconcile/run/run.ts'

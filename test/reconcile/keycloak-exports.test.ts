@@ -1,6 +1,6 @@
 // Forms of Keycloak's realm exports that are applied, planned empty, exported, and planned empty again.
 import { expect, test } from 'vitest'
-import type { Representation } from '../../src/kinds/kind.ts'
+import type { Representation } from '../../src/kinds/json.ts'
 import { movedIn } from '../../src/realm-file/export/moved-in.ts'
 import { exportRealm } from '../../src/realm-file/export/render.ts'
 import { planSources } from '../../src/reconcile/run/run.ts'

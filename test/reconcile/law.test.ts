@@ -1,7 +1,8 @@
 // The law: plan + consequences = what apply did. And: apply, then plan, is empty, from any state to any other.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { KindName, Representation } from '../../src/kinds/kind.ts'
+import type { Representation } from '../../src/kinds/json.ts'
+import type { KindName } from '../../src/kinds/kind.ts'
 import { address, type TreeObject } from '../../src/kinds/tree.ts'
 import { exportRealm } from '../../src/realm-file/export/render.ts'
 import { planSources } from '../../src/reconcile/run/run.ts'

@@ -1,6 +1,6 @@
 // `regent lint`: what each rule finds and what it does not, how something is said to be meant, and findings under plans.
 import { expect, test } from 'vitest'
-import type { Representation } from '../../src/kinds/kind.ts'
+import type { Representation } from '../../src/kinds/json.ts'
 import { openEnvelopes } from '../../src/realm-file/resources/envelopes.ts'
 import { substitute } from '../../src/realm-file/substitute.ts'
 import { parseDocuments } from '../../src/realm-file/yaml/document.ts'

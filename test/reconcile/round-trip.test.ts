@@ -1,7 +1,7 @@
 // Laws: apply, then plan, is empty; export, then plan, is empty; an export makes the same realm again.
 import { existsSync, readFileSync } from 'node:fs'
 import { afterAll, describe, expect, test } from 'vitest'
-import type { Representation } from '../../src/kinds/kind.ts'
+import type { Representation } from '../../src/kinds/json.ts'
 import { exportRealm } from '../../src/realm-file/export/render.ts'
 import { substitute } from '../../src/realm-file/substitute.ts'
 import { type Document, restated } from '../../src/realm-file/yaml/document.ts'

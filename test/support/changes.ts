@@ -1,6 +1,7 @@
 // Changes that somebody makes besides the documents, as REST does: through the writers of the service.
 import type { FlatFields } from '../../src/kinds/compare.ts'
-import type { Key, KindName, Representation } from '../../src/kinds/kind.ts'
+import type { Representation } from '../../src/kinds/json.ts'
+import type { Key, KindName } from '../../src/kinds/kind.ts'
 import type { Context, WriteContext } from '../../src/service/context/context.ts'
 import type { Caller, Service } from '../../src/service/context/service.ts'
 import { writers } from '../../src/service/kinds/index.ts'

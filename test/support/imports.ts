@@ -1,7 +1,7 @@
 // Realm files of others that are imported into both servers, and what is changed in them first.
 import { existsSync, readFileSync } from 'node:fs'
 import { load } from 'js-yaml'
-import type { Representation } from '../../src/kinds/kind.ts'
+import type { Representation } from '../../src/kinds/json.ts'
 
 type Flow = { builtIn?: boolean; authenticationExecutions: { authenticator?: string }[] }
 

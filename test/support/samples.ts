@@ -1,9 +1,10 @@
 // Values for tests that go over the table of kinds: two for each field, from its type. Where only some values will do,
 // they stand in `special`; a field that cannot be changed by itself stands in `skipped` with the reason.
 import type * as z from 'zod'
-import type { Field, Json } from '../../src/kinds/fields.ts'
+import type { Field } from '../../src/kinds/fields.ts'
 import { kinds } from '../../src/kinds/index.ts'
-import type { Key, KindName, Representation } from '../../src/kinds/kind.ts'
+import type { Json, Representation } from '../../src/kinds/json.ts'
+import type { Key, KindName } from '../../src/kinds/kind.ts'
 import { joinTree, type TreeObject } from '../../src/kinds/tree.ts'
 import { shapedForExport } from '../../src/realm-file/reshape.ts'
 

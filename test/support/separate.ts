@@ -1,7 +1,7 @@
 // A realm as resources of Kubernetes: one for each of its objects.
 import { parentPath } from '../../src/kinds/group.ts'
 import { kinds } from '../../src/kinds/index.ts'
-import type { Representation } from '../../src/kinds/kind.ts'
+import type { Representation } from '../../src/kinds/json.ts'
 import { joinTree, type TreeObject } from '../../src/kinds/tree.ts'
 import { shapedForExport } from '../../src/realm-file/reshape.ts'
 import { parentFields, resourceNames } from '../../src/realm-file/resources/resource-kinds.ts'

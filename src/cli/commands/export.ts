@@ -1,4 +1,4 @@
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { request, type StoreFlags } from '../connect.ts'
 import { renderDocument, writeFolder } from '../realm-files.ts'
 

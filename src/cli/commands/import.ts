@@ -1,7 +1,7 @@
 // Moving in: a realm of another server as files, and applied.
 import { readdir, stat } from 'node:fs/promises'
 import { MASTER } from '../../kinds/built-in/index.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { describe } from '../../kinds/tree.ts'
 import { type MoveOptions, movedIn } from '../../realm-file/export/moved-in.ts'
 import { parseRealm } from '../../realm-file/parse.ts'

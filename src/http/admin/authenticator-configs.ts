@@ -1,5 +1,5 @@
 import { kinds } from '../../kinds/index.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { addConfig, authenticatorConfigs } from '../../service/admin-api/authentication/authenticator-configs.ts'
 import { objectBody } from '../body.ts'
 import { creating, reading } from '../handlers.ts'

@@ -1,5 +1,5 @@
 // How the operations on clients that decide permissions answer, where they do so in a way of their own.
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { getServer } from '../../service/admin-api/authorization/resource-servers.ts'
 import type { Context, WriteContext } from '../../service/context/context.ts'
 import { ServiceError } from '../../service/context/errors.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { policyProviders } from '../../kinds/authorization-policy-types.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import {
   createPolicy,
   type PolicyForm,

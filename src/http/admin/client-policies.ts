@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { policiesDocument, profilesDocument } from '../../kinds/client-policies.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import {
   getPolicies,
   getProfiles,

@@ -1,7 +1,7 @@
 // The operations on what a client has while it runs.
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { addNode, demandClient, getServiceAccount, removeNode } from '../../service/admin-api/clients/client-runtime.ts'
 import type { BodyForm } from '../body.ts'
 import { reading, writing } from '../handlers.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { importContent } from '../../reconcile/import/import.ts'
 import {
   type Assignment,

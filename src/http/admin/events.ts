@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { EVENT_OPERATIONS, EVENT_TYPES } from '../../kinds/admin-events.ts'
 import { kinds } from '../../kinds/index.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { USER_EVENT_TYPES } from '../../kinds/user-events.ts'
 import { forgetAdminEvents, listAdminEvents } from '../../service/admin-api/realms/admin-events.ts'
 import { getEventsConfig, replaceEventsConfig } from '../../service/admin-api/realms/events-config.ts'

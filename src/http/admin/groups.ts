@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { listDefaultGroups, setDefaultGroup } from '../../service/admin-api/users/default-groups.ts'
 import { countAll, getByPath, groups, listChildren, moveGroup, showNew } from '../../service/admin-api/users/groups.ts'
 import type { WriteContext } from '../../service/context/context.ts'

@@ -1,7 +1,7 @@
 // The operations that send mail: to people, and to test a mail server.
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { endedWithin } from '../../lib/timing/deadline.ts'
 import { type Errand, sendLink } from '../../oidc/mail/action-mails.ts'
 import { testMailServer } from '../../oidc/mail/test.ts'

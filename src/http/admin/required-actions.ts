@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import {
   deleteAction,
   deleteConfig,

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { objectOf } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import {
   listCredentials,
   moveCredential,

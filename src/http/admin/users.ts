@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { objectOf } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { listConsents, revokeConsent } from '../../service/admin-api/users/consents.ts'
 import { addIdentity, listIdentities, removeIdentity } from '../../service/admin-api/users/federated-identities.ts'
 import { countGroupsOf, listGroupsOf, listMembers, setMembership } from '../../service/admin-api/users/user-groups.ts'

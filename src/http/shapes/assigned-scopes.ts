@@ -1,7 +1,7 @@
 // Client scopes that are assigned to something: list them, add one, take one away.
 import * as z from 'zod'
 import type { EventType } from '../../kinds/admin-events.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import type { Context, WriteContext } from '../../service/context/context.ts'
 import { reading, writing } from '../handlers.ts'
 import { type Call, operationId, param, type Untagged } from '../operation.ts'

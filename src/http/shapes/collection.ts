@@ -1,7 +1,7 @@
 // List, make, read, replace and delete: the operations of a resource under one path.
 import type * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import type { Resource } from '../../service/admin-api/common/resource.ts'
 import type { Context } from '../../service/context/context.ts'
 import { objectBody } from '../body.ts'

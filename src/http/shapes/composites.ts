@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import type { EventType } from '../../kinds/admin-events.ts'
 import { kinds } from '../../kinds/index.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import type { Place } from '../../service/admin-api/common/resource.ts'
 import {
   changeParts,

@@ -1,6 +1,6 @@
 // The operations on the protocol mappers of a client or of a client scope.
 import { kinds } from '../../kinds/index.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import type { protocolMappersOf } from '../../service/admin-api/clients/protocol-mappers.ts'
 import { listBody } from '../body.ts'
 import { reading, writing } from '../handlers.ts'

@@ -1,7 +1,8 @@
 // What the reference server gives to a new realm, recorded from it: as data, cut into objects once.
 import { adminPermissionsClient, permissionScopes, permissionTypes } from '../admin-permissions.ts'
 import { client } from '../client.ts'
-import type { Key, Representation } from '../kind.ts'
+import type { Representation } from '../json.ts'
+import type { Key } from '../kind.ts'
 import { splitTree, type TreeObject } from '../tree.ts'
 import adminClient from './admin-client.json' with { type: 'json' }
 import everyRealm from './every-realm.json' with { type: 'json' }

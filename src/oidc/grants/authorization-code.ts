@@ -1,6 +1,6 @@
 // Authorization codes, with PKCE. RFC 6749, section 4.1; RFC 7636.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import type { RuntimeContext } from '../../service/context/context.ts'
 import { SYSTEM } from '../../service/context/service.ts'
 import { keepForOneUse, useOnce } from '../../service/context/single-use.ts'

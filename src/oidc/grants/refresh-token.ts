@@ -1,5 +1,5 @@
 // Refresh tokens, with rotation and detection of reuse. RFC 6749, section 6; RFC 9700, section 4.14.
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { secondsOf } from '../../lib/seconds.ts'
 import { SYSTEM } from '../../service/context/service.ts'
 import { timesUsed } from '../../service/context/single-use.ts'

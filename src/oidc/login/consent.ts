@@ -1,5 +1,5 @@
 // What people let an application learn, where the application must ask.
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { changeOwnAccount } from '../../service/login/own-account.ts'
 import { consentTo } from '../consents.ts'
 import { consentPage } from '../pages/consent.ts'

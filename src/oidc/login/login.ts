@@ -1,5 +1,5 @@
 // A log-in on its way: what is known of it between two forms, and what steps may do with it.
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import type { Context, RuntimeContext, UserEvent } from '../../service/context/context.ts'
 import type { Caller, Service } from '../../service/context/service.ts'
 import { type LiveObject, listObjects } from '../../service/objects/live.ts'

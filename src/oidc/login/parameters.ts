@@ -1,6 +1,6 @@
 // What an application asks for when it sends a browser to log in, and what is refused: on a page where the application
 // cannot be trusted with the answer, otherwise in the answer to it.
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import type { LiveObject } from '../../service/objects/live.ts'
 import { isRegistered } from '../redirect-uris.ts'
 import { LoginError } from './login-error.ts'

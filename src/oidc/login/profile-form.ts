@@ -1,8 +1,7 @@
 // What people say of themselves: which fields a form has by the profile of the realm, and what is wrong with what was typed.
 import { type FlatFields, foldTexts } from '../../kinds/compare.ts'
-import type { Json } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
 import type { ProfileAttribute, UserProfile } from '../../kinds/user-profile.ts'
 import { ServiceError } from '../../service/context/errors.ts'
 import type { LiveObject } from '../../service/objects/live.ts'

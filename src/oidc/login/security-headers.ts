@@ -1,5 +1,5 @@
 // What the realm's settings say of its pages to browsers: whether they may be framed, and the like.
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { isHeaderValue } from '../../lib/http/header-value.ts'
 
 /** Keycloak: the names that the settings have for them. */

@@ -1,5 +1,5 @@
 // The flows of a realm as trees of steps.
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import type { Context } from '../../service/context/context.ts'
 import { listObjects } from '../../service/objects/live.ts'
 import { listFlows } from '../../service/realms/authentication-executions.ts'

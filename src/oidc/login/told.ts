@@ -1,5 +1,5 @@
 // What events say of a log-in, in the reference server's words.
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import type { UserEvent } from '../../service/context/context.ts'
 import type { LoginState } from './session/state.ts'
 

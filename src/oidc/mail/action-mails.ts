@@ -1,5 +1,5 @@
 // Mails that administrators have sent to people: with a link that lets them do something, once.
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { findUser } from '../../service/admin-api/users/users.ts'
 import type { Context, WriteContext } from '../../service/context/context.ts'
 import { failure } from '../../service/context/errors.ts'

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { isSecret } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { MASK } from '../../kinds/mask.ts'
 import { failure } from '../../service/context/errors.ts'
 import { type Caller, type Service, SYSTEM } from '../../service/context/service.ts'

@@ -1,5 +1,5 @@
 // The language of a page or a mail, and the texts in it: those of the realm stand in place of those that come with the server.
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { formatMessage } from '../../lib/keycloak/message-format.ts'
 import type { Context } from '../../service/context/context.ts'
 import { writers } from '../../service/kinds/index.ts'

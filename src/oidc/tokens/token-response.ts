@@ -1,6 +1,6 @@
 // What a grant becomes: tokens, each for its time, and none that outlives its session.
 import { createHash, randomUUID } from 'node:crypto'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { secondsOf } from '../../lib/seconds.ts'
 import { SYSTEM } from '../../service/context/service.ts'
 import type { ClientSession, UserSession } from '../../service/context/store-types.ts'

@@ -1,5 +1,5 @@
 // Whom tokens are about, as sessions and tokens themselves tell it.
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import type { Context } from '../../service/context/context.ts'
 import { writers } from '../../service/kinds/index.ts'
 import { findById } from '../../service/login/login.ts'

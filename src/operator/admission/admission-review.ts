@@ -1,6 +1,6 @@
 // AdmissionReview, in which API servers ask webhooks and are answered.
 import * as z from 'zod'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { API_VERSION, resourceKinds } from '../../realm-file/resources/resource-kinds.ts'
 import type { Resource } from '../resource.ts'
 import type { Change, Verdict } from './review.ts'

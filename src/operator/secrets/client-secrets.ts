@@ -1,6 +1,6 @@
 // Secrets of clients, written where their resources ask for them, and again when they change or somebody else changes them there.
 import { kinds } from '../../kinds/index.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { resourceNames } from '../../realm-file/resources/resource-kinds.ts'
 import type { Context } from '../../service/context/context.ts'
 import { underCeilings } from '../../service/context/power.ts'

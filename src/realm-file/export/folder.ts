@@ -1,7 +1,8 @@
 // A realm as a folder: settings in one file, each object that stands in a list of the realm in a file of its own.
-import type { Json } from '../../kinds/fields.ts'
+
 import { kinds } from '../../kinds/index.ts'
-import type { Kind, Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
+import type { Kind } from '../../kinds/kind.ts'
 
 /** A document, and the path of its file without an extension. */
 export interface FolderFile {

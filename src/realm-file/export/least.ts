@@ -1,7 +1,7 @@
 // The least that must be stated of one object so that its creation gives the same. Pure.
 import { assemble, creation, type FlatFields, flatten, keysOf, missing, resolve, same } from '../../kinds/compare.ts'
-import type { Json } from '../../kinds/fields.ts'
-import type { Kind, KindName, Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
+import type { Kind, KindName } from '../../kinds/kind.ts'
 
 /** Fields as the service makes them of an object that states so much. */
 export type Additions = (kind: KindName, stated: Representation) => Representation

@@ -1,5 +1,7 @@
 // What a partial export holds: a realm less its people and what can be asked for by itself, with ids, secrets masked.
-import type { KindName, Representation } from '../../kinds/kind.ts'
+
+import type { Representation } from '../../kinds/json.ts'
+import type { KindName } from '../../kinds/kind.ts'
 import { creationOrder } from '../../kinds/order.ts'
 import { accountsOf } from '../../service/clients/service-accounts.ts'
 import type { Context } from '../../service/context/context.ts'

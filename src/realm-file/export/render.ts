@@ -2,9 +2,8 @@
 
 import { defaultRoleOf } from '../../kinds/built-in/index.ts'
 import { flatten, isGenerated, isSecret, resolve } from '../../kinds/compare.ts'
-import type { Json } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
 import { MASK } from '../../kinds/mask.ts'
 import { creationOrder } from '../../kinds/order.ts'
 import type { Context } from '../../service/context/context.ts'

@@ -1,7 +1,8 @@
 // Objects as the document that states them. Pure.
 import { assemble, type FlatFields, resolve } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
-import type { Kind, Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
+import type { Kind } from '../../kinds/kind.ts'
 import { joinTree } from '../../kinds/tree.ts'
 import { shapedForExport } from '../reshape.ts'
 import type { WrittenObject } from './minimal.ts'

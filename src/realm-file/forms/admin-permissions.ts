@@ -1,7 +1,6 @@
 // The client that decides what administrators may do with single objects, whole: documents and exports may declare parts of it.
 import { ADMIN_PERMISSIONS, permissionScopes, permissionTypes } from '../../kinds/admin-permissions.ts'
-import type { Json } from '../../kinds/fields.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
 import type { Path } from '../../lib/position.ts'
 import { isObject } from '../form.ts'
 import type { Notes } from './form.ts'

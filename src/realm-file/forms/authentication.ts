@@ -1,6 +1,5 @@
 // Flows and required actions as earlier versions stated them, as the reference server's import has it; and as it wants them.
-import type { Json } from '../../kinds/fields.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
 import { isObject } from '../form.ts'
 import type { Form, Notes } from './form.ts'
 

@@ -1,8 +1,8 @@
 // The resources, scopes and policies of a client as Keycloak exports them.
 import { type PolicyTarget, policyTargets, targetsOf } from '../../kinds/authorization-policy.ts'
-import type { Json } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
-import type { Key, Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
+import type { Key } from '../../kinds/kind.ts'
 import { relationKeys } from '../../kinds/relations.ts'
 
 const { fields } = kinds.authorizationPolicy

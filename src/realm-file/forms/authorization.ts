@@ -1,9 +1,9 @@
 // Clients that decide permissions: documents have their resources, scopes and policies inside `authorizationSettings`, and
 // say in JSON texts what policies name; kept they are children of the client, and fields of the policies.
 import { policyElements, targetsOf } from '../../kinds/authorization-policy.ts'
-import type { Json } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
-import type { Key, KindName, Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
+import type { Key, KindName } from '../../kinds/kind.ts'
 import { relationValue } from '../../kinds/relations.ts'
 import type { Path } from '../../lib/position.ts'
 import { once } from '../../lib/timing/once.ts'

@@ -1,7 +1,6 @@
 // Client profiles and policies: documents have each list in an object of its own, which the fields of the realm read.
 import { wrapClientPolicies } from '../../kinds/client-policies.ts'
-import type { Json } from '../../kinds/fields.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
 import type { Path } from '../../lib/position.ts'
 import { isObject } from '../form.ts'
 import type { Form, Notes } from './form.ts'

@@ -1,7 +1,6 @@
 // Client templates, which client scopes have taken the place of, as the reference server's import reads them.
 import { builtInObjects } from '../../kinds/built-in/index.ts'
-import type { Json } from '../../kinds/fields.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
 import { isObject } from '../form.ts'
 import type { Form, Notes } from './form.ts'
 

@@ -1,7 +1,6 @@
 // What earlier versions called otherwise, as the reference server's import reads it; and the role that everybody has, by its name.
 import { defaultRoleOf } from '../../kinds/built-in/index.ts'
-import type { Json } from '../../kinds/fields.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
 import { RENAMED_FROM } from '../../kinds/tree.ts'
 import type { Path } from '../../lib/position.ts'
 import { isObject } from '../form.ts'

@@ -1,6 +1,5 @@
 // Flows of clients: Keycloak writes their ids, Regent their aliases.
-import type { Json } from '../../kinds/fields.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
 import { isObject } from '../form.ts'
 import type { Form } from './form.ts'
 

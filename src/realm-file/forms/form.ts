@@ -1,6 +1,7 @@
 // What another form of a realm is: how it is read into the one that Regent keeps, and written back.
 import type * as z from 'zod'
-import type { KindName, Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
+import type { KindName } from '../../kinds/kind.ts'
 import type { Path } from '../../lib/position.ts'
 import type { Report } from '../form.ts'
 

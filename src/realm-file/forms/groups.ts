@@ -1,7 +1,7 @@
 // Groups: documents nest them, each in the `subGroups` of the one that it belongs to; kept are paths.
 import * as z from 'zod'
 import { nameOf, parentPath, step } from '../../kinds/group.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import type { Path } from '../../lib/position.ts'
 import { isObject } from '../form.ts'
 import { found } from '../words.ts'

@@ -1,8 +1,7 @@
 // Texts by language: documents have them as maps by locale, under one of two names.
 import * as z from 'zod'
-import type { Json } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
 import { isObject } from '../form.ts'
 import { found } from '../words.ts'
 import type { Form } from './form.ts'

@@ -1,7 +1,6 @@
 // Organizations: documents list people and identity providers inside of them; kept it is a field of the person or the provider.
 import * as z from 'zod'
-import type { Json } from '../../kinds/fields.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
 import type { Path } from '../../lib/position.ts'
 import { isObject } from '../form.ts'
 import { found } from '../words.ts'

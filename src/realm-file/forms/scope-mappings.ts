@@ -1,8 +1,7 @@
 // Roles in the scope of clients and client scopes: documents list them beside these, by who has them in scope (roles of
 // the realm) or by the client whose roles they are; kept they are a field of the client or client scope.
 import * as z from 'zod'
-import type { Json } from '../../kinds/fields.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
 import type { Path } from '../../lib/position.ts'
 import { isObject } from '../form.ts'
 import { found } from '../words.ts'

@@ -1,5 +1,5 @@
 // Service accounts: they log in as their clients do, and by nothing else.
-import type { Json } from '../../kinds/fields.ts'
+import type { Json } from '../../kinds/json.ts'
 import { isObject } from '../form.ts'
 import type { Form, Notes } from './form.ts'
 

@@ -1,7 +1,6 @@
 // The role that comes with authorization services, stated: documents name it without stating it.
 import { isAdminPermissions } from '../../kinds/admin-permissions.ts'
-import type { Json } from '../../kinds/fields.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
 import { UMA_PROTECTION } from '../../service/clients/resource-servers.ts'
 import { isObject } from '../form.ts'
 import type { Notes } from './form.ts'

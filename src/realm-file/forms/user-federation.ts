@@ -1,8 +1,7 @@
 // User stores as earlier versions list them: kept they are components, as are the mappers, which name their store.
 import { componentPath } from '../../kinds/component.ts'
 import { LDAP_MAPPER, USER_STORAGE } from '../../kinds/component-types.ts'
-import type { Json } from '../../kinds/fields.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
 import type { Path } from '../../lib/position.ts'
 import { isObject } from '../form.ts'
 import { found } from '../words.ts'

@@ -2,7 +2,7 @@
 import { componentPath } from '../../kinds/component.ts'
 import { PROFILE_SETTING, profileText } from '../../kinds/component-settings.ts'
 import { USER_PROFILE } from '../../kinds/component-types.ts'
-import type { Json } from '../../kinds/fields.ts'
+import type { Json } from '../../kinds/json.ts'
 import { isObject } from '../form.ts'
 import { found } from '../words.ts'
 import type { Form } from './form.ts'

@@ -1,6 +1,7 @@
 // What resources say of how Kubernetes keeps them: checked wherever they are read, and without effect in files and folders.
 import * as z from 'zod'
-import type { Kind, Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
+import type { Kind } from '../../kinds/kind.ts'
 import { fieldProblem } from '../field-problems.ts'
 import type { Document } from '../yaml/document.ts'
 import { DocumentError, type Notice, pointerOf } from '../yaml/problem.ts'

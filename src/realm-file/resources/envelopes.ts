@@ -1,6 +1,5 @@
 // Documents in other shapes than a realm's: resources of Kubernetes. Opened, they have that shape, and their old places.
-import type { Json } from '../../kinds/fields.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
 import { nearest } from '../../lib/nearest.ts'
 import { letPass, type UnknownFields } from '../parse.ts'
 import { anyOf, found } from '../words.ts'

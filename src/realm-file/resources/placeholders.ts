@@ -1,6 +1,5 @@
 // A `KeycloakRealmImport` names secrets of Kubernetes that stand for `${NAME}` in its realm: here, variables of that name.
-import type { Json } from '../../kinds/fields.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
 
 /** The kind of an import of Keycloak's operator. */
 export const KEYCLOAK_IMPORT = 'KeycloakRealmImport'

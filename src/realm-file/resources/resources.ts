@@ -1,7 +1,8 @@
 // Regent's own resources as documents in the form of a realm: a realm, or one object and where it belongs.
-import type { Json } from '../../kinds/fields.ts'
+
 import { kinds } from '../../kinds/index.ts'
-import type { Key, Kind, KindName, Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
+import type { Key, Kind, KindName } from '../../kinds/kind.ts'
 import { joinTree, nameIn, splitTree, type TreeObject } from '../../kinds/tree.ts'
 import type { Path } from '../../lib/position.ts'
 import { anyOf, found, withArticle } from '../words.ts'

@@ -14,8 +14,7 @@ import {
   parseEvents,
   type ScalarTagDefinition,
 } from 'js-yaml'
-import type { Json } from '../../kinds/fields.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
 import type { Path, Position } from '../../lib/position.ts'
 import { once } from '../../lib/timing/once.ts'
 import { recent } from '../../lib/timing/recent.ts'

@@ -1,6 +1,6 @@
 // Secrets that stand in a document as they are, for whoever reads it: neither variables nor hashes.
 import { type FlatFields, isSecret } from '../../kinds/compare.ts'
-import { isList, type Json } from '../../kinds/fields.ts'
+import { isList, type Json } from '../../kinds/json.ts'
 import type { Kind } from '../../kinds/kind.ts'
 import type { Path } from '../../lib/position.ts'
 import { generatedIn } from '../variables.ts'

@@ -1,7 +1,8 @@
 // Where stated objects stand in their document. Of a realm of many people only the line of each is kept: the rest is found
 // in the document when somebody asks, which few do.
 import { kinds } from '../../kinds/index.ts'
-import type { Key, Kind, Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
+import type { Key, Kind } from '../../kinds/kind.ts'
 import { splitTree, type TreeObject } from '../../kinds/tree.ts'
 import type { Path, Position } from '../../lib/position.ts'
 import { recent } from '../../lib/timing/recent.ts'

@@ -1,5 +1,5 @@
 // What is wrong in documents, and where: for every refusal of a file.
-import type { Json } from '../../kinds/fields.ts'
+import type { Json } from '../../kinds/json.ts'
 import type { Path, Position } from '../../lib/position.ts'
 
 /** One thing that is wrong in a document. */

@@ -1,8 +1,8 @@
 // Taking over what was done by REST: the document that states what nobody states, and where what is stated must say otherwise.
 import { type FlatFields, resolve } from '../../kinds/compare.ts'
-import type { Json } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
-import type { Key, KindName, Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
+import type { Key, KindName } from '../../kinds/kind.ts'
 import { relationValue } from '../../kinds/relations.ts'
 import { address, describe } from '../../kinds/tree.ts'
 import type { WrittenObject } from '../../realm-file/export/minimal.ts'

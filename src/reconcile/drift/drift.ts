@@ -1,8 +1,8 @@
 // Drift: where live values are not what a source last applied. It needs no documents: the inventory knows.
 import type { FlatFields } from '../../kinds/compare.ts'
 import { isSecret, keysOf, missing, resolve, same, valueAt } from '../../kinds/compare.ts'
-import type { Json } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
+import type { Json } from '../../kinds/json.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
 import { creationOrder } from '../../kinds/order.ts'
 import type { Context } from '../../service/context/context.ts'

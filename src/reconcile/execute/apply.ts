@@ -1,9 +1,10 @@
 // Executes a plan, once, through the service: creations in dependency order, then changes, late fields, deletions.
 import { isBuiltIn } from '../../kinds/built-in/index.ts'
 import { resolve } from '../../kinds/compare.ts'
-import type { Field, Json } from '../../kinds/fields.ts'
+import type { Field } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
-import type { Key, KindName, Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
+import type { Key, KindName } from '../../kinds/kind.ts'
 import { creationOrder } from '../../kinds/order.ts'
 import { relationValue } from '../../kinds/relations.ts'
 import { address, describe } from '../../kinds/tree.ts'

@@ -1,7 +1,7 @@
 // The credentials that a plan sets, made before its transaction.
-import type { Json } from '../../kinds/fields.ts'
+
 import { kinds } from '../../kinds/index.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
 import { address } from '../../kinds/tree.ts'
 import { isOfAll } from '../../service/context/errors.ts'
 import { type Service, SYSTEM } from '../../service/context/service.ts'

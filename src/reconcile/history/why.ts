@@ -1,7 +1,7 @@
 // Why something is as it is: which documents state it, and who set it when.
 import { type FlatFields, isSecret, valueAt } from '../../kinds/compare.ts'
-import type { Json } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
+import type { Json } from '../../kinds/json.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
 import { describe } from '../../kinds/tree.ts'
 import { nearest } from '../../lib/nearest.ts'

@@ -1,7 +1,8 @@
 // Content of a realm that comes in one call: a plan of the one engine, which owns nothing afterwards.
 import { randomUUID } from 'node:crypto'
 import { kinds } from '../../kinds/index.ts'
-import type { Key, Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
+import type { Key } from '../../kinds/kind.ts'
 import { address, splitTree } from '../../kinds/tree.ts'
 import { valueDocument } from '../../realm-file/yaml/document.ts'
 import { byPlace, DocumentError } from '../../realm-file/yaml/problem.ts'

@@ -1,8 +1,8 @@
 // What an import makes of names that nothing has. Keycloak: roles are created, client scopes are left out. Pure.
 
 import { resolve } from '../../kinds/compare.ts'
-import type { Json } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
+import type { Json } from '../../kinds/json.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
 import { address } from '../../kinds/tree.ts'
 import type { DesiredObject, DesiredRealm } from '../merge/desired-realm.ts'

@@ -1,10 +1,10 @@
 // Objects that come into a realm in one call, beside what is there: a plan of the one engine, which owns nothing afterwards.
 import { ADMIN_PERMISSIONS } from '../../kinds/admin-permissions.ts'
 import { isBuiltIn } from '../../kinds/built-in/index.ts'
-import { isEmpty } from '../../kinds/fields.ts'
 import { step } from '../../kinds/group.ts'
 import { kinds } from '../../kinds/index.ts'
-import type { Key, KindName, Representation } from '../../kinds/kind.ts'
+import { isEmpty, type Representation } from '../../kinds/json.ts'
+import type { Key, KindName } from '../../kinds/kind.ts'
 import { masked } from '../../kinds/masked.ts'
 import { address, nameIn } from '../../kinds/tree.ts'
 import { withFlowAliases } from '../../realm-file/forms/flow-overrides.ts'

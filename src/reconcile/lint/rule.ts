@@ -1,7 +1,7 @@
 // What a rule of `regent lint` is, and what it is given.
 import { creation, type FlatFields } from '../../kinds/compare.ts'
-import type { Json } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
+import type { Json } from '../../kinds/json.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
 import { isLoopback } from '../../lib/http/loopback.ts'
 import type { DeclaredFields, SourcePosition } from '../model/plan-input.ts'

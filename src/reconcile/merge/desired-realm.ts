@@ -1,8 +1,8 @@
 // What all documents of a source say together about each realm.
 import { MASTER } from '../../kinds/built-in/index.ts'
 import { isSecret } from '../../kinds/compare.ts'
-import type { Json } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
+import type { Json } from '../../kinds/json.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
 import { sharing } from '../../kinds/shared.ts'
 import { address, describe } from '../../kinds/tree.ts'

@@ -1,7 +1,7 @@
 // The realms that sources declare, each merged from all of its sources.
 import { createHash } from 'node:crypto'
 import { identical } from '../../kinds/compare.ts'
-import type { Json } from '../../kinds/fields.ts'
+import type { Json } from '../../kinds/json.ts'
 import { address } from '../../kinds/tree.ts'
 import { version } from '../../lib/version.ts'
 import type { Document } from '../../realm-file/yaml/document.ts'

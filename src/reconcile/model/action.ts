@@ -1,5 +1,5 @@
 // What a plan consists of.
-import type { Json } from '../../kinds/fields.ts'
+import type { Json } from '../../kinds/json.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
 import type { Position } from '../../lib/position.ts'
 

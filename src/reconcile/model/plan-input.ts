@@ -1,6 +1,6 @@
 // What a plan is made of: what is stated, what is live, what is owned.
 import type { FlatFields } from '../../kinds/compare.ts'
-import type { Json } from '../../kinds/fields.ts'
+import type { Json } from '../../kinds/json.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
 import type { Position } from '../../lib/position.ts'
 import type { Attribution, Note } from './action.ts'

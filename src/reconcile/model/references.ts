@@ -1,7 +1,7 @@
 // References between objects, as they are declared. Pure.
 import { type FlatFields, identical, resolve } from '../../kinds/compare.ts'
-import type { Json } from '../../kinds/fields.ts'
-import type { Key, Kind, KindName, Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
+import type { Key, Kind, KindName } from '../../kinds/kind.ts'
 import { targetKey } from '../../kinds/relations.ts'
 
 /** What the value of a field of an object refers to. */

@@ -1,6 +1,6 @@
 // The stated fields of an object in little room, since a realm may state a hundred thousand: objects that state the same
 // fields share their names.
-import type { Json } from '../../kinds/fields.ts'
+import type { Json } from '../../kinds/json.ts'
 import type { SourcePosition } from './plan-input.ts'
 
 /** One stated value: as it is compared (a secret as its digest), and where it comes from. */

@@ -1,7 +1,7 @@
 // What sources own, against what they state now: only what differs is read.
 import { type FlatFields, keysOf, missing, resolve } from '../../kinds/compare.ts'
-import type { Json } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
+import type { Json } from '../../kinds/json.ts'
 import { address } from '../../kinds/tree.ts'
 import type { Context } from '../../service/context/context.ts'
 import type { InventoryRow } from '../../service/context/store-types.ts'

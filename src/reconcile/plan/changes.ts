@@ -11,8 +11,8 @@ import {
   same,
   valueAt,
 } from '../../kinds/compare.ts'
-import type { Json } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
+import type { Json } from '../../kinds/json.ts'
 import type { Key, Kind, KindName } from '../../kinds/kind.ts'
 import { address } from '../../kinds/tree.ts'
 import { declaresRoles } from '../../kinds/user.ts'

@@ -1,7 +1,7 @@
 // Finds the objects that make a saved plan stale: their live state then and now, and who changed them. Pure.
 import { identical, missing } from '../../kinds/compare.ts'
-import type { Json } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
+import type { Json } from '../../kinds/json.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
 import { address } from '../../kinds/tree.ts'
 import {

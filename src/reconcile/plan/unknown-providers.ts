@@ -1,8 +1,8 @@
 // Providers that documents name and Regent does not have, such as a custom authenticator: kept, and told. Pure.
 import { resolve } from '../../kinds/compare.ts'
-import type { Field, Json, ProviderFacts } from '../../kinds/fields.ts'
+import type { Field, ProviderFacts } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
 import { describe } from '../../kinds/tree.ts'
 import type { Note } from '../model/action.ts'
 import type { DeclaredObject } from '../model/plan-input.ts'

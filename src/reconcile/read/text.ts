@@ -1,5 +1,5 @@
 // A source as it travels: texts and, apart from them, the values of variables, which were looked up where it was read.
-import type { Json } from '../../kinds/fields.ts'
+import type { Json } from '../../kinds/json.ts'
 import type { Path } from '../../lib/position.ts'
 import { openEnvelopes } from '../../realm-file/resources/envelopes.ts'
 import type { SubstitutedDocument } from '../../realm-file/substitute.ts'

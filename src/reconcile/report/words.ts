@@ -1,7 +1,8 @@
 // Values, places and people in words. Pure.
 import { isSecret, resolve, sameElement } from '../../kinds/compare.ts'
-import { type Field, isList, type Json } from '../../kinds/fields.ts'
+import type { Field } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
+import { isList, type Json } from '../../kinds/json.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
 import type { Position } from '../../lib/position.ts'
 import { type Action, type FieldChange, isRelationChange } from '../model/action.ts'

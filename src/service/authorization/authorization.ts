@@ -1,7 +1,7 @@
 // Resources, scopes and policies of clients that decide permissions: whose they may be, and which permissions end with them.
 import { policyTargets } from '../../kinds/authorization-policy.ts'
-import { isEmpty } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
+import { isEmpty } from '../../kinds/json.ts'
 import type { KindName } from '../../kinds/kind.ts'
 import { selectReferrers } from '../../store/relations.ts'
 import type { Context, WriteContext } from '../context/context.ts'

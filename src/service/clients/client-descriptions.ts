@@ -1,6 +1,6 @@
 // Clients as other servers describe them: the metadata of OpenID Connect become a representation. Nothing is kept.
 import * as z from 'zod'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { failure } from '../context/errors.ts'
 
 const text = (description: string) => z.string().nullish().describe(description)

@@ -1,7 +1,6 @@
 // What client profiles and policies must fulfil, and what the reference server says of those that do not.
 import { conditions, executors, globalProfiles } from '../../kinds/client-policies.ts'
-import type { Json } from '../../kinds/fields.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
 import { failure } from '../context/errors.ts'
 
 const listOf = (value: Json | undefined) => (value ?? []) as Representation[]

@@ -1,5 +1,5 @@
 // Client scopes: what may be their name.
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { failure } from '../context/errors.ts'
 import { plain } from '../objects/objects.ts'
 import type { Writers } from '../objects/writers.ts'

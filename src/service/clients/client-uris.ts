@@ -1,5 +1,5 @@
 // The addresses of a client, and what the reference server says of those that cannot be.
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { isJavaUri } from '../../lib/keycloak/java-uri.ts'
 
 const OIDC = 'openid-connect'

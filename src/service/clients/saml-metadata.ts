@@ -1,5 +1,5 @@
 // What the SAML metadata of another server say of it.
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { children, type Element, readXml } from '../../lib/xml.ts'
 import { failure } from '../context/errors.ts'
 

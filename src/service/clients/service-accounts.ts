@@ -1,5 +1,5 @@
 // Service accounts: the users that clients are when they act in their own name. They come, go and are called with their client.
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { selectServiceAccounts } from '../../store/users/users.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import { type LiveObject, listObjects, type SaidObject } from '../objects/live.ts'

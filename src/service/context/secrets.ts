@@ -1,7 +1,7 @@
 // The secrets of representations: sealed where they are kept, digests where they are compared, in the clear for who may.
 import { assemble, type FlatFields, flatten, isSecret } from '../../kinds/compare.ts'
-import type { Json } from '../../kinds/fields.ts'
-import type { Kind, Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
+import type { Kind } from '../../kinds/kind.ts'
 import type { Vault } from './vault.ts'
 
 /** The flat fields of a live object with its secrets as keyed digests: what may be compared, shown and kept. */

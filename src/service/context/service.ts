@@ -1,6 +1,6 @@
 // The service as its callers see it: every caller gets a context on one realm inside one transaction.
 import type { Permission } from '../../kinds/admin-roles.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import type { Outbound } from '../../lib/http/outbound.ts'
 import type { Deadline } from '../../lib/timing/deadline.ts'
 import type { Store } from '../../store/database/database.ts'

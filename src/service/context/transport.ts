@@ -1,5 +1,5 @@
 // How requests come, and whether a realm lets them come so.
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { isPrivateAddress } from '../../lib/http/private-address.ts'
 
 /** How a request came: from which network address, and whether nobody could read it on its way. */

@@ -1,7 +1,7 @@
 // What sources state, and who else changes it by REST: told, or refused, as the source settles it. Pure, but for the question who may.
 import { type FlatFields, isWholeMap, keysOf, missing, resolve, same } from '../../kinds/compare.ts'
-import type { Json } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
+import type { Json } from '../../kinds/json.ts'
 import type { Kind, KindName } from '../../kinds/kind.ts'
 import { describe } from '../../kinds/tree.ts'
 import type { JournalEntry } from '../../store/journal/journal.ts'

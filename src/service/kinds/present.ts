@@ -1,7 +1,8 @@
 // An object as it shows on the wire: references by id where their field says so, secrets in the clear, children inside.
 import { flatten, resolve } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
-import type { Kind, KindName, Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
+import type { Kind, KindName } from '../../kinds/kind.ts'
 import { childrenInside } from '../../kinds/nested.ts'
 import type { Context } from '../context/context.ts'
 import { revealed } from '../context/secrets.ts'

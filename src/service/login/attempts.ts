@@ -1,7 +1,7 @@
 // Protection against guessing. An attempt is counted as a failure before it is evaluated, and taken back when it was none:
 // so of any number of attempts at once, on any number of servers, no more are evaluated than may fail.
 import { createHash } from 'node:crypto'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { limited } from '../../lib/http/limited.ts'
 import { type Counted, countAttempt, takeBack } from '../../store/login/login-attempts.ts'
 import type { Subject } from '../../store/login/login-failures.ts'

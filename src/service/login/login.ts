@@ -1,5 +1,5 @@
 // Who logs in: users by name, address or id, and whether a password is theirs.
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { untilBeat } from '../../lib/timing/no-sooner.ts'
 import { insertPeopleEntries } from '../../store/journal/journal.ts'
 import { replaceHash } from '../../store/users/credentials.ts'

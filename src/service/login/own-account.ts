@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { type FlatFields, foldTexts } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { touchObjects } from '../../store/objects.ts'
 import { insertCredentials, selectCredentials } from '../../store/users/credentials.ts'
 import type { WriteContext } from '../context/context.ts'

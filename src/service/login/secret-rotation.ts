@@ -1,7 +1,6 @@
 // Secrets of clients that end after a time, and count for a while after they were renewed: where a client policy says so.
 // Keycloak: the executor secret-rotation, and the attributes in which it keeps what it knows.
-import type { Json } from '../../kinds/fields.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
 import { secondsOf } from '../../lib/seconds.ts'
 import { freshSecret } from '../clients/clients.ts'
 import type { WriteContext } from '../context/context.ts'

@@ -1,6 +1,6 @@
 // Sessions: how long they go on, and how they begin, go on and end.
 import { randomUUID } from 'node:crypto'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { secondsOf } from '../../lib/seconds.ts'
 import { deleteParts, deleteSessions, type EndedPart } from '../../store/login/session-ends.ts'
 import type { SessionFilter, SessionLimits } from '../../store/login/session-filter.ts'

@@ -1,6 +1,6 @@
 // Action tokens: what a link in a mail may be used for, once. They are signed when the mail leaves, and read in oidc/.
 import { randomUUID } from 'node:crypto'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { secondsOf } from '../../lib/seconds.ts'
 import type { Context } from '../context/context.ts'
 import { timesUsed, wasUsed } from '../context/single-use.ts'

@@ -1,5 +1,5 @@
 // Keycloak: the event listener "email". It tells people by mail what happened to their account.
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import type { NewUserEvent } from '../../store/journal/user-events.ts'
 import type { Context } from '../context/context.ts'
 import type { RealmRow } from '../context/store-types.ts'

@@ -1,6 +1,6 @@
 // The mail servers of realms: what their settings mean, and sending by them.
 import { isIP } from 'node:net'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { jsonIn, sendRequest } from '../../lib/http/http-request.ts'
 import { type Outbound, OutboundRefused } from '../../lib/http/outbound.ts'
 import type { Vault } from '../context/vault.ts'

@@ -1,5 +1,5 @@
 // The outbox: mails, notices and webhooks are kept by the transaction that causes them, and leave after its commit, at least once.
-import type { Json } from '../../kinds/fields.ts'
+import type { Json } from '../../kinds/json.ts'
 import {
   type Claimed,
   claimMessage,

@@ -1,6 +1,6 @@
 // What an update changes in an object: new values, values before, and elements of relations. Pure.
 import { assemble, differences, type FlatFields, flatten, foldTexts, missing } from '../../kinds/compare.ts'
-import type { Json } from '../../kinds/fields.ts'
+import type { Json } from '../../kinds/json.ts'
 import type { Key, Kind } from '../../kinds/kind.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import { mapSecrets, sealed } from '../context/secrets.ts'

@@ -1,7 +1,8 @@
 // Writers that look at the whole of what is made or changed before they write.
 import { assemble, creation, flatten } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
-import type { KindName, Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
+import type { KindName } from '../../kinds/kind.ts'
 import type { Context } from '../context/context.ts'
 import { changed, plain } from './objects.ts'
 import type { Writers } from './writers.ts'

@@ -1,7 +1,7 @@
 // What a write gives of administrative power, in which ways: the facts of its fields say. See privilege.ts.
 import { type FlatFields, flatten, isAdmission, isProof, isSecret, resolve } from '../../kinds/compare.ts'
-import type { Json } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
+import type { Json } from '../../kinds/json.ts'
 import type { Key, Kind, KindName } from '../../kinds/kind.ts'
 import type { RelationElement } from '../../store/relations.ts'
 import type { Context } from '../context/context.ts'

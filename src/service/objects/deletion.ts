@@ -1,7 +1,7 @@
 // Deletion, and what it takes along: child objects go, relations and references lose an element. All of it is journaled.
 import { type FlatFields, resolve } from '../../kinds/compare.ts'
-import type { Json } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
+import type { Json } from '../../kinds/json.ts'
 import { type Key, type KindName, referenceFields, relationFields } from '../../kinds/kind.ts'
 import { targetKey } from '../../kinds/relations.ts'
 import { deleteObjects, touchObjects } from '../../store/objects.ts'

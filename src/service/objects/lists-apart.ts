@@ -1,6 +1,6 @@
 // Lists that stand in users and are kept in tables of their own.
-import type { Json } from '../../kinds/fields.ts'
-import type { Key, KindName, Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
+import type { Key, KindName } from '../../kinds/kind.ts'
 import type { Context } from '../context/context.ts'
 import { idsOf } from './references.ts'
 

@@ -1,7 +1,8 @@
 // Live objects: what is kept, as the service and everything above it sees it.
 import { resolve } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
-import type { Key, Kind, KindName, Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
+import type { Key, Kind, KindName } from '../../kinds/kind.ts'
 import { relationValue } from '../../kinds/relations.ts'
 import type { ObjectFilter } from '../../store/object-filter.ts'
 import { type StoredObject, selectEveryRealm, selectKeys, selectObjects } from '../../store/objects.ts'

@@ -1,8 +1,8 @@
 // What the body of a PUT means for an object that exists. Relations and children in it do not matter.
 import { type FlatFields, flatten, isMasked, misdirectedSecrets, resolve } from '../../kinds/compare.ts'
-import type { Json } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
-import type { Kind, KindName, Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
+import type { Kind, KindName } from '../../kinds/kind.ts'
 import type { Context } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
 import { type LiveObject, listObjects } from './live.ts'

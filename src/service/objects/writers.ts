@@ -1,6 +1,7 @@
 // What the writers of a kind take and do.
 import type { FlatFields } from '../../kinds/compare.ts'
-import type { Key, KindName, Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
+import type { Key, KindName } from '../../kinds/kind.ts'
 import type { ObjectFilter } from '../../store/object-filter.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import type { LiveObject, SaidObject } from './live.ts'

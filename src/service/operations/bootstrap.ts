@@ -1,6 +1,6 @@
 // The first start: the master realm, and somebody who can administer it.
 import { MASTER } from '../../kinds/built-in/index.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { hasPeople } from '../../store/users/users.ts'
 import { clients } from '../clients/clients.ts'
 import type { Context, WriteContext } from '../context/context.ts'

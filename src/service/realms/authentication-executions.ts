@@ -1,6 +1,6 @@
 // The executions of authentication flows: an ordered list in a table of its own, edited in place with stable ids.
 import { randomUUID } from 'node:crypto'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import {
   deleteExecutions,
   type ExecutionRow,

@@ -1,6 +1,6 @@
 // Authentication flows with their executions, and the settings of these.
 import { kinds } from '../../kinds/index.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { selectFlowsNaming } from '../../store/authentication-flows.ts'
 import { touchObjects } from '../../store/objects.ts'
 import type { WriteContext } from '../context/context.ts'

@@ -2,7 +2,7 @@
 import { componentName } from '../../kinds/component.ts'
 import { PROFILE_SETTING } from '../../kinds/component-settings.ts'
 import { type ComponentType, componentType, type PropertyCheck } from '../../kinds/component-types.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { profileTextProblem } from '../users/profile-checks.ts'
 import { readCertificate, readPrivateKey } from './key-reading.ts'
 

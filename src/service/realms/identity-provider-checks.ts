@@ -1,8 +1,7 @@
 // What the settings of an identity provider must fulfil, and what the reference server says of those that do not.
 import { isIP } from 'node:net'
-import type { Json } from '../../kinds/fields.ts'
 import { type IdentityProviderType, identityProviderTypes } from '../../kinds/identity-provider-types.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
 import { isPrivateAddress } from '../../lib/http/private-address.ts'
 
 /** What is wrong with a whole identity provider; undefined when nothing is, or when nothing is known of its type. */

@@ -1,5 +1,5 @@
 // Identity providers: what their settings must fulfil.
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import type { Context } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
 import { checkedWriters } from '../objects/checked.ts'

@@ -9,9 +9,9 @@ import {
   MASTER,
 } from '../../kinds/built-in/index.ts'
 import { flatten } from '../../kinds/compare.ts'
-import type { Json } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
-import { type KindName, type Representation, relationFields } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
+import { type KindName, relationFields } from '../../kinds/kind.ts'
 import { masked } from '../../kinds/masked.ts'
 import { relationKeys } from '../../kinds/relations.ts'
 import { address } from '../../kinds/tree.ts'

@@ -1,7 +1,6 @@
 // What the name and the settings of a realm must fulfil besides their types, whoever states them.
 import { defaultRoleOf } from '../../kinds/built-in/index.ts'
-import type { Json } from '../../kinds/fields.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
 import { isHeaderValue } from '../../lib/http/header-value.ts'
 import { isMailAddress } from '../../lib/mail-address.ts'
 import { checkPolicies, checkProfiles } from '../clients/client-policy-checks.ts'

@@ -1,8 +1,7 @@
 // Settings of a realm that show as attributes too: whichever is stated alone takes the other along.
 import type { FlatFields } from '../../kinds/compare.ts'
-import type { Json } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
 import { settingsKeptAsAttributes } from '../../kinds/realm.ts'
 
 /**

@@ -2,7 +2,7 @@
 import { adminClientOf, MASTER } from '../../kinds/built-in/index.ts'
 import { type FlatFields, resolve } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { insertFormerRealm } from '../../store/sources/guarded.ts'
 import { reserveAllAddresses } from '../../store/users/users.ts'
 import { addAdminPermissions, removeAdminPermissions } from '../clients/admin-permissions.ts'

@@ -1,5 +1,5 @@
 // Roles: the one that comes with authorization services may be stated beside them.
-import type { Json } from '../../kinds/fields.ts'
+import type { Json } from '../../kinds/json.ts'
 import type { Key } from '../../kinds/kind.ts'
 import { selectEffectiveRoles } from '../../store/users/effective-roles.ts'
 import { UMA_PROTECTION } from '../clients/resource-servers.ts'

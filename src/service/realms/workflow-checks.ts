@@ -1,6 +1,5 @@
 // What a workflow must fulfil, and what the reference server says of one that does not.
-import type { Json } from '../../kinds/fields.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
 import { stepTypes, workflowConditions, workflowEvents } from '../../kinds/workflow-steps.ts'
 import { namesIn } from './workflow-expressions.ts'
 

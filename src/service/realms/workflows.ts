@@ -1,5 +1,5 @@
 // Workflows: what they must fulfil. They are kept, and not carried out.
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import type { Context } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
 import { checkedWriters } from '../objects/checked.ts'

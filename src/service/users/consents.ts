@@ -1,5 +1,5 @@
 // What people let clients learn.
-import type { Json } from '../../kinds/fields.ts'
+import type { Json } from '../../kinds/json.ts'
 import { deleteConsents, insertConsents, selectConsents } from '../../store/users/consents.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import { idsByName, listsOf, type StatedLists, writeLists } from '../objects/lists-apart.ts'

@@ -1,7 +1,6 @@
 // Credentials: what a person proves who they are with, in the one form in which they are kept.
 import { randomUUID } from 'node:crypto'
-import type { Json } from '../../kinds/fields.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
 import {
   deleteCredentials,
   forgetPasswords,

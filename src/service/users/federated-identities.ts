@@ -1,5 +1,5 @@
 // Accounts of people at identity providers.
-import type { Json } from '../../kinds/fields.ts'
+import type { Json } from '../../kinds/json.ts'
 import {
   deleteFederatedIdentities,
   insertFederatedIdentities,

@@ -1,5 +1,5 @@
 // Accounts that are locked after failures, for a time or for good.
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { insertPeopleEntries } from '../../store/journal/journal.ts'
 import type { LockoutRules } from '../../store/login/login-attempts.ts'
 import { clearFailures } from '../../store/login/login-failures.ts'

@@ -1,6 +1,6 @@
 // One-time codes: whether a code belongs to a credential, used once only. RFC 4226, RFC 6238.
 import { HOTP, Secret, TOTP } from 'otpauth'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { updateCredentialData } from '../../store/users/credentials.ts'
 import type { Context, RuntimeContext } from '../context/context.ts'
 import { timesUsed } from '../context/single-use.ts'

@@ -1,7 +1,6 @@
 // What an organization must fulfil, and what the reference server says of one that does not.
 import { domainToASCII } from 'node:url'
-import type { Json } from '../../kinds/fields.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
 import { reservedIn } from '../objects/reserved.ts'
 
 /** What is wrong with a whole organization; undefined when nothing is. */

@@ -1,7 +1,7 @@
 // Organizations: names and domains that are theirs alone, and what goes with them.
-import type { Json } from '../../kinds/fields.ts'
+
 import { kinds } from '../../kinds/index.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
 import {
   type Domain,
   deleteOtherDomains,

@@ -1,6 +1,6 @@
 // A new password is held to the policy of its realm.
 
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { type PolicyName, passwordPolicies } from '../../kinds/password-policies.ts'
 import { matches } from '../../lib/matches.ts'
 import type { Blacklists } from '../context/context.ts'

@@ -5,7 +5,7 @@ import { pbkdf2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { promisify } from 'node:util'
 import { hashRaw } from '@node-rs/argon2'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { limited } from '../../lib/http/limited.ts'
 import { type Deadline, demandTime } from '../../lib/timing/deadline.ts'
 

@@ -1,6 +1,5 @@
 // What a user profile must fulfil, and what the reference server says of one that does not.
-import type { Json } from '../../kinds/fields.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
 import { type ProfileAttribute, profileSchema, type UserProfile, wholeProfile } from '../../kinds/user-profile.ts'
 import { javaPattern } from '../../lib/keycloak/java-pattern.ts'
 

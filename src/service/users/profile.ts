@@ -2,7 +2,7 @@
 import { componentPath } from '../../kinds/component.ts'
 import { PROFILE_SETTING } from '../../kinds/component-settings.ts'
 import { USER_PROFILE } from '../../kinds/component-types.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import {
   type ProfileAttribute,
   profileSchema,

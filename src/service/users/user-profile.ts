@@ -1,6 +1,5 @@
 // What the profile of a realm says of its people: what administrators see and change, and what each value must look like.
-import type { Json } from '../../kinds/fields.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
 import type { ProfileAttribute, UserProfile } from '../../kinds/user-profile.ts'
 import { failure, type ServiceError } from '../context/errors.ts'
 import { REASON } from './lockout.ts'

@@ -1,6 +1,5 @@
 // What the validators of user profiles say of a value.
-import type { Json } from '../../kinds/fields.ts'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Json, Representation } from '../../kinds/json.ts'
 import { isDay, isShortDate } from '../../lib/dates.ts'
 import { javaPattern } from '../../lib/keycloak/java-pattern.ts'
 import { isJavaUri } from '../../lib/keycloak/java-uri.ts'

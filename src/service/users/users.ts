@@ -1,9 +1,9 @@
 // People and the accounts of clients: what each new one gets, credentials, consents, accounts at identity providers.
 import { defaultRoleOf } from '../../kinds/built-in/index.ts'
 import { foldTexts } from '../../kinds/compare.ts'
-import { isEmpty, type Json } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
-import type { Key, Representation } from '../../kinds/kind.ts'
+import { isEmpty, type Json, type Representation } from '../../kinds/json.ts'
+import type { Key } from '../../kinds/kind.ts'
 import { declaresRoles } from '../../kinds/user.ts'
 import { deleteFailures, unlock } from '../../store/login/login-failures.ts'
 import { insertDefaultRole } from '../../store/users/role-mappings.ts'

@@ -1,6 +1,6 @@
 // The journal of configuration: who changed what, with the values before. The after is the next entry, or what is live.
 import { type RawBuilder, sql } from 'kysely'
-import type { Json } from '../../kinds/fields.ts'
+import type { Json } from '../../kinds/json.ts'
 import type { Key } from '../../kinds/kind.ts'
 import { chunks } from '../../lib/chunks.ts'
 import { absentRow, bigint, json, type RowOf, row, rows, text, textOf, timestamp } from '../database/row.ts'

@@ -1,6 +1,6 @@
 // Log-ins that people are about to do, by browser and tab. `code` is what the next form must bring.
 import { sql } from 'kysely'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { json, type RowOf, row, rows, text, timestamp } from '../database/row.ts'
 import type { Transaction } from '../database/transaction.ts'
 import { deleteOver } from '../delete-over.ts'

@@ -1,6 +1,6 @@
 // Attempts to log in, counted as failures in one statement: no two of them see the same count, however many servers there are.
 import { type RawBuilder, sql } from 'kysely'
-import type { Json } from '../../kinds/fields.ts'
+import type { Json } from '../../kinds/json.ts'
 import { json, optional, type RowOf, row, rows } from '../database/row.ts'
 import type { Transaction } from '../database/transaction.ts'
 import { columns, loginFailuresRow, type Subject } from './login-failures.ts'

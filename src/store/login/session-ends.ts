@@ -1,6 +1,6 @@
 // The end of sessions: by log-out, and because their time is over.
 import { sql } from 'kysely'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { boolean, countRow, json, optional, type RowOf, row, rows, text } from '../database/row.ts'
 import type { Transaction } from '../database/transaction.ts'
 import { deleteOver } from '../delete-over.ts'

@@ -1,6 +1,6 @@
 // Sessions: who is logged in since when, and with which clients. Offline sessions are the same, with a life of their own.
 import { sql } from 'kysely'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { boolean, json, optional, type RowOf, row, rows, text, timestamp } from '../database/row.ts'
 import type { Transaction } from '../database/transaction.ts'
 import { sessionColumns } from './session-filter.ts'

@@ -1,6 +1,6 @@
 // What may be used once only: authorization codes, ids of assertions, tokens that were revoked or that are an errand's.
 import { sql } from 'kysely'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { integer, json, row, rows } from '../database/row.ts'
 import type { Transaction } from '../database/transaction.ts'
 import { deleteOver } from '../delete-over.ts'

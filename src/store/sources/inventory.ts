@@ -1,6 +1,6 @@
 // What each source owns: a row per object with the last applied value of each stated field.
 import { type RawBuilder, sql } from 'kysely'
-import type { Json } from '../../kinds/fields.ts'
+import type { Json } from '../../kinds/json.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
 import { chunks } from '../../lib/chunks.ts'
 import {

@@ -1,6 +1,6 @@
 // What people let clients learn.
 import { sql } from 'kysely'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { chunks } from '../../lib/chunks.ts'
 import { json, type RowOf, row, rows, text } from '../database/row.ts'
 import type { Transaction } from '../database/transaction.ts'

@@ -1,6 +1,6 @@
 // What people log in with: hashes of passwords, secrets of one-time codes and so on.
 import { sql } from 'kysely'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { chunks } from '../../lib/chunks.ts'
 import { integer, json, type RowOf, row, rows, text, timestamp } from '../database/row.ts'
 import type { Transaction } from '../database/transaction.ts'

@@ -1,6 +1,6 @@
 // What a token stands on: the client that got it, the credential of its user; and who stands above every realm.
 import { sql } from 'kysely'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { boolean, integer, json, optional, type RowOf, row, rows, text } from '../database/row.ts'
 import type { Transaction } from '../database/transaction.ts'
 import { type Holder, heldByAsker, holderRow, rolesHeld } from './role-mappings.ts'

@@ -1,6 +1,6 @@
 // Looking for users, by any of what is known of them.
 import { type RawBuilder, sql } from 'kysely'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { boolean, countRow, json, optional, type RowOf, row, rows, text } from '../database/row.ts'
 import type { Transaction } from '../database/transaction.ts'
 import type { Visibility } from '../object-filter.ts'

@@ -1,6 +1,6 @@
 // People and service accounts, as far as log-in needs them.
 import { sql } from 'kysely'
-import type { Representation } from '../../kinds/kind.ts'
+import type { Representation } from '../../kinds/json.ts'
 import { boolean, json, optional, type RowOf, row, rows, text, textOf } from '../database/row.ts'
 import type { Transaction } from '../database/transaction.ts'
 

@@ -1,5 +1,5 @@
 // What a required action does.
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
 import type { UserEvent } from '../../../service/context/context.ts'
 import type { Asked, Form, Login } from '../login.ts'
 import type { Problem } from '../session/state.ts'

@@ -1,4 +1,4 @@
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
 import { resetPassword } from '../../../service/admin-api/users/credentials.ts'
 import { ServiceError } from '../../../service/context/errors.ts'
 import { endSessions } from '../../../service/login/sessions.ts'

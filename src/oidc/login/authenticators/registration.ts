@@ -1,5 +1,5 @@
 // Somebody new signs up. The form is one step; what it asks for are steps of its own flow.
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
 import { secondsOf } from '../../../lib/seconds.ts'
 import { writers } from '../../../service/kinds/index.ts'
 import { listObjects } from '../../../service/objects/live.ts'

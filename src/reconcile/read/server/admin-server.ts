@@ -1,6 +1,5 @@
 // A server with the admin API of Keycloak, asked as one of its administrators for what it has.
-import type { Json } from '../../../kinds/fields.ts'
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Json, Representation } from '../../../kinds/json.ts'
 import { type HttpAnswer, jsonIn, keepConnections, redirectOf, sendRequest } from '../../../lib/http/http-request.ts'
 import { limited } from '../../../lib/http/limited.ts'
 import { ANYWHERE } from '../../../lib/http/outbound.ts'

@@ -1,8 +1,8 @@
 // The people of a realm as a server with the admin API of Keycloak has them. What people have of roles and groups is read the
 // other way round, from the lists of roles and groups, which are fewer.
-import type { Json } from '../../../kinds/fields.ts'
+
 import { step } from '../../../kinds/group.ts'
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Json, Representation } from '../../../kinds/json.ts'
 import type { AdminServer } from './admin-server.ts'
 
 /**

@@ -1,5 +1,5 @@
 // A realm as a server with the admin API of Keycloak has it, in the form of an export: a partial export, and what that leaves out.
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
 import type { AdminServer } from './admin-server.ts'
 import { listOf, readPeople } from './people.ts'
 

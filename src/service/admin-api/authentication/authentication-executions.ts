@@ -1,7 +1,7 @@
 // What REST shows of the executions of authentication flows.
 import { requirements } from '../../../kinds/authentication-flow.ts'
 import { allStepProviders, flowTypes, type StepProvider } from '../../../kinds/authentication-providers.ts'
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
 import type { StoredExecution } from '../../../store/authentication-flows.ts'
 import type { Context } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'

@@ -1,6 +1,7 @@
 // What REST does with authentication flows. Everything looks at several of them, so that all of a realm are read at once.
 import { kinds } from '../../../kinds/index.ts'
-import { type Representation, referenceFields } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
+import { referenceFields } from '../../../kinds/kind.ts'
 import { describe } from '../../../kinds/tree.ts'
 import { selectReferrers } from '../../../store/relations.ts'
 import type { Context, WriteContext } from '../../context/context.ts'

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { requirements } from '../../../kinds/authentication-flow.ts'
 import { flowTypes, type StepProvider } from '../../../kinds/authentication-providers.ts'
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
 import type { WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import { describeEvent } from '../../journal/admin-events.ts'

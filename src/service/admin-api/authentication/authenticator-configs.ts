@@ -1,7 +1,7 @@
 // What REST does with the settings of steps. Values that the step's provider does not describe may be secrets.
 import { isSecret } from '../../../kinds/compare.ts'
 import { kinds } from '../../../kinds/index.ts'
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
 import { MASK } from '../../../kinds/mask.ts'
 import type { StoredExecution } from '../../../store/authentication-flows.ts'
 import type { Context, WriteContext } from '../../context/context.ts'

@@ -1,6 +1,6 @@
 // What REST does with required actions: they are named by alias, and stand in the order of their priorities.
 import { requiredActionProviders } from '../../../kinds/authentication-providers.ts'
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
 import type { Property } from '../../../kinds/property.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'

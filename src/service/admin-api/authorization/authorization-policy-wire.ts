@@ -1,9 +1,9 @@
 // Policies on the wire: what they name as ids, in fields of their type or in settings that are JSON texts.
 import { type PolicyTarget, policyElements, targetsOf } from '../../../kinds/authorization-policy.ts'
 import { settingsOfType } from '../../../kinds/authorization-policy-types.ts'
-import type { Json } from '../../../kinds/fields.ts'
 import { kinds } from '../../../kinds/index.ts'
-import type { Key, KindName, Representation } from '../../../kinds/kind.ts'
+import type { Json, Representation } from '../../../kinds/json.ts'
+import type { Key, KindName } from '../../../kinds/kind.ts'
 import { relationKeys, relationValue, targetKey } from '../../../kinds/relations.ts'
 import type { Context } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'

@@ -1,7 +1,7 @@
 // What REST does with the resources of clients that decide permissions.
 import { missing } from '../../../kinds/compare.ts'
-import type { Json } from '../../../kinds/fields.ts'
-import type { Key, Representation } from '../../../kinds/kind.ts'
+import type { Json, Representation } from '../../../kinds/json.ts'
+import type { Key } from '../../../kinds/kind.ts'
 import { namingAny } from '../../authorization/authorization.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'

@@ -1,5 +1,5 @@
 // What REST does with the scopes of clients that decide permissions.
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
 import { namingAny } from '../../authorization/authorization.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'

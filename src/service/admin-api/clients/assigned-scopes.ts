@@ -1,5 +1,5 @@
 // The client scopes that a client has, or that a realm gives to new clients: by default, or when a token asks for them.
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import { writers } from '../../kinds/index.ts'

@@ -1,7 +1,7 @@
 // What REST does with the keys and certificates that stand in attributes of a client, under a prefix that the address names.
-import type { Json } from '../../../kinds/fields.ts'
+
 import { kinds } from '../../../kinds/index.ts'
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Json, Representation } from '../../../kinds/json.ts'
 import { MASK } from '../../../kinds/mask.ts'
 import { type KeyFile, readKeyFile } from '../../../lib/key-file.ts'
 import type { Context, WriteContext } from '../../context/context.ts'

@@ -1,8 +1,7 @@
 // What REST does with client profiles and client policies: each is one document.
 import { isDeepStrictEqual } from 'node:util'
 import { globalProfiles, wholePolicy } from '../../../kinds/client-policies.ts'
-import type { Json } from '../../../kinds/fields.ts'
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Json, Representation } from '../../../kinds/json.ts'
 import { demandConditions, demandExecutors } from '../../clients/client-policy-checks.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'

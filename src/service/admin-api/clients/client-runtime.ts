@@ -1,5 +1,5 @@
 // What a client has while it runs: its account, and the nodes that registered.
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
 import { secondsOf } from '../../../lib/seconds.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'

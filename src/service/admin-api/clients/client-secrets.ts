@@ -1,5 +1,5 @@
 // What REST does with the secrets of clients.
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
 import { MASK } from '../../../kinds/mask.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'

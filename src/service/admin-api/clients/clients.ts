@@ -4,7 +4,7 @@ import { adminClientOf, isBuiltIn, MASTER } from '../../../kinds/built-in/index.
 import { originsOf, withProtocolDefaults } from '../../../kinds/client.ts'
 import { flatten } from '../../../kinds/compare.ts'
 import { kinds } from '../../../kinds/index.ts'
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
 import { masked } from '../../../kinds/masked.ts'
 import type { ObjectFilter } from '../../../store/object-filter.ts'
 import { freshSecret } from '../../clients/clients.ts'

@@ -1,5 +1,5 @@
 // Protocol mappers as they stand in the bodies of clients and client scopes.
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
 import { nestedMapperConfig } from '../../../kinds/mapper-types.ts'
 import type { WriteContext } from '../../context/context.ts'
 import { writers } from '../../kinds/index.ts'

@@ -1,6 +1,7 @@
 // What REST does with the protocol mappers of clients and client scopes.
 import { randomUUID } from 'node:crypto'
-import type { KindName, Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
+import type { KindName } from '../../../kinds/kind.ts'
 import { effectiveMapperConfig, mapperTypes } from '../../../kinds/mapper-types.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'

@@ -1,7 +1,7 @@
 // The client scopes of a client, as far as its own body says them over REST.
 import { SERVICE_ACCOUNT_SCOPE } from '../../../kinds/client-scope.ts'
 import { kinds } from '../../../kinds/index.ts'
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
 import type { Context } from '../../context/context.ts'
 import { type LiveObject, listObjects } from '../../objects/live.ts'
 import type { Update } from '../../objects/writers.ts'

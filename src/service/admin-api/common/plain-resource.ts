@@ -1,6 +1,7 @@
 // What REST does with the objects of a kind that nothing is special about.
 import { kinds } from '../../../kinds/index.ts'
-import type { KindName, Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
+import type { KindName } from '../../../kinds/kind.ts'
 import { childrenInside } from '../../../kinds/nested.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { writers } from '../../kinds/index.ts'

@@ -1,5 +1,7 @@
 // What REST does with the objects of a kind: the verbs, and how addresses lead to objects.
-import type { KindName, Representation } from '../../../kinds/kind.ts'
+
+import type { Representation } from '../../../kinds/json.ts'
+import type { KindName } from '../../../kinds/kind.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { type ErrorCode, failure } from '../../context/errors.ts'
 import { writers } from '../../kinds/index.ts'

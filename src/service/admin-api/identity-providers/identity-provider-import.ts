@@ -1,6 +1,6 @@
 // Settings of an identity provider as the other server describes itself: by OpenID Connect Discovery or SAML metadata.
 import { type IdentityProviderType, identityProviderTypes } from '../../../kinds/identity-provider-types.ts'
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
 import { fetchText } from '../../../lib/http/fetch-text.ts'
 import type { Outbound } from '../../../lib/http/outbound.ts'
 import { settingsInMetadata } from '../../clients/saml-metadata.ts'

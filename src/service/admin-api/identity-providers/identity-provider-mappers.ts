@@ -1,5 +1,5 @@
 // What REST does with the mappers of identity providers.
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import { writers } from '../../kinds/index.ts'

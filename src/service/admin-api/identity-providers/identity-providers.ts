@@ -7,7 +7,7 @@ import {
   identityProviderTypes,
 } from '../../../kinds/identity-provider-types.ts'
 import { kinds } from '../../../kinds/index.ts'
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
 import { MASK } from '../../../kinds/mask.ts'
 import { masked } from '../../../kinds/masked.ts'
 import { searchProviders } from '../../../store/identity-providers.ts'

@@ -1,5 +1,7 @@
 // What REST does with the members of organizations, who are people of the realm.
-import type { Key, Representation } from '../../../kinds/kind.ts'
+
+import type { Representation } from '../../../kinds/json.ts'
+import type { Key } from '../../../kinds/kind.ts'
 import { countMembers, type MemberSearch, searchMembers } from '../../../store/organizations.ts'
 import { selectCredentials } from '../../../store/users/credentials.ts'
 import type { Context, WriteContext } from '../../context/context.ts'

@@ -1,5 +1,5 @@
 // What REST does with the identity providers of organizations, which are providers of the realm.
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
 import { selectProvidersOf } from '../../../store/organizations.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'

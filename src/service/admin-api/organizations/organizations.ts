@@ -1,6 +1,6 @@
 // What REST does with organizations, as long as the realm has them.
 import { kinds } from '../../../kinds/index.ts'
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
 import { countOrganizations, type OrganizationSearch, searchOrganizations } from '../../../store/organizations.ts'
 import type { Context } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'

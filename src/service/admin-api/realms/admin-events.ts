@@ -1,6 +1,6 @@
 // What REST does with admin events: find them, forget them.
 import { EVENT_OPERATIONS, EVENT_TYPES } from '../../../kinds/admin-events.ts'
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
 import {
   deleteAdminEvents,
   type EventFilter,

@@ -8,10 +8,9 @@ import {
   LDAP_MAPPER,
   secretSettings,
 } from '../../../kinds/component-types.ts'
-import type { Json } from '../../../kinds/fields.ts'
 import { kinds } from '../../../kinds/index.ts'
+import type { Json, Representation } from '../../../kinds/json.ts'
 import { generatedSettings } from '../../../kinds/key-providers.ts'
-import type { Representation } from '../../../kinds/kind.ts'
 import { MASK } from '../../../kinds/mask.ts'
 import { selectAbove, setParents } from '../../../store/trees.ts'
 import type { Context, WriteContext } from '../../context/context.ts'

@@ -1,6 +1,6 @@
 // What REST does with the settings of a realm that are about events.
 import type { FlatFields } from '../../../kinds/compare.ts'
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
 import { USUAL_EVENT_TYPES } from '../../../kinds/user-events.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'

@@ -2,7 +2,7 @@
 
 import { componentName } from '../../../kinds/component.ts'
 import { type ComponentType, USER_STORAGE } from '../../../kinds/component-types.ts'
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
 import type { Property } from '../../../kinds/property.ts'
 
 type Settings = Readonly<Record<string, readonly string[]>>

@@ -1,8 +1,7 @@
 // What writing the settings of a realm means besides what is stated.
 import type { FlatFields } from '../../../kinds/compare.ts'
-import type { Json } from '../../../kinds/fields.ts'
 import { kinds } from '../../../kinds/index.ts'
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Json, Representation } from '../../../kinds/json.ts'
 import { settingsKeptAsAttributes } from '../../../kinds/realm.ts'
 import { read, written } from '../../realms/realm-mirrors.ts'
 

@@ -1,5 +1,5 @@
 // What REST does with events of people and clients: find them, forget them.
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
 import { USER_EVENT_TYPES } from '../../../kinds/user-events.ts'
 import { deleteUserEvents, type StoredUserEvent, selectUserEvents } from '../../../store/journal/user-events.ts'
 import type { Context, WriteContext } from '../../context/context.ts'

@@ -1,7 +1,7 @@
 // What the administration console asks first: who is logged in, and what they may administer.
 import { type AdminRole, adminRoles } from '../../../kinds/admin-roles.ts'
 import { MASTER } from '../../../kinds/built-in/index.ts'
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
 import type { Context } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import { ADMIN, type Power } from '../../context/power.ts'

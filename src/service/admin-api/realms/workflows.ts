@@ -1,6 +1,6 @@
 // What REST does with workflows.
 import { createHash } from 'node:crypto'
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
 import type { Context } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import type { Vault } from '../../context/vault.ts'

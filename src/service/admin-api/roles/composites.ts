@@ -1,6 +1,7 @@
 // What roles contain, and who has them.
 import { kinds } from '../../../kinds/index.ts'
-import type { Key, Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
+import type { Key } from '../../../kinds/kind.ts'
 import { relationKeys } from '../../../kinds/relations.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'

@@ -1,6 +1,7 @@
 // Sets of roles that something has: list them, those that it can still be given and those that it has in effect, add, take.
 import { kinds } from '../../../kinds/index.ts'
-import { type Key, type Representation, relationFields } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
+import { type Key, relationFields } from '../../../kinds/kind.ts'
 import { relationKeys } from '../../../kinds/relations.ts'
 import type { ObjectFilter } from '../../../store/object-filter.ts'
 import { type RoleHolders, selectEffectiveRoles } from '../../../store/users/effective-roles.ts'

@@ -1,7 +1,8 @@
 // What REST does with roles: by name in their realm or client, or by id.
 import { MASTER } from '../../../kinds/built-in/index.ts'
 import { kinds } from '../../../kinds/index.ts'
-import type { Key, Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
+import type { Key } from '../../../kinds/kind.ts'
 import { masked } from '../../../kinds/masked.ts'
 import type { ObjectFilter } from '../../../store/object-filter.ts'
 import { type FoundRole, searchRoles } from '../../../store/roles.ts'

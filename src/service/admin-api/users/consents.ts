@@ -1,5 +1,5 @@
 // What a user lets clients learn.
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import { writers } from '../../kinds/index.ts'

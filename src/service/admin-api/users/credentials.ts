@@ -1,5 +1,5 @@
 // The credentials of a user: what is known of them, their order, and a new password.
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
 import { touchObjects } from '../../../store/objects.ts'
 import {
   deleteCredentialsById,

@@ -1,5 +1,5 @@
 // The groups that everybody new belongs to.
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { writers } from '../../kinds/index.ts'
 import { demand } from '../../permissions/administrators.ts'

@@ -1,5 +1,5 @@
 // Accounts of users at identity providers.
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import { describeEvent } from '../../journal/admin-events.ts'

@@ -1,6 +1,6 @@
 // How groups show: by name, with the path in which a slash is a slash, each alone or inside of what it belongs to.
 import { nameOf, wirePath } from '../../../kinds/group.ts'
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
 import { type FoundGroup, type GroupPage, type GroupSearch, searchGroups } from '../../../store/groups.ts'
 import type { Context } from '../../context/context.ts'
 import { writers } from '../../kinds/index.ts'

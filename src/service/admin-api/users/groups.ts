@@ -1,6 +1,6 @@
 // What REST does with groups. They are kept as paths; REST knows names, and the group that another one belongs to.
 import { nameOf, parentPath, step } from '../../../kinds/group.ts'
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
 import { countGroups, type GroupSearch } from '../../../store/groups.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure, ServiceError } from '../../context/errors.ts'

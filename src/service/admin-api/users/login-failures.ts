@@ -1,5 +1,5 @@
 // What REST tells and forgets of failures to log in.
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
 import { secondsOf } from '../../../lib/seconds.ts'
 import { deleteFailures, findFailures } from '../../../store/login/login-failures.ts'
 import type { Context, WriteContext } from '../../context/context.ts'

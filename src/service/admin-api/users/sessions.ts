@@ -1,5 +1,5 @@
 // What REST does with sessions.
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
 import { secondsOf } from '../../../lib/seconds.ts'
 import type { SessionFilter } from '../../../store/login/session-filter.ts'
 import { countByClient, countSessions, type ListedSession, selectSessions } from '../../../store/login/session-lists.ts'

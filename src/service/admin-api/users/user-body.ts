@@ -1,8 +1,7 @@
 // What the body of a user says, as the reference server reads it.
 import { isDeepStrictEqual } from 'node:util'
 import { requiredActionProviders } from '../../../kinds/authentication-providers.ts'
-import type { Json } from '../../../kinds/fields.ts'
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Json, Representation } from '../../../kinds/json.ts'
 import type { UserProfile } from '../../../kinds/user-profile.ts'
 import { selectKeys } from '../../../store/objects.ts'
 import type { Context } from '../../context/context.ts'

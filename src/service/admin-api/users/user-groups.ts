@@ -1,5 +1,5 @@
 // The groups that a user belongs to, and the users who belong to a group.
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
 import { countGroups, type GroupSearch } from '../../../store/groups.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { describeEvent, describeNothing } from '../../journal/admin-events.ts'

@@ -1,5 +1,5 @@
 // How users show: alone, in lists, in brief.
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
 import type { UserProfile } from '../../../kinds/user-profile.ts'
 import { type FoundUser, searchUsers, type UserSearch } from '../../../store/users/user-search.ts'
 import type { Context } from '../../context/context.ts'

@@ -1,5 +1,5 @@
 // What REST does with users.
-import type { Representation } from '../../../kinds/kind.ts'
+import type { Representation } from '../../../kinds/json.ts'
 import { countUsers } from '../../../store/users/user-search.ts'
 import { findNameRules } from '../../../store/users/users.ts'
 import type { Context } from '../../context/context.ts'

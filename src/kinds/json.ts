@@ -1,0 +1,48 @@
+// JSON values, and reading parts of them whose type the compiler does not know.
+/** Any JSON value. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
+
+/** The representation of an object, or the part of it that is stated: nested, references as natural keys. */
+export type Representation = { [field: string]: Json }
+
+/** Whether a value is an array: `Array.isArray` does not narrow to a readonly one. */
+export const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value)
+
+/** Whether a value is an object, neither an array nor null. */
+export function isObject(value: Json | undefined): value is Representation {
+  return typeof value === 'object' && value !== null && !isList(value)
+}
+
+/** Whether a value is null, absent, or holds only empty lists and objects, such as the client policies of a new realm. */
+export function isEmpty(value: Json | undefined): boolean {
+  if (value === undefined || value === null) return true
+  return typeof value === 'object' && Object.values(value).every(isEmpty)
+}
+
+/** Returns the object, or an empty one for any other value. */
+export const readObject = (value: Json | undefined): Representation => (isObject(value) ? value : {})
+
+/** Returns the objects of a list; none for any other value. */
+export const readObjects = (value: Json | undefined): readonly Representation[] =>
+  isList(value) ? value.filter(isObject) : []
+
+/** Returns the text, or undefined for any other value. */
+export const readText = (value: Json | undefined): string | undefined => (typeof value === 'string' ? value : undefined)
+
+/** Returns the texts of a list; none for any other value. */
+export const readTexts = (value: Json | undefined): readonly string[] =>
+  isList(value) ? value.filter((element) => typeof element === 'string') : []
+
+/** Returns the texts of an object by key; members that are no texts are left out. */
+export function readTextMap(value: Json | undefined): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(readObject(value)).flatMap(([key, member]) => (typeof member === 'string' ? [[key, member]] : [])),
+  )
+}
+
+/** Returns the lists of texts of an object by key; members that are no lists are left out. */
+export function readTextListMap(value: Json | undefined): Readonly<Record<string, readonly string[]>> {
+  return Object.fromEntries(
+    Object.entries(readObject(value)).flatMap(([key, member]) => (isList(member) ? [[key, readTexts(member)]] : [])),
+  )
+}
