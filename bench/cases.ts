@@ -1,7 +1,7 @@
 // What is measured. Each operation stands beside the least that could do the same.
 import { dump, load } from 'js-yaml'
-import { parseDocuments } from '../src/realm-file/yaml/document.ts'
-import type { SourceState } from '../src/reconcile/read/source-state.ts'
+import { parseDocuments } from '../src/realm-file/yaml/parse-documents.ts'
+import type { SourceContent } from '../src/reconcile/read/source-content.ts'
 import { applySources, planSources } from '../src/reconcile/run/run.ts'
 import { SYSTEM } from '../src/service/context/service.ts'
 import { realmOf, sourceOf } from './data.ts'
@@ -14,7 +14,7 @@ const newName = () => `measured-${++count}`
 /** The creation of a realm with nothing of its own. */
 export async function creation(bench: Bench): Promise<Case> {
   const create = (realm: string) =>
-    bench.service.create(SYSTEM, { representation: { realm, enabled: true } }, async () => {})
+    bench.service.createRealm(SYSTEM, { representation: { realm, enabled: true } }, async () => {})
   for (let warm = 0; warm < 10; warm++) await create(newName())
   const realm = newName()
   const rows = await rowsOf(bench, realm, () => create(realm))
@@ -36,7 +36,7 @@ export async function realmsPerSecond({ service }: Bench, callers: number): Prom
   const realms = 100
   const caller = async () => {
     for (let made = 0; made < realms / callers; made++)
-      await service.create(SYSTEM, { representation: { realm: newName(), enabled: true } }, async () => {})
+      await service.createRealm(SYSTEM, { representation: { realm: newName(), enabled: true } }, async () => {})
   }
   await Promise.all(Array.from({ length: callers }, caller))
   return (realms * 1_000) / (performance.now() - start)
@@ -176,10 +176,10 @@ async function copying(bench: Bench, rows: Rows, end: 'commit' | 'rollback') {
   return () => bench.raw(statements, end)
 }
 
-function apply({ service }: Bench, source: SourceState) {
+function apply({ service }: Bench, source: SourceContent) {
   return applySources(service, { actor: { kind: 'source', source: source.name } }, [source])
 }
 
-function plan({ service }: Bench, source: SourceState) {
+function plan({ service }: Bench, source: SourceContent) {
   return planSources(service, { actor: { kind: 'source', source: source.name } }, [source])
 }

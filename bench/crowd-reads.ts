@@ -234,7 +234,7 @@ function readings({ realm, number, id: realmId, people }: Crowd): Record<string,
             union
             select m.role from above a join group_role m on m.realm = $1 and m.realm_group = a.id)
            union
-           select c.part from held h join role_composite c on c.realm = $1 and c.role = h.role
+           select c.child_role from held h join role_composite c on c.realm = $1 and c.role = h.role
          )
          select r.* from held h join role r on r.realm = $1 and r.id = h.role where r.client is null order by r.name, r.id`,
         realmId,

@@ -31,7 +31,7 @@ const PROFILE = ['username', 'email', 'firstName', 'lastName', 'department', 'nu
 
 /** Makes the realm. */
 export async function crowd(bench: Bench, realm: string, people: number): Promise<Crowd> {
-  await bench.service.create(SYSTEM, { representation: { realm, enabled: true } }, async () => {})
+  await bench.service.createRealm(SYSTEM, { representation: { realm, enabled: true } }, async () => {})
   const [{ number, id }] = (await bench.rows<{ number: number; id: string }>(
     'select number, id from realm where name = $1',
     [realm],
@@ -80,14 +80,14 @@ function filling(realm: number, people: number): Statement[] {
     ),
     insert(
       'credential',
-      'id, user_account, type, place, created_at, body',
+      'id, user_account, type, position, created_at, body',
       `'password-' || at, ${id('user', 'at')}, 'password', 0, now(),
        '{"secretData": "sealed-sealed-sealed-sealed-sealed-sealed-sealed-sealed-sealed-sealed", "credentialData": "{}"}'
        from ${series(people)}`,
     ),
     insert(
       'credential',
-      'id, user_account, type, place, created_at, body',
+      'id, user_account, type, position, created_at, body',
       `'otp-' || at, ${id('user', 'at')}, 'otp', 1, now(), '{"secretData": "sealed", "credentialData": "{}"}'
        from ${series(people)} where at % 10 = 0`,
     ),
@@ -130,7 +130,7 @@ function filling(realm: number, people: number): Statement[] {
     // Role 0 contains 500 roles in three steps.
     insert(
       'role_composite',
-      'role, part',
+      'role, child_role',
       `${id('role', 'case when at < 20 then 0 else at / 20 end')}, ${id('role', 'at')} from generate_series(1, 500) as at`,
     ),
     insert(

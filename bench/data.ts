@@ -1,11 +1,11 @@
 // The realms that are measured: so many clients, and the same few objects of other kinds.
-import { parseDocuments } from '../src/realm-file/yaml/document.ts'
-import type { SourceState } from '../src/reconcile/read/source-state.ts'
+import { parseDocuments } from '../src/realm-file/yaml/parse-documents.ts'
+import type { SourceContent } from '../src/reconcile/read/source-content.ts'
 
 const CONFIGS = 2
 
 /** A source of its own that states a realm with so many clients; `note` is one field of the first of them. */
-export function sourceOf(realm: string, clients: number, note = 'first', people = 0): SourceState {
+export function sourceOf(realm: string, clients: number, note = 'first', people = 0): SourceContent {
   const file = `${realm}.json`
   const text = JSON.stringify(realmOf(realm, clients, note, people), null, 2)
   return {

@@ -39,7 +39,7 @@ export async function kubernetes(count: number): Promise<boolean> {
   try {
     for (const realms of [10, 1]) within = (await measured(api, cluster, postgres.url, count, realms)) && within
   } finally {
-    await api.leave()
+    await api.removeNamespaces()
     await postgres.stop()
   }
   return within

@@ -71,11 +71,11 @@ export async function openBench(location: StoreLocation): Promise<Bench> {
     if (!/^(begin|start|commit|rollback|set transaction)/.test(statement.sql)) listening?.push(statement)
   }
   const service = await openService({ location, key: new Uint8Array(32), onStatement })
-  await service.create(SYSTEM, { representation: { realm: 'master' } }, async () => {})
+  await service.createRealm(SYSTEM, { representation: { realm: 'master' } }, async () => {})
   return {
     service,
     raw: (statements, end = 'commit') =>
-      service.look((db) =>
+      service.query((db) =>
         db.connection().execute(async (connection) => {
           await connection.executeQuery(CompiledQuery.raw('begin'))
           for (const [text, parameters = []] of statements) {
@@ -85,7 +85,7 @@ export async function openBench(location: StoreLocation): Promise<Bench> {
         }),
       ),
     rows: async <T>(text: string, parameters: readonly unknown[] = []) =>
-      (await service.look((db) => db.executeQuery<T>(CompiledQuery.raw(text, [...parameters])))).rows,
+      (await service.query((db) => db.executeQuery<T>(CompiledQuery.raw(text, [...parameters])))).rows,
     async executed(work) {
       listening = []
       await work()

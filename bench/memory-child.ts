@@ -1,18 +1,18 @@
 // The process whose memory is measured: it reads a folder and applies it, three times.
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readFileSource } from '../src/reconcile/read/file.ts'
+import { readFileSource } from '../src/reconcile/read/file-source.ts'
 import { applySources } from '../src/reconcile/run/run.ts'
 import { SYSTEM } from '../src/service/context/service.ts'
 import { openService } from '../src/service/operations/open-service.ts'
 
 const [url, folder] = process.argv.slice(2) as [string, string]
 const service = await openService({ location: { url }, key: new Uint8Array(32) })
-await service.create(SYSTEM, { representation: { realm: 'master' } }, async () => {})
+await service.createRealm(SYSTEM, { representation: { realm: 'master' } }, async () => {})
 
 async function step(name: string, expected: (actions: number) => boolean): Promise<void> {
   const start = performance.now()
-  const source = await readFileSource(folder, { env: {}, allowed: () => false })
+  const source = await readFileSource(folder, { env: {}, isAllowed: () => false })
   const { realms } = await applySources(service, SYSTEM, [source])
   const actions = realms[0]!.plan.actions.length
   if (!expected(actions)) throw new Error(`${name}: ${actions} actions`)

@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { gitServer, hasGit, hasSshd, repositoryIn, sshServer } from '../test/support/git.ts'
+import { startGitServer, hasGit, hasSshd, createRepository, startSshServer } from '../test/support/git.ts'
 import { quantile } from './measure.ts'
 import { serve } from './serve.ts'
 
@@ -38,7 +38,7 @@ export async function pushes(count: number): Promise<boolean> {
 
 async function measured(protocol: 'http' | 'ssh', count: number): Promise<{ committed: number[]; fetched: number[] }> {
   const folder = await mkdtemp(join(tmpdir(), 'regent-bench-'))
-  const repository = await repositoryIn(folder)
+  const repository = await createRepository(folder)
   const remote = await remoteOf(protocol, folder, repository.url.replace('file://', ''))
   const push = (name: string) => repository.push({ 'acme.yaml': `realm: acme\ndisplayName: ${name}\n` })
   await push('Push 0')
@@ -70,11 +70,11 @@ async function measured(protocol: 'http' | 'ssh', count: number): Promise<{ comm
 
 async function remoteOf(protocol: 'http' | 'ssh', folder: string, path: string): Promise<Remote> {
   if (protocol === 'http') {
-    const { host, close } = await gitServer(folder, 'ci', 'token')
+    const { host, close } = await startGitServer(folder, 'ci', 'token')
     return { url: `http://ci:token@${host}/realms.git`, env: {}, close }
   }
-  const ssh = await sshServer(folder)
-  await ssh.know()
+  const ssh = await startSshServer(folder)
+  await ssh.trustHost()
   return { url: `ssh://${ssh.host}${path}`, env: { GIT_SSH_COMMAND: ssh.command }, close: ssh.close }
 }
 

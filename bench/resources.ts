@@ -1,5 +1,5 @@
 // Many resources of Kubernetes, and what becomes of them at the API server.
-import { limited } from '../src/lib/http/limited.ts'
+import { limitConcurrency } from '../src/lib/timing/limit-concurrency.ts'
 import type { Cluster } from '../src/operator/cluster.ts'
 import type { Resource } from '../src/operator/resource.ts'
 import { type Kept, ResourceWatch } from '../src/operator/watch.ts'
@@ -30,7 +30,7 @@ export interface Resources {
 /** Watches the namespace until it is told to end. */
 export function resourcesIn(cluster: Cluster, namespace: string, signal: AbortSignal): Resources {
   const pathOf = (kind: string) => `/apis/regent.dev/v1alpha1/namespaces/${namespace}/${PLURALS[kind]}`
-  const turn = limited(AT_ONCE)
+  const turn = limitConcurrency(AT_ONCE)
   let wake = Promise.withResolvers<void>()
   const changed = () => {
     wake.resolve()

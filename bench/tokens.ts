@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os'
 import { generateKeyPair, SignJWT } from 'jose'
 import { issueTokens } from '../src/oidc/endpoints/token-endpoint.ts'
-import { parseDocuments } from '../src/realm-file/yaml/document.ts'
+import { parseDocuments } from '../src/realm-file/yaml/parse-documents.ts'
 import { applySources } from '../src/reconcile/run/run.ts'
 import { SYSTEM } from '../src/service/context/service.ts'
 import type { Bench, Case } from './measure.ts'
@@ -34,7 +34,7 @@ export async function tokens(bench: Bench): Promise<Case[]> {
     },
   ])
   const request = (form: Record<string, string>) =>
-    issueTokens({ service: bench.service, base: BASE, name: REALM }, { form, address: ADDRESS })
+    issueTokens({ service: bench.service, base: BASE, realmName: REALM }, { form, address: ADDRESS })
   const { refresh_token: refreshToken } = await request(login)
   const credentials = { ...client, grant_type: 'client_credentials' }
   const refresh = { ...client, grant_type: 'refresh_token', refresh_token: String(refreshToken) }
@@ -77,7 +77,7 @@ export async function readsBesidePasswords(
   let over = false
   const person = async () => {
     while (!over) {
-      await issueTokens({ service, base: BASE, name: REALM }, { form: login, address: ADDRESS })
+      await issueTokens({ service, base: BASE, realmName: REALM }, { form: login, address: ADDRESS })
       passwords++
     }
   }

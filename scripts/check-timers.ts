@@ -7,7 +7,7 @@ export const TIMER_FILES: Readonly<Record<string, string>> = {
   'src/lib/timing/work-queue.ts': 'delays of keys that are reconciled again',
   'src/lib/timing/deadline.ts': 'deadlines',
   'src/lib/timing/retry.ts': 'delays between attempts of a call whose caller waits for the result',
-  'src/lib/timing/no-sooner.ts': 'refusals that must take as long as successes',
+  'src/lib/timing/constant-duration.ts': 'refusals that must take as long as successes',
 }
 const TIMER_MODULE = /^(?:node:)?timers(?:\/promises)?$/
 const TIMERS = /(?<![\w$.])(?:globalThis\.|window\.|self\.)?(?:setTimeout|setInterval)\b/

@@ -5,7 +5,7 @@ import { renderSettingsTable } from '../src/config.ts'
 import { missingOperations } from '../src/http/admin/index.ts'
 import { description, operations } from '../src/http/server.ts'
 import { renderCrds } from '../src/operator/crds/crds.ts'
-import { documentSchema } from '../src/realm-file/resources/schema.ts'
+import { createDocumentSchema } from '../src/realm-file/resources/document-schema.ts'
 import { renderRules } from './lint-rules.ts'
 import { renderSecurity } from './security.ts'
 
@@ -16,7 +16,7 @@ const generated: Record<string, () => string | Promise<string>> = {
   'docs/openapi.json': () => `${JSON.stringify(description(), null, 1)}\n`,
   'docs/operations.txt': renderOperations,
   'docs/security.md': () => renderSecurity(operations),
-  'schema/realm.schema.json': () => `${JSON.stringify(documentSchema(), null, 1)}\n`,
+  'schema/realm.schema.json': () => `${JSON.stringify(createDocumentSchema(), null, 1)}\n`,
 }
 
 /** What there is, and what answers 501, a line each. */

@@ -9,12 +9,12 @@ import { chunks } from '../src/lib/chunks.ts'
 import {
   type AdminCase,
   adminCases,
-  nameOfOperation,
-  type Place,
-  pairsOf,
+  toOperationName,
+  type RealmRelation,
+  listPairs,
   type RecordedRoles,
 } from '../test/support/admin-cases.ts'
-import { addressIn, LABEL, type RemoteAnswer, type RemoteRealm, remoteRealm } from '../test/support/remote-realm.ts'
+import { toAddress, LABEL, type RemoteResponse, type RemoteRealm, createRemoteRealm } from '../test/support/remote-realm.ts'
 
 const usage = `Usage: node scripts/record-admin-roles.ts --server URL --user NAME --password WORD [CASE...]
 CASE: ${Object.keys(adminCases).join('; ')}`
@@ -33,7 +33,7 @@ async function send(
   address: string,
   body?: unknown,
   type?: string,
-): Promise<RemoteAnswer> {
+): Promise<RemoteResponse> {
   const text = typeof body === 'string' && type === 'text/plain' ? body : JSON.stringify(body)
   const answer = await fetch(server + address, {
     method,
@@ -60,7 +60,7 @@ async function logIn(realm: string, username: string, password: string): Promise
 }
 
 let administrator = ''
-async function call(method: string, address: string, body?: unknown): Promise<RemoteAnswer> {
+async function call(method: string, address: string, body?: unknown): Promise<RemoteResponse> {
   const type = address.includes('/localization/') ? 'text/plain' : 'application/json'
   const answer = await send(administrator, method, address, body, type)
   if (answer.status !== 401) return answer
@@ -68,10 +68,10 @@ async function call(method: string, address: string, body?: unknown): Promise<Re
   return send(administrator, method, address, body, type)
 }
 
-const places: Record<Place, RemoteRealm> = {
-  own: remoteRealm(call, `${LABEL}-own`),
-  other: remoteRealm(call, `${LABEL}-other`),
-  master: remoteRealm(call, 'master'),
+const places: Record<RealmRelation, RemoteRealm> = {
+  own: createRemoteRealm(call, `${LABEL}-own`),
+  other: createRemoteRealm(call, `${LABEL}-other`),
+  master: createRemoteRealm(call, 'master'),
 }
 
 const REALM = '/admin/realms/{realm}'
@@ -123,7 +123,7 @@ async function callerOf({ holder, client, target }: AdminCase) {
   /** Whether the operation is not refused to them. `restore`: what it deletes is made again. */
   const may = async (operation: Called, restore: boolean): Promise<boolean> => {
     const { method, path, body } = operation
-    const address = `${addressIn(realm, path)}?userId=${realm.value('/users/{user-id}', 'user-id')}`
+    const address = `${toAddress(realm, path)}?userId=${realm.value('/users/{user-id}', 'user-id')}`
     const content = contentFor(operation)
     const ask = () => send(person!.token, method, address, content, body?.plain ? 'text/plain' : 'application/json')
     let answer = await ask()
@@ -156,13 +156,13 @@ function contentFor(operation: Called): unknown {
   const { method, body } = operation
   if (!body) return method === 'GET' || method === 'DELETE' ? undefined : {}
   if (body.plain) return 'x'
-  return harmless[nameOfOperation(operation)] ?? [{}, []].find((one) => body.schema.safeParse(one).success)
+  return harmless[toOperationName(operation)] ?? [{}, []].find((one) => body.schema.safeParse(one).success)
 }
 
 /** By operation, the smallest sets of roles that are enough. */
 async function record(one: AdminCase): Promise<Map<string, string[]>> {
   const { grant, may, restore } = await callerOf(one)
-  const enough = new Map(called.map((operation) => [nameOfOperation(operation), [] as string[]]))
+  const enough = new Map(called.map((operation) => [toOperationName(operation), [] as string[]]))
   const ask = async (roles: readonly string[], asked: readonly Called[], restoring = true) => {
     if (!asked.length) return []
     await grant(roles)
@@ -179,7 +179,7 @@ async function record(one: AdminCase): Promise<Map<string, string[]>> {
     return allowed
   }
   const note = (roles: readonly string[], allowed: readonly Called[]) => {
-    for (const operation of allowed) enough.get(nameOfOperation(operation))!.push([...roles].sort().join('+'))
+    for (const operation of allowed) enough.get(toOperationName(operation))!.push([...roles].sort().join('+'))
   }
   const small = one.roles.filter((role) => role !== 'realm-admin' && role !== 'admin')
   const free = await ask([], called)
@@ -190,12 +190,12 @@ async function record(one: AdminCase): Promise<Map<string, string[]>> {
   await restore()
   for (const role of one.roles) note([role], await ask([role], small.includes(role) ? together : rest))
   const isSmall = (set: string) => set.split('+').every((role) => small.includes(role))
-  const needsMore = () => together.filter((each) => !enough.get(nameOfOperation(each))!.some(isSmall))
+  const needsMore = () => together.filter((each) => !enough.get(toOperationName(each))!.some(isSmall))
   const pairable = needsMore()
-  for (const pair of pairable.length ? pairsOf(small) : []) note(pair, await ask(pair, pairable))
+  for (const pair of pairable.length ? listPairs(small) : []) note(pair, await ask(pair, pairable))
   for (const operation of needsMore())
     if ((await ask(small, [operation])).length)
-      throw new Error(`${nameOfOperation(operation)}: no two roles are enough`)
+      throw new Error(`${toOperationName(operation)}: no two roles are enough`)
   return enough
 }
 

@@ -5,12 +5,12 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
-import { compact, render } from '../test/support/answers.ts'
-import { importOf, imports } from '../test/support/imports.ts'
-import { type Answers, readRealm } from '../test/support/read-realm.ts'
+import { compactResponses, renderResponses } from '../test/support/answers.ts'
+import { readImport, realmImports } from '../test/support/imports.ts'
+import { type RealmResponses, readRealm } from '../test/support/read-realm.ts'
 
 const usage = `Usage: node scripts/record-imports.ts --server URL --user NAME --password WORD --files FOLDER [IMPORT...]
-IMPORT: ${Object.keys(imports).join(', ')}`
+IMPORT: ${Object.keys(realmImports).join(', ')}`
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -55,9 +55,9 @@ async function logIn(): Promise<string> {
   return ((await answer.json()) as { access_token: string }).access_token
 }
 
-async function record(name: string): Promise<Answers> {
+async function record(name: string): Promise<RealmResponses> {
   const realm = `import-${randomUUID().slice(0, 8)}`
-  const content = importOf(name, realm, pathToFileURL(join(files!, '/')))
+  const content = readImport(name, realm, pathToFileURL(join(files!, '/')))
   if (!content) throw new Error(`${name}: no file in ${files}`)
   const made = await call('POST', '/admin/realms', content)
   if (made.status !== 201) throw new Error(`${name}: ${made.status} ${JSON.stringify(made.body)}`)
@@ -71,8 +71,8 @@ async function record(name: string): Promise<Answers> {
 const folder = join(import.meta.dirname, '..', 'test', 'conformance', 'imports')
 mkdirSync(folder, { recursive: true })
 const fresh = await record('new-realm')
-for (const name of positionals.length ? positionals : Object.keys(imports)) {
-  const answers = name === 'new-realm' ? fresh : compact(fresh, await record(name))
-  writeFileSync(join(folder, `${name}.json`), render(answers))
+for (const name of positionals.length ? positionals : Object.keys(realmImports)) {
+  const answers = name === 'new-realm' ? fresh : compactResponses(fresh, await record(name))
+  writeFileSync(join(folder, `${name}.json`), renderResponses(answers))
   console.log(`${name} recorded`)
 }

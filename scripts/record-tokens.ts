@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type Asked, ask, cases, makeRealm } from '../test/support/token-content.ts'
+import { type TokenServer, requestTokens, tokenCases, createTokenRealm } from '../test/support/token-content.ts'
 
 const usage = 'Usage: node scripts/record-tokens.ts --server URL --user NAME --password WORD'
 
@@ -15,7 +15,7 @@ if (!server || !user || !password) throw new Error(usage)
 
 let token = { text: '', at: 0 }
 
-const asked: Asked = {
+const asked: TokenServer = {
   async admin(method, path, body) {
     // An administrator's token is valid for a minute.
     if (Date.now() - token.at > 30_000) token = { text: await logIn(), at: Date.now() }
@@ -57,10 +57,10 @@ async function logIn(): Promise<string> {
 }
 
 const realm = `tokens-${randomUUID().slice(0, 8)}`
-await makeRealm(asked, realm)
+await createTokenRealm(asked, realm)
 try {
   const said: string[] = []
-  for (const name of cases) said.push(`  ${JSON.stringify(name)}: ${JSON.stringify(await ask(asked, realm, name))}`)
+  for (const name of tokenCases) said.push(`  ${JSON.stringify(name)}: ${JSON.stringify(await requestTokens(asked, realm, name))}`)
   const file = join(import.meta.dirname, '..', 'test', 'conformance', 'token-content.json')
   writeFileSync(file, `{\n${said.join(',\n')}\n}\n`)
   console.log(`${said.length} cases recorded`)

@@ -2,7 +2,7 @@
 
 import type { Operation } from '../src/http/operation.ts'
 import * as limits from '../src/http/server/limits.ts'
-import { rolesGiving } from '../src/kinds/admin-roles.ts'
+import { listRolesGranting } from '../src/kinds/admin-roles.ts'
 
 const HEAD = `# Who may administer what
 
@@ -93,7 +93,7 @@ events or exports; tokens that should not be valid. Nothing of that is too small
 export function renderSecurity(operations: readonly Operation[]): string {
   const rows = operations.map(({ method, path, permission }) => {
     const needed = permission === 'any' ? [] : [permission].flat()
-    const [first = 'any', second = ''] = needed.map((one) => rolesGiving(one).join(', ') || '`admin` of `master`')
+    const [first = 'any', second = ''] = needed.map((one) => listRolesGranting(one).join(', ') || '`admin` of `master`')
     return `| ${method} \`${path}\` | ${first} | ${second} |`
   })
   return [HEAD, '| operation | one of | and one of |', '|---|---|---|', ...rows, '', LIMITS, OUTBOUND, REPORT].join(

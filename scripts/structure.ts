@@ -29,11 +29,11 @@ const tables = [
   'src/cli/commands.ts',
   'src/http/admin/index.ts',
   'src/kinds/index.ts',
-  'src/oidc/client-authentication.ts',
+  'src/oidc/client-authentication/authenticate-client.ts',
   'src/oidc/login/actions/index.ts',
   'src/oidc/login/authenticators/index.ts',
   'src/oidc/endpoints/token-endpoint.ts',
-  'src/realm-file/reshape.ts',
+  'src/realm-file/convert-formats.ts',
   'src/service/kinds/index.ts',
   'src/store/database/migrate.ts',
 ]

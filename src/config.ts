@@ -1,7 +1,7 @@
 // The settings of the server, described once: flags, environment variables, defaults, documentation.
 import { isIP } from 'node:net'
 import * as z from 'zod'
-import { parseSourceLimit } from './kinds/source-limits.ts'
+import { parseSourcePermissions } from './kinds/source-permission-setting.ts'
 import { isLoopback } from './lib/http/loopback.ts'
 
 /** One setting. */
@@ -10,15 +10,15 @@ export interface Setting {
   readonly flag: string
   /** `REGENT_ADMIN_USER` */
   readonly variable: string
-  /** What stands for the value in help texts; a switch takes none. */
+  /** Name of the value in help texts. Absent for a switch. */
   readonly placeholder?: string
   readonly schema: z.ZodType
   readonly default?: unknown
   /** The default in development mode only. */
   readonly development?: string
-  /** Production does not start without it. */
-  readonly demanded?: true
-  /** An empty variable is a value, and not as absent. */
+  /** Production mode does not start without it. */
+  readonly isRequired?: true
+  /** An empty variable is a value. Otherwise it counts as absent. */
   readonly empty?: true
   readonly description: string
 }
@@ -35,11 +35,11 @@ const seconds = z.coerce
   .number(secondsNumber)
   .refine((seconds) => seconds >= 1 && seconds <= 86_400 && Number.isInteger(seconds), secondsNumber)
 const list = z
-  .union([z.string().transform((list) => list.split(',')), z.array(z.string())])
-  .transform((list) => list.map((one) => one.trim()).filter((one) => one !== ''))
-/** What documents may take values from, as a list. */
+  .union([z.string().transform((text) => text.split(',')), z.array(z.string())])
+  .transform((items) => items.map((item) => item.trim()).filter((item) => item !== ''))
+/** The variables and folders that documents may use, as a list. */
 export const variables = list.refine(
-  (all) => all.every((one) => /^(env:\w+\*?|file:.+)$/.test(one)),
+  (items) => items.every((item) => /^(env:\w+\*?|file:.+)$/.test(item)),
   'must be like env:NAME,env:PREFIX_*,file:/folder',
 )
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
@@ -50,26 +50,26 @@ export const settings = {
     placeholder: 'address',
     schema: text,
     default: '127.0.0.1',
-    description: 'Address to listen on; in development mode a loopback address.',
+    description: 'Address to listen on. In development mode it must be a loopback address.',
   }),
   port: setting('port', {
     placeholder: 'number',
     schema: port,
     default: 8080,
     description:
-      'Port to listen on; 0 takes any that is free. With a certificate, only this machine is answered there.',
+      'Port to listen on; 0 chooses a free one. With an HTTPS certificate this port accepts only connections from this machine.',
   }),
   httpsPort: setting('https-port', {
     placeholder: 'number',
     schema: port,
     default: 8443,
-    description: 'Port to listen on over HTTPS, where there is a certificate.',
+    description: 'Port to listen on over HTTPS, if there is a certificate.',
   }),
   httpsCertificateFile: setting('https-certificate-file', {
     placeholder: 'file',
     schema: text,
     description:
-      'File with the certificate for HTTPS in PEM, and those that vouch for it; read anew every minute. Without it a proxy has to care for HTTPS.',
+      'PEM file with the HTTPS certificate and its chain. It is read again every minute. Without it, a proxy must provide HTTPS.',
   }),
   httpsCertificateKeyFile: setting('https-certificate-key-file', {
     placeholder: 'file',
@@ -82,114 +82,113 @@ export const settings = {
       .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
       .refine((url) => !/[?#]/.test(url), 'must have neither query nor fragment')
       .transform((url) => url.replace(/\/+$/, '')),
-    demanded: true,
+    isRequired: true,
     description:
-      'Base URL under which clients reach the server. Without it, in development mode, the one that a request names, which must be `localhost`, a name below it, a loopback address or that of `--host`; with `--proxy-headers`, the one that the proxy names.',
+      'Base URL under which clients reach the server. The default in development mode is the URL of the request, whose host must be `localhost`, a name below it, a loopback address or that of `--host`. With `--proxy-headers` it is the host that the proxy names.',
   }),
   proxyHeaders: setting('proxy-headers', {
     placeholder: 'forwarded or xforwarded',
     schema: z.enum(['forwarded', 'xforwarded'], 'must be forwarded or xforwarded'),
     description:
-      'The headers in which proxies say who asks and by which address, `Forwarded` or `X-Forwarded-*`, which they must set anew; without it none is believed.',
+      'Headers in which a proxy passes on the address of the client and the original host: `Forwarded` or `X-Forwarded-*`. The proxy must overwrite them. By default they are ignored.',
   }),
   proxyTrustedAddresses: setting('proxy-trusted-addresses', {
     placeholder: 'addresses',
     schema: list.refine((addresses) => addresses.every(isNetwork), 'must be addresses or networks such as 10.0.0.0/8'),
     description:
-      'Addresses and networks of the proxies that are believed, separated with commas. Without it, this machine and private networks.',
+      'Addresses and networks of trusted proxies, separated by commas. The default is this machine and private networks.',
   }),
   basePath: setting('base-path', {
     placeholder: 'path',
     schema: z.string().regex(/^(\/[\w.~-]+)+$/, 'must be a path such as /v1'),
     default: '/v1',
-    description: 'Path under which the earlier form of the REST API is served.',
+    description: 'Path of the legacy REST API.',
   }),
   data: setting('data', {
     placeholder: 'folder',
     schema: text,
     default: 'data',
-    description: 'Folder of the embedded store, which serves where no database is named.',
+    description: 'Folder of the embedded store, which is used if no database is given.',
   }),
   database: setting('database', {
     placeholder: 'URL',
     schema: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres URL' }),
-    demanded: true,
-    description: 'PostgreSQL database (15 or later) to use instead of the embedded store.',
+    isRequired: true,
+    description: 'PostgreSQL database (15 or later). The default is the embedded store.',
   }),
   keyFile: setting('key-file', {
     placeholder: 'file',
     schema: text,
-    demanded: true,
+    isRequired: true,
     description:
-      'File with the key that protects secrets at rest, the same for all replicas; by default that of the embedded store, `key` in its folder.',
+      'File with the key that protects secrets at rest, the same for all replicas. The default of an embedded store is the file `key` in its folder.',
   }),
   passwordLists: setting('password-lists', {
     placeholder: 'folder',
     schema: text,
     description:
-      'Folder of lists that the policy `passwordBlacklist` names: text files with a password a line that nobody may choose.',
+      'Folder with lists for the password policy `passwordBlacklist`: text files with one password per line.',
   }),
   outboundAllow: setting('outbound-allow', {
     placeholder: 'networks',
     schema: list.refine((networks) => networks.every(isNetwork), 'must be addresses or networks such as 10.0.0.0/8'),
     description:
-      'Private networks that realms may name servers in (mail servers, identity providers, key sets, applications, repositories of resources), separated with commas. Without it none in production, and all in development mode. Link-local and metadata addresses are always refused.',
+      'Private networks that realms may connect to (mail servers, identity providers, key sets, applications, git repositories), separated by commas. The default is none in production and loopback in development mode. Link-local and metadata addresses are always refused.',
   }),
   source: setting('source', {
     placeholder: 'file, folder or git URL',
     schema: list,
     empty: true,
     description:
-      'Where realms are declared: files, folders, or places in git repositories, such as `https://host/realms.git#main:prod` (branch, tag or commit, then folder or file; also `ssh://…`, `git@host:…` and `file:///…`). Repeat the flag, or separate with commas in the variable; empty is none. Without it, in development mode the folder `examples`, where there is one.',
+      'Sources of declarations: files, folders, or git URLs such as `https://host/realms.git#main:prod` (branch, tag or commit, then a folder or file; also `ssh://…`, `git@host:…` and `file:///…`). Repeat the flag, or separate with commas in the variable; empty means none. The default in development mode is the folder `examples`, if it exists.',
   }),
   sources: setting('sources', {
     placeholder: 'file',
     schema: text,
     description:
-      'File of sources: documents of the kind `RealmSource`, each with settings of its own; what they leave out is settled by the flags here. Read when the server starts.',
+      'File with sources: documents of kind `RealmSource`, each with its own settings. Settings that a source leaves out come from the flags. The file is read at start.',
   }),
-  sourceLimits: setting('source-limits', {
-    placeholder: 'limits',
+  sourcePermissions: setting('source-permissions', {
+    placeholder: 'permissions',
     schema: list
       .refine(
-        (limits) => limits.every(parseSourceLimit),
+        (items) => items.every(parseSourcePermissions),
         'must be like team=acme|beta:view-users|manage-users, with roles that administer a realm',
       )
-      .transform((limits) => limits.flatMap((one) => parseSourceLimit(one) ?? [])),
+      .transform((items) => items.flatMap((item) => parseSourcePermissions(item) ?? [])),
     description:
-      'What sources may touch, and which administrative power they give at most: `<source>=<realms>:<roles>`, separated with commas, where realms and roles are separated with `|`, `*` is all of them, nothing none, and the source `*` every other one. `team=acme|beta:view-users|manage-users` states the realms acme and beta, and gives nobody in them more than these roles.',
+      'Realms that a source may declare, and admin roles that it may grant: `<source>=<realms>:<roles>`, separated by commas. Realms and roles are separated by `|`; `*` means all, nothing means none, and the source `*` is any other source. With `team=acme|beta:view-users|manage-users` the source `team` may declare the realms acme and beta and grant these two roles. By default a source may do everything.',
   }),
   sourceInterval: setting('source-interval', {
     placeholder: 'seconds',
     schema: seconds,
     default: 60,
-    description:
-      'How often the servers of git repositories are asked for another commit; one that does not answer is asked less often.',
+    description: 'Seconds between polls of git repositories. A repository that does not respond is polled less often.',
   }),
   sourceLease: setting('source-lease', {
     placeholder: 'seconds',
     schema: seconds,
     default: 15,
     description:
-      'Of several servers over one database one applies the sources. When there was no sign of life from it for so long, another one takes over.',
+      'Seconds without a sign of life after which another replica takes over. Of several servers with one database, one applies the sources.',
   }),
   sourceWebhookSecretFile: setting('source-webhook-secret-file', {
     placeholder: 'file',
     schema: text,
     description:
-      'File with the secret by which webhooks are signed that tell of a push, at `/regent/v1/webhook`. Without it none are taken.',
+      'File with the secret that signs webhooks of pushes, at `/regent/v1/webhook`. Without it the webhook is disabled.',
   }),
   sourceSigners: setting('source-signers', {
     placeholder: 'file',
     schema: text,
     description:
-      'File that names whose SSH signatures count, as `gpg.ssh.allowedSignersFile` of git has it: a commit that is not signed by one of them is not applied.',
+      "File with the SSH keys whose signatures are accepted, in the format of git's `gpg.ssh.allowedSignersFile`. Commits without such a signature are not applied.",
   }),
   sourceVariables: setting('source-variables', {
     placeholder: 'names and folders',
     schema: variables,
     description:
-      'What documents may take values from: `env:NAME`, `env:PREFIX_*` and `file:/folder`, separated with commas; never variables `REGENT_*`. Without it nothing, but in development mode everything for files and folders. Commands have `--variables` (`REGENT_VARIABLES`), without which their documents get nothing.',
+      'Variables and folders that documents may use: `env:NAME`, `env:PREFIX_*` and `file:/folder`, separated by commas; never variables `REGENT_*`. The default is none; in development mode it is everything for files and folders. Commands have `--variables` (`REGENT_VARIABLES`) instead.',
   }),
   operator: setting('operator', {
     schema: z.union(
@@ -198,60 +197,58 @@ export const settings = {
     ),
     default: false,
     description:
-      'Realms are declared by resources of Kubernetes too: those of the cluster that `KUBECONFIG` names, or that the server runs in. See docs/kubernetes.md.',
+      'Whether Kubernetes resources declare realms too: those of the cluster in `KUBECONFIG`, or of the cluster that the server runs in. See docs/kubernetes.md.',
   }),
   operatorNamespaces: setting('operator-namespaces', {
     placeholder: 'names',
     schema: list,
-    description: 'Namespaces whose resources count, separated with commas. Without it, all of them.',
+    description: 'Namespaces whose resources are applied, separated by commas. The default is all.',
   }),
   admissionPort: setting('admission-port', {
     placeholder: 'number',
     schema: port,
     default: 9443,
-    description:
-      'Port on which the API server of Kubernetes asks whether it may take a resource, where there is a certificate for it.',
+    description: 'Port of the Kubernetes admission webhook, if there is a certificate for it.',
   }),
   admissionCertificateFile: setting('admission-certificate-file', {
     placeholder: 'file',
     schema: text,
     description:
-      'File with the certificate with which the API server is answered, in PEM, and those that vouch for it; read anew every minute. Without it it is not answered.',
+      'PEM file with the certificate of the admission webhook and its chain. It is read again every minute. Without it the webhook is disabled.',
   }),
   admissionCertificateKeyFile: setting('admission-certificate-key-file', {
     placeholder: 'file',
     schema: text,
-    description: 'File with the private key of that certificate in PEM.',
+    description: 'PEM file with the private key of that certificate.',
   }),
   admissionClientCaFile: setting('admission-client-ca-file', {
     placeholder: 'file',
     schema: text,
     description:
-      'File with the certificates that vouch for that of the API server, in PEM, which it must show then. Without it whoever reaches the port is answered.',
+      'PEM file with the CA certificates for the client certificate of the Kubernetes API server. Without it no client certificate is required.',
   }),
   driftWebhook: setting('drift-webhook', {
     placeholder: 'URL',
     schema: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }),
     description:
-      'Address to which drift is posted as JSON, when something drifts and when it is settled; again for a day until it answers with success. The same for all replicas.',
+      'URL that receives drift as JSON when it begins and ends. A failed delivery is repeated for a day. Use the same for all replicas.',
   }),
   driftWebhookSecretFile: setting('drift-webhook-secret-file', {
     placeholder: 'file',
     schema: text,
-    description:
-      'File with the secret by which what is posted there is signed, in the header `X-Hub-Signature-256` as GitHub does.',
+    description: 'File with the secret that signs these deliveries, in the header `X-Hub-Signature-256`.',
   }),
   unknownFields: setting('unknown-fields', {
     placeholder: 'error or warn',
     schema: z.enum(['error', 'warn'], 'must be error or warn'),
     default: 'error',
-    description: 'What becomes of fields in the sources that Regent does not know: an error, or a note.',
+    description: 'Whether unknown fields in documents are an error or a warning.',
   }),
   adminUser: setting('admin-user', {
     placeholder: 'name',
     schema: text,
     development: 'admin',
-    description: 'First administrator, created where there is none; production needs this or an existing one.',
+    description: 'First administrator, created if there is none. Production needs this or an existing administrator.',
   }),
   adminPassword: setting('admin-password', {
     placeholder: 'password',
@@ -265,7 +262,7 @@ export const settings = {
       'must be true or false',
     ),
     default: false,
-    description: 'Production mode: any address may be listened on, and nothing that protects is made up.',
+    description: 'Production mode: the server may listen on any address, and no key or password has a default.',
   }),
   logLevel: setting('log-level', {
     placeholder: 'level',
@@ -275,17 +272,17 @@ export const settings = {
   }),
 }
 
-/** How a key comes into being where none is made up. */
-export const MAKE_KEY = 'make one with "openssl rand -base64 32 > key"'
+/** Advice on creating a key, for the end of a message. */
+export const CREATE_KEY_ADVICE = 'create one with "openssl rand -base64 32 > key"'
 
 const table: readonly [name: string, setting: Setting][] = Object.entries(settings)
 
 type ValueOf<S extends Setting> = z.output<S['schema']> | (S extends { default: unknown } ? never : undefined)
 
-/** The value of every setting. Production guarantees the database, the host name and the key file as well. */
-export type Settings = { readonly [Name in keyof typeof settings]: ValueOf<(typeof settings)[Name]> }
+/** The value of every setting. In production mode those that it requires are present. */
+export type ServerSettings = { readonly [Name in keyof typeof settings]: ValueOf<(typeof settings)[Name]> }
 
-/** Everything that is wrong with the settings, one line each; never a value, which may be a secret. */
+/** Lists invalid and missing settings, one per line. It never shows values, which may be secret. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError'
 
@@ -293,72 +290,79 @@ export class SettingsError extends Error {
     const lines = table.flatMap(([name, { flag, variable }]) =>
       problems.has(name) ? [`  ${flag} (${variable}): ${problems.get(name)}`] : [],
     )
-    super(['These settings are wrong or missing:', ...lines].join('\n'))
+    super(['These settings are invalid or missing:', ...lines].join('\n'))
   }
 }
 
-/** The settings from flags (by name, as `adminUser`), else variables (an empty one is as absent), else defaults. */
-export function readSettings(flags: Record<string, unknown>, env: Record<string, string | undefined>): Settings {
-  const values: Record<string, unknown> = {}
-  const problems = new Map<string, string>()
-  const demand = (name: string, reason: string) => {
+/** Settings that need another one, with the reason. */
+const dependencies: readonly [setting: keyof typeof settings, needs: keyof typeof settings, reason: string][] = [
+  ['httpsCertificateFile', 'httpsCertificateKeyFile', 'required with an HTTPS certificate'],
+  ['httpsCertificateKeyFile', 'httpsCertificateFile', 'required with the key of a certificate'],
+  ['admissionCertificateFile', 'admissionCertificateKeyFile', 'required with an admission certificate'],
+  ['admissionCertificateKeyFile', 'admissionCertificateFile', 'required with the key of a certificate'],
+  ['admissionClientCaFile', 'admissionCertificateFile', 'required with a client CA'],
+  ['proxyTrustedAddresses', 'proxyHeaders', 'required with addresses of proxies'],
+  ['driftWebhookSecretFile', 'driftWebhook', 'required with its secret'],
+]
+
+/** Returns the settings: from flags by name, such as `adminUser`, else from variables, else defaults. @throws SettingsError */
+export function readSettings(flags: Record<string, unknown>, env: Record<string, string | undefined>): ServerSettings {
+  const { values, problems } = parseSettings(flags, env)
+  const requireSetting = (name: string, reason: string) => {
     if (values[name] === undefined && !problems.has(name)) problems.set(name, reason)
   }
+  for (const [name, needed, reason] of dependencies) if (values[name] !== undefined) requireSetting(needed, reason)
+  if (values.admissionCertificateFile !== undefined && values.operator === false)
+    problems.set('operator', 'required with an admission certificate')
+  if (values.production === true) {
+    for (const [name, setting] of table) if (setting.isRequired) requireSetting(name, 'required in production mode')
+    if (values.adminUser !== undefined) requireSetting('adminPassword', 'required with the name of the administrator')
+    if (values.adminPassword !== undefined)
+      requireSetting('adminUser', 'required with the password of the administrator')
+  } else if (!problems.has('production')) {
+    for (const [name, setting] of table) values[name] ??= setting.development
+    if (!problems.has('host') && !isLoopback(String(values.host)))
+      problems.set('host', 'must be a loopback address in development mode')
+    if (values.database !== undefined) requireSetting('keyFile', `required with a database: ${CREATE_KEY_ADVICE}`)
+  }
+  if (problems.size > 0) throw new SettingsError(problems)
+  return values as ServerSettings
+}
 
+function parseSettings(flags: Record<string, unknown>, env: Record<string, string | undefined>) {
+  const values: Record<string, unknown> = {}
+  const problems = new Map<string, string>()
   for (const [name, setting] of table) {
     const variable = env[setting.variable]
-    const given = flags[name] ?? (variable === '' && !setting.empty ? undefined : variable)
-    const parsed = setting.schema.optional().safeParse(given)
+    const value = flags[name] ?? (variable === '' && !setting.empty ? undefined : variable)
+    const parsed = setting.schema.optional().safeParse(value)
     if (parsed.success) values[name] = parsed.data ?? setting.default
     else problems.set(name, parsed.error.issues[0]!.message)
   }
-  if (values.httpsCertificateFile !== undefined) demand('httpsCertificateKeyFile', 'goes with the certificate')
-  if (values.httpsCertificateKeyFile !== undefined) demand('httpsCertificateFile', 'goes with the key of a certificate')
-  if (values.admissionCertificateFile !== undefined) demand('admissionCertificateKeyFile', 'goes with the certificate')
-  if (values.admissionCertificateKeyFile !== undefined)
-    demand('admissionCertificateFile', 'goes with the key of a certificate')
-  if (values.admissionCertificateFile !== undefined && values.operator === false)
-    problems.set('operator', 'goes with the certificate for admission')
-  if (values.admissionClientCaFile !== undefined) demand('admissionCertificateFile', 'goes with those who ask by it')
-  if (values.proxyTrustedAddresses !== undefined) demand('proxyHeaders', 'goes with the addresses of proxies')
-  if (values.driftWebhookSecretFile !== undefined) demand('driftWebhook', 'goes with the secret')
-  if (values.production === true) {
-    for (const [name, setting] of table) if (setting.demanded) demand(name, 'production demands it')
-    if (values.adminUser !== undefined) demand('adminPassword', 'goes with the name of the administrator')
-    if (values.adminPassword !== undefined) demand('adminUser', 'goes with the password of the administrator')
-  } else if (!problems.has('production')) {
-    for (const [name, setting] of table) values[name] ??= setting.development
-    if (!problems.has('host') && !isLoopback(values.host as string)) {
-      problems.set('host', 'development mode listens on a loopback address only')
-    }
-    if (values.database !== undefined) demand('keyFile', `goes with a database: ${MAKE_KEY}`)
-  }
-  if (problems.size > 0) throw new SettingsError(problems)
-
-  return values as unknown as Settings
+  return { values, problems }
 }
 
-/** docs/configuration.md. */
+/** Renders docs/configuration.md. */
 export function renderSettingsTable(): string {
   const rows = table.map(([, setting]) => {
     const flag = setting.placeholder ? `${setting.flag} <${setting.placeholder}>` : setting.flag
     return `| \`${flag}\` | \`${setting.variable}\` | ${renderDefault(setting)} | ${setting.description} |`
   })
-  const demanded = table.flatMap(([, { demanded, flag }]) => (demanded ? [`\`${flag}\``] : []))
+  const required = table.flatMap(([, { isRequired, flag }]) => (isRequired ? [`\`${flag}\``] : []))
   return `# Configuration
 
-A setting is read from its flag, else from its variable, else it has its default. An empty variable counts as absent.
+Each setting comes from its flag, else from its environment variable, else from its default. An empty variable counts as absent.
 
 | Flag | Variable | Default | Meaning |
 |---|---|---|---|
 ${rows.join('\n')}
 
-Development mode, the default, listens on a loopback address only and makes up what protects the server: the first
-administrator \`admin\` with the password \`admin\`, and, together with a new embedded store, its key: the file \`key\`
-in the data folder. A database goes with \`--key-file\`. A store is opened with the key that it was made with only.
+**Development mode** is the default. It listens on a loopback address only. The first administrator is \`admin\` with the password \`admin\`.
+A new embedded store gets a generated key, the file \`key\` in the data folder. A database requires \`--key-file\`.
+A store can be opened only with its own key.
 
-Production mode makes up nothing. It demands ${demanded.join(', ')},
-and an administrator: in the store, or in the settings.
+**Production mode** has no such defaults. It requires ${required.join(', ')},
+and an administrator in the store or in the settings.
 `
 }
 

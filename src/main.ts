@@ -1,20 +1,17 @@
-// argv → command. The table of commands stands in cli/commands.ts.
+// The command line. The table of commands is in cli/commands.ts.
 import { Command } from 'commander'
 import { type CommandEntry, commands } from './cli/commands.ts'
-import { report } from './cli/report.ts'
+import { renderError } from './cli/render-error.ts'
 import { version } from './lib/version.ts'
 
-/** Adds a command and those below it. A mistake is answered with the address of its help. */
+/** Adds a command and its subcommands to the parser. */
 function add(parent: Command, path: string, entry: CommandEntry): void {
-  const command = parent
-    .command(entry.name)
-    .description(entry.summary)
-    .showHelpAfterError(`(${path} --help tells more)`)
+  const command = parent.command(entry.name).description(entry.summary).showHelpAfterError(`(see ${path} --help)`)
   for (const argument of entry.arguments ?? []) command.addArgument(argument)
   for (const option of entry.options ?? []) command.addOption(option)
   for (const child of entry.commands ?? []) add(command, `${path} ${child.name}`, child)
   const { run, arguments: { length } = [] } = entry
-  if (run) command.action((...given) => run(given.slice(0, length), given[length]))
+  if (run) command.action((...values) => run(values.slice(0, length), values[length]))
 }
 
 const program = new Command('regent')
@@ -29,5 +26,5 @@ try {
   await program.parseAsync()
 } catch (error) {
   process.exitCode = 1
-  console.error(report(error))
+  console.error(renderError(error))
 }

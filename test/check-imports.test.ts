@@ -42,7 +42,7 @@ describe('a violation names its rule', () => {
     ['src/cli/a.ts', '../main.ts', 'src/main.ts', order],
     ['src/config.ts', './service/a.ts', 'src/service/a.ts', order],
     ['src/oidc/a.ts', '../reconcile/a.ts', 'src/reconcile/a.ts', siblings],
-    ['src/reconcile/read/git.ts', '../../oidc/a.ts', 'src/oidc/a.ts', siblings],
+    ['src/reconcile/read/git-source.ts', '../../oidc/a.ts', 'src/oidc/a.ts', siblings],
     ['src/config.ts', './store/a.ts', 'src/store/a.ts', siblings],
     ['src/http/a.ts', '../store/a.ts', 'src/store/a.ts', 'nothing above service imports store'],
     ['src/main.ts', './store/a.ts', 'src/store/a.ts', 'nothing above service imports store'],

@@ -1,5 +1,5 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
-import { readSettings, renderSettingsTable, type Settings, SettingsError, settings } from '../src/config.ts'
+import { readSettings, renderSettingsTable, type ServerSettings, SettingsError, settings } from '../src/config.ts'
 
 const production = {
   REGENT_PRODUCTION: 'true',
@@ -24,7 +24,7 @@ test('nothing given is development mode on the embedded store', () => {
     keyFile: undefined,
     source: undefined,
     sources: undefined,
-    sourceLimits: undefined,
+    sourcePermissions: undefined,
     sourceLease: 15,
     sourceInterval: 60,
     sourceWebhookSecretFile: undefined,
@@ -56,13 +56,13 @@ test('an empty variable counts as absent, but for the sources, of which it says 
 
 test('the limit of a source names realms and roles, all or none', () => {
   const limits = 'team=acme|beta:view-users|manage-users, ./realms=*:, *=:*'
-  expect(readSettings({}, { REGENT_SOURCE_LIMITS: limits }).sourceLimits).toEqual([
+  expect(readSettings({}, { REGENT_SOURCE_PERMISSIONS: limits }).sourcePermissions).toEqual([
     { source: 'team', realms: ['acme', 'beta'], roles: ['view-users', 'manage-users'] },
     { source: './realms', roles: [] },
     { source: '*', realms: [] },
   ])
-  expect(() => readSettings({ sourceLimits: ['team=acme:owner'] }, {})).toThrow('--source-limits')
-  expect(() => readSettings({ sourceLimits: ['acme'] }, {})).toThrow('must be like team=acme|beta')
+  expect(() => readSettings({ sourcePermissions: ['team=acme:owner'] }, {})).toThrow('--source-permissions')
+  expect(() => readSettings({ sourcePermissions: ['acme'] }, {})).toThrow('must be like team=acme|beta')
 })
 
 test('sources are repeated flags or a list with commas', () => {
@@ -167,11 +167,11 @@ test('every setting stands in the documentation', () => {
 })
 
 test('what has a default is never undefined', () => {
-  expectTypeOf<Settings['port']>().toEqualTypeOf<number>()
-  expectTypeOf<Settings['source']>().toEqualTypeOf<string[] | undefined>()
-  expectTypeOf<Settings['keyFile']>().toEqualTypeOf<string | undefined>()
-  expectTypeOf<Settings['production']>().toEqualTypeOf<boolean>()
-  expectTypeOf<Settings['database']>().toEqualTypeOf<string | undefined>()
+  expectTypeOf<ServerSettings['port']>().toEqualTypeOf<number>()
+  expectTypeOf<ServerSettings['source']>().toEqualTypeOf<string[] | undefined>()
+  expectTypeOf<ServerSettings['keyFile']>().toEqualTypeOf<string | undefined>()
+  expectTypeOf<ServerSettings['production']>().toEqualTypeOf<boolean>()
+  expectTypeOf<ServerSettings['database']>().toEqualTypeOf<string | undefined>()
 })
 
 function problemsOf(flags: Record<string, unknown>, env: Record<string, string>): string {

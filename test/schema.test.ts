@@ -4,11 +4,11 @@ import { Ajv, type ErrorObject } from 'ajv'
 import { load } from 'js-yaml'
 import { describe, expect, test } from 'vitest'
 import { kinds } from '../src/kinds/index.ts'
-import { resourceNames } from '../src/realm-file/resources/resource-kinds.ts'
-import { documentSchema } from '../src/realm-file/resources/schema.ts'
-import { parseDocuments } from '../src/realm-file/yaml/document.ts'
+import { listResourceNames } from '../src/realm-file/resources/resource-kinds.ts'
+import { createDocumentSchema } from '../src/realm-file/resources/document-schema.ts'
+import { parseDocuments } from '../src/realm-file/yaml/parse-documents.ts'
 
-const schema = documentSchema() as {
+const schema = createDocumentSchema() as {
   definitions: Record<string, { properties?: Record<string, { description?: string }> }>
 }
 const validate = new Ajv({ allErrors: true, allowUnionTypes: true }).compile(schema)
@@ -78,7 +78,7 @@ test('a value that Regent reads in several forms may have any of them; a variabl
 })
 
 test('every kind has a resource, which says where its object belongs', () => {
-  for (const kind of Object.values(kinds)) expect(Object.keys(schema.definitions)).toContain(resourceNames(kind)[0])
+  for (const kind of Object.values(kinds)) expect(Object.keys(schema.definitions)).toContain(listResourceNames(kind)[0])
   const resource = (kind: string, spec: object) => ({
     apiVersion: 'regent.dev/v1alpha1',
     kind,

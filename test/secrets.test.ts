@@ -9,15 +9,15 @@ import type { Field } from '../src/kinds/fields.ts'
 import { kinds } from '../src/kinds/index.ts'
 import { isList, type Json, type Representation } from '../src/kinds/json.ts'
 import type { Kind, KindName } from '../src/kinds/kind.ts'
-import { masked } from '../src/kinds/masked.ts'
+import { maskRepresentation } from '../src/kinds/mask-representation.ts'
 import { SYSTEM } from '../src/service/context/service.ts'
-import { addressOf, bodyFor, fillRealm, objectsCalled } from './support/addresses.ts'
-import { change } from './support/changes.ts'
-import { ANN, planText, source } from './support/reconcile.ts'
-import { allRows, failAt } from './support/rows.ts'
-import { documentOf, keyOf, objectOf } from './support/samples.ts'
+import { toAddress, createBody, createFilledRealm, createObjects } from './support/addresses.ts'
+import { updateObject } from './support/changes.ts'
+import { ANN, planText, createSource } from './support/reconcile.ts'
+import { dumpRows, plantFailure } from './support/rows.ts'
+import { toDocument, toKey, createSampleObject } from './support/samples.ts'
 import { testServer } from './support/server.ts'
-import { freshService, newName, testService } from './support/service.ts'
+import { newService, newName, testService } from './support/service.ts'
 
 const { adminToken } = await testServer()
 const { service } = await testService()
@@ -61,7 +61,7 @@ async function ask(
 
 /** The secrets of a kind with canaries that say where they were put in; what else the fields need, too. */
 function secretsOf(kind: KindName, round: string): Representation {
-  const own = kind === 'realm' ? {} : objectOf(kind, 'own').representation
+  const own = kind === 'realm' ? {} : createSampleObject(kind, 'own').representation
   return Object.fromEntries(
     Object.entries(kinds[kind].fields).flatMap(
       ([name, { secret, type, members, computed, schema }]): [string, Json][] => {
@@ -91,9 +91,9 @@ const withSecrets = (Object.keys(kinds) as KindName[]).filter((kind) => Object.k
 
 /** A realm with an object of every kind, canaries in all secrets. */
 const document = (realm: string, round: string) =>
-  documentOf(
+  toDocument(
     realm,
-    objectsCalled('own', (kind) => secretsOf(kind, round)),
+    createObjects('own', (kind) => secretsOf(kind, round)),
     { ...KEPT, ...secretsOf('realm', round) },
   )
 
@@ -107,16 +107,16 @@ test('none is in what is said of documents', async () => {
   const realm = newName()
   for (const round of ['first', 'second']) {
     const body = sent(realm, document(realm, round))
-    expect(found(await planText(service, source([document(realm, round)], realm)))).toEqual([])
+    expect(found(await planText(service, createSource([document(realm, round)], realm)))).toEqual([])
     for (const what of ['plan', 'apply', 'plan']) {
       const { status, whole } = await ask('POST', `/regent/v1/${what}`, body)
       expect({ status, found: found(whole) }, `${what} ${round}`).toEqual({ status: 200, found: [] })
     }
   }
   for (const kind of withSecrets) {
-    const key = kind === 'realm' ? [realm] : keyOf(kind, 'own')
+    const key = kind === 'realm' ? [realm] : toKey(kind, 'own')
     const secrets = kind === 'user' ? {} : flatten(kinds[kind], secretsOf(kind, 'theirs'))
-    await change(service, ANN, realm, kind, key, secrets)
+    await updateObject(service, ANN, realm, kind, key, secrets)
   }
   const drift = await ask('GET', `/regent/v1/drift?realm=${realm}`)
   expect(JSON.parse(drift.text).length).toBeGreaterThan(withSecrets.length)
@@ -140,7 +140,7 @@ test('none is in what is said of documents that are wrong', async () => {
       const { status, whole } = await ask(
         'POST',
         '/regent/v1/apply',
-        sent(realm, documentOf(realm, objectsCalled('own', fields), fields('realm'))),
+        sent(realm, toDocument(realm, createObjects('own', fields), fields('realm'))),
       )
       expect({ status, found: found(whole) }, `${kind}: ${how}`).toEqual({ status: 400, found: [] })
     }
@@ -171,14 +171,14 @@ const showing: Readonly<Record<string, string>> = {
 }
 
 test('none is in answers of REST, but where the reference server shows it', async () => {
-  const realm = await fillRealm('own', (kind) => ({ ...secretsOf(kind, 'document'), ...(kind === 'realm' && KEPT) }))
+  const realm = await createFilledRealm('own', (kind) => ({ ...secretsOf(kind, 'document'), ...(kind === 'realm' && KEPT) }))
   // REST takes components in another form than documents: those that are stated here are refused.
   const accepted = new Set<KindName>(['component'])
   for (const operation of operations) {
     const kind = operation.body?.kind?.name
     if (!kind || !withSecrets.includes(kind)) continue
     for (const [how, body] of bodies(operation, kind)) {
-      const { status, whole } = await ask(operation.method, addressOf(operation.path, realm), body)
+      const { status, whole } = await ask(operation.method, toAddress(operation.path, realm), body)
       expect({ found: found(whole), fault: status >= 500 }, `${operation.operationId}: ${how} ${status}`).toEqual({
         found: [],
         fault: false,
@@ -193,7 +193,7 @@ test('none is in answers of REST, but where the reference server shows it', asyn
   const leaks: string[] = []
   for (const { method, path, operationId } of operations) {
     if (method !== 'GET' || path === '/admin/realms' || operationId in showing) continue
-    const { whole } = await ask('GET', addressOf(path, realm))
+    const { whole } = await ask('GET', toAddress(path, realm))
     leaks.push(...found(whole).map((one) => `${operationId} ${one}`))
   }
   expect(leaks).toEqual([])
@@ -202,7 +202,7 @@ test('none is in answers of REST, but where the reference server shows it', asyn
 function bodies(operation: Operation, kind: KindName): [how: string, body: unknown][] {
   const label = operation.method === 'PUT' ? 'own' : `new-${operation.operationId}`
   const secrets = secretsOf(kind, operation.operationId)
-  const right = bodyFor(operation, label, secrets)
+  const right = createBody(operation, label, secrets)
   const wrong = Object.entries(spoilt).map(([how, spoil]): [string, unknown] => [how, spoil(right as Representation)])
   return [
     ['right', right],
@@ -213,7 +213,7 @@ function bodies(operation: Operation, kind: KindName): [how: string, body: unkno
 }
 
 test.each(Object.values(kinds))('none is in what events show of a $title and of what is in it', (kind) => {
-  expect(found(JSON.stringify(masked(kind, withEverySecret(kind))))).toEqual([])
+  expect(found(JSON.stringify(maskRepresentation(kind, withEverySecret(kind))))).toEqual([])
 })
 
 /** A representation with the canary in every secret, those of children and of what is not managed yet included. */
@@ -237,22 +237,22 @@ function canaries(fields: Readonly<Record<string, Field>>): Representation {
 }
 
 test('none is in the store in the clear, nor in what anybody may read', async () => {
-  const tables = await allRows(service)
+  const tables = await dumpRows(service)
   expect(tables.admin_event!.filter((row) => row.includes('**********')).length).toBeGreaterThan(withSecrets.length)
   for (const [table, rows] of Object.entries(tables)) expect(found(rows.join('\n')), table).toEqual([])
   for (const url of ['/metrics', '/openapi.json', '/']) expect(found((await ask('GET', url)).whole), url).toEqual([])
 })
 
 test('none is in the log of what failed in the database', async () => {
-  const fresh = await freshService()
+  const fresh = await newService()
   const own = await createServer(fresh, {
     logTo: { write: (line) => log.push(line) },
     logLevel: 'trace',
     caller: SYSTEM,
   })
   try {
-    await fresh.create(SYSTEM, { representation: { realm: 'broken-realm' } }, async () => {})
-    await failAt(fresh, 'broken')
+    await fresh.createRealm(SYSTEM, { representation: { realm: 'broken-realm' } }, async () => {})
+    await plantFailure(fresh, 'broken')
     const payload = { clientId: 'broken', ...secretsOf('client', 'failed') }
     const answer = await own.inject({ method: 'POST', url: '/admin/realms/broken-realm/clients', payload })
     expect(answer.statusCode).toBe(500)

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { unboundTables } from './support/names-the-realm.ts'
+import { findUnboundTables } from './support/names-the-realm.ts'
 
 const tables = new Set(['client', 'client_scope', 'role', 'realm'])
-const unbound = (sql: string) => unboundTables(sql, tables)
+const unbound = (sql: string) => findUnboundTables(sql, tables)
 
 test('a statement that binds each table to a realm passes', () => {
   expect(unbound('select * from client t where t.realm = $1')).toEqual([])

@@ -10,13 +10,13 @@ import {
   output,
   ownStoreOptions,
   settingOption,
-  sourceName,
+  sourceNameOption,
   storeOptions,
 } from './options.ts'
-import { settingsOptions } from './settings-flags.ts'
+import { sourceSettingsOptions } from './source-settings-options.ts'
 
-/** What a command gets from the command line, as commander types it: values, whose types the arguments and options make. */
-type Given = Parameters<Parameters<Command['action']>[0]>
+/** The values that commander passes to an action. Their types follow from the arguments and options. */
+type ParsedValues = Parameters<Parameters<Command['action']>[0]>
 
 /** A command, or a group of commands. */
 export interface CommandEntry {
@@ -24,8 +24,8 @@ export interface CommandEntry {
   readonly summary: string
   readonly arguments?: readonly Argument[]
   readonly options?: readonly Option[]
-  /** Gets the values of the arguments, and those of the options by name. Absent: a group. */
-  readonly run?: (values: Given, flags: Given[number]) => Promise<void>
+  /** Runs the command with the values of its arguments and its options by name. Absent for a group. */
+  readonly run?: (values: ParsedValues, flags: ParsedValues[number]) => Promise<void>
   readonly commands?: readonly CommandEntry[]
 }
 
@@ -41,7 +41,7 @@ const secretName = argument('<name>', 'as documents name it')
 export const commands: readonly CommandEntry[] = [
   {
     name: 'serve',
-    summary: 'start the server, reconcile its sources and keep watching them',
+    summary: 'start the server and reconcile its sources',
     options: Object.values(settings).map(settingOption),
     run: async (_values, flags) => (await import('./commands/serve.ts')).serve(flags),
   },
@@ -53,35 +53,35 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'validate',
-    summary: 'check documents without a store',
+    summary: 'check documents without opening a store',
     arguments: [documents],
     options: documentOptions,
     run: async ([source], flags) => (await import('./commands/validate.ts')).validate(source, flags),
   },
   {
     name: 'lint',
-    summary: 'show what documents state that is advised against, such as wildcards in redirect addresses',
+    summary: 'show risky settings in documents',
     arguments: [documents],
-    options: [option('--strict', 'exit with 1 when there is something'), ...documentOptions, output('markdown')],
+    options: [option('--strict', 'exit with 1 on any finding'), ...documentOptions, output('markdown')],
     run: async ([source], flags) => (await import('./commands/lint.ts')).lint(source, flags),
   },
   {
     name: 'schema',
-    summary: 'print the JSON schema of documents, with which editors complete and check them',
+    summary: 'print the JSON schema of documents for editors',
     run: async () => (await import('./commands/schema.ts')).schema(),
   },
   {
     name: 'plan',
-    summary: 'show what applying documents would change',
+    summary: 'show the changes that an apply would make',
     arguments: [documents],
     options: [
       ...storeOptions,
-      ...settingsOptions,
-      sourceName,
+      ...sourceSettingsOptions,
+      sourceNameOption,
       ...documentOptions,
       allowLockOut,
-      option('--save [file]', 'keep the plan, to be applied by its id, and write it to this file'),
-      option('--detailed-exitcode', 'exit with 0 when there is nothing to do, 2 when there are changes, 1 on an error'),
+      option('--save [file]', 'save the plan on the server, and in this file if given'),
+      option('--detailed-exitcode', 'exit with 0 without changes, 2 with changes, 1 on an error'),
       output('markdown'),
     ],
     run: async ([source], flags) => (await import('./commands/plan.ts')).plan(source, flags),
@@ -92,9 +92,9 @@ export const commands: readonly CommandEntry[] = [
     arguments: [argument('[source]', 'file, folder or git URL')],
     options: [
       ...storeOptions,
-      ...settingsOptions,
-      option('--plan <id>', 'exactly this saved plan instead, by its id or file'),
-      sourceName,
+      ...sourceSettingsOptions,
+      option('--plan <id>', 'apply this saved plan, given by its id or file'),
+      sourceNameOption,
       ...documentOptions,
       allowLockOut,
       output('markdown'),
@@ -103,8 +103,8 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'plans',
-    summary: 'list saved plans and those that wait for an approval, or show one',
-    arguments: [argument('[id]', 'only this plan, with what it does')],
+    summary: 'list saved plans, or show one',
+    arguments: [argument('[id]', 'show only this plan, with its changes')],
     options: [...storeOptions, output('markdown')],
     run: async ([id], flags) => (await import('./commands/plans.ts')).plans(id, flags),
   },
@@ -114,27 +114,27 @@ export const commands: readonly CommandEntry[] = [
     arguments: [plan],
     options: [
       ...storeOptions,
-      option('--with-credentials', 'adopted users get their declared passwords'),
+      option('--with-credentials', 'also give adopted users their declared passwords'),
       output('markdown'),
     ],
     run: async ([id], flags) => (await import('./commands/plans.ts')).approve(id, flags),
   },
   {
     name: 'reject',
-    summary: 'forget a saved plan',
+    summary: 'delete a saved plan',
     arguments: [plan],
     options: storeOptions,
     run: async ([id], flags) => (await import('./commands/plans.ts')).reject(id, flags),
   },
   {
     name: 'drift',
-    summary: 'show what somebody changed since documents were applied',
+    summary: 'show live changes of managed objects',
     arguments: [argument('[realm]', 'only this realm')],
     options: [
       ...storeOptions,
-      option('--watch', 'go on, and tell of each change as it happens; Ctrl-C ends it'),
-      option('--unmanaged', 'list unmanaged objects; users are counted'),
-      option('--users', 'list users, too'),
+      option('--watch', 'print each change as it happens, until Ctrl-C'),
+      option('--unmanaged', 'list unmanaged objects and the number of unmanaged users'),
+      option('--users', 'list unmanaged users as well'),
       output('markdown'),
     ],
     run: async ([realm], flags) => {
@@ -158,10 +158,10 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'why',
-    summary: 'tell which documents state something, and who set it when',
-    arguments: [realm, argument('<path>', 'in the steps of a realm file, such as clients/my-app/redirectUris')],
+    summary: 'show which documents declare a value, and who set it',
+    arguments: [realm, argument('<path>', 'path as in a realm file, such as clients/my-app/redirectUris')],
     options: [...storeOptions, output()],
-    run: async ([realm, path], flags) => (await import('./commands/why.ts')).why(realm, path, flags),
+    run: async ([realm, path], flags) => (await import('./commands/why.ts')).whyCommand(realm, path, flags),
   },
   {
     name: 'history',
@@ -172,7 +172,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'diff',
-    summary: 'show what leads from one revision of a realm to another',
+    summary: 'show the changes between two revisions of a realm',
     arguments: [
       realm,
       argument('<from>', 'a revision, such as r41'),
@@ -183,46 +183,46 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'rollback',
-    summary: 'go back to a revision of a realm, and hold its sources',
+    summary: 'roll back a realm and suspend its sources',
     arguments: [realm, argument('<revision>', 'such as r41')],
-    options: [...storeOptions, option('--plan', 'only show what would be done'), output('markdown')],
+    options: [...storeOptions, option('--plan', 'only show the plan of the rollback'), output('markdown')],
     run: async ([realm, revision], flags) => (await import('./commands/history.ts')).rollback(realm, revision, flags),
   },
   {
     name: 'source',
-    summary: 'the sources that have applied documents',
+    summary: 'list and control sources',
     commands: [
       {
         name: 'list',
-        summary: 'list the sources, realm by realm',
+        summary: 'list sources by realm',
         options: [...storeOptions, output()],
         run: async (_values, flags) => (await import('./commands/source.ts')).list(flags),
       },
       {
         name: 'forget',
-        summary: 'let go of what a source owns in a realm: it stays, and nobody states it',
+        summary: 'stop managing the objects of a source, without deleting them',
         arguments: [ofSource, realm],
         options: storeOptions,
         run: async ([name, realm], flags) => (await import('./commands/source.ts')).forget(name, realm, flags),
       },
       {
         name: 'show',
-        summary: 'show how a source is doing: conditions, and the last attempts',
+        summary: 'show conditions and last attempts of a source',
         arguments: [ofSource],
         options: [...storeOptions, output()],
         run: async ([name], flags) => (await import('./source-states.ts')).show(name, flags),
       },
       {
         name: 'suspend',
-        summary: 'do not read a source until it is resumed',
+        summary: 'suspend a source until it is resumed',
         arguments: [ofSource],
         options: storeOptions,
         run: async ([name], flags) => (await import('./source-states.ts')).suspend(name, flags),
       },
       {
         name: 'resume',
-        summary: 'resume a source that was suspended, also by a rollback',
-        arguments: [ofSource, argument('[realm]', 'only where a rollback of this realm holds it')],
+        summary: 'resume a suspended source',
+        arguments: [ofSource, argument('[realm]', 'only end the suspension by a rollback of this realm')],
         options: storeOptions,
         run: async ([name, realm], flags) =>
           realm === undefined
@@ -231,14 +231,14 @@ export const commands: readonly CommandEntry[] = [
       },
       {
         name: 'force',
-        summary: 'have a source read and applied now',
+        summary: 'reconcile a source now',
         arguments: [ofSource],
         options: storeOptions,
         run: async ([name], flags) => (await import('./source-states.ts')).force(name, flags),
       },
       {
         name: 'rename',
-        summary: 'call a source otherwise: what it owns stays its own',
+        summary: 'rename a source; it keeps its objects',
         arguments: [ofSource, argument('<name>', 'the new name')],
         options: storeOptions,
         run: async ([name, to], flags) => (await import('./source-states.ts')).rename(name, to, flags),
@@ -247,18 +247,18 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'secret',
-    summary: 'secrets that documents name as $(generated:NAME)',
+    summary: 'manage secrets declared as $(generated:NAME)',
     commands: [
       {
         name: 'list',
-        summary: 'list the secrets that were made in a realm',
+        summary: 'list the generated secrets of a realm',
         arguments: [realm],
         options: [...storeOptions, output()],
         run: async ([realm], flags) => (await import('./commands/secret.ts')).list(realm, flags),
       },
       {
         name: 'get',
-        summary: 'print a secret',
+        summary: 'print a generated secret',
         arguments: [realm, ofSource, secretName],
         options: storeOptions,
         run: async ([realm, source, name], flags) =>
@@ -266,7 +266,7 @@ export const commands: readonly CommandEntry[] = [
       },
       {
         name: 'rotate',
-        summary: 'make another secret: it counts from the next apply of the source on',
+        summary: 'replace a secret at the next apply of its source',
         arguments: [realm, ofSource, secretName],
         options: storeOptions,
         run: async ([realm, source, name], flags) =>
@@ -276,35 +276,33 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'export',
-    summary: 'write a realm as a document',
+    summary: 'print a realm as a document',
     arguments: [realm],
     options: [
       ...storeOptions,
       option('--dir <folder>', 'write a file for each object into this folder'),
-      option('--full', 'with everything that creation would give, too'),
-      option('--secrets', 'secrets in the clear instead of masks'),
-      option('--ids', 'with the ids of all objects'),
+      option('--full', 'include values that equal the defaults'),
+      option('--secrets', 'print secrets in the clear instead of masks'),
+      option('--ids', 'include the ids of all objects'),
       fileFormat('form of the document'),
     ],
     run: async ([realm], flags) => (await import('./commands/export.ts')).exportCommand(realm, flags),
   },
   {
     name: 'import',
-    summary: 'move in: read a realm of another server with this admin API, write it as files, and apply them',
-    arguments: [
-      argument('<url>', 'address of the other server, such as https://old.example.com or https://old.example.com/auth'),
-    ],
+    summary: 'migrate a realm from a Keycloak server',
+    arguments: [argument('<url>', 'URL of the Keycloak server, such as https://old.example.com')],
     options: [
       ...storeOptions,
-      option('--realm <realm>', 'the realm to read').makeOptionMandatory(),
-      option('--dir <folder>', 'write a file for each object into this folder (default: the name of the realm)'),
-      option('--file <file>', 'write one file'),
+      option('--realm <realm>', 'realm to migrate').makeOptionMandatory(),
+      option('--dir <folder>', 'folder for the files, one per object (default: named after the realm)'),
+      option('--file <file>', 'write a single file instead'),
       fileFormat('form of the files'),
-      option('--no-apply', 'only write files'),
-      option('--secrets', 'with the secrets of clients, in the clear'),
-      option('--ids', 'with the ids of all objects, and not only of people'),
-      option('--allow-master', 'also the realm of those who administer every realm'),
-      option('--from-user <name>', 'administrator there (REGENT_FROM_USER)'),
+      option('--no-apply', 'write the files without applying them'),
+      option('--secrets', 'include the secrets of clients, in the clear'),
+      option('--ids', 'include the ids of all objects, not only of users'),
+      option('--allow-master', 'permit the master realm'),
+      option('--from-user <name>', 'administrator of that server (REGENT_FROM_USER)'),
       option('--from-password <password>', 'password of that administrator (REGENT_FROM_PASSWORD)'),
       option('--from-token <token>', 'access token for that server (REGENT_FROM_TOKEN)'),
       option('--from-client <client>', 'client to log in with').default('admin-cli'),
@@ -328,43 +326,43 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'admin-password',
-    summary: 'give an administrator a new password: on a running server, or on the store when it is lost',
+    summary: 'set the password of an administrator',
     arguments: [argument('[user]', 'user of the master realm').default('admin')],
     options: [
       ...storeOptions,
-      option('--new-password <password>', 'the new password (REGENT_NEW_PASSWORD; default: it is asked for)'),
+      option('--new-password <password>', 'new password (REGENT_NEW_PASSWORD; default: prompt)'),
       option('--new-password-file <file>', 'file whose first line is the new password'),
     ],
     run: async ([user], flags) => (await import('./commands/admin-password.ts')).adminPassword(user, flags),
   },
   {
     name: 'replace-key',
-    summary: 'open the store with another key from now on; nothing that it keeps changes',
+    summary: 'replace the key that protects the store',
     options: [
       option('--new-key-file <file>', 'file with the new key: at least 32 bytes in base64').makeOptionMandatory(),
       option('--database <URL>', 'open this PostgreSQL database (REGENT_DATABASE)'),
       option('--data <folder>', 'open the embedded store in this folder (REGENT_DATA; default: data)'),
-      option('--key-file <file>', 'file with the key that it has (REGENT_KEY_FILE)'),
+      option('--key-file <file>', 'file with the present key (REGENT_KEY_FILE)'),
     ],
     run: async (_values, flags) => (await import('./commands/replace-key.ts')).replaceKey(flags),
   },
   {
     name: 'backup',
-    summary: 'write everything that the store keeps into a file: every realm, people, sessions and the past',
+    summary: 'back up the whole store into a file',
     arguments: [argument('<file>', 'file to write')],
     options: storeOptions,
     run: async ([file], flags) => (await import('./commands/backup.ts')).backup(file, flags),
   },
   {
     name: 'restore',
-    summary: 'restore a file of regent backup into a store that holds nothing yet',
-    arguments: [argument('<file>', 'file of regent backup')],
+    summary: 'restore a back-up into an empty store',
+    arguments: [argument('<file>', 'file written by regent backup')],
     options: ownStoreOptions,
     run: async ([file], flags) => (await import('./commands/restore.ts')).restoreCommand(file, flags),
   },
   {
     name: 'migrate',
-    summary: 'move everything that a store keeps into another one, which holds nothing yet',
+    summary: 'copy a store into another, empty store',
     options: [
       ...ownStoreOptions,
       option('--to <place>', 'URL of a PostgreSQL database, or folder of an embedded store').makeOptionMandatory(),

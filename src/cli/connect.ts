@@ -1,14 +1,14 @@
-// Where a command finds the store: a running server, or the store itself, which then answers the same requests in-process.
+// Connects a command to a running server, or to the store itself, which then handles the same requests in this process.
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { type HttpStream, openStream, reasonOf, redirectOf, textOf } from '../lib/http/http-request.ts'
+import { findRedirect, getFailureReason, type HttpStream, openStream, readBody } from '../lib/http/http-request.ts'
 import { isLoopback } from '../lib/http/loopback.ts'
-import { ANYWHERE } from '../lib/http/outbound.ts'
+import { UNRESTRICTED } from '../lib/http/outbound.ts'
 import { readKey, type StoreKey } from './commands/key.ts'
 import { readEvents, type ServerEvent } from './event-stream.ts'
-import { ApiError } from './report.ts'
+import { ApiError } from './render-error.ts'
 
-/** The flags that say where the store is, and who asks. */
+/** The flags that name the store and the credentials of the caller. */
 export interface StoreFlags {
   readonly server?: string
   readonly database?: string
@@ -19,72 +19,75 @@ export interface StoreFlags {
   readonly password?: string
 }
 
-/** What a request carries besides its address. */
-export interface Sent {
+/** Body and headers of a request. */
+export interface RequestContent {
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Answers requests of Regent's API, wherever the store is. */
+/** Sends requests to Regent's API, on a server or in this process. */
 export interface Connection {
-  /** The parsed answer. Throws ApiError when it is none of success. */
-  request(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, sent?: Sent): Promise<unknown>
-  /** The events that the address sends, until it ends. Throws ApiError, or what ended it, also `signal`. */
+  /** Returns the parsed response body. @throws ApiError for a status of 400 or more. */
+  request<Result>(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, content?: RequestContent): Promise<Result>
+  /** Yields the server-sent events of a path until the stream ends. @throws ApiError, or the reason of `signal`. */
   events(path: string, signal: AbortSignal): AsyncIterable<ServerEvent>
-  /** The bytes at an address. Throws ApiError when there are none. */
+  /** Returns the response body as a stream of bytes. @throws ApiError for a status of 400 or more. */
   download(path: string): Promise<Readable>
   close(): Promise<void>
 }
 
-/** Connects to the store that flags and environment name. A folder in use leads to the server that holds it. */
+/** Connects to the store that flags and environment name. If a server has the folder open, connects to that server. */
 export async function connect(flags: StoreFlags): Promise<Connection> {
-  const server = serverOf(flags)
-  if (server) return remote(server, await login(server, flags))
+  const server = findServer(flags)
+  if (server) return openRemote(server, await getAccessToken(server, flags))
   const { FolderInUse } = await import('../service/context/store-types.ts')
   try {
-    return await local(storeOf(flags))
+    return await openLocal(toStoreKey(flags))
   } catch (error) {
     if (!(error instanceof FolderInUse) || !error.url) throw error
     demandLoopback(error.url, error.message)
-    return remote(error.url, await login(error.url, orAdmin(flags)))
+    return openRemote(error.url, await getAccessToken(error.url, withDevelopmentAdmin(flags)))
   }
 }
 
-/** The server that flags or the environment name. Throws where that is no address. */
-export function serverOf(flags: StoreFlags): string | undefined {
+/** Returns the server URL of flags or environment, if any. @throws Error if it is not an http or https URL. */
+export function findServer(flags: StoreFlags): string | undefined {
   const server = flags.server ?? process.env.REGENT_SERVER
   if (server && !/^https?:$/.test(URL.parse(server)?.protocol ?? ''))
-    throw new Error(`${server} is no address of a server: name it in full, such as http://127.0.0.1:8080`)
+    throw new Error(`${server} is not the URL of a server. Give it in full, such as http://127.0.0.1:8080.`)
   return server?.replace(/\/+$/, '')
 }
 
-/** The server that holds the folder which flags and environment name. Throws where that is another machine. */
-export async function serverOfFolder(flags: StoreFlags): Promise<string | undefined> {
-  const { database, data } = storeOf(flags)
+/** Returns the URL of the server that has the data folder open, if any. @throws Error if it runs on another machine. */
+export async function findServerOfFolder(flags: StoreFlags): Promise<string | undefined> {
+  const { database, data } = toStoreKey(flags)
   if (database) return undefined
-  const { serverHolding } = await import('../service/context/store-types.ts')
+  const { findFolderServer: serverHolding } = await import('../service/context/store-types.ts')
   const url = await serverHolding(data)
-  if (url) demandLoopback(url, `${data} is in use by the server at ${url}`)
+  if (url) demandLoopback(url, `The folder ${data} is in use by the server at ${url}`)
   return url
 }
 
-/** Credentials go where a folder says only when that cannot be another machine. */
+// The lock file of a folder must not send credentials to another machine.
 function demandLoopback(url: string, message: string): void {
-  if (!isLoopback(new URL(url).hostname)) throw new Error(`${message}: name it with --server if you mean it`)
+  if (!isLoopback(new URL(url).hostname)) throw new Error(`${message}. To use it, pass its URL with --server.`)
 }
 
-/** The answer to one request, to the store that flags and environment name. Throws ApiError. */
-export async function request(flags: StoreFlags, ...what: Parameters<Connection['request']>): Promise<unknown> {
+/** Sends one request to the store that flags and environment name. @throws ApiError for a status of 400 or more. */
+export async function request<Result>(
+  flags: StoreFlags,
+  ...parameters: Parameters<Connection['request']>
+): Promise<Result> {
   const connection = await connect(flags)
   try {
-    return await connection.request(...what)
+    return await connection.request<Result>(...parameters)
   } finally {
     await connection.close()
   }
 }
 
-/** Where the store is by flags, else by the environment, else by default. A flag for one place outdoes the variable for the other. */
-export function storeOf(flags: StoreFlags): StoreKey {
+/** Returns the place of the store: from flags, else environment, else defaults. --data takes precedence over REGENT_DATABASE. */
+export function toStoreKey(flags: StoreFlags): StoreKey {
   const { REGENT_DATABASE, REGENT_DATA, REGENT_KEY_FILE } = process.env
   return {
     database: flags.database ?? (flags.data ? undefined : REGENT_DATABASE || undefined),
@@ -93,42 +96,42 @@ export function storeOf(flags: StoreFlags): StoreKey {
   }
 }
 
-/** An access token of the server's. Throws ApiError. */
-export async function login(server: string, flags: StoreFlags): Promise<string> {
+/** Returns an access token of the server, logging in if none is given. @throws Error if credentials are missing or refused. */
+export async function getAccessToken(server: string, flags: StoreFlags): Promise<string> {
   const token = flags.token ?? process.env.REGENT_TOKEN
   if (token) return token
   const username = flags.user ?? process.env.REGENT_USER
   const password = flags.password ?? process.env.REGENT_PASSWORD
   if (!username || !password) {
     throw new Error(
-      `${server} wants to know who asks: give --token, or --user and --password (REGENT_TOKEN, REGENT_USER, REGENT_PASSWORD)`,
+      `${server} requires credentials. Pass --token, or --user and --password (REGENT_TOKEN, REGENT_USER, REGENT_PASSWORD).`,
     )
   }
   const body = new URLSearchParams({ grant_type: 'password', client_id: 'admin-cli', username, password })
   const url = `${server}/realms/master/protocol/openid-connect/token`
-  const answer = await call(url, { method: 'POST', body }).catch((error: Error) => {
+  const { access_token } = await send<{ access_token: string }>(url, { method: 'POST', body }).catch((error: Error) => {
     throw error instanceof ApiError ? new Error(`${username} cannot log in at ${server}: ${error.message}`) : error
   })
-  return (answer as { access_token: string }).access_token
+  return access_token
 }
 
-/** Whoever started a server here in development mode has its administrator. */
-export function orAdmin(flags: StoreFlags): StoreFlags {
+/** Adds the credentials of the administrator that a server in development mode has, unless others are given. */
+export function withDevelopmentAdmin(flags: StoreFlags): StoreFlags {
   const { REGENT_USER: user, REGENT_PASSWORD: password } = process.env
   return { user: 'admin', password: 'admin', ...(user && { user }), ...(password && { password }), ...flags }
 }
 
 type RemoteRequest = Omit<Parameters<typeof openStream>[2], 'idleTimeout'>
 
-/** Milliseconds in which the server must send something: to apply many objects takes minutes. */
-const IDLE = 10 * 60_000
-/** Bytes that an answer which is read as a whole may have; more do not fit into a text. */
-const LONGEST = 512 * 1024 * 1024
+/** Milliseconds without data after which a request fails. Applying many objects takes minutes. */
+const IDLE_TIMEOUT = 10 * 60_000
+/** The most bytes of a response that is read as a whole: the longest string of V8. */
+const MAX_RESPONSE_BYTES = 512 * 1024 * 1024
 
-function remote(server: string, token: string): Connection {
+function openRemote(server: string, token: string): Connection {
   return {
     request: (method, path, { body, headers } = {}) =>
-      call(server + path, {
+      send(server + path, {
         method,
         headers: {
           ...headers,
@@ -139,40 +142,40 @@ function remote(server: string, token: string): Connection {
       }),
     async *events(path, signal) {
       const headers = { authorization: `Bearer ${token}`, accept: 'text/event-stream' }
-      const answer = await answerOf(server + path, { headers, signal })
-      if (!answer.ok) result(answer.status, await textOf(answer.body, LONGEST))
-      else yield* readEvents(answer.body)
+      const response = await openResponse(server + path, { headers, signal })
+      if (!response.ok) toResult(response.status, await readBody(response.body, MAX_RESPONSE_BYTES))
+      else yield* readEvents(response.body)
     },
     async download(path) {
-      const answer = await answerOf(server + path, { headers: { authorization: `Bearer ${token}` } })
-      if (!answer.ok) result(answer.status, await textOf(answer.body, LONGEST))
-      return answer.body
+      const response = await openResponse(server + path, { headers: { authorization: `Bearer ${token}` } })
+      if (!response.ok) toResult(response.status, await readBody(response.body, MAX_RESPONSE_BYTES))
+      return response.body
     },
     close: async () => {},
   }
 }
 
-async function call(url: string, request: RemoteRequest): Promise<unknown> {
+async function send<Result>(url: string, request: RemoteRequest): Promise<Result> {
   const headers = { ...request.headers, 'accept-encoding': 'gzip' }
-  const answer = await answerOf(url, { ...request, headers })
-  return result(answer.status, await textOf(answer.body, LONGEST))
+  const response = await openResponse(url, { ...request, headers })
+  return toResult(response.status, await readBody(response.body, MAX_RESPONSE_BYTES))
 }
 
-async function answerOf(url: string, request: RemoteRequest): Promise<HttpStream> {
+async function openResponse(url: string, request: RemoteRequest): Promise<HttpStream> {
   const { origin } = new URL(url)
-  // The command line or its environment names the server.
-  const answer = await openStream(ANYWHERE, url, { ...request, idleTimeout: IDLE }).catch((error: Error) => {
-    throw new Error(
-      `nobody answers at ${origin} (${reasonOf(error)}): is the server running? Start it with "regent serve"`,
-    )
-  })
-  const redirect = redirectOf(answer)
-  if (redirect === undefined) return answer
-  answer.body.destroy()
-  throw new Error(`${origin} redirects to ${redirect}: name that server with --server`)
+  // The user names the server, so any address is permitted.
+  const response = await openStream(UNRESTRICTED, url, { ...request, idleTimeout: IDLE_TIMEOUT }).catch(
+    (error: Error) => {
+      throw new Error(`No server responds at ${origin} (${getFailureReason(error)}). Start it with "regent serve".`)
+    },
+  )
+  const redirect = findRedirect(response)
+  if (redirect === undefined) return response
+  response.body.destroy()
+  throw new Error(`${origin} redirects to ${redirect}. Pass that URL with --server.`)
 }
 
-async function local(at: StoreKey): Promise<Connection> {
+async function openLocal(at: StoreKey): Promise<Connection> {
   const { openService } = await import('../service/operations/open-service.ts')
   const { SYSTEM } = await import('../service/context/service.ts')
   const { bootstrap } = await import('../service/operations/bootstrap.ts')
@@ -187,20 +190,20 @@ async function local(at: StoreKey): Promise<Connection> {
   return {
     async request(method, url, { body, headers } = {}) {
       const payload = body !== undefined && { payload: body as object }
-      const answer = await app.inject({ method, url, ...(headers && { headers }), ...payload })
-      return result(answer.statusCode, answer.body)
+      const response = await app.inject({ method, url, ...(headers && { headers }), ...payload })
+      return toResult(response.statusCode, response.body)
     },
     async *events(url, signal) {
-      const answer = await app.inject({ method: 'GET', url, payloadAsStream: true })
-      const stream = answer.stream()
+      const response = await app.inject({ method: 'GET', url, payloadAsStream: true })
+      const stream = response.stream()
       signal.addEventListener('abort', () => stream.destroy(), { once: true })
-      if (answer.statusCode >= 400) result(answer.statusCode, await text(stream))
+      if (response.statusCode >= 400) toResult(response.statusCode, await text(stream))
       else yield* readEvents(stream)
     },
     async download(url) {
-      const answer = await app.inject({ method: 'GET', url, payloadAsStream: true })
-      if (answer.statusCode >= 400) result(answer.statusCode, await text(answer.stream()))
-      return answer.stream()
+      const response = await app.inject({ method: 'GET', url, payloadAsStream: true })
+      if (response.statusCode >= 400) toResult(response.statusCode, await text(response.stream()))
+      return response.stream()
     },
     async close() {
       await app.close()
@@ -209,13 +212,14 @@ async function local(at: StoreKey): Promise<Connection> {
   }
 }
 
-function result(status: number, text: string): unknown {
-  const body = parsed(text)
+// A response has the type that the OpenAPI document gives it: server and command are of the same version.
+function toResult<Result>(status: number, text: string): Result {
+  const body = parseJson(text)
   if (status >= 400) throw new ApiError(status, body)
-  return body
+  return body as Result
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return text === '' ? undefined : JSON.parse(text)
   } catch {

@@ -1,13 +1,13 @@
-// Events that a server sends, as they are read from their stream.
+// Reads server-sent events (WHATWG HTML, section 9.2).
 
-/** One event. */
+/** A server-sent event with JSON as its data. */
 export interface ServerEvent {
   readonly event: string
-  /** Its value. */
+  /** The parsed data. */
   readonly data: unknown
 }
 
-/** The events of a stream, as they come. */
+/** Yields the events of a stream as they arrive. */
 export async function* readEvents(chunks: AsyncIterable<Uint8Array | string>): AsyncGenerator<ServerEvent> {
   const decoder = new TextDecoder()
   let rest = ''

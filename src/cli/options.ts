@@ -2,7 +2,7 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { type Setting, variables as variableList } from '../config.ts'
 
-/** Returns an option that is taken as it is given. */
+/** Returns an option whose value is used as it is. */
 export function option(flags: string, description: string): Option {
   return new Option(flags, description)
 }
@@ -63,34 +63,30 @@ export const ownStoreOptions: readonly Option[] = [
 
 /** Options of a command that reads documents. */
 export const documentOptions: readonly Option[] = [
-  orVariable(
-    choice('--unknown-fields <what>', 'what becomes of fields that are not known: an error, or a note', [
+  fromVariable(
+    choice('--unknown-fields <mode>', 'treat unknown fields as an error or a warning', ['error', 'warn']).default(
       'error',
-      'warn',
-    ]).default('error'),
+    ),
     'REGENT_UNKNOWN_FIELDS',
   ),
-  orVariable(
+  fromVariable(
     option(
       '--variables <list>',
-      'what documents may take values from, such as env:ACME_*,file:secrets (REGENT_VARIABLES; default: nothing)',
+      'variables and folders that documents may use, such as env:ACME_*,file:secrets (REGENT_VARIABLES; default: none)',
     ).argParser(parseVariables),
     'REGENT_VARIABLES',
   ),
 ]
 
 /** The option for the name of a source. */
-export const sourceName = option('--name <name>', 'name of the source (default: its path or URL)')
+export const sourceNameOption = option('--name <name>', 'name of the source (default: its path or URL)')
 
 /** The option that permits a plan after which nobody could administer every realm. */
-export const allowLockOut = option(
-  '--allow-lock-out',
-  'also where nobody would be left who can log in and administer every realm',
-)
+export const allowLockOut = option('--allow-lock-out', 'permit removing the last administrator of every realm')
 
-/** The option takes its value from the variable where it is not given. An empty variable counts as absent. */
-function orVariable(one: Option, variable: string): Option {
-  return process.env[variable] ? one.env(variable) : one
+/** Lets the environment variable give the option's value. An empty variable counts as absent. */
+function fromVariable(option: Option, variable: string): Option {
+  return process.env[variable] ? option.env(variable) : option
 }
 
 function parseVariables(text: string): readonly string[] | undefined {

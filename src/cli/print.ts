@@ -1,44 +1,45 @@
-// The outcome of a command, in the form that was asked for.
+// Prints the outcome of a command in the requested format.
 import Table from 'cli-table3'
-import { markdownOutcome, markdownTable } from '../reconcile/report/markdown.ts'
+import { renderMarkdownTable } from '../reconcile/report/markdown-format.ts'
+import { renderMarkdownOutcome } from '../reconcile/report/markdown-report.ts'
 import type { OutcomeTense, RenderedOutcome } from '../reconcile/report/outcome-text.ts'
-import { renderOutcome } from '../reconcile/report/render.ts'
+import { renderOutcome } from '../reconcile/report/text-report.ts'
 import { paint } from './paint.ts'
 
-/** What commands can print: for people, for programs, for a comment on a pull request. */
+/** An output format: for a terminal, for programs, or for a comment on a pull request. */
 export type Format = 'text' | 'json' | 'markdown'
 
-/** Prints a value in the form that was asked for: each maker makes one. */
-export function print(format: Format, value: unknown, make: { text: () => string; markdown: () => string }): void {
-  console.log(format === 'json' ? JSON.stringify(value, null, 2) : make[format]())
+/** Prints a value in the requested format. */
+export function print(format: Format, value: unknown, renderers: { text: () => string; markdown: () => string }): void {
+  console.log(format === 'json' ? JSON.stringify(value, null, 2) : renderers[format]())
 }
 
-/** Prints the outcome of a plan or an apply. `whole`: printed as JSON instead of the outcome. */
+/** Prints the outcome of a plan or an apply. With JSON it prints `json` instead, if given. */
 export function printOutcome(
   format: Format,
   outcome: RenderedOutcome,
-  { tense, whole = outcome }: { tense: OutcomeTense; whole?: unknown },
+  { tense, json = outcome }: { tense: OutcomeTense; json?: unknown },
 ): void {
-  print(format, whole, {
+  print(format, json, {
     text: () => renderOutcome(outcome, tense, paint),
-    markdown: () => markdownOutcome(outcome, tense),
+    markdown: () => renderMarkdownOutcome(outcome, tense),
   })
 }
 
-/** Prints a list as a table, with what is to be said below it, or what is said where it is empty. */
+/** Prints a list as a table with an optional line below it, or a sentence if it is empty. */
 export function printTable(
   format: Format,
-  found: readonly unknown[],
+  items: readonly unknown[],
   table: { head: readonly string[]; rows: string[][]; none: string; foot?: string },
 ): void {
   const { head, rows, none, foot } = table
-  print(format, found, {
+  print(format, items, {
     text: () => (rows.length ? [textTable(head, rows), ...(foot ? [foot] : [])].join('\n') : none),
-    markdown: () => (rows.length ? markdownTable(head, rows, foot) : none),
+    markdown: () => (rows.length ? renderMarkdownTable(head, rows, foot) : none),
   })
 }
 
-/** A table; where the terminal is too narrow for it, a paragraph for each row. In a pipe a row stays a row. */
+/** Renders a table. If the terminal is too narrow, each row becomes a paragraph. */
 function textTable(head: readonly string[], rows: string[][]): string {
   const table = new Table({ head: [...head], style: { head: [], border: [] } })
   table.push(...rows)

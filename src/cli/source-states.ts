@@ -1,86 +1,89 @@
-// How sources are doing, and what is wanted of them: `regent source show|suspend|resume|force|rename`.
-import { moment, shortened } from '../reconcile/model/attribution.ts'
-import type { RollbackSuspension, SourceOfRealm } from '../service/context/store-types.ts'
-import type { Attempt, SourceState } from '../service/sources/source-states.ts'
+// The states of sources, and the commands that change them: `regent source show|suspend|resume|force|rename`.
+import { formatTime, shortenRevision } from '../reconcile/model/attribution.ts'
+import type { RealmSourceRow, RollbackSuspension } from '../service/context/store-types.ts'
+import type { SourceAttempt, SourceState } from '../service/sources/source-status.ts'
 import { request, type StoreFlags } from './connect.ts'
 
-/** How sources are doing, by name. */
-export async function states(flags: StoreFlags): Promise<SourceState[]> {
-  return (await request(flags, 'GET', '/regent/v1/source-states')) as SourceState[]
+/** Lists the states of all sources, in the order of their names. */
+export async function listSourceStates(flags: StoreFlags): Promise<SourceState[]> {
+  return request(flags, 'GET', '/regent/v1/source-states')
 }
 
-/** `regent source show`: everything about one source. */
+/** `regent source show`: prints everything about one source. */
 export async function show(source: string, flags: StoreFlags & { output: string }): Promise<void> {
-  const found = (await states(flags)).find(({ name }) => name === source)
-  if (!found) throw new Error(`there is no source ${source}: "regent source list" shows those that there are`)
-  if (flags.output === 'json') return console.log(JSON.stringify(found, null, 2))
-  const all = (await request(flags, 'GET', '/regent/v1/sources')) as SourceOfRealm[]
-  const own = all.filter((one) => one.source === source)
-  console.log(render(found, own))
+  const state = (await listSourceStates(flags)).find(({ name }) => name === source)
+  if (!state) throw new Error(`There is no source ${source}. "regent source list" shows all sources.`)
+  if (flags.output === 'json') return console.log(JSON.stringify(state, null, 2))
+  const all = (await request(flags, 'GET', '/regent/v1/sources')) as RealmSourceRow[]
+  const realms = all.filter((realm) => realm.source === source)
+  console.log(renderSource(state, realms))
 }
 
-/** `regent source suspend`: it is not read until it is resumed. */
+/** `regent source suspend`: suspends a source until it is resumed. */
 export async function suspend(source: string, flags: StoreFlags): Promise<void> {
-  await ask(flags, 'suspend', { source })
-  console.log(`${source} is not read by any server until "regent source resume ${source}".\nWhat was applied stays.`)
+  await requestAction(flags, 'suspend', { source })
+  console.log(`${source} is suspended on all servers until "regent source resume ${source}".\nIts objects stay.`)
 }
 
-/** `regent source resume` without a realm: it goes on everywhere. */
+/** `regent source resume` without a realm: resumes a source. */
 export async function resumeAll(source: string, flags: StoreFlags): Promise<void> {
-  await ask(flags, 'resume', { source })
-  console.log(`${source} goes on: a server that follows it reads it now.`)
+  await requestAction(flags, 'resume', { source })
+  console.log(`${source} is resumed. A server that follows it reads it now.`)
 }
 
-/** `regent source force`: it is read and applied now. */
+/** `regent source force`: has a server reconcile a source now. */
 export async function force(source: string, flags: StoreFlags): Promise<void> {
-  await ask(flags, 'force', { source })
-  console.log(
-    `${source} is read and applied now by the server that follows it.\nHow it went: "regent source show ${source}".`,
-  )
+  await requestAction(flags, 'force', { source })
+  console.log(`The server that follows ${source} reconciles it now.\n"regent source show ${source}" shows the outcome.`)
 }
 
-/** `regent source rename`: what it owns stays its own. */
+/** `regent source rename`: renames a source, which keeps its objects. */
 export async function rename(source: string, to: string, flags: StoreFlags): Promise<void> {
-  await ask(flags, 'rename', { source, to })
+  await requestAction(flags, 'rename', { source, to })
   console.log(
-    `${source} is called ${to} now. Call it so wherever it is applied (--name, --sources):\nby its former name no server reads it.`,
+    `${source} is renamed to ${to}. Use the new name wherever it is applied (--name, --sources):\nno server reads it by the old name.`,
   )
 }
 
-/** How a source is doing, in a word. */
-export function inAWord({ suspended, status: { ready } }: SourceState): string {
-  if (suspended?.renamedTo) return `called ${suspended.renamedTo} now`
+/** Returns the state of a source in a few words. */
+export function summarizeState({ suspended, status: { ready } }: SourceState): string {
+  if (suspended?.renamedTo) return `renamed to ${suspended.renamedTo}`
   if (suspended) return `suspended by ${suspended.by}`
   if (!ready) return ''
   return ready.status === 'True' ? 'ready' : ready.reason
 }
 
-/** Since when a rollback suspends a source. */
-export function since({ by, revision }: RollbackSuspension): string {
+/** Describes the rollback that suspends a source. */
+export function describeSuspension({ by, revision }: RollbackSuspension): string {
   return `since ${by} rolled back to r${revision}`
 }
 
-async function ask(flags: StoreFlags, what: string, query: Record<string, string>): Promise<void> {
-  await request(flags, 'POST', `/regent/v1/source-states/${what}?${new URLSearchParams(query)}`)
+async function requestAction(flags: StoreFlags, action: string, query: Record<string, string>): Promise<void> {
+  await request(flags, 'POST', `/regent/v1/source-states/${action}?${new URLSearchParams(query)}`)
 }
 
-function render({ name, realms, suspended, status }: SourceState, own: readonly SourceOfRealm[]): string {
+function renderSource({ name, realms, suspended, status }: SourceState, ownRealms: readonly RealmSourceRow[]): string {
   const { applied, attempts = [], ready, reconciling, stalled, nextTryAt } = status
-  const line = (what: string, says: string) => `  ${what.padEnd(13)}${says}`
-  const at = (one: Attempt) => `${shortened(one.revision ?? 'not read')}  ${moment(one.at)}`
+  const line = (label: string, text: string) => `  ${label.padEnd(13)}${text}`
+  const renderAttempt = (attempt: SourceAttempt) =>
+    `${shortenRevision(attempt.revision ?? 'not read')}  ${formatTime(attempt.at)}`
   const conditions = Object.entries({ Ready: ready, Reconciling: reconciling, Stalled: stalled })
   return [
     name,
     line('Realms', realms.join(', ') || 'none'),
-    ...own.flatMap(({ realm, suspended }) => (suspended ? [line('Suspended', `in ${realm} ${since(suspended)}`)] : [])),
-    ...(suspended ? [line('Suspended', `by ${suspended.by} at ${moment(suspended.at)}`)] : []),
-    ...(applied ? [line('Applied', at(applied))] : []),
-    ...conditions.flatMap(([type, one]) =>
-      one ? [line(type, `${one.status} since ${moment(one.since)} (${one.reason})`)] : [],
+    ...ownRealms.flatMap(({ realm, suspended }) =>
+      suspended ? [line('Suspended', `in ${realm} ${describeSuspension(suspended)}`)] : [],
+    ),
+    ...(suspended ? [line('Suspended', `by ${suspended.by} at ${formatTime(suspended.at)}`)] : []),
+    ...(applied ? [line('Applied', renderAttempt(applied))] : []),
+    ...conditions.flatMap(([type, condition]) =>
+      condition ? [line(type, `${condition.status} since ${formatTime(condition.since)} (${condition.reason})`)] : [],
     ),
     ...(ready?.message ? ready.message.split('\n').map((message) => `    ${message}`) : []),
-    ...(nextTryAt ? [line('Next try', moment(nextTryAt))] : []),
-    ...(attempts.length ? ['  Last attempts'] : ['  No server has followed it so far.']),
-    ...attempts.map((one) => `    ${at(one)}  ${one.message === undefined ? 'applied' : 'not applied'}`),
+    ...(nextTryAt ? [line('Next try', formatTime(nextTryAt))] : []),
+    ...(attempts.length ? ['  Last attempts'] : ['  No server has reconciled it so far.']),
+    ...attempts.map(
+      (attempt) => `    ${renderAttempt(attempt)}  ${attempt.message === undefined ? 'applied' : 'not applied'}`,
+    ),
   ].join('\n')
 }

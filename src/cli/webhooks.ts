@@ -1,34 +1,34 @@
-// Webhooks of the server: who is told of pushes to repositories, and the secrets of webhooks.
+// The webhook of the server: wakes the sources of a repository when a commit is pushed.
 import { readFile } from 'node:fs/promises'
-import type { Settings } from '../config.ts'
+import type { ServerSettings } from '../config.ts'
 import type { Webhook } from '../http/regent/webhook.ts'
 import type { Webhooks } from '../operator/git/webhooks.ts'
 import type { Service } from '../service/context/service.ts'
-import { wakeSources } from '../service/sources/source-states.ts'
-import { report } from './report.ts'
-import type { Watched } from './watched.ts'
+import { wakeSources } from '../service/sources/source-status.ts'
+import { renderError } from './render-error.ts'
+import type { WatchedSource } from './watched-source.ts'
 
 /**
- * Who knows the secret says that something was pushed: the sources that it can be are read. `inCluster`: resources of
- * Kubernetes, each of which may have a secret of its own.
+ * Creates the webhook of the settings, if they enable one. A signed request wakes the sources of its repository.
+ * `inCluster` returns the sources declared in Kubernetes, each of which may have its own secret.
  */
-export async function webhookOf(
+export async function createWebhook(
   service: Service,
-  { sourceWebhookSecretFile, operator }: Settings,
-  { sources, inCluster }: { sources: readonly Watched[]; inCluster: () => Webhooks | undefined },
+  { sourceWebhookSecretFile, operator }: ServerSettings,
+  { sources, inCluster }: { sources: readonly WatchedSource[]; inCluster: () => Webhooks | undefined },
 ): Promise<Webhook | undefined> {
   if (!sourceWebhookSecretFile && !operator) return undefined
   const wake = (names: readonly string[]) =>
-    wakeSources(service, names).catch((error: unknown) => console.error(report(error)))
+    wakeSources(service, names).catch((error: unknown) => console.error(renderError(error)))
   const pushed = async (urls: readonly string[]) => {
-    const others = (await inCluster()?.following(urls)) ?? []
-    const known = sources.filter((source) => source.pushed(urls))
-    const all = known.length || others.length ? known : sources.filter((source) => source.pushed([]))
-    await wake([...all.filter(({ watching }) => !watching).map(({ name }) => name), ...others])
+    const clusterSources = (await inCluster()?.following(urls)) ?? []
+    const matching = sources.filter((source) => source.pushed(urls))
+    const all = matching.length || clusterSources.length ? matching : sources.filter((source) => source.pushed([]))
+    await wake([...all.filter(({ isWatched: watching }) => !watching).map(({ name }) => name), ...clusterSources])
   }
   return {
     all: sourceWebhookSecretFile
-      ? { secret: await secretIn(sourceWebhookSecretFile), pushed: (urls) => void pushed(urls) }
+      ? { secret: await readSecret(sourceWebhookSecretFile), pushed: (urls) => void pushed(urls) }
       : undefined,
     async source(name) {
       const secret = await inCluster()?.secretOf(name)
@@ -37,9 +37,9 @@ export async function webhookOf(
   }
 }
 
-/** What the file holds. Throws where that is nothing. */
-export async function secretIn(file: string): Promise<string> {
+/** Returns the secret in a file. @throws Error if the file is empty. */
+export async function readSecret(file: string): Promise<string> {
   const secret = (await readFile(file, 'utf8')).trim()
-  if (!secret) throw new Error(`${file} is empty: make a secret with "openssl rand -hex 32"`)
+  if (!secret) throw new Error(`${file} is empty. Create a secret with "openssl rand -hex 32".`)
   return secret
 }

@@ -1,7 +1,7 @@
 // Who calls: a bearer token becomes a caller. What the caller may do is decided anew, by the service, for each call.
 import type { FastifyRequest } from 'fastify'
-import { verifyStanding } from '../oidc/tokens/tokens.ts'
-import { demandOriginOf } from '../oidc/web-origins.ts'
+import { verifyTokenStatus } from '../oidc/tokens/tokens.ts'
+import { checkTokenOrigin } from '../oidc/web-origins.ts'
 import { failure } from '../service/context/errors.ts'
 import type { Caller, Service } from '../service/context/service.ts'
 import type { RealmRow } from '../service/context/store-types.ts'
@@ -23,17 +23,22 @@ export async function authenticate(
 ): Promise<Asked> {
   const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
   const verified = token
-    ? await verifyStanding(service, token, ['Bearer'], { issuerBase: issuer, beside: about, withPower: true })
+    ? await verifyTokenStatus(service, token, {
+        types: ['Bearer'],
+        issuerBase: issuer,
+        requestedRealm: about,
+        withPermissions: true,
+      })
     : undefined
-  if (!verified?.standing.counts) throw failure('unauthorized', 'HTTP 401 Unauthorized')
-  const { realm, issuedTo, standing } = verified
-  const { client, user, limit, power } = standing
-  await demandOriginOf(service, base, verified, request.headers.origin)
+  if (!verified?.status.isValid) throw failure('unauthorized', 'HTTP 401 Unauthorized')
+  const { realm, issuedTo, status } = verified
+  const { client, user, maxPermissions: limit, permissions: power } = status
+  await checkTokenOrigin(service, verified, { base, origin: request.headers.origin })
   const caller: Caller = {
     user: { realm: realm.name, id: user.id, ...(issuedTo.session !== undefined && { session: issuedTo.session }) },
-    limit,
+    tokenPermissions: limit,
     transport: { address: request.ip, secure: request.protocol === 'https' },
-    ...(power && { power }),
+    ...(power && { permissions: power }),
     actor: {
       kind: 'administrator',
       realm: realm.name,
@@ -43,5 +48,5 @@ export async function authenticate(
       client,
     },
   }
-  return { caller, realm: verified.beside }
+  return { caller, realm: verified.requestedRealm }
 }

@@ -3,8 +3,8 @@ import * as z from 'zod'
 import { isStorable } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
 import type { Kind, KindName } from '../kinds/kind.ts'
-import { nestedShape } from '../kinds/nested.ts'
-import { shapeOf } from '../realm-file/reshape.ts'
+import { nestedShape } from '../kinds/nested-schema.ts'
+import { getDocumentSchemas } from '../realm-file/convert-formats.ts'
 import { HttpError } from './errors.ts'
 import { isStorableJson } from './storable.ts'
 
@@ -48,7 +48,7 @@ export function bodySchema(kind: Kind): z.ZodObject {
   if (known) return known
   const usual = nestedShape(kind, bodySchema)
   const shape = kind.name === 'realm' ? { ...usual, ...listed() } : usual
-  const schema = kind.lenient ? z.object(shape) : z.strictObject(shape)
+  const schema = kind.ignoresUnknownFields ? z.object(shape) : z.strictObject(shape)
   schemas.set(kind, schema)
   return schema
 }
@@ -56,13 +56,13 @@ export function bodySchema(kind: Kind): z.ZodObject {
 /** The children of a realm that documents list otherwise than one after the other, and those within them. */
 function listed(): z.ZodRawShape {
   const whole = (name: KindName): z.ZodType =>
-    z.lazy(() => z.strictObject({ ...bodySchema(kinds[name]).shape, ...optional(shapeOf(name, whole)) }))
+    z.lazy(() => z.strictObject({ ...bodySchema(kinds[name]).shape, ...optional(getDocumentSchemas(name, whole)) }))
   return optional(childShapes(whole))
 }
 
 /** How documents write children of a realm, where that is no list of them. */
 export function childShapes(schemaOf: (kind: KindName) => z.ZodType): Record<string, z.ZodType> {
-  const shapes = Object.entries(shapeOf('realm', schemaOf))
+  const shapes = Object.entries(getDocumentSchemas('realm', schemaOf))
   return Object.fromEntries(shapes.filter(([field]) => Object.hasOwn(kinds.realm.children, field)))
 }
 

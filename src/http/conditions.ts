@@ -56,17 +56,12 @@ export function unlessChanged(
 ): Service {
   return {
     ...service,
-    write: (caller, realm, work, options) =>
-      service.write(
-        caller,
-        realm,
-        async (context) => {
-          const { body } = await look({ ...service, read: (_caller, _realm, read) => read(context) })
-          demandMatch(condition, tagOf(JSON.stringify(body)))
-          return work(context)
-        },
-        options,
-      ),
+    write: (caller, target, work) =>
+      service.write(caller, target, async (context) => {
+        const { body } = await look({ ...service, read: (_caller, _realm, read) => read(context) })
+        demandMatch(condition, tagOf(JSON.stringify(body)))
+        return work(context)
+      }),
   }
 }
 

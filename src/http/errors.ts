@@ -1,11 +1,11 @@
 // The only place that knows statuses and Keycloak's forms of error bodies.
 
-import { describe } from '../kinds/tree.ts'
+import { describeObject } from '../kinds/tree.ts'
 import { BearerError, OAuthError } from '../oidc/oauth-error.ts'
 import { DocumentError } from '../realm-file/yaml/problem.ts'
-import { ActionError } from '../reconcile/execute/apply.ts'
-import { StalePlanError } from '../reconcile/run/saved.ts'
-import { type ErrorCode, ServiceError } from '../service/context/errors.ts'
+import { ActionError } from '../reconcile/execute/action-error.ts'
+import { StalePlanError } from '../reconcile/run/saved-plans.ts'
+import { type ErrorCode, type ErrorForm, ServiceError } from '../service/context/errors.ts'
 
 /** An answer that says no, for what only HTTP knows. */
 export class HttpError extends Error {
@@ -29,38 +29,36 @@ export interface ErrorAnswer {
   readonly fault?: true
 }
 
-const forms: Readonly<Record<ErrorCode, (message: string, error: ServiceError) => ErrorAnswer>> = {
-  not_found: (error) => ({ status: 404, body: { error } }),
-  silent: () => ({ status: 404 }),
-  absent: (errorMessage) => ({ status: 404, body: { errorMessage } }),
-  conflict: (errorMessage) => ({ status: 409, body: { errorMessage } }),
-  duplicate: (error_description) => ({ status: 409, body: { error: 'conflict', error_description } }),
-  invalid: (errorMessage) => ({ status: 400, body: { errorMessage } }),
-  invalid_input: (error_description) => ({ status: 400, body: { error: 'invalid_input', error_description } }),
-  bad_request: (error_description) => ({ status: 400, body: { error: 'invalid_request', error_description } }),
-  malformed: (error, { reason }) => ({
-    status: 400,
-    body: { error, ...(reason !== undefined && { error_description: reason }) },
-  }),
-  unmet: (error_description, { text }) => ({ status: 400, body: { error: text!.key, error_description } }),
-  forbidden: (error, { reason, bare }) => ({
-    status: 403,
-    body: { error, ...(reason !== undefined && !bare && { error_description: reason }) },
-  }),
-  unauthorized: (error) => ({ status: 401, body: { error } }),
-  changed: (errorMessage) => ({ status: 409, body: { errorMessage } }),
-  owned: (errorMessage) => ({ status: 409, body: { errorMessage } }),
-  lock_out: (errorMessage) => ({ status: 400, body: { errorMessage } }),
-  fenced: (errorMessage) => ({ status: 409, body: { errorMessage } }),
-  overdue: (errorMessage) => ({ status: 503, body: { errorMessage } }),
+/** Status and usual body of each code. */
+const responses: Readonly<Record<ErrorCode, { readonly status: number; readonly form: ErrorForm }>> = {
+  not_found: { status: 404, form: 'error' },
+  conflict: { status: 409, form: 'errorMessage' },
+  invalid: { status: 400, form: 'errorMessage' },
+  forbidden: { status: 403, form: 'error' },
+  unauthorized: { status: 401, form: 'error' },
+  stale: { status: 409, form: 'errorMessage' },
+  lock_out: { status: 400, form: 'errorMessage' },
+  managed: { status: 409, form: 'errorMessage' },
+  lease_lost: { status: 409, form: 'errorMessage' },
+  timeout: { status: 503, form: 'errorMessage' },
+}
+
+function toResponse({ code, form, message, reason, hidesReason }: ServiceError): ErrorAnswer {
+  const { status, form: usualForm } = responses[code]
+  const chosen = form ?? usualForm
+  if (chosen === 'empty') return { status }
+  if (chosen === 'errorMessage') return { status, body: { errorMessage: message } }
+  if (chosen !== 'error') return { status, body: { error: chosen.error, error_description: message } }
+  const hasReason = reason !== undefined && !hidesReason
+  return { status, body: { error: message, ...(hasReason && { error_description: reason }) } }
 }
 
 /** The answer to an error. `id` leads from an internal error to its entry in the log. */
 export function errorAnswer(error: unknown, id: string): ErrorAnswer {
   if (error instanceof ServiceError) {
-    const answer = forms[error.code](error.message, error)
-    const { params, all } = error
-    if (all) return { ...answer, body: { errors: all.map((one) => errorAnswer(one, id).body) } }
+    const answer = toResponse(error)
+    const { params, errors } = error
+    if (errors) return { ...answer, body: { errors: errors.map((single) => errorAnswer(single, id).body) } }
     return params ? { ...answer, body: { field: params[0], ...answer.body, params } } : answer
   }
   if (error instanceof HttpError) return { status: error.status, body: error.body }
@@ -94,7 +92,7 @@ function actionAnswer({ action, cause, message: why }: ActionError, id: string):
   // Of what nobody meant for callers, such as a database's words, only the log knows.
   const told = cause instanceof ServiceError || cause instanceof DocumentError
   const message = told ? why : consult(id)
-  const text = `${action.operation} ${describe(action.kind, action.key)}: ${message}; nothing was changed`
+  const text = `${action.operation} ${describeObject(action.kind, action.key)}: ${message}; nothing was changed`
   const problems = action.position && [{ position: action.position, message: text }]
   return {
     status,

@@ -2,9 +2,9 @@
 import type { EventOperation } from '../kinds/admin-events.ts'
 import type { Representation } from '../kinds/json.ts'
 import type { Kind } from '../kinds/kind.ts'
-import { masked } from '../kinds/masked.ts'
+import { maskRepresentation } from '../kinds/mask-representation.ts'
 import type { WriteContext } from '../service/context/context.ts'
-import { keepsEvents, noteEvent } from '../service/journal/admin-events.ts'
+import { hasAdminEvents, recordAdminEvent } from '../service/journal/admin-events.ts'
 import type { Call, Method, SpecialEvent, Untagged } from './operation.ts'
 
 /** What only reads leaves no event. */
@@ -24,10 +24,10 @@ export function eventOf({ event, method }: Untagged): Required<SpecialEvent> | u
 /** Notes the event of a call whose work is done. `created`: what a new object is called in its address. */
 export function recordEvent(context: WriteContext, call: Call, created?: string): void {
   const event = eventOf(call.operation)
-  if (!event || !keepsEvents(context)) return
+  if (!event || !hasAdminEvents(context)) return
   const path = pathOf(call, event.asCalled ? undefined : created)
   const { kind } = call.operation.body ?? {}
-  noteEvent(context, {
+  recordAdminEvent(context, {
     operationType: event.operation,
     resourceType: event.type,
     ...(path && { resourcePath: path }),
@@ -42,13 +42,13 @@ function pathOf({ operation, params }: Call, created?: string): string {
 }
 
 /** Returns the creations that the work has noted in the journal. */
-function madeIn({ entries, people }: WriteContext) {
+function madeIn({ entries, userEntries: people }: WriteContext) {
   return [...entries, ...people].filter(({ operation }) => operation === 'create')
 }
 
 /** The body, as far as its kind knows what in it is secret, with the id of the object if it was made. */
 function representationOf({ body }: Call, kind: Kind, creations: ReturnType<typeof madeIn>): unknown {
-  if (Array.isArray(body)) return body.map((one) => masked(kind, one as Representation))
-  const made = kind.events.withoutId ? undefined : creations.find(({ kind: name }) => name === kind.name)
-  return masked(kind, { ...(body as Representation), ...(made && { [kind.idField]: made.object }) })
+  if (Array.isArray(body)) return body.map((one) => maskRepresentation(kind, one as Representation))
+  const made = kind.events.omitsId ? undefined : creations.find(({ kind: name }) => name === kind.name)
+  return maskRepresentation(kind, { ...(body as Representation), ...(made && { [kind.idField]: made.object }) })
 }

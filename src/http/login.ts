@@ -1,21 +1,21 @@
 // The routes of log-in with a browser; oidc/login decides what they answer.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { readCookies, setCookie } from '../lib/http/cookies.ts'
-import { asHeader } from '../lib/http/header-value.ts'
-import { followLink } from '../oidc/login/action-link.ts'
+import { parseCookies, renderSetCookie } from '../lib/http/cookies.ts'
+import { toHeaderValue } from '../lib/http/headers.ts'
+import { followLink } from '../oidc/login/action-token-link.ts'
 import { confirmLogOut } from '../oidc/login/log-out.ts'
-import { STYLESHEET } from '../oidc/login/respond.ts'
-import type { BrowserAnswer, BrowserRequest } from '../oidc/login/session/browser.ts'
-import { changeFlow, continueLogin, restartLogin } from '../oidc/login/session/tab.ts'
-import { authorize } from '../oidc/login/start.ts'
-import { checkStatusClient, cookiePage, statusPage } from '../oidc/login/status-iframe.ts'
+import { STYLESHEET } from '../oidc/login/page-response.ts'
+import type { BrowserResponse, BrowserRequest } from '../oidc/login/session/browser-request.ts'
+import { changeFlow, continueLogin, restartLogin } from '../oidc/login/login-actions.ts'
+import { authorize } from '../oidc/login/authorization-endpoint.ts'
+import { isStatusOriginAllowed, cookiePage, statusPage } from '../oidc/login/login-status-iframe.ts'
 import { stylesheet } from '../oidc/pages/stylesheet.ts'
 import type { Service } from '../service/context/service.ts'
 import { formOf } from './form.ts'
 
 /** Adds the routes. Forms are read by the one who calls. */
 export function loginRoutes(app: FastifyInstance, service: Service, baseOf: (request: FastifyRequest) => string): void {
-  const both = (url: string, work: (request: BrowserRequest) => Promise<BrowserAnswer>) =>
+  const both = (url: string, work: (request: BrowserRequest) => Promise<BrowserResponse>) =>
     app.route({
       method: ['GET', 'POST'],
       url: `/realms/:realm/${url}`,
@@ -52,7 +52,7 @@ export function loginRoutes(app: FastifyInstance, service: Service, baseOf: (req
   }
   app.get(`${iframe}/init`, async (request, reply) => {
     const { base, query, realm } = browserRequest(request, baseOf(request))
-    const known = await checkStatusClient(service, base, realm, query)
+    const known = await isStatusOriginAllowed(service, base, realm, query)
     return reply.code(known ? 204 : 403).send()
   })
   app.get(STYLESHEET, (_request, reply) =>
@@ -67,7 +67,7 @@ export function browserRequest(request: FastifyRequest, base: string): BrowserRe
     realm: (request.params as { realm: string }).realm,
     query: URL.parse(request.url, 'http://localhost')?.searchParams ?? new URLSearchParams(),
     ...(request.method === 'POST' && { form: formOf(request.body) }),
-    cookies: readCookies(request.headers.cookie),
+    cookies: parseCookies(request.headers.cookie),
     address: request.ip,
     secure: request.protocol === 'https',
     languages: request.headers['accept-language'] ?? '',
@@ -77,10 +77,10 @@ export function browserRequest(request: FastifyRequest, base: string): BrowserRe
 /** Answers a browser. */
 export function toBrowser(
   reply: FastifyReply,
-  { status, location, page, cookies, headers }: BrowserAnswer,
+  { status, location, page, cookies, headers }: BrowserResponse,
 ): FastifyReply {
   reply.code(status).headers(headers)
-  if (cookies.length) reply.header('set-cookie', cookies.map(setCookie))
-  if (location !== undefined) return reply.header('location', asHeader(location)).send()
+  if (cookies.length) reply.header('set-cookie', cookies.map(renderSetCookie))
+  if (location !== undefined) return reply.header('location', toHeaderValue(location)).send()
   return reply.type('text/html; charset=utf-8').send(page?.text)
 }

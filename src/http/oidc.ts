@@ -1,14 +1,14 @@
 // The routes of what realms offer to applications; oidc/ decides what they answer.
 import formbody from '@fastify/formbody'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Endpoint } from '../oidc/call.ts'
-import type { TokenRequest } from '../oidc/client-authentication.ts'
-import { discoveryDocument, publicKeys, publicRealm } from '../oidc/endpoints/discovery.ts'
-import { introspect } from '../oidc/endpoints/introspection.ts'
+import type { RealmEndpoint } from '../oidc/client-call.ts'
+import type { TokenRequest } from '../oidc/client-authentication/authenticate-client.ts'
+import { getDiscoveryDocument, getPublicKeys, getPublicRealm } from '../oidc/endpoints/discovery.ts'
+import { introspectToken } from '../oidc/endpoints/introspection.ts'
 import { logOutByToken } from '../oidc/endpoints/logout.ts'
-import { revoke } from '../oidc/endpoints/revocation.ts'
+import { revokeClientToken } from '../oidc/endpoints/revocation.ts'
 import { issueTokens } from '../oidc/endpoints/token-endpoint.ts'
-import { userInfo } from '../oidc/endpoints/user-info.ts'
+import { getUserInfo } from '../oidc/endpoints/user-info.ts'
 import { logOut } from '../oidc/login/log-out.ts'
 import type { Service } from '../service/context/service.ts'
 import { methodNotAllowed } from './errors.ts'
@@ -31,10 +31,10 @@ export async function oidcRoutes(
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, parsed) => parsed(null, {}))
   const endpointOf = endpoints(service, baseOf)
   app.addHook('onRequest', showReadable)
-  app.get('/realms/:realm', READABLE, (request) => publicRealm(service, baseOf(request), realmOf(request)))
+  app.get('/realms/:realm', READABLE, (request) => getPublicRealm(service, baseOf(request), realmOf(request)))
   preflight(app, '/realms/:realm', ['GET', 'HEAD', 'OPTIONS'])
   app.get('/realms/:realm/.well-known/openid-configuration', READABLE, (request) =>
-    discoveryDocument(endpointOf(request), transportOf(request)),
+    getDiscoveryDocument(endpointOf(request), transportOf(request)),
   )
   preflight(app, '/realms/:realm/.well-known/openid-configuration', ['GET'])
   loginRoutes(app, service, baseOf)
@@ -56,12 +56,12 @@ function protocolRoutes(
   })
   protocol.get('/certs', READABLE, (request, reply) => {
     reply.header('cache-control', 'no-cache')
-    return publicKeys(service, realmOf(request), transportOf(request))
+    return getPublicKeys(service, realmOf(request), transportOf(request))
   })
   protocol.post('/token', METHODS_TOO, (request) => issueTokens(endpointOf(request), requestOf(request)))
-  protocol.post('/token/introspect', (request) => introspect(endpointOf(request), requestOf(request)))
+  protocol.post('/token/introspect', (request) => introspectToken(endpointOf(request), requestOf(request)))
   protocol.post('/revoke', METHODS_TOO, async (request, reply) => {
-    await revoke(endpointOf(request), requestOf(request))
+    await revokeClientToken(endpointOf(request), requestOf(request))
     return reply.send()
   })
   protocol.post('/logout', async (request, reply) => {
@@ -77,7 +77,7 @@ function protocolRoutes(
     url: '/userinfo',
     config: { readable: { headers: 'Access-Control-Allow-Methods, WWW-Authenticate' } },
     handler: async (request, reply) => {
-      const known = await userInfo(endpointOf(request), {
+      const known = await getUserInfo(endpointOf(request), {
         ...transportOf(request),
         origin: request.headers.origin,
         bearer: /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1],
@@ -95,7 +95,7 @@ function protocolRoutes(
 
 /** Returns the function that finds where a request arrives. */
 function endpoints(service: Service, baseOf: (request: FastifyRequest) => string) {
-  return (request: FastifyRequest): Endpoint => ({ service, base: baseOf(request), name: realmOf(request) })
+  return (request: FastifyRequest): RealmEndpoint => ({ service, base: baseOf(request), realmName: realmOf(request) })
 }
 
 function realmOf({ params }: FastifyRequest): string {

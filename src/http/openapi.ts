@@ -1,8 +1,8 @@
 // The OpenAPI document, from the operations. Schemas of kinds are components under Keycloak's names.
 import * as z from 'zod'
-import { rolesGiving } from '../kinds/admin-roles.ts'
+import { listRolesGranting } from '../kinds/admin-roles.ts'
 import { kinds } from '../kinds/index.ts'
-import { type JsonSchema, type JsonSchemaForm, jsonSchema, jsonSchemas } from '../kinds/json-schema.ts'
+import { type JsonSchema, type JsonSchemaOptions, toJsonSchema, toJsonSchemas } from '../kinds/json-schema.ts'
 import type { BodyForm } from './body.ts'
 import { type Operation, paramsOf, type Response } from './operation.ts'
 import { components, representationOf } from './responses.ts'
@@ -63,7 +63,7 @@ function needsOf(permission: Operation['permission']): string {
   if (permission === 'any') return 'Every administrator may call it.'
   if (permission === 'every-realm')
     return 'Only who administers every realm may call it: with the role `admin` of `master`.'
-  const needed = [permission].flat().map((one) => rolesGiving(one).map((role) => `\`${role}\``))
+  const needed = [permission].flat().map((one) => listRolesGranting(one).map((role) => `\`${role}\``))
   return `Needs ${needed.map((roles) => (roles.length > 1 ? `one of the roles ${roles.join(', ')}` : `the role ${roles}`)).join(', and ')}.`
 }
 
@@ -139,21 +139,21 @@ function schemaOf(schema: z.ZodType): JsonSchema {
   const id = components.get(schema)?.id
   if (id) return { $ref: uri(id) }
   if (schema instanceof z.ZodArray) return { type: 'array', items: schemaOf(schema.element as z.ZodType) }
-  return jsonSchema(schema, FORM)
+  return toJsonSchema(schema, FORM)
 }
 
 function componentSchemas(): JsonSchema {
   for (const kind of Object.values(kinds)) representationOf(kind)
-  return jsonSchemas(components, uri, FORM)
+  return toJsonSchemas(components, uri, FORM)
 }
 
 const uri = (id: string) => `#/components/schemas/${id}`
 
-const FORM: JsonSchemaForm = {
+const FORM: JsonSchemaOptions = {
   target: 'draft-2020-12',
   io: 'output',
   // What is read in several forms is written in one: the schema says which.
-  change: (schema, _zodSchema, wire) => {
+  override: (schema, _zodSchema, wire) => {
     if (!wire) return
     for (const member of Object.keys(schema)) if (member !== 'description') delete schema[member]
     Object.assign(schema, wire)

@@ -5,7 +5,7 @@ import type { EventOperation, EventType } from '../kinds/admin-events.ts'
 import type { Cookie } from '../lib/http/cookies.ts'
 import type { Caller, Service } from '../service/context/service.ts'
 import type { RealmRow } from '../service/context/store-types.ts'
-import type { Permission } from '../service/permissions/administrators.ts'
+import type { Permission } from '../service/permissions/require-permissions.ts'
 import type { BodyForm } from './body.ts'
 
 /** The methods that operations have. */

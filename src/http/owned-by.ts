@@ -1,5 +1,5 @@
 // The header that tells whose fields a call has changed: a list of structured fields (RFC 9651).
-import type { Overwritten } from '../service/context/context.ts'
+import type { OverwrittenDeclaration } from '../service/context/context.ts'
 import type { Operation } from './operation.ts'
 import { errorSchema } from './responses.ts'
 
@@ -22,8 +22,8 @@ export function ownable(operations: readonly Operation[]): Operation[] {
 const TOLD = 10
 
 /** The value of Regent-Owned-By: sources, each with the object, the field and the place that states it. */
-export function ownedBy(all: readonly Overwritten[]): string {
-  const items = all.map(({ source, object, path, at }) => {
+export function ownedBy(all: readonly OverwrittenDeclaration[]): string {
+  const items = all.map(({ source, object, path, position: at }) => {
     const field = path === undefined ? '' : `;field=${text(path)}`
     return `${text(source)};object=${text(object)}${field};at=${text(at)}`
   })

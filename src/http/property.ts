@@ -1,6 +1,6 @@
 // Settings of providers, as several operations show them.
 import * as z from 'zod'
-import type { Property } from '../kinds/property.ts'
+import type { ConfigProperty } from '../kinds/config-property.ts'
 import { components } from './responses.ts'
 
 /** One setting of a provider. */
@@ -19,6 +19,6 @@ export const property = z
   .register(components, { id: 'ConfigPropertyRepresentation' })
 
 /** A setting as it shows: of what is not said of it, it is nothing. */
-export function shown(setting: Property): object {
+export function shown(setting: ConfigProperty): object {
   return { secret: false, required: false, readOnly: false, ...setting }
 }

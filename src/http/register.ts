@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isStorable } from '../kinds/fields.ts'
-import { setCookie } from '../lib/http/cookies.ts'
+import { renderSetCookie } from '../lib/http/cookies.ts'
 import type { Service } from '../service/context/service.ts'
 import type { ListedOperation } from './admin/not-yet.ts'
 import { notYet } from './admin/not-yet.ts'
@@ -60,7 +60,7 @@ export function register(
       ...(says(ALLOW_DRIFT) && { mayDrift: true as const }),
     }
     allowSlowBody(request.raw)
-    asking.set(request, { caller: { ...caller, ...meant, overwritten: [] }, realm })
+    asking.set(request, { caller: { ...caller, ...meant, overwrittenDeclarations: [] }, realm })
     showTo(reply, request.headers.origin, 'Location, ETag, Regent-Owned-By')
   })
   const streams = new Set<Readable>()
@@ -76,7 +76,7 @@ export function register(
       config: { operation: operation.operationId },
       onRequest: async (request: FastifyRequest) => {
         if (operation.body || hasLongBody(request.raw))
-          await surroundings.service.demandPower(asking.get(request)!.caller)
+          await surroundings.service.getPermissions(asking.get(request)!.caller)
       },
       handler: handler({ ...surroundings, streams }, operation, tagged.get(operation.path)),
     })
@@ -127,9 +127,9 @@ function handler(
     if (created !== undefined)
       reply.header('location', `${baseOf(request)}${pathOf(request)}/${encodeURIComponent(created)}`)
     if (location !== undefined) reply.header('location', new URL(location, `${baseOf(request)}${pathOf(request)}`).href)
-    const owned = asking.get(request)!.caller.overwritten
+    const owned = asking.get(request)!.caller.overwrittenDeclarations
     if (owned?.length) reply.header('regent-owned-by', ownedBy(owned))
-    if (cookies) reply.header('set-cookie', cookies.map(setCookie))
+    if (cookies) reply.header('set-cookie', cookies.map(renderSetCookie))
     reply.code(status)
     if (events) return sendEvents(reply, events, streams)
     if (body === undefined) return reply.send()

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { kinds } from '../kinds/index.ts'
 import type { Kind, KindName } from '../kinds/kind.ts'
-import { childrenInside, childrenOf } from '../kinds/nested.ts'
+import { listNestedChildren, childrenSchema } from '../kinds/nested-schema.ts'
 import { profileMetadata } from '../kinds/user-profile.ts'
 import { bodySchema, childShapes } from './body.ts'
 import type { Response } from './operation.ts'
@@ -106,9 +106,9 @@ const representations = new Map<Kind, z.ZodType>()
 export function representationOf(kind: Kind): z.ZodType {
   const known = representations.get(kind)
   if (known) return known
-  const children = childrenInside(kind).map(([field, child]) => [
+  const children = listNestedChildren(kind).map(([field, child]) => [
     field,
-    childrenOf(child, representationOf(child)).optional().describe(`Each ${child.title} of the ${kind.title}.`),
+    childrenSchema(child, representationOf(child)).optional().describe(`Each ${child.title} of the ${kind.title}.`),
   ])
   const own = bodySchema(kind).shape
   const whole = Object.entries(inside[kind.name]?.((name) => z.lazy(() => representationOf(kinds[name]))) ?? {})

@@ -1,7 +1,7 @@
 // The server: every route, and what is true of all answers.
 import { randomUUID } from 'node:crypto'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
-import { OriginRefused } from '../oidc/oauth-error.ts'
+import { OriginError } from '../oidc/oauth-error.ts'
 import { failure } from '../service/context/errors.ts'
 import type { Caller, Service } from '../service/context/service.ts'
 import { operations as adminOperations, missingOperations } from './admin/index.ts'
@@ -46,6 +46,8 @@ export interface ServerOptions {
   readonly showRealms?: boolean
   /** Whether requests are measured, for /metrics. */
   readonly metrics?: boolean
+  /** Whether the API reference is served, at /docs. */
+  readonly apiReference?: boolean
   /** Who is told of pushes by webhooks, and the secret by which these are signed; absent: none are taken. */
   readonly webhook?: Webhook | undefined
   /** Who calls, for requests in this process that carry no token. */
@@ -93,6 +95,7 @@ export async function createServer(service: Service, options: ServerOptions = {}
     logTo,
     showRealms = false,
     metrics = false,
+    apiReference = false,
     webhook,
     caller,
   } = options
@@ -122,7 +125,7 @@ export async function createServer(service: Service, options: ServerOptions = {}
   if (metrics) await (await import('./server/metrics.ts')).serveMetrics(app, service)
   app.setErrorHandler(sendError)
   // Keycloak: what fails is a warning, anything else is for who looks closely.
-  const stopListening = service.listen((event) =>
+  const stopListening = service.onUserEvent((event) =>
     app.log[event.error === undefined ? 'debug' : 'warn'](event, event.type),
   )
   app.addHook('onClose', async () => stopListening())
@@ -136,8 +139,9 @@ export async function createServer(service: Service, options: ServerOptions = {}
   await app.register((scope) => oidcRoutes(scope, service, baseOf))
   if (webhook) await app.register(async (scope) => serveWebhook(scope, webhook))
   await app.register(async (scope) => ownRoutes(scope, service))
+  if (apiReference) await app.register((await import('./server/api-reference.ts')).serveApiReference)
   app.get('/', async (request, reply) => {
-    const names = showRealms ? (await service.realms()).map(({ name }) => name) : []
+    const names = showRealms ? (await service.listRealms()).map(({ name }) => name) : []
     return reply.type('text/html; charset=utf-8').send(homePage(baseOf(request), names))
   })
   return app
@@ -146,7 +150,7 @@ export async function createServer(service: Service, options: ServerOptions = {}
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { status, body, challenge, fault } = errorAnswer(error, request.id)
   if (fault) request.log.error(error)
-  if (error instanceof OriginRefused) showToNobody(reply)
+  if (error instanceof OriginError) showToNobody(reply)
   if (challenge !== undefined) reply.header('www-authenticate', challenge)
   if (body) return reply.code(status).type('application/json').send(JSON.stringify(body))
   // Keycloak: a challenge that has no body is of a type all the same.

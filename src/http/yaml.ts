@@ -1,7 +1,7 @@
 // Bodies in YAML, where operations have them in both forms.
 import type { FastifyRequest } from 'fastify'
 import { dump } from 'js-yaml'
-import { parseDocuments } from '../realm-file/yaml/document.ts'
+import { parseDocuments } from '../realm-file/yaml/parse-documents.ts'
 
 /** The body as JSON. Throws DocumentError, which says where what is wrong. */
 export function yamlAsJson(body: Buffer | undefined): Buffer {

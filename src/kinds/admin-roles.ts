@@ -66,13 +66,13 @@ const given = {
 export type Permission = keyof typeof given | 'create-realm' | 'every-realm'
 
 /** The roles that give a permission, each of them alone. None gives `every-realm`: only who administers all has it. */
-export function rolesGiving(permission: Permission): readonly AdminRole[] {
+export function listRolesGranting(permission: Permission): readonly AdminRole[] {
   if (permission === 'every-realm') return []
   return permission === 'create-realm' ? ['create-realm'] : [...new Set([...given[permission], 'realm-admin' as const])]
 }
 
 /** What somebody must be able to do in a realm to give and take a role. Keycloak: who may manage may also let view. */
-export const permissionToGive: Readonly<Record<AdminRole, Permission>> = {
+export const permissionToGrant: Readonly<Record<AdminRole, Permission>> = {
   'create-client': 'manage-clients',
   'create-realm': 'create-realm',
   impersonation: 'impersonation',

@@ -27,7 +27,7 @@ export const authenticationFlow = defineKind({
     authenticationExecutions: objectList(
       {
         authenticator: text('Type of the step, such as auth-cookie.', {
-          provider: { what: 'authenticator', known: allStepProviders, otherwise: 'log-ins that reach it fail' },
+          provider: { label: 'authenticator', supported: allStepProviders, consequence: 'log-ins that reach it fail' },
         }),
         authenticatorConfig: text('Alias of the settings of the step.', { refersTo: 'authenticatorConfig' }),
         authenticatorFlow: flag('Whether the step is a flow.', { computed: true }),
@@ -47,11 +47,11 @@ export const authenticationFlow = defineKind({
       },
       'Steps of the flow, in the order of their priorities.',
       {
-        apart: true,
+        storedSeparately: true,
         default: [],
         orderedBy: 'priority',
         optionalMembers: ['priority', 'userSetupAllowed'],
-        admits: 'later',
+        loginControl: 'onUpdate',
       },
     ),
   },

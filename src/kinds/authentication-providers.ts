@@ -1,6 +1,6 @@
 // What authentication is made of: the steps of flows and the required actions that Regent knows, recorded facts.
 import recorded from './built-in/authentication-providers.json' with { type: 'json' }
-import type { Property } from './property.ts'
+import type { ConfigProperty } from './config-property.ts'
 
 /** What a step of a flow can be. */
 export interface StepProvider {
@@ -8,17 +8,17 @@ export interface StepProvider {
   readonly description: string
   /** What the step may mean for its flow. */
   readonly requirements: readonly string[]
-  readonly config: readonly Property[]
+  readonly config: readonly ConfigProperty[]
   /** Of a client authenticator: whether the client has a secret then, and its settings in the client. */
   readonly supportsSecret: boolean
-  readonly perClient: readonly Property[]
+  readonly perClient: readonly ConfigProperty[]
 }
 
 /** Something that people may have to do at log-in. */
 export interface RequiredActionProvider {
   readonly name: string
   /** Absent: there is nothing to be set. */
-  readonly config?: readonly Property[]
+  readonly config?: readonly ConfigProperty[]
 }
 
 /** Providers by id. */
@@ -87,14 +87,14 @@ function stepProviders(providers: object): Providers<StepProvider> {
   )
 }
 
-function properties(names: readonly (string | object)[] = []): Property[] {
+function properties(names: readonly (string | object)[] = []): ConfigProperty[] {
   const known = recorded.properties as Readonly<Record<string, object>>
   return names.map((one) => ({
     secret: false,
     required: false,
     readOnly: false,
     ...((typeof one === 'string' ? { name: one, ...known[one] } : one) as Omit<
-      Property,
+      ConfigProperty,
       'secret' | 'required' | 'readOnly'
     >),
   }))

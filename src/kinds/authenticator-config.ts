@@ -20,7 +20,7 @@ export const authenticatorConfig = defineKind({
       default: {},
       secret: secretSettings,
       emptyIsAbsent: true,
-      admits: 'later',
+      loginControl: 'onUpdate',
     }),
   },
 })

@@ -15,7 +15,7 @@ export const policyProviders = [
 ] as const
 
 /** The types that are permissions. */
-export const PERMISSIONS: readonly unknown[] = ['resource', 'scope']
+export const PERMISSION_TYPES: readonly unknown[] = ['resource', 'scope']
 
 /** Whether there is such a type. Keycloak: `uma` is what people make who manage their resources; it is not listed. */
 export function isPolicyType(type: unknown): boolean {
@@ -30,14 +30,14 @@ export interface PolicySetting {
   /** What the field shows where nothing is set. */
   readonly default?: boolean
   /** An update that does not state it leaves it. */
-  readonly stays?: true
+  readonly keptOnUpdate?: true
 }
 
 const same = (...names: string[]): PolicySetting[] => names.map((name) => ({ field: name, setting: name }))
 const resourceType = { field: 'resourceType', setting: 'defaultResourceType' }
 
 const settings: Readonly<Record<string, readonly PolicySetting[]>> = {
-  role: [{ field: 'fetchRoles', setting: 'fetchRoles', flag: true, stays: true }],
+  role: [{ field: 'fetchRoles', setting: 'fetchRoles', flag: true, keptOnUpdate: true }],
   group: same('groupsClaim'),
   regex: [
     ...same('targetClaim', 'pattern'),
@@ -53,7 +53,7 @@ const settings: Readonly<Record<string, readonly PolicySetting[]>> = {
 }
 
 /** The fields of a type that are settings. */
-export function settingsOfType(type: unknown): readonly PolicySetting[] {
+export function listPolicySettings(type: unknown): readonly PolicySetting[] {
   return Object.hasOwn(settings, String(type)) ? settings[String(type)]! : []
 }
 

@@ -4,7 +4,7 @@ import { groupPaths } from './group.ts'
 import { defineKind } from './kind.ts'
 import { roleNames } from './role.ts'
 
-const sibling = { relation: true, siblings: true } as const
+const sibling = { relation: true, targetsSiblings: true } as const
 
 /** Keycloak: PolicyRepresentation. A policy says yes or no; one of the types `resource` and `scope` is a permission. */
 export const authorizationPolicy = defineKind({
@@ -18,7 +18,7 @@ export const authorizationPolicy = defineKind({
     paths: { client: 'clients/{parentId}/authz/resource-server/policy/{id}' },
   },
   parents: ['client'],
-  elsewhere: true,
+  isSeparate: true,
   fields: {
     name: text('Name of the policy; unique in its client.'),
     description: text('What the policy is for.', { onPut: 'clear' }),
@@ -92,7 +92,7 @@ export const policyTargets: readonly PolicyTarget[] = [
 ]
 
 /** What policies of a type name. */
-export function targetsOf(type: unknown): PolicyTarget[] {
+export function listPolicyTargets(type: unknown): PolicyTarget[] {
   return policyTargets.filter((target) => target.type === undefined || target.type === type)
 }
 
@@ -103,7 +103,7 @@ export interface PolicyElement {
 }
 
 /** The elements that a setting states, be it a JSON text or a list; undefined where it is no such list. */
-export function policyElements({ flagged }: PolicyTarget, value: unknown): PolicyElement[] | undefined {
+export function parsePolicyElements({ flagged }: PolicyTarget, value: unknown): PolicyElement[] | undefined {
   const list = typeof value === 'string' ? parsed(value) : value
   if (!Array.isArray(list)) return undefined
   const elements = list.map((one: unknown): PolicyElement | undefined => {

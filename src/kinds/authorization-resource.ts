@@ -1,4 +1,4 @@
-import { flag, foldedText, text, textListMap, textSet } from './fields.ts'
+import { flag, lowerCaseText, text, textListMap, textSet } from './fields.ts'
 import { defineKind } from './kind.ts'
 
 /** Keycloak: ResourceRepresentation. Something that a client protects. */
@@ -14,7 +14,7 @@ export const authorizationResource = defineKind({
   },
   conflict: { create: 'Resource with name [{name}] already exists.' },
   parents: ['client'],
-  elsewhere: true,
+  isSeparate: true,
   fields: {
     name: text('Name of the resource; unique in its client.'),
     displayName: text('Name of the resource as people see it.', { onPut: 'clear' }),
@@ -23,12 +23,12 @@ export const authorizationResource = defineKind({
     }),
     uris: textSet('Addresses that the resource has in the client.', { onPut: 'clear', default: [] }),
     icon_uri: text('Address of an icon.', { onPut: 'clear' }),
-    owner: foldedText('Whose resource it is, by username; absent for the client’s own.', { refersTo: 'user' }),
+    owner: lowerCaseText('Whose resource it is, by username; absent for the client’s own.', { refersTo: 'user' }),
     ownerManagedAccess: flag('Whether the owner may decide who else has access.', { onPut: 'clear', default: false }),
     scopes: textSet('What can be done with the resource: scopes of its client.', {
       refersTo: 'authorizationScope',
       relation: true,
-      siblings: true,
+      targetsSiblings: true,
     }),
     attributes: textListMap('Lists of texts by name.', { onPut: 'replace', default: {} }),
   },

@@ -12,7 +12,7 @@ export const authorizationScope = defineKind({
     paths: { client: 'clients/{parentId}/authz/resource-server/scope/{id}' },
   },
   parents: ['client'],
-  elsewhere: true,
+  isSeparate: true,
   fields: {
     name: text('Name of the scope; unique in its client.'),
     displayName: text('Name of the scope as people see it.', { onPut: 'clear' }),

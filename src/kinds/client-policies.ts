@@ -1,7 +1,7 @@
 // What clients of a realm are held to: profiles say what is demanded, policies say of which clients.
 import * as z from 'zod'
 import recorded from './built-in/client-policies.json' with { type: 'json' }
-import { type Field, flag, objectList, objectOf, opaque, text, textList } from './fields.ts'
+import { type Field, flag, objectList, objectSchema, opaque, text, textList } from './fields.ts'
 import type { Representation } from './json.ts'
 
 /** Keycloak: the profiles that every realm has, and that nobody changes. */
@@ -21,7 +21,7 @@ const profileMembers = {
   executors: objectList(
     {
       executor: text('What is demanded, such as pkce-enforcer.', {
-        provider: { what: 'executor', known: executors, otherwise: 'it demands nothing' },
+        provider: { label: 'executor', supported: executors, consequence: 'it demands nothing' },
       }),
       configuration,
     },
@@ -36,7 +36,7 @@ const policyMembers = {
   conditions: objectList(
     {
       condition: text('What tells the clients, such as client-access-type.', {
-        provider: { what: 'condition', known: conditions, otherwise: 'it fits no client' },
+        provider: { label: 'condition', supported: conditions, consequence: 'it fits no client' },
       }),
       configuration,
     },
@@ -52,7 +52,7 @@ const earlierMembers = {
 }
 
 /** A policy with what holds where it says nothing. */
-export const wholePolicy = (policy: Representation): Representation => ({
+export const completePolicy = (policy: Representation): Representation => ({
   enabled: false,
   conditions: [],
   profiles: [],
@@ -72,7 +72,7 @@ export const clientPolicies = wrapped(
   'policies',
   'globalPolicies',
   policyMembers,
-  wholePolicy,
+  completePolicy,
   'Policies that hold clients to profiles, in order.',
 )
 
@@ -92,7 +92,7 @@ export function wrapClientPolicies(realm: Representation): Representation {
 
 function documentOf(name: string, global: string, members: Record<string, Field>) {
   return z.strictObject({
-    [name]: z.array(objectOf(members)).nullish().describe(OWN),
+    [name]: z.array(objectSchema(members)).nullish().describe(OWN),
     [global]: z.json().nullish().describe('Those that every realm has; they stay as they are.'),
   })
 }
@@ -104,9 +104,9 @@ function wrapped(
   members: Record<string, Field>,
   whole: (element: Representation) => Representation,
   description: string,
-): Field {
+): Field<readonly Representation[]> {
   const all = { ...members, ...earlierMembers }
-  const list = z.array(objectOf(all))
+  const list = z.array(objectSchema(all))
   const schema = z
     .union([list, documentOf(name, global, all).transform((value) => value[name] ?? [])])
     .transform((elements) => (elements as Representation[]).flatMap((one) => ownOf(one)).map(whole))

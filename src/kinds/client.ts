@@ -1,13 +1,13 @@
 import * as z from 'zod'
 import { adminPermissionsDefaults, isAdminPermissions } from './admin-permissions.ts'
 import { clientAuthenticators } from './authentication-providers.ts'
-import { choice, flag, flagMap, integer, objectOf, structured, text, textMap, textSet } from './fields.ts'
+import { choice, flag, flagMap, integer, objectSchema, structured, text, textMap, textSet } from './fields.ts'
 import type { Representation } from './json.ts'
 import { defineKind } from './kind.ts'
 import { roleNames } from './role.ts'
 
 /** Keycloak: the settings of ResourceServerRepresentation. */
-const authorizationSettings = {
+export const authorizationSettingsFields = {
   allowRemoteResourceManagement: flag('Whether the client itself may manage its resources.'),
   policyEnforcementMode: choice(
     ['ENFORCING', 'PERMISSIVE', 'DISABLED'],
@@ -32,7 +32,7 @@ export const client = defineKind({
     authorizationResources: 'authorizationResource',
     authorizationPolicies: 'authorizationPolicy',
   },
-  forms: {
+  alternativeFields: {
     authorizationSettings:
       'Resources of the client, scopes and policies; counts where authorization services are enabled.',
   },
@@ -43,7 +43,7 @@ export const client = defineKind({
     alwaysDisplayInConsole: false,
     clientAuthenticatorType: 'client-secret',
     redirectUris: [],
-    webOrigins: originsOf((stated.redirectUris ?? []) as string[]),
+    webOrigins: toWebOrigins((stated.redirectUris ?? []) as string[]),
     notBefore: 0,
     bearerOnly: false,
     consentRequired: false,
@@ -58,7 +58,7 @@ export const client = defineKind({
     authenticationFlowBindingOverrides: {},
     fullScopeAllowed: stated.consentRequired !== true,
     nodeReRegistrationTimeout: -1,
-    ...(stated.authorizationServicesEnabled === true && { authorizationSettings: newAuthorizationSettings }),
+    ...(stated.authorizationServicesEnabled === true && { authorizationSettings: defaultAuthorizationSettings }),
     ...(isAdminPermissions(stated) && adminPermissionsDefaults),
     // Keycloak: who states one of the two lists gets nothing from the realm for the other.
     ...((stated.defaultClientScopes ?? stated.optionalClientScopes) == null
@@ -67,29 +67,33 @@ export const client = defineKind({
   }),
   fields: {
     clientId: text('Name of the client, as it appears in requests; unique in its realm.'),
-    name: text('Name of the client as people see it.', { harmless: true }),
-    description: text('What the client is for.', { harmless: true }),
+    name: text('Name of the client as people see it.', { cannotAffectTokens: true }),
+    description: text('What the client is for.', { cannotAffectTokens: true }),
     type: text('Type that the client follows; set when it is created.'),
     protocol: text('Protocol that the client speaks: openid-connect or saml.'),
-    enabled: flag('Whether the client can be used.', { proves: true, harmless: true }),
+    enabled: flag('Whether the client can be used.', { credential: true, cannotAffectTokens: true }),
     rootUrl: text('Address that relative addresses of the client start from, that of its keys among them.', {
-      proves: true,
+      credential: true,
     }),
     baseUrl: text('Page that a link to the client leads to.'),
     adminUrl: text('Address at which the client is told of log-outs and revocations; for SAML, of everything.'),
     redirectUris: textSet('Addresses that a log-in may return to; a * at the end stands for anything.'),
     webOrigins: textSet('Origins whose scripts may call the realm; + for those of the redirect URIs.'),
 
-    publicClient: flag('Whether the client cannot keep a secret, as in a browser or on a phone.', { proves: true }),
+    publicClient: flag('Whether the client cannot keep a secret, as in a browser or on a phone.', { credential: true }),
     bearerOnly: flag('Whether the client only checks tokens and never starts a log-in.'),
     clientAuthenticatorType: text('How the client proves who it is, such as client-secret or client-jwt.', {
-      provider: { what: 'client authenticator', known: clientAuthenticators, otherwise: 'the client gets no tokens' },
-      proves: true,
+      provider: {
+        label: 'client authenticator',
+        supported: clientAuthenticators,
+        consequence: 'the client gets no tokens',
+      },
+      credential: true,
     }),
     secret: text('Secret of a confidential client; made when none is stated.', {
       secret: true,
       generated: true,
-      proves: true,
+      credential: true,
     }),
     registrationAccessToken: text('Token with which the client may change itself.', { computed: true, secret: true }),
     standardFlowEnabled: flag('Whether people log in with a browser that returns with a code.'),
@@ -101,9 +105,9 @@ export const client = defineKind({
     }),
     authorizationSettings: {
       type: 'map',
-      schema: objectOf(authorizationSettings),
+      schema: objectSchema(authorizationSettingsFields),
       description: 'How permissions on resources of the client are decided.',
-      elsewhere: true,
+      isSeparate: true,
     },
     authenticationFlowBindingOverrides: textMap(
       'Flows of this client in place of those of the realm: browser, direct_grant.',
@@ -112,48 +116,48 @@ export const client = defineKind({
         wire: 'id',
         late: true,
         emptyIsAbsent: true,
-        admits: true,
+        loginControl: true,
       },
     ),
     surrogateAuthRequired: flag('Keycloak: of an earlier form; without effect.'),
 
     consentRequired: flag('Whether people must agree to what the client learns about them.'),
     fullScopeAllowed: flag('Whether tokens show all roles of a person, whatever the scope of the client.', {
-      admits: 'later',
+      loginControl: 'onUpdate',
     }),
     scopeMappings: structured(roleNames, 'Roles that tokens of the client may show where it has not the full scope.', {
       refersTo: 'role',
       relation: true,
       late: true,
-      elsewhere: true,
-      gives: true,
+      isSeparate: true,
+      grants: true,
     }),
     defaultClientScopes: textSet('Client scopes that every token of the client follows.', {
       refersTo: 'clientScope',
       relation: true,
-      excludes: 'optionalClientScopes',
-      gives: 'later',
+      exclusiveWith: 'optionalClientScopes',
+      grants: 'onUpdate',
     }),
     optionalClientScopes: textSet('Client scopes that the client may ask for.', {
       refersTo: 'clientScope',
       relation: true,
-      excludes: 'defaultClientScopes',
-      gives: 'later',
+      exclusiveWith: 'defaultClientScopes',
+      grants: 'onUpdate',
     }),
     frontchannelLogout: flag('Whether log-out tells the client through the browser.'),
     alwaysDisplayInConsole: flag('Whether people see the client in their account before they used it.', {
-      harmless: true,
+      cannotAffectTokens: true,
     }),
     notBefore: integer('Tokens from before this time are refused; seconds since 1970, 0 for none.', {
-      harmless: true,
+      cannotAffectTokens: true,
     }),
     nodeReRegistrationTimeout: integer('Seconds after which a node of the client must register again; -1 for never.', {
-      harmless: true,
+      cannotAffectTokens: true,
     }),
     registeredNodes: {
       ...textMap('Nodes of the client, and when each registered; seconds since 1970.'),
       schema: z.record(z.string(), z.int().nullable()),
-      harmless: true,
+      cannotAffectTokens: true,
     },
     attributes: textMap('Further settings by name, such as post.logout.redirect.uris.', {
       emptyIsAbsent: true,
@@ -164,7 +168,7 @@ export const client = defineKind({
         'jwt.credential.private.key',
         'client.secret.rotated',
       ],
-      proves: [
+      credential: [
         'client.secret.rotated',
         'jwks.string',
         'jwks.url',
@@ -183,24 +187,24 @@ export const client = defineKind({
     origin: text('Where the client comes from, when that is not the realm itself.', { computed: true }),
     defaultRoles: textSet('Keycloak: of an earlier form; in documents, roles of the client that everybody has.', {
       computed: true,
-      earlier: true,
+      legacy: true,
     }),
     directGrantsOnly: flag('Keycloak: of an earlier form; counts only when the client is created.', {
       computed: true,
-      earlier: true,
+      legacy: true,
     }),
     clientTemplate: text('Keycloak: of an earlier form; in documents, a client scope besides those of the realm.', {
       computed: true,
-      earlier: true,
+      legacy: true,
     }),
-    useTemplateConfig: flag('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),
-    useTemplateScope: flag('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),
-    useTemplateMappers: flag('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),
+    useTemplateConfig: flag('Keycloak: of an earlier form; ignored.', { computed: true, legacy: true }),
+    useTemplateScope: flag('Keycloak: of an earlier form; ignored.', { computed: true, legacy: true }),
+    useTemplateMappers: flag('Keycloak: of an earlier form; ignored.', { computed: true, legacy: true }),
   },
 })
 
 /** What a client that decides permissions has where it says nothing of it. */
-export const newAuthorizationSettings = {
+export const defaultAuthorizationSettings = {
   allowRemoteResourceManagement: true,
   policyEnforcementMode: 'ENFORCING',
   decisionStrategy: 'UNANIMOUS',
@@ -212,7 +216,7 @@ const OIDC = 'openid-connect'
  * What is stated, and what naming a protocol states besides. Keycloak: so it is for a client that is made by itself; in an
  * import, and for the clients of a new realm, a protocol is a field like any other.
  */
-export function withProtocolDefaults(stated: Representation): Representation {
+export function addProtocolDefaults(stated: Representation): Representation {
   const given = typeof stated.protocol === 'string' ? protocolDefaults[stated.protocol] : undefined
   if (!given) return stated
   const own = Object.fromEntries(Object.entries(stated).filter(([, value]) => value !== null))
@@ -251,7 +255,7 @@ const protocolDefaults: Readonly<Record<string, Representation>> = {
 }
 
 /** The origins that redirect URIs imply. Keycloak: what begins like http, up to the first slash after the scheme's. */
-export function originsOf(redirectUris: readonly string[]): string[] {
+export function toWebOrigins(redirectUris: readonly string[]): string[] {
   const origins = redirectUris
     .filter((uri) => uri.startsWith('http'))
     .map((uri) => {

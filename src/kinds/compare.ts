@@ -1,24 +1,24 @@
-// The one diff engine: representations as flat fields, and whether two values of a field say the same.
+// Compares objects: representations as flat fields, and whether two values of a field are equal.
 import { isDeepStrictEqual } from 'node:util'
 import type { Field } from './fields.ts'
-import { isList, type Json, type Representation } from './json.ts'
+import { isList, isObject, type Json, type Representation, readObject, readObjects, readTexts } from './json.ts'
 import type { Key, Kind } from './kind.ts'
 import { MASK } from './mask.ts'
-import { relationKeys, relationValue } from './relations.ts'
+import { toRelationKeys, toRelationValue } from './relations.ts'
 
-/** Normalised values by path: the name of a field, or `field.key` for a key of a map. Relations are lists of keys. */
+/** Normalised values by path: the name of a field, or `field.key` for a key of a map. A relation is a list of natural keys. */
 export type FlatFields = Readonly<Record<string, Json>>
 
-/** One field that differs. */
-export interface Difference {
+/** A field with different values. */
+export interface FieldDifference {
   readonly path: string
   readonly from: Json
   readonly to: Json
 }
 
 /**
- * The stated fields of a representation, normalised; computed ones and absent ones are left out, null stays null. An empty secret is absent:
- * it would let everybody in who sends nothing.
+ * Returns the fields of a representation, normalised, without computed and absent ones; null is kept. An empty secret counts as absent,
+ * since any client could authenticate with it.
  */
 export function flatten(kind: Kind, representation: Representation): FlatFields {
   const flat: Record<string, Json> = {}
@@ -26,89 +26,89 @@ export function flatten(kind: Kind, representation: Representation): FlatFields 
     const field = kind.fields[name]
     if (!field || field.computed || value === undefined) continue
     const isMap = field.type === 'map' && value !== null
-    for (const [key, one] of isMap ? Object.entries(value) : ([[undefined, value]] as const)) {
-      if (isAmong(field.secret, key) && isEmpty(one)) continue
-      flat[key === undefined ? name : `${name}.${key}`] = normalise(field, one)
+    for (const [key, entry] of isMap ? Object.entries(value) : ([[undefined, value]] as const)) {
+      if (appliesTo(field.secret, key) && isEmptyText(entry)) continue
+      flat[key === undefined ? name : `${name}.${key}`] = normalise(field, entry)
     }
   }
   return flat
 }
 
-/** Returns the fields with each text in lower case that counts in any case, whoever states it. Java's toLowerCase does the same. */
-export function foldTexts(kind: Kind, fields: FlatFields): FlatFields {
+/** Returns the fields with texts in lower case where they are stored so. Java's toLowerCase gives the same result. */
+export function lowerCaseTexts(kind: Kind, fields: FlatFields): FlatFields {
   return Object.fromEntries(
     Object.entries(fields).map(([path, value]) => {
-      const isFolded = typeof value === 'string' && kind.fields[path]?.folded
-      return [path, isFolded ? value.toLowerCase() : value]
+      const isLowerCase = typeof value === 'string' && kind.fields[path]?.lowerCase
+      return [path, isLowerCase ? value.toLowerCase() : value]
     }),
   )
 }
 
-/** The representation that the flat fields make; a field that is null is left out. */
-export function assemble(kind: Kind, flat: FlatFields): Representation {
+/** Returns the representation with these flat fields, without those that are null. */
+export function unflatten(kind: Kind, flat: FlatFields): Representation {
   const representation: Representation = {}
   for (const [path, value] of Object.entries(flat)) {
     if (value === null) continue
-    const { name, key, field } = resolve(kind, path)
-    if (field.relation) representation[name] = relationValue(field, value as readonly Key[])
+    const { name, key, field } = resolveField(kind, path)
+    if (field.relation) representation[name] = toRelationValue(field, readKeys(value))
     else if (key === undefined) representation[name] = value
     else {
-      representation[name] ??= {}
-      ;(representation[name] as Representation)[key] = value
+      const map = readObject(representation[name])
+      map[key] = value
+      representation[name] = map
     }
   }
   return representation
 }
 
-/** What creation gives to stated fields: defaults where nothing is stated, also key by key in maps; nulls are gone. */
-export function creation(kind: Kind, stated: FlatFields): FlatFields {
-  const given = flatten(kind, kind.defaults(assemble(kind, stated)))
-  const none = Object.keys(stated).filter((path) => stated[path] === null && isWholeMap(kind, path))
-  const left = Object.entries(given).filter(([path]) => !none.some((map) => path.startsWith(`${map}.`)))
-  const all = { ...Object.fromEntries(left), ...stated }
+/** Returns the fields that creation sets: the declared ones and the defaults of others, in maps key by key. Null means no value. */
+export function addDefaults(kind: Kind, declared: FlatFields): FlatFields {
+  const defaults = flatten(kind, kind.defaults(unflatten(kind, declared)))
+  const nullMaps = Object.keys(declared).filter((path) => declared[path] === null && isWholeMap(kind, path))
+  const usedDefaults = Object.entries(defaults).filter(([path]) => !nullMaps.some((map) => path.startsWith(`${map}.`)))
+  const all = { ...Object.fromEntries(usedDefaults), ...declared }
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null))
 }
 
-/** Whether the path means a map as a whole: documents state so that there is none. */
+/** Whether the path is a map as a whole. Documents declare it as null to remove the map. */
 export function isWholeMap(kind: Kind, path: string): boolean {
-  const { key, field } = resolve(kind, path)
+  const { key, field } = resolveField(kind, path)
   return field.type === 'map' && key === undefined
 }
 
-/** The paths of the keys that a map has. */
-export function keysUnder(fields: FlatFields, map: string): string[] {
+/** Returns the paths of the keys in a map. */
+export function listMapPaths(fields: FlatFields, map: string): string[] {
   return Object.keys(fields).filter((path) => path.startsWith(`${map}.`))
 }
 
-/** The value at a path, null where there is none; of a whole map an object of its keys. */
+/** Returns the value at a path, of a whole map as an object; null if there is none. */
 export function valueAt(kind: Kind, fields: FlatFields, path: string): Json {
   if (!isWholeMap(kind, path)) return fields[path] ?? null
-  const keys = keysUnder(fields, path)
+  const keys = listMapPaths(fields, path)
   return keys.length ? Object.fromEntries(keys.map((key) => [key.slice(path.length + 1), fields[key]!])) : null
 }
 
-/** Where two states differ in what `to` states: an absent `from` is null. A relation differs where any element does. */
-export function differences(kind: Kind, from: FlatFields, to: FlatFields): Difference[] {
+/** Returns the fields of `to` that have another value in `from`, where an absent one is null. */
+export function findDifferences(kind: Kind, from: FlatFields, to: FlatFields): FieldDifference[] {
   return Object.entries(to)
-    .filter(([path, value]) => !same(kind, path, value, from[path] ?? null))
+    .filter(([path, value]) => !isSameValue(getField(kind, path), value, from[path] ?? null))
     .map(([path, value]) => ({ path, from: from[path] ?? null, to: value }))
 }
 
-/** Whether the stated value says what the other one says. */
-export function same(kind: Kind, path: string, stated: Json, other: Json): boolean {
-  const { field } = resolve(kind, path)
-  if (field.optionalMembers && Array.isArray(stated) && Array.isArray(other))
-    return stated.length === other.length && stated.every((one, at) => sameElement(field, one, other[at]!))
-  return identical(stated, other)
+/** Whether two normalised values of a field are equal. */
+export function isSameValue(field: Field, left: Json, right: Json): boolean {
+  if (field.optionalMembers && isList(left) && isList(right))
+    return left.length === right.length && left.every((element, at) => isSameElement(field, element, right[at]!))
+  return isDeepEqual(left, right)
 }
 
-/** Whether two values are the same in everything but the order of keys. */
-export function identical(one: Json | undefined, other: Json | undefined): boolean {
-  return isDeepStrictEqual(one, other)
+/** Whether two values are equal. The order of keys is ignored. */
+export function isDeepEqual(left: Json | undefined, right: Json | undefined): boolean {
+  return isDeepStrictEqual(left, right)
 }
 
-/** The field of a path, and its parts. Throws on a path that the kind does not have. */
-export function resolve(kind: Kind, path: string): { name: string; key: string | undefined; field: Field } {
+/** Returns the parts of a path and its field. Throws if the kind has no such field. */
+export function resolveField(kind: Kind, path: string): { name: string; key: string | undefined; field: Field } {
   const dot = path.indexOf('.')
   const name = dot < 0 ? path : path.slice(0, dot)
   const field = kind.fields[name]
@@ -116,133 +116,137 @@ export function resolve(kind: Kind, path: string): { name: string; key: string |
   return { name, key: dot < 0 ? undefined : path.slice(dot + 1), field }
 }
 
-/** Whether the path holds a secret. */
+/** Returns the field of a path. Throws if the kind has no such field. */
+export const getField = (kind: Kind, path: string): Field => resolveField(kind, path).field
+
+/** Whether the path is a secret. */
 export function isSecret(kind: Kind, path: string): boolean {
-  const { key, field } = resolve(kind, path)
-  return isAmong(field.secret, key)
+  const { key, field } = resolveField(kind, path)
+  return appliesTo(field.secret, key)
 }
 
 /**
- * Returns the paths of an object's secrets that would be sent elsewhere than before, since `set` gives them a destination that they did not
- * have, and which it does not state anew. One that has no destination any more stays: it is removed once it gets another.
+ * Returns the paths of an object's secrets that an update would send to a new destination without setting them. A secret that only loses
+ * its destination is not one of them.
  */
-export function misdirectedSecrets(kind: Kind, live: FlatFields, set: FlatFields): string[] {
+export function findRedirectedSecrets(kind: Kind, live: FlatFields, update: FlatFields): string[] {
   return Object.entries(kind.fields).flatMap(([name, { destination, secret }]) => {
     if (!destination || !Array.isArray(secret)) return []
-    const next = { ...live, ...set }
-    const before = destination(settingsIn(live, name), live)
-    const after = destination(settingsIn(next, name), next)
-    const isMoved = Object.entries(after).some(([part, to]) => to !== undefined && !identical(before[part], to))
-    if (!isMoved) return []
-    return secret.map((key) => `${name}.${key}`).filter((path) => !isAbsent(live[path]) && !Object.hasOwn(set, path))
+    const updated = { ...live, ...update }
+    const before = destination(readMap(live, name), live)
+    const after = destination(readMap(updated, name), updated)
+    const isNew = Object.entries(after).some(([part, to]) => to !== undefined && !isDeepEqual(before[part], to))
+    if (!isNew) return []
+    return secret.map((key) => `${name}.${key}`).filter((path) => !isAbsent(live[path]) && !Object.hasOwn(update, path))
   })
 }
 
-/** The settings that a map has, by key. */
-function settingsIn(fields: FlatFields, map: string): Readonly<Record<string, Json>> {
-  const own = keysUnder(fields, map).filter((path) => !isAbsent(fields[path]))
-  return Object.fromEntries(own.map((path) => [path.slice(map.length + 1), fields[path]!]))
+/** Returns the values of a map that are not empty, by key. */
+function readMap(fields: FlatFields, map: string): Readonly<Record<string, Json>> {
+  const paths = listMapPaths(fields, map).filter((path) => !isAbsent(fields[path]))
+  return Object.fromEntries(paths.map((path) => [path.slice(map.length + 1), fields[path]!]))
 }
 
 const isAbsent = (value: Json | undefined): boolean => value === undefined || value === null || value === ''
 
-/** Whether who sets the path can act in place of the object. */
-export function isProof(kind: Kind, path: string): boolean {
-  const { key, field } = resolve(kind, path)
-  return isAmong(field.proves, key)
+/** Whether setting the path lets the caller act as the object. */
+export function isCredential(kind: Kind, path: string): boolean {
+  const { key, field } = resolveField(kind, path)
+  return appliesTo(field.credential, key)
 }
 
-/** Whether who sets the path can act in place of anybody in the realm; of an object that is made with it, or is there. */
-export function isAdmission(kind: Kind, path: string, at: 'creation' | 'later'): boolean {
-  const { key, field } = resolve(kind, path)
-  return field.admits === 'later' ? at === 'later' : isAmong(field.admits, key)
+/** Whether setting the path, on creation or in an update, lets the caller act as any user of the realm. */
+export function isLoginControl(kind: Kind, path: string, operation: 'creation' | 'update'): boolean {
+  const { key, field } = resolveField(kind, path)
+  return field.loginControl === 'onUpdate' ? operation === 'update' : appliesTo(field.loginControl, key)
 }
 
-/** Whether the value is an empty text, or a list of one. */
-function isEmpty(value: Json): boolean {
+/** Whether the value is an empty text, or a list with one empty text. */
+function isEmptyText(value: Json): boolean {
   return value === '' || (Array.isArray(value) && value.length === 1 && value[0] === '')
 }
 
-/** Whether a fact of a field holds for it, or for that key of a map. */
-function isAmong(fact: true | readonly string[] | undefined, key: string | undefined): boolean {
+/** Whether a fact applies to the whole field, or to this key of a map. */
+function appliesTo(fact: true | readonly string[] | undefined, key: string | undefined): boolean {
   return fact === true || (key !== undefined && fact?.includes(key) === true)
 }
 
-/** Whether the value of the path is made up for an object that states none. */
+/** Whether the value at the path is generated when the object is created without it. */
 export function isGenerated(kind: Kind, path: string, object: Representation): boolean {
-  const { key, field } = resolve(kind, path)
+  const { key, field } = resolveField(kind, path)
   const { generated } = field
-  return isAmong(typeof generated === 'function' ? generated(object) : generated, key)
+  return appliesTo(typeof generated === 'function' ? generated(object) : generated, key)
 }
 
 /**
- * Whether the value says that what is there stays: the mask of a secret, or of a key of a map. Keycloak: settings that
- * a provider does not describe are masked too.
+ * Whether the value is a mask, which keeps the current value: of a secret, or of a key of a map. Keycloak: also masks settings that
+ * their provider does not describe.
  */
 export function isMasked(kind: Kind, path: string, value: Json): boolean {
   const text = Array.isArray(value) && value.length === 1 ? value[0] : value
-  return text === MASK && (isSecret(kind, path) || resolve(kind, path).key !== undefined)
+  return text === MASK && (isSecret(kind, path) || resolveField(kind, path).key !== undefined)
 }
 
-/** The elements that the flat value of a relation names. */
-export function keysOf(value: Json | undefined): readonly Key[] {
-  return (value ?? []) as readonly Key[]
+/** Returns the natural keys in the flat value of a relation. */
+export function readKeys(value: Json | undefined): readonly Key[] {
+  return isList(value) ? value.filter(isKey) : []
 }
 
-/** The elements of a list that are in it and not in the other. */
-export function missing(keys: readonly Key[], from: readonly Key[]): Key[] {
-  const present = new Set(from.map((key) => JSON.stringify(key)))
-  return keys.filter((key) => !present.has(JSON.stringify(key)))
+const isKey = (value: Json): value is Key => isList(value)
+
+/** Returns the keys that are not among the excluded ones. */
+export function subtractKeys(keys: readonly Key[], excluded: readonly Key[]): Key[] {
+  const addresses = new Set(excluded.map((key) => JSON.stringify(key)))
+  return keys.filter((key) => !addresses.has(JSON.stringify(key)))
 }
 
 function normalise(field: Field, value: Json): Json {
   if (value === null) return null
-  if (field.relation) return relationKeys(field, value)
+  if (field.relation) return toRelationKeys(field, value)
   if (field.emptyIsAbsent && value === '') return null
-  if (field.type === 'set' || (field.setValues && Array.isArray(value))) return [...new Set(value as string[])].sort()
+  if (field.type === 'set' || (field.unorderedLists && isList(value))) return [...new Set(readTexts(value))].sort()
   if (field.type === 'list' && field.members) {
-    const elements = (value as Representation[]).map((one) => normaliseElement(field.members!, one))
-    if (field.orderedBy !== undefined) return byNumber(elements, field.orderedBy)
-    return field.elementKey === undefined ? elements : byText(elements, field.elementKey)
+    const elements = readObjects(value).map((element) => normaliseElement(field.members!, element))
+    if (field.orderedBy !== undefined) return sortByNumber(elements, field.orderedBy)
+    return field.elementKey === undefined ? elements : sortByText(elements, field.elementKey)
   }
-  return ordered(value)
+  return sortMembers(value)
 }
 
-function byText(elements: Representation[], member: string): Representation[] {
-  const text = (one: Representation) => String(one[member] ?? '')
+function sortByText(elements: Representation[], member: string): Representation[] {
+  const text = (element: Representation) => String(element[member] ?? '')
   return elements.sort((a, b) => (text(a) < text(b) ? -1 : Number(text(a) > text(b))))
 }
 
-function byNumber(elements: Representation[], member: string): Representation[] {
+function sortByNumber(elements: Representation[], member: string): Representation[] {
   return elements.sort((a, b) => Number(a[member] ?? 0) - Number(b[member] ?? 0))
 }
 
 function normaliseElement(members: Readonly<Record<string, Field>>, element: Representation): Representation {
-  const stated = Object.entries(members).flatMap(([name, member]): [string, Json][] => {
+  const entries = Object.entries(members).flatMap(([name, member]): [string, Json][] => {
     const value = element[name] ?? member.default ?? null
     return member.computed || value === null ? [] : [[name, normalise(member, value)]]
   })
-  return Object.fromEntries(stated)
+  return Object.fromEntries(entries)
 }
 
-/** Whether elements of a list say the same; members that need not be stated count where both state them. */
-export function sameElement({ optionalMembers = [] }: Field, one: Json, other: Json): boolean {
-  if (!optionalMembers.length) return identical(one, other)
-  const [left, right] = [one as Representation, other as Representation]
+/** Whether two elements of a list are equal. Optional members are compared only if both have them. */
+export function isSameElement({ optionalMembers = [] }: Field, left: Json, right: Json): boolean {
+  if (!optionalMembers.length || !isObject(left) || !isObject(right)) return isDeepEqual(left, right)
   return Object.keys({ ...left, ...right }).every((member) => {
     const [a, b] = [left[member], right[member]]
-    const unsaid = optionalMembers.includes(member) && (a === undefined || b === undefined)
-    return unsaid || identical(a, b)
+    const isSkipped = optionalMembers.includes(member) && (a === undefined || b === undefined)
+    return isSkipped || isDeepEqual(a, b)
   })
 }
 
-/** The value with the keys of its objects in order, so that equal values have equal texts. */
-export function ordered(value: Json): Json {
-  if (isList(value)) return value.map(ordered)
-  if (value === null || typeof value !== 'object') return value
+/** Returns the value with the keys of its objects sorted, so that equal values have equal JSON texts. */
+export function sortMembers(value: Json): Json {
+  if (isList(value)) return value.map(sortMembers)
+  if (!isObject(value)) return value
   return Object.fromEntries(
     Object.keys(value)
       .sort()
-      .map((key) => [key, ordered(value[key]!)]),
+      .map((key) => [key, sortMembers(value[key]!)]),
   )
 }

@@ -1,18 +1,18 @@
 // Types of components: recorded facts.
 import recorded from './built-in/component-types.json' with { type: 'json' }
+import type { ConfigProperty } from './config-property.ts'
 import type { Json } from './json.ts'
-import type { Property } from './property.ts'
 
 /** What is known of a provider of components. */
 export interface ComponentType {
   readonly helpText?: string
   readonly metadata?: Readonly<Record<string, Json>>
   /** The settings that show. Keycloak: others are kept, and neither shown nor refused. */
-  readonly properties: readonly Property[]
+  readonly properties: readonly ConfigProperty[]
   /** Settings that the provider makes for itself and nobody is shown, less those that are no secret. */
   readonly hiddenSecrets?: readonly string[]
   /** Settings that creation gives where they are not stated. */
-  readonly given?: Readonly<Record<string, readonly string[]>>
+  readonly defaults?: Readonly<Record<string, readonly string[]>>
   /** What is checked, in the order in which the reference server looks. */
   readonly checks?: readonly PropertyCheck[]
 }
@@ -36,13 +36,13 @@ export const USER_PROFILE = 'org.keycloak.userprofile.UserProfileProvider'
 export const componentTypes = recorded as unknown as Readonly<Record<string, Readonly<Record<string, ComponentType>>>>
 
 /** The providers of a type, by id; undefined when nothing is known of the type. */
-export function componentTypesOf(providerType: string): Readonly<Record<string, ComponentType>> | undefined {
+export function findComponentTypes(providerType: string): Readonly<Record<string, ComponentType>> | undefined {
   return Object.hasOwn(componentTypes, providerType) ? componentTypes[providerType] : undefined
 }
 
 /** What is known of a provider; undefined for one that Regent does not have. */
-export function componentType(providerType: string, providerId: string): ComponentType | undefined {
-  const known = componentTypesOf(providerType)
+export function findComponentType(providerType: string, providerId: string): ComponentType | undefined {
+  const known = findComponentTypes(providerType)
   return known && Object.hasOwn(known, providerId) ? known[providerId] : undefined
 }
 
@@ -75,7 +75,7 @@ export const userStoreSettings: readonly string[] = [
 export const JAVA_KEYSTORE = 'java-keystore'
 
 /** The ids of the providers that do something. */
-export const componentProviders: ReadonlySet<string> = new Set(
+export const supportedComponentProviders: ReadonlySet<string> = new Set(
   Object.values(componentTypes)
     .flatMap((providers) => Object.keys(providers))
     .filter((id) => id !== JAVA_KEYSTORE),

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { componentProviders, secretSettings, userStoreSettings } from './component-types.ts'
+import { secretSettings, supportedComponentProviders, userStoreSettings } from './component-types.ts'
 import { text, textList, textListMap } from './fields.ts'
 import { generatedSettings, keySettings } from './key-providers.ts'
 import { defineKind } from './kind.ts'
@@ -16,7 +16,7 @@ export const component = defineKind({
   naturalKey: 'path',
   nameField: 'name',
   events: { type: 'COMPONENT', paths: { realm: 'components/{id}' } },
-  called: (path) => path.replaceAll(/(^|\/)(?:[a-z][a-z0-9]*\.)+/g, '$1'),
+  formatName: (path) => path.replaceAll(/(^|\/)(?:[a-z][a-z0-9]*\.)+/g, '$1'),
   fields: {
     path: text(
       'Type of the provider, its sub-type in brackets, a slash and the name; for a part of another component after its path.',
@@ -24,9 +24,9 @@ export const component = defineKind({
     name: text('Name of the component; may repeat.', { computed: true }),
     providerId: text('The provider: ldap, rsa-generated, trusted-hosts and so on.', {
       provider: {
-        what: 'component',
-        known: componentProviders,
-        otherwise: 'it is kept, and does nothing',
+        label: 'component',
+        supported: supportedComponentProviders,
+        consequence: 'it is kept, and does nothing',
       },
     }),
     providerType: text('What the provider does, by its Java name.', { computed: true }),
@@ -36,11 +36,11 @@ export const component = defineKind({
       ...textListMap('Lists of texts by name of the setting; their order does not matter.', {
         secret: secretSettings,
         destination: ({ connectionUrl, bindDn }) => ({ connectionUrl, bindDn }),
-        setValues: true,
+        unorderedLists: true,
         generated: ({ providerId }) => generatedSettings(String(providerId)),
         default: {},
-        namesGiven: { role: ['role'], group: ['group'] },
-        admits: [...keySettings, ...userStoreSettings],
+        grantKeys: { role: ['role'], group: ['group'] },
+        loginControl: [...keySettings, ...userStoreSettings],
       }),
       schema: z.record(z.string(), textList('').schema.nullable()),
     },

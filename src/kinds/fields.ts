@@ -1,103 +1,103 @@
-// Fields of a representation, and the facts about them that a JSON schema cannot say.
+// Fields of a representation: their types, and facts about them that a JSON schema cannot express.
 import * as z from 'zod'
 import type { Json } from './json.ts'
 import type { KindName } from './kind-name.ts'
 
 type Values = Readonly<Record<string, Json>>
 
-/** What is true of a field besides its type. */
-export interface Facts {
-  /** The server sets it: taken on input, never compared, never written from a document. */
+/** The facts about a field besides its type. */
+export interface FieldFacts {
+  /** Set by the server: accepted in a request, but never compared and never written from a document. */
   readonly computed?: true
-  /** Of an earlier form: let pass, without effect; of a computed field. A document that states one is told so. */
-  readonly earlier?: true
-  /** Never shown in plans, logs, events and exports: the whole value, or these keys of a map. */
+  /** From an early version of Keycloak: accepted and ignored, with a warning where a document declares it. Only for computed fields. */
+  readonly legacy?: true
+  /** Masked in plans, logs, events and exports: the whole value, or these keys of a map. */
   readonly secret?: true | readonly string[]
   /**
-   * Of a map with secrets: where its settings, in an object with these fields, send them, one value for each part that decides that; absent is
-   * nowhere. Where a part gets a new value, a secret that is not stated anew is removed.
+   * For a map with secrets: the destination that its settings send the secrets to, as named parts such as host and port; an absent part
+   * is undefined. When a part gets another value, secrets that are not set in the same update are removed.
    */
   readonly destination?: (settings: Values, fields: Values) => Readonly<Record<string, Json | undefined>>
-  /** Made up for an object that states none: the whole value, or these keys of a map, which may depend on the object. */
+  /** Generated when an object is created without a value: the whole value, or these keys of a map. */
   readonly generated?: true | readonly string[] | ((object: Readonly<Record<string, Json>>) => readonly string[])
-  /** What PUT does with what the body does not state; in a map also per key. Absent: `keep`. */
+  /** What PUT does when the field, or a key of a map, is absent from the body. Default: the value is kept. */
   readonly onPut?: 'clear' | 'replace'
-  /** What creation gives where nothing is stated; absent means that the field stays absent. */
+  /** The value that creation sets when none is given. */
   readonly default?: Json
-  /** The kind that the value names: by natural key, or by id on the wire (documents always name). */
+  /** The kind that the value refers to, by natural key. */
   readonly refersTo?: KindName
-  /** How a reference is written on the wire; a document's form is always the natural key. */
+  /** REST refers by id; documents always use the natural key. */
   readonly wire?: 'id'
   /**
-   * Set in a second pass, after everything else exists: breaks cycles between kinds. `soon`: as soon as what it refers to is
-   * made, since it counts for what is made after that.
+   * Set in a second step, after all objects exist, to break cycles between kinds. `afterTarget`: as soon as the referenced kind exists,
+   * since objects that are created later depend on the value.
    */
-  readonly late?: true | 'soon'
-  /** Owned element by element, kept in a table of its own. */
+  readonly late?: true | 'afterTarget'
+  /** A relation: managed element by element, and stored in a table of its own. */
   readonly relation?: true
-  /** Of a relation: its names are those of objects that belong to the same parent. */
-  readonly siblings?: true
-  /** Of a relation: what is in it is not in that other field of the object. */
-  readonly excludes?: string
-  /** Of a relation: it names only objects of the realm itself, or only those of parents of this kind, grouped by parent. */
-  readonly among?: 'realm' | KindName
-  /** Members of the elements of a list that are compared only where they are stated. */
+  /** For a relation: it refers to objects with the same parent, by name. */
+  readonly targetsSiblings?: true
+  /** For a relation: an element of it cannot be in this other relation of the object. */
+  readonly exclusiveWith?: string
+  /** For a relation: it refers only to objects of the realm itself, or only to those of parents of this kind. Default: to both. */
+  readonly targetParent?: 'realm' | KindName
+  /** For a list of objects: members that are compared only if both values have them. */
   readonly optionalMembers?: readonly string[]
-  /** The member that tells the elements of a list apart: their order does not matter then. */
+  /** For a list of objects: the member that identifies an element. The order is then ignored. */
   readonly elementKey?: string
-  /** Written when the object is made and when what is stated changes; what is live is not compared. */
-  readonly once?: true
-  /** Not a part of the object on the wire: it has operations, or a place in documents, of its own. */
-  readonly elsewhere?: true
+  /** Written on creation and when the declared value changes; the live value is not compared. */
+  readonly appliedOnChange?: true
+  /** Not part of the object's representation in REST: it has operations of its own. */
+  readonly isSeparate?: true
   /**
-   * Of a relation: its owner gets what the named roles, groups or client scopes give; `later`: once it is there. See
-   * service/permissions/privilege.ts, also for the next ones.
+   * For a relation: the object gets the permissions of the roles, groups or client scopes in it. `onUpdate`: only if they are added to an
+   * existing object. This fact and the next ones are for service/permissions/privilege.ts, against privilege escalation.
    */
-  readonly gives?: true | 'later'
-  /** Of a map: under these keys stand a role, or a group, that is given to people. */
-  readonly namesGiven?: { readonly role: readonly string[]; readonly group: readonly string[] }
-  /** Who sets it can act in place of the object: of its account, or of those who log in by it. In a map, these keys. */
-  readonly proves?: true | readonly string[]
-  /** Who sets it decides who gets in, and can act in place of anybody in the realm; `later`: once the object is there. */
-  readonly admits?: true | 'later' | readonly string[]
-  /** Of a client: it neither decides where tokens go nor what they carry. See service/objects/client-editors.ts. */
-  readonly harmless?: true
-  /** Of a way in: the value that every new realm has, with which nobody gets in who would not otherwise. */
-  readonly usual?: string
-  /** Who switches it off lets people in without what it demands of them. */
-  readonly demands?: true
-  /** Of a map of lists: their order does not matter. */
-  readonly setValues?: true
-  /** Kept and compared in lower case. */
-  readonly folded?: true
-  /** Kept in a table of its own, which the service of the kind writes. */
-  readonly apart?: true
-  /** An empty text says that there is none. Keycloak: attributes of clients. */
+  readonly grants?: true | 'onUpdate'
+  /** For a map: the keys whose values name a role or a group that users get. */
+  readonly grantKeys?: { readonly role: readonly string[]; readonly group: readonly string[] }
+  /** Whoever sets it can act as the object: as the account, or as users who log in through it. For a map, these keys. */
+  readonly credential?: true | readonly string[]
+  /** Whoever sets it controls the login and can act as any user of the realm. `onUpdate`: only on an existing object. For a map, these keys. */
+  readonly loginControl?: true | 'onUpdate' | readonly string[]
+  /** For a login control: the value of every new realm, which opens no login. */
+  readonly safeValue?: string
+  /** Setting it to false removes a requirement of the login. */
+  readonly loginRequirement?: true
+  /** For clients: it changes neither where tokens are sent nor what is in them. See service/objects/client-editors.ts. */
+  readonly cannotAffectTokens?: true
+  /** For a map of lists: the order of the lists is ignored. */
+  readonly unorderedLists?: true
+  /** Stored and compared in lower case. */
+  readonly lowerCase?: true
+  /** Stored in a table of its own, which the service of the kind writes. */
+  readonly storedSeparately?: true
+  /** An empty text means that there is no value. Keycloak: attributes of clients. */
   readonly emptyIsAbsent?: true
-  /** Of a list of objects: they stand in the order of this member; absent is 0. */
+  /** For a list of objects: it is sorted by this numeric member, 0 if absent. */
   readonly orderedBy?: string
-  /** The value names a provider. One that Regent does not have is kept, and a plan says so. */
+  /** The value is the id of a provider. Others are stored only, and plans warn of them. */
   readonly provider?: ProviderFacts
 }
 
-/** Which providers there are, and what is said of others: `Regent does not have the <what> foo; <otherwise>`. */
+/** The supported providers, and the warning for others: `Regent does not have the <label> foo; <consequence>`. */
 export interface ProviderFacts {
-  readonly what: string
-  readonly known: { has(provider: string): boolean }
-  readonly otherwise: string
+  readonly label: string
+  readonly supported: { has(provider: string): boolean }
+  readonly consequence: string
 }
 
-/** `scalar`: one value; `list`: ordered; `set`: unordered; `map`: compared and owned key by key; `json`: one opaque value. */
+/** `scalar`: one value; `list`: ordered; `set`: unordered; `map`: compared and managed key by key; `json`: compared as a whole. */
 export type FieldType = 'scalar' | 'list' | 'set' | 'map' | 'json'
 
-/** One field of a representation, whose values have the type `T`. */
-export interface Field<T = unknown> extends Facts {
+/** A field of a representation, with values of type `T`. */
+export interface Field<T = unknown> extends FieldFacts {
   readonly type: FieldType
-  /** Of a list of objects: the fields of an element. */
+  /** For a list of objects: the fields of an element. */
   readonly members?: Readonly<Record<string, Field>>
-  /** What a stated value must look like; reads what Jackson reads (a number for a text, "true" for a flag). */
+  /** Parses a value. Accepts what Jackson accepts: a number for a text, "true" for a boolean. */
   readonly schema: z.ZodType<T>
-  /** The text of OpenAPI, CRD and documentation. */
+  /** The description in OpenAPI, CRDs and documentation. */
   readonly description: string
 }
 
@@ -106,7 +106,7 @@ export type FieldValues<F extends Readonly<Record<string, Field>>> = {
   readonly [Name in keyof F]?: F[Name] extends Field<infer T> ? T : never
 }
 
-// `wire` is what OpenAPI says of a value that is read in several forms.
+// `wire` is the schema in OpenAPI of a value that is accepted in several forms.
 const asText = z
   .union([z.string(), z.number(), z.boolean()])
   .transform(String)
@@ -127,68 +127,79 @@ const asNumber = (number: z.ZodNumber, format: string) =>
     ])
     .meta({ wire: { type: 'integer', format } })
 const asInteger = asNumber(z.int32(), 'int32')
-/** The years that four digits name. */
-const asMoment = asNumber(z.int().min(-62_135_596_800_000).max(253_402_300_799_999), 'int64')
+/** Years 1 to 9999. */
+const asTimestamp = asNumber(z.int().min(-62_135_596_800_000).max(253_402_300_799_999), 'int64')
 const asTexts = z.array(asText)
 const asTextsOrOne = z
-  .union([asTexts, asText.transform((one) => [one])])
+  .union([asTexts, asText.transform((text) => [text])])
   .meta({ wire: { type: 'array', items: { type: 'string' } } })
 
-/** Whether PostgreSQL can keep the text: it knows neither NUL nor half a surrogate pair. */
+/** Whether PostgreSQL can store the text: it accepts neither NUL nor lone surrogates. */
 export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')
 }
 
-/** A text. */
-export const text = (description: string, facts: Facts = {}): Field => field('scalar', asText, description, facts)
-/** One of a few texts. */
+/** Creates a field with a text. */
+export const text = (description: string, facts: FieldFacts = {}): Field<string> =>
+  field('scalar', asText, { description, ...facts })
+/** Creates a field with one of these texts. */
 export const choice = <const V extends readonly [string, ...string[]]>(
   values: V,
   description: string,
-  facts: Facts = {},
-): Field<V[number]> => field('scalar', z.enum(values), description, facts)
-/** True or false. */
-export const flag = (description: string, facts: Facts = {}): Field => field('scalar', asFlag, description, facts)
-/** Milliseconds since 1970. */
-export const moment = (description: string, facts: Facts = {}): Field => field('scalar', asMoment, description, facts)
-/** A whole number. Keycloak: of 32 bits. */
-export const integer = (description: string, facts: Facts = {}): Field => field('scalar', asInteger, description, facts)
-/** Texts whose order matters. */
-export const textList = (description: string, facts: Facts = {}): Field => field('list', asTexts, description, facts)
-/** Texts whose order does not matter. */
-export const textSet = (description: string, facts: Facts = {}): Field => field('set', asTexts, description, facts)
-/** A text that counts in any case, and is kept in lower case. */
-export const foldedText = (description: string, facts: Facts = {}): Field =>
-  field('scalar', asText.transform((one) => one.toLowerCase()).meta({ wire: { type: 'string' } }), description, {
+  facts: FieldFacts = {},
+): Field<V[number]> => field('scalar', z.enum(values), { description, ...facts })
+/** Creates a boolean field. */
+export const flag = (description: string, facts: FieldFacts = {}): Field<boolean> =>
+  field('scalar', asFlag, { description, ...facts })
+/** Creates a field with a time, in milliseconds since 1970. */
+export const timestamp = (description: string, facts: FieldFacts = {}): Field<number> =>
+  field('scalar', asTimestamp, { description, ...facts })
+/** Creates a field with a whole number of 32 bits. */
+export const integer = (description: string, facts: FieldFacts = {}): Field<number> =>
+  field('scalar', asInteger, { description, ...facts })
+/** Creates a field with an ordered list of texts. */
+export const textList = (description: string, facts: FieldFacts = {}): Field<readonly string[]> =>
+  field('list', asTexts, { description, ...facts })
+/** Creates a field with an unordered list of texts. */
+export const textSet = (description: string, facts: FieldFacts = {}): Field<readonly string[]> =>
+  field('set', asTexts, { description, ...facts })
+/** Creates a field with a text that is stored in lower case. */
+export const lowerCaseText = (description: string, facts: FieldFacts = {}): Field<string> =>
+  field('scalar', asText.transform((text) => text.toLowerCase()).meta({ wire: { type: 'string' } }), {
+    description,
     ...facts,
-    folded: true,
+    lowerCase: true,
   })
-/** Texts by key. */
-export const textMap = (description: string, facts: Facts = {}): Field =>
-  field('map', z.record(z.string(), asText.nullable()), description, facts)
-/** True or false by key. */
-export const flagMap = (description: string, facts: Facts = {}): Field =>
-  field('map', z.record(z.string(), asFlag.nullable()), description, facts)
-/** Lists of texts by key. */
-export const textListMap = (description: string, facts: Facts = {}): Field =>
-  field('map', z.record(z.string(), asTextsOrOne.nullable()), description, facts)
-/** Objects whose order matters. */
+/** Creates a field with texts by key. */
+export const textMap = (description: string, facts: FieldFacts = {}): Field<Readonly<Record<string, string>>> =>
+  field('map', z.record(z.string(), asText.nullable()), { description, ...facts })
+/** Creates a field with booleans by key. */
+export const flagMap = (description: string, facts: FieldFacts = {}): Field<Readonly<Record<string, boolean>>> =>
+  field('map', z.record(z.string(), asFlag.nullable()), { description, ...facts })
+/** Creates a field with lists of texts by key. */
+export const textListMap = (
+  description: string,
+  facts: FieldFacts = {},
+): Field<Readonly<Record<string, readonly string[]>>> =>
+  field('map', z.record(z.string(), asTextsOrOne.nullable()), { description, ...facts })
+/** Creates a field with an ordered list of objects. */
 export const objectList = <M extends Readonly<Record<string, Field>>>(
   members: M,
   description: string,
-  facts: Facts = {},
+  facts: FieldFacts = {},
 ): Field<readonly FieldValues<M>[]> => ({
-  ...field('list', z.array(objectOf(members)), description, facts),
+  ...field('list', z.array(objectSchema(members)), { description, ...facts }),
   members,
 })
-/** A value that is kept as it is. */
-export const opaque = (description: string, facts: Facts = {}): Field => field('json', z.json(), description, facts)
-/** A value of a form of its own. */
-export const structured = <T>(schema: z.ZodType<T>, description: string, facts: Facts = {}): Field<T> =>
-  field('json', schema, description, facts)
+/** Creates a field with any JSON value. */
+export const opaque = (description: string, facts: FieldFacts = {}): Field<Json> =>
+  field('json', z.json(), { description, ...facts })
+/** Creates a field with a value that this schema parses, compared as a whole. */
+export const structured = <T>(schema: z.ZodType<T>, description: string, facts: FieldFacts = {}): Field<T> =>
+  field('json', schema, { description, ...facts })
 
-/** An object schema of the fields: each optional and, as clients send it, null for absent; unknown ones refused. */
-export function objectOf(fields: Readonly<Record<string, Field>>): z.ZodObject {
+/** Returns an object schema in which each field may be absent or null. It rejects unknown fields. */
+export function objectSchema(fields: Readonly<Record<string, Field>>): z.ZodObject {
   return z.strictObject(
     Object.fromEntries(
       Object.entries(fields).map(([name, { schema, description }]) => [name, schema.nullish().describe(description)]),
@@ -196,7 +207,7 @@ export function objectOf(fields: Readonly<Record<string, Field>>): z.ZodObject {
   )
 }
 
-// The type of a field's values is what representations hold: a schema also reads other forms of it, and null for absent.
-function field<T>(type: FieldType, schema: z.ZodType, description: string, facts: Facts): Field<T> {
-  return { type, schema: schema as z.ZodType<T>, description, ...facts }
+// A cast, since `T` is the type in representations, while the schema also accepts other forms of the value.
+function field<T>(type: FieldType, schema: z.ZodType, facts: FieldFacts & { readonly description: string }): Field<T> {
+  return { type, schema: schema as z.ZodType<T>, ...facts }
 }

@@ -1,5 +1,15 @@
 import * as z from 'zod'
-import { type Facts, type Field, flagMap, integer, opaque, structured, text, textListMap, textSet } from './fields.ts'
+import {
+  type Field,
+  type FieldFacts,
+  flagMap,
+  integer,
+  opaque,
+  structured,
+  text,
+  textListMap,
+  textSet,
+} from './fields.ts'
 import { defineKind } from './kind.ts'
 
 const names = z.array(z.string())
@@ -9,19 +19,19 @@ export const mappedRoles = {
   realmRoles: textSet('Roles of the realm, by name.', {
     refersTo: 'role',
     relation: true,
-    among: 'realm',
-    gives: true,
+    targetParent: 'realm',
+    grants: true,
   }),
   clientRoles: structured(z.record(z.string(), names), 'Roles of clients, by client id and name.', {
     refersTo: 'role',
     relation: true,
-    among: 'client',
-    gives: true,
+    targetParent: 'client',
+    grants: true,
   }),
 }
 
 /** Groups by path. Keycloak: the slash at the beginning may be missing. */
-export const groupPaths = (description: string, facts: Facts = {}): Field => ({
+export const groupPaths = (description: string, facts: FieldFacts = {}): Field<readonly string[]> => ({
   ...textSet(description, { refersTo: 'group', relation: true, ...facts }),
   schema: z.array(
     z
@@ -56,22 +66,22 @@ export const group = defineKind({
 })
 
 /** The name as a step of a path. */
-export function step(name: string): string {
+export function toPathSegment(name: string): string {
   return `/${name.replaceAll('/', '~/')}`
 }
 
 /** The path of the group that the one at the path belongs to; empty at the top. */
-export function parentPath(path: string): string {
+export function getParentPath(path: string): string {
   return path.slice(0, lastStep(path))
 }
 
 /** The name of the group at the path. */
-export function nameOf(path: string): string {
+export function getNameFromPath(path: string): string {
   return path.slice(lastStep(path) + 1).replaceAll('~/', '/')
 }
 
 /** Keycloak: the path as the wire shows it: what in it is a slash of a name cannot be told. */
-export function wirePath(path: string): string {
+export function toWirePath(path: string): string {
   return path.replaceAll('~/', '/')
 }
 

@@ -11,7 +11,7 @@ export const identityProviderMapper = defineKind({
   events: {
     type: 'IDENTITY_PROVIDER_MAPPER',
     paths: { identityProvider: 'identity-provider/instances/{parentName}/mappers/{id}' },
-    withoutId: true,
+    omitsId: true,
   },
   parents: ['identityProvider'],
   parentField: 'identityProviderAlias',
@@ -20,16 +20,16 @@ export const identityProviderMapper = defineKind({
     identityProviderAlias: text('Alias of the identity provider that the mapper belongs to.', { computed: true }),
     identityProviderMapper: text('Type of the mapper, such as oidc-user-attribute-idp-mapper.', {
       provider: {
-        what: 'type of identity provider mappers',
-        known: new Set(Object.keys(identityProviderMapperTypes)),
-        otherwise: 'log-ins do without it',
+        label: 'type of identity provider mappers',
+        supported: new Set(Object.keys(identityProviderMapperTypes)),
+        consequence: 'log-ins do without it',
       },
     }),
     config: textMap('Settings of the mapper, by name.', {
       emptyIsAbsent: true,
       onPut: 'clear',
       default: {},
-      namesGiven: { role: ['role'], group: ['group'] },
+      grantKeys: { role: ['role'], group: ['group'] },
     }),
   },
 })

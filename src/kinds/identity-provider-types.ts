@@ -1,8 +1,8 @@
 // Types of identity providers and of their mappers: recorded facts.
 import recordedMappers from './built-in/identity-provider-mapper-types.json' with { type: 'json' }
 import recorded from './built-in/identity-provider-types.json' with { type: 'json' }
+import type { ConfigProperty } from './config-property.ts'
 import type { Representation } from './json.ts'
-import type { Property } from './property.ts'
 
 /** What is known of a type of identity provider. */
 export interface IdentityProviderType {
@@ -20,7 +20,7 @@ export interface IdentityProviderType {
   /** The types of mappers that it takes. */
   readonly mapperTypes: readonly string[]
   /** Settings that are its own. */
-  readonly properties?: readonly Property[]
+  readonly properties?: readonly ConfigProperty[]
 }
 
 /** What is known of a type of mapper. */
@@ -28,7 +28,7 @@ export interface IdentityProviderMapperType {
   readonly name: string
   readonly category: string
   readonly helpText: string
-  readonly properties: readonly Property[]
+  readonly properties: readonly ConfigProperty[]
 }
 
 /** The types of identity providers by provider id. */

@@ -18,14 +18,17 @@ export const identityProvider = defineKind({
     displayName: text('Name of the provider as people see it.', { onPut: 'clear' }),
     providerId: text('Type of the provider: oidc, saml, github and so on.', {
       provider: {
-        what: 'type of identity providers',
-        known: new Set(Object.keys(identityProviderTypes)),
-        otherwise: 'nobody can log in through it',
+        label: 'type of identity providers',
+        supported: new Set(Object.keys(identityProviderTypes)),
+        consequence: 'nobody can log in through it',
       },
-      proves: true,
+      credential: true,
     }),
-    enabled: flag('Whether people can log in through the provider.', { onPut: 'clear', proves: true }),
-    trustEmail: flag('Whether addresses that the provider gives count as verified.', { onPut: 'clear', proves: true }),
+    enabled: flag('Whether people can log in through the provider.', { onPut: 'clear', credential: true }),
+    trustEmail: flag('Whether addresses that the provider gives count as verified.', {
+      onPut: 'clear',
+      credential: true,
+    }),
     storeToken: flag('Whether the tokens of the provider are kept.', { onPut: 'clear' }),
     addReadTokenRoleOnCreate: flag('Whether new people may read the tokens of the provider that are kept.', {
       onPut: 'clear',
@@ -37,14 +40,14 @@ export const identityProvider = defineKind({
     hideOnLogin: flag('Whether the provider is not offered at log-in.', { onPut: 'clear' }),
     firstBrokerLoginFlowAlias: text('Flow of the first log-in through the provider, in place of the realm’s.', {
       refersTo: 'authenticationFlow',
-      admits: true,
-      usual: 'first broker login',
+      loginControl: true,
+      safeValue: 'first broker login',
       emptyIsAbsent: true,
       onPut: 'clear',
     }),
     postBrokerLoginFlowAlias: text('Flow after each log-in through the provider.', {
       refersTo: 'authenticationFlow',
-      admits: true,
+      loginControl: true,
       emptyIsAbsent: true,
       onPut: 'clear',
     }),
@@ -57,21 +60,21 @@ export const identityProvider = defineKind({
       }),
       emptyIsAbsent: true,
       onPut: 'clear',
-      proves: true,
+      credential: true,
     }),
     types: textList('What the provider can do for the realm.', { computed: true }),
     organization: text('Organization that the provider belongs to, by alias.', {
       refersTo: 'organization',
-      elsewhere: true,
+      isSeparate: true,
     }),
     organizationId: text('Id of the organization that the provider belongs to.', { computed: true }),
-    updateProfileFirstLoginMode: text('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),
-    updateProfileFirstLogin: flag('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),
+    updateProfileFirstLoginMode: text('Keycloak: of an earlier form; ignored.', { computed: true, legacy: true }),
+    updateProfileFirstLogin: flag('Keycloak: of an earlier form; ignored.', { computed: true, legacy: true }),
   },
 })
 
 /** Keycloak: whether a provider is offered at log-in was a setting among the others, and is read as one still. */
-export function withoutEarlierSettings(provider: Representation): Representation {
+export function removeLegacySettings(provider: Representation): Representation {
   const { hideOnLoginPage, ...config } = (provider.config ?? {}) as Representation
   if (hideOnLoginPage === undefined || hideOnLoginPage === null) return provider
   return { ...provider, config, hideOnLogin: String(hideOnLoginPage).toLowerCase() === 'true' }

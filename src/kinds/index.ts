@@ -1,4 +1,4 @@
-// The table of kinds.
+// The table of all kinds.
 import { authenticationFlow } from './authentication-flow.ts'
 import { authenticatorConfig } from './authenticator-config.ts'
 import { authorizationPolicy } from './authorization-policy.ts'
@@ -20,7 +20,7 @@ import { role } from './role.ts'
 import { user } from './user.ts'
 import { workflow } from './workflow.ts'
 
-/** Every kind by name. */
+/** All kinds by name. */
 export const kinds: Readonly<Record<KindName, Kind>> = {
   realm,
   authenticatorConfig,
@@ -41,4 +41,9 @@ export const kinds: Readonly<Record<KindName, Kind>> = {
   authorizationPolicy,
   authorizationResource,
   authorizationScope,
+}
+
+/** Whether a text is the name of a kind. */
+export function isKindName(name: string): name is KindName {
+  return Object.hasOwn(kinds, name)
 }

@@ -1,54 +1,62 @@
-// Schemas of kinds as JSON schema: for OpenAPI, and for editors of documents.
+// Converts schemas of zod to JSON schemas, for OpenAPI, CRDs and editors.
 import * as z from 'zod'
 
-/** A JSON schema. */
+/** A JSON schema, or an object with schemas by name. */
 export type JsonSchema = { [member: string]: unknown }
 
-/** How a JSON schema is written. */
-export interface JsonSchemaForm {
+/** Options for the conversion to JSON schemas. */
+export interface JsonSchemaOptions {
   readonly target: 'draft-2020-12' | 'draft-7'
-  /** What is read in several forms is said in this one; given what the wire has, where that is one of them. */
+  /** Whether a value that is accepted in several forms is described as it is accepted, or as it is returned. */
   readonly io: 'input' | 'output'
-  /** Changes what is said of one value. `wire`: what OpenAPI says of a value that is read in several forms. */
-  readonly change: (jsonSchema: JsonSchema, zodSchema: z.core.$ZodTypes, wire: JsonSchema | undefined) => void
+  /** Changes the JSON schema of one value. `wire` is its schema in OpenAPI, for a value that is accepted in several forms. */
+  readonly override: (jsonSchema: JsonSchema, zodSchema: z.core.$ZodTypes, wire: JsonSchema | undefined) => void
 }
 
-/** The JSON schema of one schema. */
-export function jsonSchema(schema: z.ZodType, form: JsonSchemaForm): JsonSchema {
-  return clean(z.toJSONSchema(schema, options(form)) as JsonSchema)
+/** Whether a value is an object, and thus may be a JSON schema. */
+export const isJsonSchema = (value: unknown): value is JsonSchema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Returns the JSON schema, or an empty one for any other value. */
+export const readJsonSchema = (value: unknown): JsonSchema => (isJsonSchema(value) ? value : {})
+
+/** Converts a schema. */
+export function toJsonSchema(schema: z.ZodType, options: JsonSchemaOptions): JsonSchema {
+  return removeInternals(z.toJSONSchema(schema, toZodOptions(options)))
 }
 
-/** The JSON schemas of a registry, by id; they refer to each other by `uri`. */
-export function jsonSchemas(
+/** Converts the schemas of a registry, by id. `uri` returns the reference to the schema with an id. */
+export function toJsonSchemas(
   registry: z.core.$ZodRegistry<{ id: string }>,
   uri: (id: string) => string,
-  form: JsonSchemaForm,
+  options: JsonSchemaOptions,
 ): Record<string, JsonSchema> {
-  const { schemas } = z.toJSONSchema(registry, { ...options(form), uri })
-  const named = Object.entries(schemas).filter(([id]) => id !== '__shared')
-  return Object.fromEntries(named.map(([id, schema]) => [id, clean(schema as JsonSchema)]))
+  const { schemas } = z.toJSONSchema(registry, { ...toZodOptions(options), uri })
+  const registered = Object.entries(schemas).filter(([id]) => id !== '__shared')
+  return Object.fromEntries(registered.map(([id, schema]) => [id, removeInternals(schema)]))
 }
 
-function options({ target, io, change }: JsonSchemaForm) {
+function toZodOptions({ target, io, override }: JsonSchemaOptions) {
   return {
     target,
     io,
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: JsonSchema }) => {
-      const wire = z.globalRegistry.get(zodSchema)?.wire as JsonSchema | undefined
+      const wire = z.globalRegistry.get(zodSchema)?.wire
       delete jsonSchema.wire
-      change(jsonSchema, zodSchema, wire)
+      override(jsonSchema, zodSchema, isJsonSchema(wire) ? wire : undefined)
     },
   } as const
 }
 
-/** Any JSON value refers to itself, which zod writes as a schema of its own: nothing is said of it instead. */
-function clean({ $schema: _, $id: __, ...schema }: JsonSchema): JsonSchema {
-  const ofZod = /__shared#|__schema/
-  const text = JSON.stringify(schema, (_key, value: JsonSchema) => {
-    if (typeof value?.$ref === 'string' && ofZod.test(value.$ref)) return { ...value, $ref: undefined }
-    return value
-  })
-  const { $defs: ___, definitions: ____, ...cleaned } = JSON.parse(text) as JsonSchema
+/** Removes what zod adds: its own id, and references to its own schema of JSON values, which become a schema without restrictions. */
+function removeInternals({ $schema: _, $id: __, ...schema }: JsonSchema): JsonSchema {
+  const internal = /__shared#|__schema/
+  const text = JSON.stringify(schema, (_key, value: unknown) =>
+    isJsonSchema(value) && typeof value.$ref === 'string' && internal.test(value.$ref)
+      ? { ...value, $ref: undefined }
+      : value,
+  )
+  const { $defs: ___, definitions: ____, ...cleaned }: JsonSchema = JSON.parse(text)
   return cleaned
 }

@@ -1,8 +1,9 @@
-// JSON values, and reading parts of them whose type the compiler does not know.
+// JSON values, and functions that read parts of them without casts.
+
 /** Any JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
-/** The representation of an object, or the part of it that is stated: nested, references as natural keys. */
+/** The representation of an object, or a part of it: nested, with references as natural keys. */
 export type Representation = { [field: string]: Json }
 
 /** Whether a value is an array: `Array.isArray` does not narrow to a readonly one. */
@@ -17,6 +18,14 @@ export function isObject(value: Json | undefined): value is Representation {
 export function isEmpty(value: Json | undefined): boolean {
   if (value === undefined || value === null) return true
   return typeof value === 'object' && Object.values(value).every(isEmpty)
+}
+
+/** Returns the value at a path of members and elements; undefined if there is none. */
+export function readPath(value: Json | undefined, path: readonly (string | number)[]): Json | undefined {
+  return path.reduce<Json | undefined>((node, step) => {
+    if (isList(node)) return node[Number(step)]
+    return isObject(node) && Object.hasOwn(node, step) ? node[step] : undefined
+  }, value)
 }
 
 /** Returns the object, or an empty one for any other value. */
@@ -44,5 +53,12 @@ export function readTextMap(value: Json | undefined): Readonly<Record<string, st
 export function readTextListMap(value: Json | undefined): Readonly<Record<string, readonly string[]>> {
   return Object.fromEntries(
     Object.entries(readObject(value)).flatMap(([key, member]) => (isList(member) ? [[key, readTexts(member)]] : [])),
+  )
+}
+
+/** Returns an object without the members that are undefined. */
+export function omitUndefined(members: Readonly<Record<string, Json | undefined>>): Representation {
+  return Object.fromEntries(
+    Object.entries(members).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   )
 }

@@ -14,7 +14,7 @@ export interface KeyProvider {
   /** The setting that holds the secret half, or the secret. */
   readonly secret: string
   /** Settings that a component makes for itself, where it states none. Keycloak: exports carry them, so these names stay. */
-  readonly made: readonly string[]
+  readonly generatedSettings: readonly string[]
   /** The setting that says which key is made, and what holds where it says nothing; absent: the key is given. */
   readonly shape?: { readonly setting: string; readonly otherwise: string }
 }
@@ -22,14 +22,14 @@ export interface KeyProvider {
 const rsa = { type: 'RSA', secret: 'privateKey' } as const
 const generatedRsa = {
   ...rsa,
-  made: ['privateKey', 'certificate'],
+  generatedSettings: ['privateKey', 'certificate'],
   shape: { setting: 'keySize', otherwise: '2048' },
 } as const
-const secret = { type: 'OCT', secret: 'secret', made: ['secret', 'kid'] } as const
+const secret = { type: 'OCT', secret: 'secret', generatedSettings: ['secret', 'kid'] } as const
 
 const providers: Readonly<Record<string, KeyProvider>> = {
-  rsa: { ...rsa, use: 'sig', made: ['certificate'] },
-  'rsa-enc': { ...rsa, use: 'enc', made: ['certificate'] },
+  rsa: { ...rsa, use: 'sig', generatedSettings: ['certificate'] },
+  'rsa-enc': { ...rsa, use: 'enc', generatedSettings: ['certificate'] },
   'rsa-generated': { ...generatedRsa, use: 'sig' },
   'rsa-enc-generated': { ...generatedRsa, use: 'enc' },
   'ecdsa-generated': onCurve('EC', 'sig', 'ecdsa', 'P-256'),
@@ -44,13 +44,13 @@ function onCurve(type: 'EC' | 'OKP', use: KeyUse, name: string, otherwise: strin
     type,
     use,
     secret: `${name}PrivateKey`,
-    made: [`${name}PrivateKey`, `${name}PublicKey`, 'certificate'],
+    generatedSettings: [`${name}PrivateKey`, `${name}PublicKey`, 'certificate'],
     shape: { setting: `${name}EllipticCurveKey`, otherwise },
   }
 }
 
 /** The provider of keys of that id; undefined for one that Regent does not have. */
-export function keyProvider(id: string): KeyProvider | undefined {
+export function findKeyProvider(id: string): KeyProvider | undefined {
   return Object.hasOwn(providers, id) ? providers[id] : undefined
 }
 
@@ -63,8 +63,8 @@ export const keySettings: readonly string[] = [
 
 /** The settings that nobody states: the component makes them for itself. */
 export function generatedSettings(id: string): readonly string[] {
-  const provider = keyProvider(id)
-  return provider?.shape ? provider.made : []
+  const provider = findKeyProvider(id)
+  return provider?.shape ? provider.generatedSettings : []
 }
 
 /** Algorithms of private keys. */
@@ -84,7 +84,9 @@ const CURVES: ReadonlyMap<string, string> = new Map([
 ])
 
 /** The component that is made where a realm is to sign with an algorithm that no key of it is for; undefined: nothing signs so. */
-export function fallbackFor(algorithm: string): { providerId: string; config: Record<string, string[]> } | undefined {
+export function findFallbackKeyProvider(
+  algorithm: string,
+): { providerId: string; config: Record<string, string[]> } | undefined {
   const priority = ['-100']
   const curve = CURVES.get(algorithm)
   if (curve) return { providerId: 'ecdsa-generated', config: { priority, ecdsaEllipticCurveKey: [curve] } }

@@ -1,7 +1,7 @@
-// What a kind is: facts only, no behaviour. The engine reads these; what is special about a kind is in service/<kind>s.ts.
+// Descriptions of kinds: facts without behaviour. What is special about a kind is in a file of its own in service.
 import type * as z from 'zod'
 import type { EventType } from './admin-events.ts'
-import { type Field, type FieldValues, objectOf } from './fields.ts'
+import { type Field, type FieldValues, objectSchema } from './fields.ts'
 import type { Representation } from './json.ts'
 import type { KindName } from './kind-name.ts'
 
@@ -13,104 +13,86 @@ export type { KindName } from './kind-name.ts'
  */
 export type Key = readonly string[]
 
-/** What admin events call the objects of a kind. */
-export interface EventName {
+/** How admin events name the objects of a kind. */
+export interface AdminEventNames {
   readonly type: EventType
-  /** The type of those that belong to an object of another kind, where it is another one. */
-  readonly typeOf?: Readonly<Partial<Record<KindName, EventType>>>
+  /** The type for objects with a parent of this kind, if it differs. */
+  readonly typeByParent?: Readonly<Partial<Record<KindName, EventType>>>
   /**
-   * Their path by the kind of what they belong to, `realm` for the realm itself; `{id}`, `{name}`, `{parentId}` and
-   * `{parentName}` are filled in. The realm's own is empty.
+   * The path of an object by the kind of its parent, `realm` for objects without one. The variables are `{id}`, `{name}`, `{parentId}`
+   * and `{parentName}`. The realm has an empty path.
    */
   readonly paths: Readonly<Partial<Record<KindName, string>>>
-  /** The event of a creation shows what was sent, without the new id. */
-  readonly withoutId?: true
+  /** The event of a creation has no id in its representation. */
+  readonly omitsId?: true
 }
 
-/** One kind, described once. */
+/** The description of a kind of object. */
 export interface Kind {
   readonly name: KindName
-  /** How people call it: `client scope`. */
+  /** The name in messages: `client scope`. */
   readonly title: string
-  /** Keycloak's name for its representation, as in its OpenAPI document. */
+  /** The name of the representation in Keycloak's OpenAPI document. */
   readonly representation: string
-  /** Name of the resource that holds one object, where it is not `Realm` and the name of the kind. */
+  /** The kind of the Kubernetes resource. Default: `Realm` and the name of the kind. */
   readonly resource?: string
-  /** The field that names an object in a file. */
+  /** The field that identifies an object within its parent. */
   readonly naturalKey: string
-  /** The field that names an object in documents, where they do not state the natural key. */
+  /** The field that documents name an object by. Default: the natural key. */
   readonly nameField: string
-  /** Kinds that an object may belong to; empty: it belongs to the realm itself. */
+  /** The kinds that a parent can have; empty if objects belong to the realm itself. */
   readonly parents: readonly KindName[]
-  /** An object may also belong to the realm itself. */
+  /** Objects may also belong to the realm itself. */
   readonly parentOptional?: true
-  /** Its objects do not stand inside their parent on the wire: they have operations of their own. */
-  readonly elsewhere?: true
-  /** The field that names the parent, by natural key, where objects stand in a list of the realm and not in their parent. */
+  /** Not part of the parent's representation in REST: it has operations of its own. */
+  readonly isSeparate?: true
+  /** The field with the natural key of the parent, for objects that are in a list of the realm instead of in their parent. */
   readonly parentField?: string
-  /** The field that holds the id. */
+  /** The field with the id. */
   readonly idField: string
-  /** What messages call an object of that natural key, where it is not the key itself. */
-  readonly called?: (name: string) => string
-  /** Kinds whose objects stand inside this one's representation, by field. */
+  /** Formats a natural key for messages. Default: the key itself. */
+  readonly formatName?: (name: string) => string
+  /** The fields of the representation that hold child objects, with their kinds. */
   readonly children: Readonly<Record<string, KindName>>
   readonly fields: Readonly<Record<string, Field>>
-  /** Checks a representation, or the stated part of one: types and names of fields. */
+  /** Checks the names and types of the fields in a representation, which may be a partial one. */
   readonly schema: z.ZodObject
-  /** What creation gives to the fields that are not stated, given those that are. Pure. */
-  readonly defaults: (stated: Representation) => Representation
-  /** What is said when a natural key is taken, `{name}` for it. Keycloak: an update says so in the words of its database. */
+  /** Returns the values that creation sets, given the declared ones, which take precedence. Pure. */
+  readonly defaults: (declared: Representation) => Representation
+  /** The messages when a natural key is taken, with `{name}` for it. Keycloak: an update has another message than a creation. */
   readonly conflict: {
     readonly create: string
     readonly update?: string
-    /** The same by unique field, for fields besides the natural key. */
+    /** The messages for other unique fields, by field. */
     readonly fields?: Readonly<Record<string, string>>
   }
-  /** Its changes are in the journal of people, whose writers take no lock. */
-  readonly people?: true
-  /** Keycloak: fields that it does not know are let pass on input. */
-  readonly lenient?: true
-  /** Keycloak: what admin events call its objects. */
-  readonly events: EventName
-  /** Keycloak: changes of its objects leave no admin event. */
-  readonly silent?: true
-  /** Fields of documents that say in another form what a kind says: see src/realm-file/reshape.ts. */
-  readonly forms: Readonly<Record<string, string>>
+  /** Changes are recorded in the users stream of the journal, whose writers take no lock. */
+  readonly isUserData?: true
+  /** Keycloak: ignores unknown fields in requests. */
+  readonly ignoresUnknownFields?: true
+  /** Keycloak: the names in admin events. */
+  readonly events: AdminEventNames
+  /** Keycloak: changes emit no admin event. */
+  readonly hasNoAdminEvents?: true
+  /** Fields that documents may have instead of others, with their descriptions. See src/realm-file/convert-formats.ts. */
+  readonly alternativeFields: Readonly<Record<string, string>>
 }
 
-/** Whether the natural key of its objects is a path, which holds those of what they belong to. */
-export const isKnownByPath = ({ naturalKey }: Kind): boolean => naturalKey === 'path'
+/** Whether the natural key is a path, which contains the names of the ancestors. */
+export const hasPathKey = ({ naturalKey }: Kind): boolean => naturalKey === 'path'
 
-/** What `defineKind` takes: a kind less what follows from its fields. */
-export type KindDescription = Pick<Kind, 'name' | 'title' | 'representation' | 'naturalKey' | 'events' | 'fields'> &
-  Partial<
-    Pick<
-      Kind,
-      | 'resource'
-      | 'nameField'
-      | 'parents'
-      | 'parentOptional'
-      | 'elsewhere'
-      | 'parentField'
-      | 'idField'
-      | 'people'
-      | 'called'
-      | 'silent'
-      | 'children'
-      | 'lenient'
-      | 'forms'
-      | 'defaults'
-      | 'conflict'
-    >
-  >
+type RequiredMember = 'name' | 'title' | 'representation' | 'naturalKey' | 'events' | 'fields'
 
-/** A kind from its description. Throws when the natural key is not among the fields. */
+/** The description of a kind, without what `defineKind` derives from its fields. */
+export type KindDescription = Pick<Kind, RequiredMember> & Partial<Omit<Kind, RequiredMember | 'schema'>>
+
+/** Creates a kind from its description. Throws if there is no field for the natural key. */
 export function defineKind<const F extends Readonly<Record<string, Field>>>(
   description: KindDescription & { readonly fields: F },
-): Kind & { readonly fields: F } {
+): Omit<Kind, 'fields'> & { readonly fields: F } {
   if (!(description.naturalKey in description.fields))
     throw new Error(`${description.name} has no field ${description.naturalKey}`)
-  const constant = Object.fromEntries(
+  const defaults = Object.fromEntries(
     Object.entries(description.fields).flatMap(([name, field]) =>
       field.default === undefined ? [] : [[name, field.default]],
     ),
@@ -120,31 +102,28 @@ export function defineKind<const F extends Readonly<Record<string, Field>>>(
     idField: 'id',
     parents: [],
     children: {},
-    forms: {},
-    defaults: () => constant,
+    alternativeFields: {},
+    defaults: () => defaults,
     conflict: { create: `${description.title} {name} already exists` },
     ...description,
-    schema: objectOf({ ...description.fields }),
+    schema: objectSchema({ ...description.fields }),
   }
 }
 
 /** The values of a kind's fields by name, such as `ViewOf<typeof client>`. */
 export type ViewOf<K extends Kind> = FieldValues<K['fields']>
 
-/**
- * Returns a representation with the types of its kind's fields. It must be a live one: its values were checked when they
- * were written.
- */
+/** Returns a representation with the types of its kind's fields. It must be a live one, whose values were checked when it was written. */
 export function viewOf<K extends Kind>(_kind: K, representation: Representation): ViewOf<K> {
   return representation as ViewOf<K>
 }
 
-/** The fields of a kind that are kept in relation tables. */
+/** Returns the fields of a kind that are relations. */
 export function relationFields(kind: Kind): [name: string, field: Field][] {
   return Object.entries(kind.fields).filter(([, field]) => field.relation)
 }
 
-/** The fields of a kind that name one object of another kind: `[path, field]`; a map gives a path per key. */
+/** Returns the fields of a kind that refer to one object, or in a map to one per key. */
 export function referenceFields(kind: Kind): [name: string, field: Field][] {
   return Object.entries(kind.fields).filter(([, field]) => field.refersTo && !field.relation && !field.computed)
 }

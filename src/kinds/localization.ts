@@ -11,13 +11,13 @@ export const localization = defineKind({
   representation: 'LocalizationRepresentation',
   naturalKey: 'locale',
   events: { type: 'REALM', paths: { realm: 'localization/{name}' } },
-  silent: true,
+  hasNoAdminEvents: true,
   fields: {
     locale: text('The language, such as de or pt-BR.'),
     texts: textMap('Texts by name.', {
       default: {},
       // A text decides where the link goes: into the address of an image, for one.
-      admits: emailsWithLink.flatMap((name) => [`${name}Body`, `${name}BodyHtml`]),
+      loginControl: emailsWithLink.flatMap((name) => [`${name}Body`, `${name}BodyHtml`]),
     }),
   },
 })

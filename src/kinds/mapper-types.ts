@@ -28,7 +28,7 @@ const copies: Settings = { 'userinfo.token.claim': 'id.token.claim', 'introspect
  * The settings that the operations on protocol mappers show for stored ones. Keycloak: clients and client scopes show the
  * mappers in them as they are stored.
  */
-export function effectiveMapperConfig(protocolMapper: string, config: Settings): Record<string, string> {
+export function toEffectiveMapperConfig(protocolMapper: string, config: Settings): Record<string, string> {
   const { defaults, copiesClaims, forcedUnlessMultivalued }: Partial<MapperType> = mapperTypes[protocolMapper] ?? {}
   const copied = Object.entries(copies).filter(([, from]) => copiesClaims && config[from] !== undefined)
   return {
@@ -43,7 +43,7 @@ export function effectiveMapperConfig(protocolMapper: string, config: Settings):
  * The settings that are stored for a mapper which arrives inside of a client or client scope. Keycloak: what is in the ID
  * token is in user info too, with every type of mapper.
  */
-export function nestedMapperConfig(config: Settings): Record<string, string> {
+export function toStoredMapperConfig(config: Settings): Record<string, string> {
   const claim = config['id.token.claim']
   return { ...(claim !== undefined && { 'userinfo.token.claim': claim }), ...config }
 }

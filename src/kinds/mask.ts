@@ -1,2 +1,2 @@
-/** Keycloak: stands where a secret is not shown; on input it keeps the secret that is there. */
+/** Keycloak: replaces secrets in responses. In a request it keeps the current secret. */
 export const MASK = '**********'

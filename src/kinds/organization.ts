@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { flag, foldedText, objectList, structured, text, textListMap } from './fields.ts'
+import { flag, lowerCaseText, objectList, structured, text, textListMap } from './fields.ts'
 import { isEmpty, type Json, type Representation } from './json.ts'
 import { defineKind } from './kind.ts'
 
@@ -34,7 +34,7 @@ export const organization = defineKind({
   nameField: 'name',
   events: { type: 'ORGANIZATION', paths: { realm: 'organizations/{id}' } },
   conflict: { create: 'A organization with the same alias already exists' },
-  forms: {
+  alternativeFields: {
     members: 'People who belong to the organization: username, and membershipType MANAGED where it made their account.',
     identityProviders: 'Identity providers of the organization, each by its alias.',
   },
@@ -49,11 +49,11 @@ export const organization = defineKind({
     attributes: textListMap('Lists of texts by name.', { onPut: 'replace', default: {} }),
     domains: objectList(
       {
-        name: foldedText('Name of the domain; in one organization of the realm.'),
+        name: lowerCaseText('Name of the domain; in one organization of the realm.'),
         verified: flag('Whether the domain is known to be theirs; false unless it says otherwise.'),
       },
       'Domains of mail addresses of the organization.',
-      { apart: true, onPut: 'clear', elementKey: 'name', optionalMembers: ['verified'] },
+      { storedSeparately: true, onPut: 'clear', elementKey: 'name', optionalMembers: ['verified'] },
     ),
     groups: structured(z.array(group), 'Groups inside of the organization, as a tree.'),
   },

@@ -14,7 +14,7 @@ export const protocolMapper = defineKind({
       clientScope: 'client-scopes/{parentId}/protocol-mappers/models/{id}',
       client: 'clients/{parentId}/protocol-mappers/models/{id}',
     },
-    withoutId: true,
+    omitsId: true,
   },
   conflict: { create: 'Protocol mapper exists with same name' },
   parents: ['clientScope', 'client'],
@@ -23,22 +23,22 @@ export const protocolMapper = defineKind({
     protocol: text('Protocol that the mapper serves: openid-connect or saml.', { default: 'openid-connect' }),
     protocolMapper: text('Type of the mapper, such as oidc-usermodel-attribute-mapper.', {
       provider: {
-        what: 'protocol mapper',
-        known: new Set(Object.keys(mapperTypes)),
-        otherwise: 'tokens do without it',
+        label: 'protocol mapper',
+        supported: new Set(Object.keys(mapperTypes)),
+        consequence: 'tokens do without it',
       },
     }),
     consentRequired: flag('Keycloak: of an earlier form; always false.', {
       computed: true,
-      earlier: true,
+      legacy: true,
       default: false,
     }),
-    consentText: text('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),
+    consentText: text('Keycloak: of an earlier form; ignored.', { computed: true, legacy: true }),
     config: textMap('Settings of the mapper, by name.', {
       onPut: 'replace',
       default: {},
       // What the other role is called by, and so what tokens show.
-      namesGiven: { role: ['role', 'new.role.name'], group: [] },
+      grantKeys: { role: ['role', 'new.role.name'], group: [] },
     }),
   },
 })

@@ -3,7 +3,7 @@ import recorded from './built-in/realm.json' with { type: 'json' }
 import { clientPolicies, clientProfiles } from './client-policies.ts'
 import { choice, type Field, flag, integer, opaque, text, textList, textMap, textSet } from './fields.ts'
 import { groupPaths } from './group.ts'
-import type { Representation } from './json.ts'
+import type { Json, Representation } from './json.ts'
 import { defineKind } from './kind.ts'
 
 /** Algorithms of JWS (RFC 7518, section 3.1; RFC 8037) that keys of a realm have. */
@@ -14,8 +14,8 @@ const signatureAlgorithms = ['RS', 'PS', 'ES', 'HS']
 const newRealm: Representation = recorded.settings
 
 /** Content that exports of early versions have, which is not read: a document that declares it gets a notice. */
-const unreadContent = (content: string): Field =>
-  opaque(`Keycloak: of an early version; ${content}. Not read.`, { computed: true, earlier: true })
+const unreadContent = (content: string): Field<Json> =>
+  opaque(`Keycloak: of an early version; ${content}. Not read.`, { computed: true, legacy: true })
 
 /** Keycloak: RealmRepresentation. A tenant: its settings, and everything that belongs to it. */
 export const realm = defineKind({
@@ -40,7 +40,7 @@ export const realm = defineKind({
     users: 'user',
     workflows: 'workflow',
   },
-  forms: {
+  alternativeFields: {
     defaultRoles: 'Keycloak: of an earlier form; roles of the realm that everybody has.',
     clientTemplates: 'Keycloak: of an earlier form; see clientScopes.',
     userProfile: 'Attributes of people, as keycloak-config-cli states them: a component is the same.',
@@ -82,7 +82,7 @@ export const realm = defineKind({
     ),
     attributes: textMap('Further settings by name, such as frontendUrl.', {
       onPut: 'replace',
-      admits: ['frontendUrl'],
+      loginControl: ['frontendUrl'],
     }),
     requiredCredentials: textSet('Keycloak: of an earlier form; kinds of credentials that everybody must have.'),
 
@@ -160,9 +160,9 @@ export const realm = defineKind({
     otpPolicyInitialCounter: integer('Where the counter starts; for codes that follow a counter.'),
     otpPolicyLookAheadWindow: integer(
       'Neighbouring codes that are accepted too, for clocks and counters that are off; 100 at most.',
-      { admits: true },
+      { loginControl: true },
     ),
-    otpPolicyCodeReusable: flag('Whether a one-time code may be used twice.', { admits: true }),
+    otpPolicyCodeReusable: flag('Whether a one-time code may be used twice.', { loginControl: true }),
     otpSupportedApplications: textList('Known applications that can show such codes.', { computed: true }),
 
     webAuthnPolicyRpEntityName: text('Name of this realm as a security key shows it.'),
@@ -221,7 +221,7 @@ export const realm = defineKind({
         ...(host !== undefined && { port: port ?? (ssl === 'true' ? '465' : '25') }),
       }),
       onPut: 'replace',
-      admits: true,
+      loginControl: true,
     }),
     loginTheme: text('Theme of the pages of log-in.'),
     accountTheme: text('Theme of the pages on which people manage their account.'),
@@ -238,47 +238,51 @@ export const realm = defineKind({
     adminEventsEnabled: flag('Whether events of administration are kept.'),
     adminEventsDetailsEnabled: flag('Whether events of administration show what was sent.'),
 
-    browserFlow: text('Flow of log-in with a browser.', { refersTo: 'authenticationFlow', late: true, admits: true }),
-    registrationFlow: text('Flow of signing up.', { refersTo: 'authenticationFlow', late: true, admits: true }),
+    browserFlow: text('Flow of log-in with a browser.', {
+      refersTo: 'authenticationFlow',
+      late: true,
+      loginControl: true,
+    }),
+    registrationFlow: text('Flow of signing up.', { refersTo: 'authenticationFlow', late: true, loginControl: true }),
     directGrantFlow: text('Flow of log-in with username and password sent by a client.', {
       refersTo: 'authenticationFlow',
       late: true,
-      admits: true,
+      loginControl: true,
     }),
     resetCredentialsFlow: text('Flow of a forgotten password.', {
       refersTo: 'authenticationFlow',
       late: true,
-      admits: true,
+      loginControl: true,
     }),
     clientAuthenticationFlow: text('Flow in which clients prove who they are.', {
       refersTo: 'authenticationFlow',
       late: true,
-      admits: true,
+      loginControl: true,
     }),
     dockerAuthenticationFlow: text('Flow of log-in to a container registry.', {
       refersTo: 'authenticationFlow',
       late: true,
-      admits: true,
+      loginControl: true,
     }),
     firstBrokerLoginFlow: text('Flow of the first log-in through an identity provider.', {
       refersTo: 'authenticationFlow',
       late: true,
-      admits: true,
+      loginControl: true,
     }),
     defaultDefaultClientScopes: textSet('Client scopes that a new client has at once.', {
       refersTo: 'clientScope',
       relation: true,
-      excludes: 'defaultOptionalClientScopes',
-      late: 'soon',
+      exclusiveWith: 'defaultOptionalClientScopes',
+      late: 'afterTarget',
     }),
     defaultOptionalClientScopes: textSet('Client scopes that a new client may ask for.', {
       refersTo: 'clientScope',
       relation: true,
-      excludes: 'defaultDefaultClientScopes',
-      late: 'soon',
+      exclusiveWith: 'defaultDefaultClientScopes',
+      late: 'afterTarget',
     }),
 
-    defaultGroups: groupPaths('Groups that new people join, by path.', { late: true, gives: true }),
+    defaultGroups: groupPaths('Groups that new people join, by path.', { late: true, grants: true }),
 
     clientProfiles,
     clientPolicies,
@@ -299,13 +303,13 @@ export const realm = defineKind({
     ),
     keycloakVersion: text('Version of the server that wrote an export.', { computed: true }),
     serviceVersion: text('Version of the server.', { computed: true }),
-    passwordCredentialGrantAllowed: flag('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),
-    userCacheEnabled: flag('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),
-    realmCacheEnabled: flag('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),
-    social: flag('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),
+    passwordCredentialGrantAllowed: flag('Keycloak: of an earlier form; ignored.', { computed: true, legacy: true }),
+    userCacheEnabled: flag('Keycloak: of an earlier form; ignored.', { computed: true, legacy: true }),
+    realmCacheEnabled: flag('Keycloak: of an earlier form; ignored.', { computed: true, legacy: true }),
+    social: flag('Keycloak: of an earlier form; ignored.', { computed: true, legacy: true }),
     updateProfileOnInitialSocialLogin: flag('Keycloak: of an earlier form; ignored.', {
       computed: true,
-      earlier: true,
+      legacy: true,
     }),
     federatedUsers: unreadContent('what the realm stores about the users of a user store'),
     privateKey: unreadContent('the signing key'),
@@ -324,7 +328,7 @@ export const realm = defineKind({
  * Settings and the attribute that each is kept in. Keycloak: they show in both places, the field has precedence in an
  * update, and an update that replaces the attributes resets those that it does not state.
  */
-export const settingsKeptAsAttributes: Readonly<Record<string, string>> = {
+export const settingsStoredAsAttributes: Readonly<Record<string, string>> = {
   clientSessionIdleTimeout: 'clientSessionIdleTimeout',
   clientSessionMaxLifespan: 'clientSessionMaxLifespan',
   clientOfflineSessionIdleTimeout: 'clientOfflineSessionIdleTimeout',
@@ -338,7 +342,7 @@ export const settingsKeptAsAttributes: Readonly<Record<string, string>> = {
 }
 
 /** The known applications that can show one-time codes of the realm's policy. */
-export function otpApplications({
+export function listOtpApplications({
   otpPolicyType,
   otpPolicyDigits,
   otpPolicyAlgorithm,

@@ -9,17 +9,17 @@ type Parents = { [parent: string]: string[] }
 type Grouped = { [group: string]: string[] | Parents | null }
 
 /** The natural keys that a relation's value names, in order, each once. */
-export function relationKeys(field: Field, value: Json): Key[] {
+export function toRelationKeys(field: Field, value: Json): Key[] {
   const keys =
     field.type === 'set'
       ? (value as string[]).map((name) => [name])
-      : groupedKeys(field.among === undefined ? (value as Grouped) : { [field.among]: value as Parents })
+      : groupedKeys(field.targetParent === undefined ? (value as Grouped) : { [field.targetParent]: value as Parents })
   const unique = new Map(keys.map((key) => [JSON.stringify(key), key]))
   return [...unique.keys()].sort().map((text) => unique.get(text)!)
 }
 
 /** The value that names the keys: the opposite of `relationKeys`. */
-export function relationValue(field: Field, keys: readonly Key[]): Json {
+export function toRelationValue(field: Field, keys: readonly Key[]): Json {
   if (field.type === 'set') return keys.map((key) => key[0]!)
   const realm = keys.filter((key) => key.length === 1).map((key) => key[0]!)
   const groups = Map.groupBy(
@@ -32,12 +32,12 @@ export function relationValue(field: Field, keys: readonly Key[]): Json {
     return [group, Object.fromEntries(parents.map(([parent, named]) => [parent, named.map(([, , name]) => name!)]))]
   })
   const grouped: Representation = { ...(realm.length && { realm }), ...Object.fromEntries(nested) }
-  return field.among === undefined ? grouped : (grouped[field.among] ?? {})
+  return field.targetParent === undefined ? grouped : (grouped[field.targetParent] ?? {})
 }
 
 /** The natural key of what an element of a relation names; `owner` is the key of the object that has the relation. */
-export function targetKey(field: Field, owner: Key, element: Key): Key {
-  return field.siblings ? [...owner.slice(0, -1), ...element] : element
+export function toTargetKey(field: Field, owner: Key, element: Key): Key {
+  return field.targetsSiblings ? [...owner.slice(0, -1), ...element] : element
 }
 
 function groupedKeys(value: Grouped): Key[] {

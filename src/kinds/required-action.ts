@@ -25,13 +25,13 @@ export const requiredAction = defineKind({
     name: text('Name of the action as people see it.', { onPut: 'clear' }),
     providerId: text('What is to be done; the same as the alias unless it says otherwise.', {
       provider: {
-        what: 'provider',
-        known: requiredActionProviders,
-        otherwise: 'log-ins that demand it fail',
+        label: 'provider',
+        supported: requiredActionProviders,
+        consequence: 'log-ins that demand it fail',
       },
-      admits: 'later',
+      loginControl: 'onUpdate',
     }),
-    enabled: flag('Whether the action can be demanded.', { onPut: 'clear', demands: true }),
+    enabled: flag('Whether the action can be demanded.', { onPut: 'clear', loginRequirement: true }),
     defaultAction: flag('Whether the action is demanded of everybody new.', { onPut: 'clear' }),
     priority: integer('Place in the order of actions: lower comes first.', { onPut: 'clear' }),
     config: textMap('Settings of the action, by name.', { onPut: 'replace', emptyIsAbsent: true }),

@@ -18,7 +18,7 @@ export const role = defineKind({
   naturalKey: 'name',
   events: {
     type: 'REALM_ROLE',
-    typeOf: { client: 'CLIENT_ROLE' },
+    typeByParent: { client: 'CLIENT_ROLE' },
     paths: { realm: 'roles/{name}', client: 'clients/{parentId}/roles/{name}' },
   },
   conflict: { create: 'Role with name {name} already exists' },
@@ -33,9 +33,9 @@ export const role = defineKind({
     composites: structured(
       roleNames,
       'Roles that the role contains: realm roles by name, client roles by client id and name.',
-      { refersTo: 'role', relation: true, late: true, gives: true },
+      { refersTo: 'role', relation: true, late: true, grants: true },
     ),
-    scopeParamRequired: flag('Keycloak: of an earlier form; ignored.', { computed: true, earlier: true }),
+    scopeParamRequired: flag('Keycloak: of an earlier form; ignored.', { computed: true, legacy: true }),
     attributes: textListMap('Lists of texts by name.', { onPut: 'replace', default: {} }),
   },
 })

@@ -1,8 +1,8 @@
 // A realm as one tree, and the same as a list of objects. Children stand in their parent's field; a kind that may belong
 // to the realm or to a parent stands grouped, as roles do: `{realm: [...], client: {<client>: [...]}}`; a kind with a
 // parent field stands in a list of the realm, each object with the name of its parent.
-import type { Path } from '../lib/position.ts'
-import { kinds } from './index.ts'
+import type { DocumentPath } from '../lib/source-position.ts'
+import { isKindName, kinds } from './index.ts'
 import type { Representation } from './json.ts'
 import type { Key, Kind, KindName } from './kind.ts'
 
@@ -17,7 +17,7 @@ export interface TreeObject {
   /** In documents: what it was called before. */
   readonly renamedFrom?: string
   readonly representation: Representation
-  readonly path: Path
+  readonly path: DocumentPath
 }
 
 /** The objects of a realm's tree: the realm first, then as they stand. What is not of the expected form is left in place. */
@@ -36,12 +36,12 @@ export function joinTree(objects: readonly TreeObject[]): Representation {
       ...representation,
       ...(parentField !== undefined && { [parentField]: key.at(-2)! }),
     }
-    parents.set(address(kind, key), node)
+    parents.set(formatAddress(kind, key), node)
     if (kind === 'realm') Object.assign(tree, node)
     else if (isGrouped(kinds[kind])) groupOf(tree, kind, key).push(node)
     else if (parentField !== undefined) listIn(tree, fieldOf(kinds.realm, kind)).push(node)
     else {
-      const owner = key.length === 1 ? tree : parents.get(address(key[0] as KindName, key.slice(1, -1)))
+      const owner = key.length === 1 ? tree : parents.get(formatAddress(key[0] as KindName, key.slice(1, -1)))
       const ownerKind = key.length === 1 ? kinds.realm : kinds[key[0] as KindName]
       if (owner) listIn(owner, fieldOf(ownerKind, kind)).push(node)
     }
@@ -50,35 +50,41 @@ export function joinTree(objects: readonly TreeObject[]): Representation {
 }
 
 /** One text for one object of a realm. */
-export function address(kind: KindName, key: Key): string {
+export function formatAddress(kind: KindName, key: Key): string {
   return JSON.stringify([kind, ...key])
 }
 
+/** Returns the kind and the key of an object's parent; undefined if it belongs to the realm. */
+export function findParent(key: Key): { kind: KindName; key: Key } | undefined {
+  const [kind, ...rest] = key
+  return rest.length && kind !== undefined && isKindName(kind) ? { kind, key: rest.slice(0, -1) } : undefined
+}
+
 /** How people call an object: `client scope email`, `protocol mapper floor of client my-app`. */
-export function describe(kind: KindName, key: Key): string {
-  const { title, called = (name) => name } = kinds[kind]
+export function describeObject(kind: KindName, key: Key): string {
+  const { title, formatName: called = (name) => name } = kinds[kind]
   const own = `${title} ${called(key.at(-1)!)}`
-  return key.length === 1 ? own : `${own} of ${describe(key[0] as KindName, key.slice(1, -1))}`
+  return key.length === 1 ? own : `${own} of ${describeObject(key[0] as KindName, key.slice(1, -1))}`
 }
 
 /** The natural key as it stands in a representation; empty where there is none. */
-export function nameIn(kind: Kind, { [kind.naturalKey]: name = null }: Representation): string {
+export function readName(kind: Kind, { [kind.naturalKey]: name = null }: Representation): string {
   if (name === null || typeof name === 'object') return ''
-  return kind.fields[kind.naturalKey]!.folded ? String(name).toLowerCase() : String(name)
+  return kind.fields[kind.naturalKey]!.lowerCase ? String(name).toLowerCase() : String(name)
 }
 
 /** What an element of a list belongs to: what the list stands in, or what the element's parent field names. */
-export function ownerIn({ parents, parentField }: Kind, node: Representation, listOwner: Key): Key {
+export function readParentKey({ parents, parentField }: Kind, node: Representation, listOwner: Key): Key {
   if (parentField === undefined) return listOwner
   const parent = kinds[parents[0]!]
-  return [parent.name, nameIn(parent, { [parent.naturalKey]: node[parentField] ?? null })]
+  return [parent.name, readName(parent, { [parent.naturalKey]: node[parentField] ?? null })]
 }
 
-function split(kind: Kind, node: Representation, path: Path, parent: Key | undefined): TreeObject[] {
+function split(kind: Kind, node: Representation, path: DocumentPath, parent: Key | undefined): TreeObject[] {
   const { [kind.idField]: id, [RENAMED_FROM]: former, ...rest } = node
   const own: Representation = {}
   const nested: TreeObject[] = []
-  const key = [...(parent ?? []), nameIn(kind, node)]
+  const key = [...(parent ?? []), readName(kind, node)]
   for (const [field, value] of Object.entries(rest)) {
     const child = Object.hasOwn(kind.children, field) ? kind.children[field] : undefined
     if (!child || value === null) {
@@ -95,15 +101,15 @@ function split(kind: Kind, node: Representation, path: Path, parent: Key | undef
   return [{ kind: kind.name, key, ...known, representation: own, path }, ...nested]
 }
 
-function elements(child: KindName, list: readonly unknown[], path: Path, under: Key): TreeObject[] {
+function elements(child: KindName, list: readonly unknown[], path: DocumentPath, under: Key): TreeObject[] {
   return list.flatMap((one, at) => {
     if (one === null || typeof one !== 'object') return []
     const node = one as Representation
-    return split(kinds[child], node, [...path, at], ownerIn(kinds[child], node, under))
+    return split(kinds[child], node, [...path, at], readParentKey(kinds[child], node, under))
   })
 }
 
-function grouped(child: KindName, groups: Representation, path: Path): TreeObject[] {
+function grouped(child: KindName, groups: Representation, path: DocumentPath): TreeObject[] {
   return Object.entries(groups).flatMap(([group, value]) => {
     if (Array.isArray(value)) return elements(child, value, [...path, group], [])
     return Object.entries((value ?? {}) as Representation).flatMap(([parent, list]) =>

@@ -85,12 +85,12 @@ const FAILURES_UNUSUAL: readonly string[] = [
 export type UserEventType = (typeof USUAL)[number] | (typeof UNUSUAL)[number]
 
 /** The type of an event that tells of a failure. */
-export const failed = (type: string): string => `${type}_ERROR`
+export const toErrorType = (type: string): string => `${type}_ERROR`
 
 /** The types that are kept where a realm names none. */
-export const USUAL_EVENT_TYPES: readonly string[] = USUAL.flatMap((type) =>
-  FAILURES_UNUSUAL.includes(type) ? [type] : [type, failed(type)],
+export const DEFAULT_EVENT_TYPES: readonly string[] = USUAL.flatMap((type) =>
+  FAILURES_UNUSUAL.includes(type) ? [type] : [type, toErrorType(type)],
 )
 
 /** All types. */
-export const USER_EVENT_TYPES: readonly string[] = [...USUAL, ...UNUSUAL].flatMap((type) => [type, failed(type)])
+export const USER_EVENT_TYPES: readonly string[] = [...USUAL, ...UNUSUAL].flatMap((type) => [type, toErrorType(type)])

@@ -91,10 +91,10 @@ export type ProfileAttribute = {
 }
 
 /** The profile of a realm that states none. */
-export const usualProfile = recorded as unknown as UserProfile
+export const defaultUserProfile = recorded as unknown as UserProfile
 
 /** The profile with what holds where it says nothing, and without what is null. */
-export function wholeProfile(stated: z.infer<typeof profileSchema>): UserProfile {
+export function completeUserProfile(stated: z.infer<typeof profileSchema>): UserProfile {
   const { attributes, groups } = stated
   return withoutNulls({
     ...(stated as Representation),

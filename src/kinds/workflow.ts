@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { flag, integer, moment, objectList, objectOf, opaque, structured, text } from './fields.ts'
+import { flag, integer, objectList, objectSchema, opaque, structured, text, timestamp } from './fields.ts'
 import { defineKind } from './kind.ts'
 
 const settings = z.record(
@@ -14,14 +14,14 @@ export const workflow = defineKind({
   representation: 'WorkflowRepresentation',
   naturalKey: 'name',
   events: { type: 'REALM', paths: {} },
-  silent: true,
-  lenient: true,
+  hasNoAdminEvents: true,
+  ignoresUnknownFields: true,
   fields: {
     name: text('Name of the workflow; unique in the realm.'),
     enabled: flag('Whether the workflow runs.', { onPut: 'clear' }),
     on: text('What it begins with, such as user_created; absent: only by hand.', { onPut: 'clear' }),
     schedule: structured(
-      objectOf({
+      objectSchema({
         after: text('How long to wait from one look to the next, such as 1d.'),
         'batch-size': integer('For how many at a time it begins.'),
       }),
@@ -29,7 +29,7 @@ export const workflow = defineKind({
       { onPut: 'clear' },
     ),
     concurrency: structured(
-      objectOf({
+      objectSchema({
         'cancel-in-progress': text('When a run that is under way ends: true, or an event.'),
         'restart-in-progress': text('When a run that is under way begins again: true, or an event.'),
       }),
@@ -42,14 +42,14 @@ export const workflow = defineKind({
         id: text('Id of the step.', { computed: true }),
         uses: text('What is done, such as disable-user.', {
           provider: {
-            what: 'step',
-            known: new Set<string>(),
-            otherwise: 'workflows with it are kept, and not carried out',
+            label: 'step',
+            supported: new Set<string>(),
+            consequence: 'workflows with it are kept, and not carried out',
           },
         }),
         after: text('How long to wait before it: milliseconds, 30d, PT1H and the like.'),
         with: structured(settings, 'Settings of the step, by name.'),
-        'scheduled-at': moment('When it is due.', { computed: true }),
+        'scheduled-at': timestamp('When it is due.', { computed: true }),
         status: text('How it stands.', { computed: true }),
       },
       'What is done, in this order.',

@@ -1,4 +1,4 @@
-/** The items in lists of at most `size`, in order; each list is made when it is asked for. */
+/** Yields the items in order, in lists of at most `size`. */
 export function* chunks<T>(items: Iterable<T>, size: number): Generator<readonly T[]> {
   let chunk: T[] = []
   for (const item of items) {

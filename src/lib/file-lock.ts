@@ -1,20 +1,22 @@
-// A lock on a file, as SQLite takes it: it holds between containers as between processes, and the kernel frees it when the
-// process dies, also by kill -9.
+// File locks taken by SQLite. They work across processes and containers, and the kernel releases them when the process dies,
+// even after kill -9.
 import { DatabaseSync } from 'node:sqlite'
+import { getErrorMessage } from './error-message.ts'
 
-/** A held lock. */
+/** An exclusive lock on a file. */
 export interface FileLock {
   release(): void
 }
 
 const SQLITE_BUSY = 5
 
-/** The locks of this process: one that nothing refers to any more would be collected, and so given up. */
-const holding = new Set<DatabaseSync>()
+/** Keeps the databases reachable: a garbage-collected database would release its lock. */
+const heldDatabases = new Set<DatabaseSync>()
 
 /**
- * Locks the file, which is made where it is missing, for so many milliseconds at most trying; undefined when somebody else has
- * it. Nothing else of this process is done meanwhile. Throws what the file system says.
+ * Locks a file, which is created if missing. Tries for `patience` milliseconds, and blocks the process meanwhile. Returns undefined if
+ * another process has the lock.
+ * @throws Error if the file cannot be opened.
  */
 export function lockFile(file: string, patience = 0): FileLock | undefined {
   let database: DatabaseSync | undefined
@@ -23,16 +25,20 @@ export function lockFile(file: string, patience = 0): FileLock | undefined {
     database.exec(`pragma busy_timeout = ${patience}; begin exclusive`)
   } catch (error) {
     database?.close()
-    if ((error as { errcode?: number }).errcode === SQLITE_BUSY) return undefined
-    throw new Error(`${file} cannot be locked (${(error as Error).message}): may this user write there?`, {
+    if (isBusy(error)) return undefined
+    throw new Error(`${file} cannot be locked: ${getErrorMessage(error)}. Check that this user may write to it.`, {
       cause: error,
     })
   }
-  holding.add(database)
+  heldDatabases.add(database)
   return {
     release() {
       database.close()
-      holding.delete(database)
+      heldDatabases.delete(database)
     },
   }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY
 }

@@ -1,4 +1,4 @@
-// HTML from templates: what is put into one is escaped, unless it is HTML itself.
+// HTML templates that escape every inserted value, except for HTML.
 
 /** A piece of HTML. */
 export class Html {
@@ -8,22 +8,22 @@ export class Html {
   }
 }
 
-/** What can stand in a template: texts, pieces of HTML, lists of these; `undefined` and `false` are nothing. */
-export type Part = Html | string | number | undefined | false | readonly Part[]
+/** A value to insert into a template. Lists are concatenated; `undefined` and `false` insert nothing. */
+export type HtmlContent = Html | string | number | undefined | false | readonly HtmlContent[]
 
-/** A piece of HTML: `` html`<p>${text}</p>` ``. Values of attributes must stand in double quotes. */
-export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
-  return new Html(String.raw({ raw: strings }, ...parts.map(rendered)))
+/** Returns HTML from a template such as `` html`<p>${text}</p>` ``. Attribute values must be in double quotes. */
+export function html(strings: TemplateStringsArray, ...parts: readonly HtmlContent[]): Html {
+  return new Html(String.raw({ raw: strings }, ...parts.map(renderContent)))
 }
 
-/** A text as HTML shows it. */
-export function escaped(text: string): string {
+/** Returns the text with the characters that have a meaning in HTML escaped. */
+export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }
 
-function rendered(part: Part): string {
+function renderContent(part: HtmlContent): string {
   if (part instanceof Html) return part.text
   if (part === undefined || part === false) return ''
-  if (typeof part === 'object') return part.map(rendered).join('')
-  return escaped(String(part))
+  if (typeof part === 'object') return part.map(renderContent).join('')
+  return escapeHtml(String(part))
 }

@@ -1,16 +1,16 @@
-// Public keys in the files in which people have them.
-import { createPublicKey, type JsonWebKeyInput, X509Certificate } from 'node:crypto'
+// Public keys in uploaded files: certificates, PEM keys and JSON Web Key Sets.
+import { createPublicKey, type JsonWebKey, X509Certificate } from 'node:crypto'
 
-/** What a file says of a key: Base64 of DER, without line breaks, but a PEM public key as it stands in the file. */
+/** A public key from a file. Key and certificate are DER in Base64 without line breaks, but a PEM public key is kept as PEM. */
 export interface KeyFile {
   readonly publicKey: string
   readonly certificate?: string
   readonly kid?: string
-  /** The whole key set that the key is the first signing key of. */
+  /** The complete key set. Its first signing key is the public key. */
   readonly jwks?: string
 }
 
-/** The key in the text of a file; undefined when the text is not of that format, or the format is none of these. */
+/** Returns the key in the text of a file; undefined if the format is unknown, or the text does not have it. */
 export function readKeyFile(format: string, text: string): KeyFile | undefined {
   try {
     return formats.get(format)?.(text)
@@ -20,30 +20,30 @@ export function readKeyFile(format: string, text: string): KeyFile | undefined {
 }
 
 const formats: ReadonlyMap<string, (text: string) => KeyFile> = new Map([
-  ['Certificate PEM', certificate],
-  ['Public Key PEM', publicKeyPem],
-  ['JSON Web Key Set', keySet],
+  ['Certificate PEM', readCertificate],
+  ['Public Key PEM', readPublicKeyPem],
+  ['JSON Web Key Set', readKeySet],
 ])
 
-function certificate(text: string): KeyFile {
+function readCertificate(text: string): KeyFile {
   const pem = text.includes('-----BEGIN') ? text : `-----BEGIN CERTIFICATE-----\n${text}\n-----END CERTIFICATE-----`
   const { raw, publicKey } = new X509Certificate(pem)
-  return { publicKey: derOf(publicKey), certificate: raw.toString('base64') }
+  return { publicKey: toDer(publicKey), certificate: raw.toString('base64') }
 }
 
-function publicKeyPem(text: string): KeyFile {
-  if (!text.includes('-----BEGIN PUBLIC KEY-----')) throw new Error('no public key')
+function readPublicKeyPem(text: string): KeyFile {
+  if (!text.includes('-----BEGIN PUBLIC KEY-----')) throw new Error('The file has no public key.')
   createPublicKey(text)
   return { publicKey: text }
 }
 
-function keySet(text: string): KeyFile {
-  const { keys } = JSON.parse(text) as { keys: { use?: string; kid?: string }[] }
+function readKeySet(text: string): KeyFile {
+  const { keys }: { readonly keys: readonly (JsonWebKey & { use?: string; kid?: string })[] } = JSON.parse(text)
   const key = keys.find(({ use }) => use === 'sig')!
-  const publicKey = derOf(createPublicKey({ key, format: 'jwk' } as JsonWebKeyInput))
+  const publicKey = toDer(createPublicKey({ key, format: 'jwk' }))
   return { publicKey, ...(key.kid !== undefined && { kid: key.kid }), jwks: text }
 }
 
-function derOf(key: ReturnType<typeof createPublicKey>): string {
+function toDer(key: ReturnType<typeof createPublicKey>): string {
   return key.export({ type: 'spki', format: 'der' }).toString('base64')
 }

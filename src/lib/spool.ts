@@ -1,4 +1,5 @@
-// What is made faster than somebody takes it waits in a file that has no name: nobody else sees it, and it ends with the process.
+// Buffers data on disk that is produced faster than it is consumed. The file has no name, so no other process sees it, and it
+// disappears when the process ends.
 import { randomUUID } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
@@ -6,16 +7,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 
-/** Bytes that wait on the disk. */
+/** Bytes that are buffered on disk. */
 export interface Spool {
-  /** The bytes from the first one on, as often as they are wanted. */
+  /** Returns a new stream of all bytes, each time it is called. */
   read(): Readable
-  /** Gives the disk back. */
+  /** Frees the disk space. */
   close(): Promise<void>
 }
 
-/** Keeps what the work writes. Throws what it throws, or the file system. */
-export async function spool(write: (into: Writable) => Promise<void>): Promise<Spool> {
+/** Buffers everything that `write` writes. Throws the errors of `write` and of the file system. */
+export async function spoolToDisk(write: (into: Writable) => Promise<void>): Promise<Spool> {
   const path = join(tmpdir(), `regent-${randomUUID()}`)
   const file = await open(path, 'wx+', 0o600)
   try {
@@ -26,7 +27,7 @@ export async function spool(write: (into: Writable) => Promise<void>): Promise<S
     throw error
   }
   return {
-    // A stream of the handle itself would keep it from being closed.
+    // A stream of the file handle itself would prevent closing it.
     read: () => createReadStream(path, { fd: file.fd, start: 0, autoClose: false }),
     close: () => file.close(),
   }

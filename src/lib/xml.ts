@@ -1,10 +1,10 @@
-// XML without documents' own types: no entity is expanded, and nothing is fetched.
+// XML without document type definitions: no entity is expanded, and nothing is fetched.
 import { DOMParser, type Element, onErrorStopParsing } from '@xmldom/xmldom'
 
 export type { Element } from '@xmldom/xmldom'
 
-/** The root of a text; undefined where it is not well-formed, or says what its types are. */
-export function readXml(text: string): Element | undefined {
+/** Returns the root element of a text; undefined if the text is not well-formed, or has a document type. */
+export function parseXml(text: string): Element | undefined {
   try {
     const document = new DOMParser({ onError: onErrorStopParsing }).parseFromString(text.trim(), 'text/xml')
     return document.doctype ? undefined : (document.documentElement ?? undefined)
@@ -13,28 +13,28 @@ export function readXml(text: string): Element | undefined {
   }
 }
 
-/** The children of an element of that name. */
-export function children(element: Element, namespace: string, name: string): Element[] {
+/** Returns the children of an element that have the name. */
+export function listChildElements(element: Element, namespace: string, name: string): Element[] {
   return [...element.childNodes].filter(
-    (one): one is Element => one.namespaceURI === namespace && one.localName === name,
+    (child): child is Element => child.namespaceURI === namespace && child.localName === name,
   )
 }
 
-/** An element as text. Attributes that are undefined are left out. */
-export function xml(
+/** Returns the text of an element. Undefined attributes are omitted. */
+export function renderElement(
   name: string,
   attributes: Readonly<Record<string, string | undefined>>,
   content: readonly string[] = [],
 ): string {
-  const stated = Object.entries(attributes).flatMap(([key, value]) =>
-    value === undefined ? [] : [` ${key}="${escaped(value)}"`],
+  const attributeTexts = Object.entries(attributes).flatMap(([key, value]) =>
+    value === undefined ? [] : [` ${key}="${escapeXml(value)}"`],
   )
-  return `<${name}${stated.join('')}>${content.join('')}</${name}>`
+  return `<${name}${attributeTexts.join('')}>${content.join('')}</${name}>`
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
-/** A text as XML has it. */
-export function escaped(text: string): string {
-  return text.replace(/[&<>"]/g, (one) => ENTITIES[one]!)
+/** Returns the text with the characters that have a meaning in XML escaped. */
+export function escapeXml(text: string): string {
+  return text.replace(/[&<>"]/g, (character) => ENTITIES[character]!)
 }

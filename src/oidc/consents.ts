@@ -1,64 +1,63 @@
-// What a person must agree to before an application learns of them, and what they agreed to.
-import type { Representation } from '../kinds/json.ts'
+// Consents: the client scopes that a client requests of a user, and those that the user granted before.
+import { clientScope } from '../kinds/client-scope.ts'
+import { type Representation, readObjects, readTexts } from '../kinds/json.ts'
+import { viewOf } from '../kinds/kind.ts'
 import type { Context } from '../service/context/context.ts'
-import { type LiveObject, listObjects } from '../service/objects/live.ts'
-import { consentsOf } from '../service/users/consents.ts'
-import { wordsOf } from './grants/grant.ts'
+import { type LiveObject, listObjects } from '../service/objects/live-objects.ts'
+import { getConsentsByUser } from '../service/users/consents.ts'
+import { parseScope } from './tokens/scopes.ts'
+import { viewClient } from './views.ts'
 
-/** A thing to agree to: the client scope, or the application itself, and the text that says so. */
-interface Item {
+/** An entry of the consent page: a client scope, or the client itself. */
+interface ConsentItem {
   readonly name: string
   readonly text: string
   readonly order: number
 }
 
-/** The agreement of a person with an application. */
-export interface Agreement {
-  /** What the application asks for, in the order in which it is shown. */
-  readonly items: readonly Item[]
-  /** Names of what the person agreed to before. */
-  readonly agreed: readonly string[]
-  /** The consent with this application, and those with others. */
-  readonly own: Representation | undefined
-  readonly others: readonly Representation[]
+/** A request of a client for the consent of a user. */
+export interface ConsentRequest {
+  /** The requested entries, in the order of the page. */
+  readonly items: readonly ConsentItem[]
+  /** Names of the entries that the user granted before. */
+  readonly granted: readonly string[]
+  /** The user's consent to this client, if there is one. */
+  readonly consent: Representation | undefined
+  /** The user's consents to other clients. */
+  readonly otherConsents: readonly Representation[]
 }
 
-/** What the application asks the person for with that scope, and what was agreed to before. Statements: two. */
-export async function consentTo(
+/** Returns what a client requests of a user with a scope parameter, and what the user granted before. Two statements. */
+export async function findConsentRequest(
   context: Context,
-  client: LiveObject,
-  scope: string,
-  user: { readonly id: string },
-): Promise<Agreement> {
-  const words = wordsOf(scope)
-  const { defaultClientScopes = [], optionalClientScopes = [] } = client.representation
-  const names = [
-    ...(defaultClientScopes as string[]),
-    ...(optionalClientScopes as string[]).filter((name) => words.includes(name)),
-  ]
+  { client, scope, user }: { readonly client: LiveObject; readonly scope: string; readonly user: { readonly id: string } },
+): Promise<ConsentRequest> {
+  const requested = parseScope(scope)
+  const { defaultClientScopes = [], optionalClientScopes = [] } = viewClient(client)
+  const names = [...defaultClientScopes, ...optionalClientScopes.filter((name) => requested.includes(name))]
   const scopes = await listObjects(context, 'clientScope', { keys: names.map((name) => [name]) })
-  const consents = ((await consentsOf(context, [user])).get(user.id) ?? []) as Representation[]
-  const own = consents.find(({ clientId }) => clientId === client.key[0])
+  const consents = readObjects((await getConsentsByUser(context, [user])).get(user.id))
+  const consent = consents.find(({ clientId }) => clientId === client.key[0])
   return {
-    items: [...itemsOf(client, false), ...scopes.flatMap((scope) => itemsOf(scope, true))].sort(
+    items: [...listItems(client, false), ...scopes.flatMap((scope) => listItems(scope, true))].sort(
       (a, b) => a.order - b.order,
     ),
-    own,
-    others: consents.filter((one) => one !== own),
-    // The application itself is agreed to with whatever else is.
-    agreed: own ? [client.key[0]!, ...((own.grantedClientScopes ?? []) as string[])] : [],
+    consent,
+    otherConsents: consents.filter((other) => other !== consent),
+    // A consent with any client scope includes the client itself.
+    granted: consent ? [client.key[0]!, ...readTexts(consent.grantedClientScopes)] : [],
   }
 }
 
-/** Whether an application that needs the person's consent must ask for it. */
-export function mustAsk({ items, agreed, own }: Agreement): boolean {
-  return own === undefined || items.some(({ name }) => !agreed.includes(name))
+/** Whether a client that requires consent must ask the user for it. */
+export function isConsentNeeded({ items, granted, consent }: ConsentRequest): boolean {
+  return consent === undefined || items.some(({ name }) => !granted.includes(name))
 }
 
-function itemsOf({ key, representation }: LiveObject, usually: boolean): Item[] {
-  const attributes = (representation.attributes ?? {}) as Record<string, string>
-  const shown = attributes['display.on.consent.screen'] ?? String(usually)
-  if (shown !== 'true') return []
-  const text = attributes['consent.screen.text'] || String(representation.name ?? key[0])
+/** Returns the entry of a client or client scope, if it is displayed; `isDisplayed` counts where the attribute is absent. */
+function listItems({ key, representation }: LiveObject, isDisplayed: boolean): ConsentItem[] {
+  const { name, attributes = {} } = viewOf(clientScope, representation)
+  if ((attributes['display.on.consent.screen'] ?? String(isDisplayed)) !== 'true') return []
+  const text = attributes['consent.screen.text'] || (name ?? key[0]!)
   return [{ name: key[0]!, text, order: Number(attributes['gui.order'] || Number.MAX_SAFE_INTEGER) }]
 }

@@ -1,35 +1,44 @@
-import { asHeader } from '../lib/http/header-value.ts'
-import { Refusal, type RefusalEvent } from '../service/context/errors.ts'
+import { toHeaderValue } from '../lib/http/headers.ts'
+import { RuntimeRefusal, type RefusalEvent } from '../service/context/errors.ts'
 
-/** An answer of an OAuth endpoint that says no. Never a secret in it. */
-export class OAuthError extends Refusal {
+/** An error response of an OAuth endpoint. RFC 6749, section 5.2. It must not contain a secret. */
+export class OAuthError extends RuntimeRefusal {
   readonly status: number
   readonly error: string
-  constructor(status: number, error: string, description: string, event?: RefusalEvent) {
+  constructor(
+    status: number,
+    error: string,
+    { description, event }: { readonly description: string; readonly event?: RefusalEvent },
+  ) {
     super(description, event)
     this.status = status
     this.error = error
   }
 }
 
-/** A page of another origin asks, which the client does not name. Its scripts may not even read that. */
-export class OriginRefused extends OAuthError {
+/** A page of an origin that is none of the client's web origins. Its scripts may not even read the response. */
+export class OriginError extends OAuthError {
   constructor() {
-    super(403, 'Invalid origin', '')
+    super(403, 'Invalid origin', { description: '' })
   }
 }
 
-/** A refusal of a request that shows a bearer token, or should. RFC 6750, section 3. */
-export class BearerError extends Refusal {
+/** An error response to a request with a bearer token, or without a required one. RFC 6750, section 3. */
+export class BearerError extends RuntimeRefusal {
   readonly status: number
   /** The WWW-Authenticate header. */
   readonly challenge: string
-  constructor(status: number, realm: string, error?: string, why?: string) {
+  constructor(
+    status: number,
+    realm: string,
+    { error, description }: { readonly error?: string; readonly description?: string } = {},
+  ) {
     const event = error === 'insufficient_scope' ? 'access_denied' : (error ?? 'invalid_token')
-    super(why ?? 'no token', { error: event, reason: why ?? 'Missing token' })
+    super(description ?? 'no token', { error: event, reason: description ?? 'Missing token' })
     this.status = status
-    const parts = Object.entries({ realm, error, error_description: why })
-    const quoted = (text: string) => asHeader(text).replace(/["\\]/g, '\\$&')
-    this.challenge = `Bearer ${parts.flatMap(([name, text]) => (text === undefined ? [] : [`${name}="${quoted(text)}"`])).join(', ')}`
+    const parameters = Object.entries({ realm, error, error_description: description })
+    const quote = (text: string) => toHeaderValue(text).replace(/["\\]/g, '\\$&')
+    const parts = parameters.flatMap(([name, text]) => (text === undefined ? [] : [`${name}="${quote(text)}"`]))
+    this.challenge = `Bearer ${parts.join(', ')}`
   }
 }

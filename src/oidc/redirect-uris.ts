@@ -1,20 +1,21 @@
-// Whether a client may be returned to at an address. Keycloak: RedirectUtils.
+// The redirect URIs of a client. Keycloak: RedirectUtils.
 
-/** Addresses on the machine of the person, where a port is chosen anew each time (RFC 8252, section 7.3). */
+/** Loopback addresses, at which a native application may use any port. RFC 8252, section 7.3. */
 const LOOPBACK = ['http://127.0.0.1', 'http://localhost', 'http://[::1]']
 
-/** What a client says of its addresses. */
-export interface Registered {
+/** The registered redirect URIs of a client. */
+export interface RegisteredUris {
   readonly redirectUris: readonly string[]
   readonly rootUrl?: string | undefined
 }
 
-/** Whether the address is one of those that are registered; one that begins with a slash follows the root URL. */
-export function isRegistered(address: string, { redirectUris, rootUrl = '' }: Registered): boolean {
+/** Whether an address matches a registered redirect URI. A registered URI that begins with a slash is relative to the root URL. */
+export function isRegisteredRedirectUri(address: string, { redirectUris, rootUrl = '' }: RegisteredUris): boolean {
   const url = URL.parse(address)
-  if (!url || url.hash || address.includes('#') || isMisleading(address) || isScript(url)) return false
-  const registered = redirectUris.map((one) => (one.startsWith('/') ? rootUrl.replace(/\/$/, '') + one : one))
-  return [address, ...withoutPort(address)].some((one) => registered.some((pattern) => matches(one, url, pattern)))
+  if (!url || url.hash || address.includes('#') || isAmbiguous(address) || hasScriptScheme(url)) return false
+  const patterns = redirectUris.map((uri) => (uri.startsWith('/') ? rootUrl.replace(/\/$/, '') + uri : uri))
+  const candidates = [address, ...withoutLoopbackPort(address)]
+  return candidates.some((candidate) => patterns.some((pattern) => matches(candidate, url, pattern)))
 }
 
 function matches(address: string, url: URL, pattern: string): boolean {
@@ -22,23 +23,24 @@ function matches(address: string, url: URL, pattern: string): boolean {
   if (!pattern.endsWith('*') || pattern.includes('?')) return address === pattern
   const path = address.split('?', 1)[0]!
   const start = pattern.slice(0, -1)
-  if (canClimb(path)) return false
+  if (canTraverse(path)) return false
   return path.startsWith(start) || (start.endsWith('/') && path === start.slice(0, -1))
 }
 
 /**
- * Whether a server could read the path as one that leads out of its folder, however the dots are written: servlet containers cut
- * parameters off at `;`, a decoded `?` or `#` ends the path, proxies decode once more, and old decoders take overlong UTF-8 and end at a zero.
+ * Whether a server could read the path as a path traversal, however the dots are encoded: servlet containers cut
+ * parameters off at `;`, a decoded `?` or `#` ends the path, proxies decode a second time, and old decoders accept overlong
+ * UTF-8 and end at a zero byte.
  */
-function canClimb(path: string): boolean {
-  const decoded = decodedOnce(path)
-  // What is still encoded then means something else to whoever decodes again.
+function canTraverse(path: string): boolean {
+  const decoded = decodeOnce(path)
+  // What is still encoded has another meaning for a server that decodes a second time.
   if (decoded === undefined || /%[\da-f]{2}/i.test(decoded) || /[\p{Cc}\\]/u.test(decoded)) return true
   return decoded.split('/').some((segment) => /^\.\.?\s*$/.test(segment.split(/[;?#]/, 1)[0]!))
 }
 
-/** Undefined where it is no UTF-8, or an encoding is broken. */
-function decodedOnce(path: string): string | undefined {
+/** Returns the percent-decoded path; undefined where it is not valid UTF-8, or an encoding is broken. */
+function decodeOnce(path: string): string | undefined {
   try {
     return decodeURIComponent(path)
   } catch {
@@ -46,19 +48,19 @@ function decodedOnce(path: string): string | undefined {
   }
 }
 
-/** `http://127.0.0.1:49152/cb` without its port. */
-function withoutPort(address: string): string[] {
+/** Returns a loopback address without its port, such as `http://127.0.0.1/cb` for `http://127.0.0.1:49152/cb`. */
+function withoutLoopbackPort(address: string): string[] {
   return LOOPBACK.flatMap((host) => {
     const rest = address.startsWith(`${host}:`) ? /^\d+(\/.*)?$/.exec(address.slice(host.length + 1)) : null
     return rest ? [host + (rest[1] ?? '')] : []
   })
 }
 
-/** `https://app.example@evil.example/` looks as what it is not; so does what browsers read otherwise than it is written. */
-function isMisleading(address: string): boolean {
+/** Whether an address looks like another one, as `https://app.example@evil.example/` does, or is read differently by browsers. */
+function isAmbiguous(address: string): boolean {
   return /^[^/?#]*\/\/[^/?#]*@/.test(address) || /[\\\s\p{Cc}]/u.test(address)
 }
 
-function isScript({ protocol }: URL): boolean {
+function hasScriptScheme({ protocol }: URL): boolean {
   return protocol === 'javascript:' || protocol === 'data:' || protocol === 'vbscript:'
 }

@@ -1,47 +1,45 @@
-// Which pages may use a client: the origins that it names, and its own addresses.
+// The web origins of a client: the origins whose scripts may call the endpoints for it.
+import { client as clientKind } from '../kinds/client.ts'
 import type { Representation } from '../kinds/json.ts'
+import { viewOf } from '../kinds/kind.ts'
 import { type Service, SYSTEM } from '../service/context/service.ts'
 import { writers } from '../service/kinds/index.ts'
-import { OriginRefused } from './oauth-error.ts'
-import type { Verified } from './tokens/tokens.ts'
+import { OriginError } from './oauth-error.ts'
+import type { VerifiedToken } from './tokens/tokens.ts'
 
-/** Keycloak: `+` stands for the origins of the addresses that the client returns to, and these are compared as texts. */
-export function webOrigins(client: Representation, base: string): readonly string[] {
-  const named = textsOf(client.webOrigins)
-  const root = typeof client.rootUrl === 'string' && client.rootUrl ? client.rootUrl : base
-  const own = named.includes('+') ? textsOf(client.redirectUris).flatMap((uri) => originOf(uri, root, base)) : []
-  return [...new Set([...named.filter((origin) => origin !== '+'), ...own])]
+/** Returns the web origins of a client. Keycloak: `+` means those of the redirect URIs, and origins are compared as texts. */
+export function listWebOrigins(client: Representation, base: string): readonly string[] {
+  const { webOrigins = [], redirectUris = [], rootUrl } = viewOf(clientKind, client)
+  const root = rootUrl || base
+  const redirectOrigins = webOrigins.includes('+') ? redirectUris.flatMap((uri) => listOrigin(uri, root, base)) : []
+  return [...new Set([...webOrigins.filter((origin) => origin !== '+'), ...redirectOrigins])]
 }
 
-/** Throws OriginRefused when a page asks that is neither ours nor of an origin that the client names. */
-export function demandOrigin(client: Representation, base: string, origin: string | undefined): void {
-  if (origin !== undefined && !isAllowed(webOrigins(client, base), base, origin)) throw new OriginRefused()
+/** Throws OriginError where a page of another origin calls that is no web origin of the client. */
+export function checkOrigin(client: Representation, base: string, origin: string | undefined): void {
+  if (origin !== undefined && !isAllowedOrigin(listWebOrigins(client, base), base, origin)) throw new OriginError()
 }
 
-/** The same of the client that a token was given to. One statement where a page of elsewhere asks, else none. */
-export async function demandOriginOf(
+/** Throws OriginError as `checkOrigin` does, for the client of a token. One statement for another origin, else none. */
+export async function checkTokenOrigin(
   service: Service,
-  base: string,
-  { realm, issuedTo }: Verified,
-  origin: string | undefined,
+  { realm, issuedTo }: VerifiedToken,
+  { base, origin }: { readonly base: string; readonly origin: string | undefined },
 ): Promise<void> {
-  if (origin === undefined || isAllowed([], base, origin)) return
+  if (origin === undefined || isAllowedOrigin([], base, origin)) return
   const [client] = await service.read(SYSTEM, realm.name, (context) =>
     writers.client.list(context, { ids: [issuedTo.client] }),
   )
-  demandOrigin(client?.representation ?? {}, base, origin)
+  checkOrigin(client?.representation ?? {}, base, origin)
 }
 
-/** Whether a page of that origin may ask: one of ours, or of the list. */
-export function isAllowed(origins: readonly string[], base: string, origin: string): boolean {
+/** Whether an origin is that of the server at `base`, or in a list of origins. */
+export function isAllowedOrigin(origins: readonly string[], base: string, origin: string): boolean {
   return origin === new URL(base).origin || origins.includes('*') || origins.includes(origin)
 }
 
-function originOf(uri: string, root: string, base: string): string[] {
-  const whole = uri.startsWith('/') ? root.replace(/^\$\{auth(Base|Admin)Url\}/, base) : uri
-  return /^https?:\/\/[^/]+/.exec(whole)?.slice(0, 1) ?? []
-}
-
-function textsOf(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value : []
+/** Returns the origin of a redirect URI, which may be relative to the root URL; none for other schemes. */
+function listOrigin(uri: string, root: string, base: string): string[] {
+  const address = uri.startsWith('/') ? root.replace(/^\$\{auth(Base|Admin)Url\}/, base) : uri
+  return /^https?:\/\/[^/]+/.exec(address)?.slice(0, 1) ?? []
 }

@@ -6,12 +6,12 @@ import {
   type HttpMethod,
   type HttpStream,
   type HttpStreamRequest,
-  keepConnections,
+  createConnectionPool,
   openStream,
-  reasonOf,
-  textOf,
+  getFailureReason,
+  readBody,
 } from '../lib/http/http-request.ts'
-import { ANYWHERE } from '../lib/http/outbound.ts'
+import { UNRESTRICTED } from '../lib/http/outbound.ts'
 import { retry } from '../lib/timing/retry.ts'
 
 /** An API server, asked as whoever the configuration names. */
@@ -54,9 +54,9 @@ export function openCluster(file?: string): Cluster {
   if (!cluster)
     throw new Error('there is no cluster: name a configuration in KUBECONFIG, or run the server in a cluster')
   const { server, proxyUrl } = cluster
-  const requests = keepConnections(server, 64)
+  const requests = createConnectionPool(server, 64)
   // A watch has its connection for good: what is asked for must never wait for one of those to end.
-  const watches = keepConnections(server)
+  const watches = createConnectionPool(server)
 
   /** The server is one that the server's own settings, or the cluster that this runs in, name. */
   const send = async (path: string, { connections, headers, ...request }: ClusterRequest): Promise<HttpStream> => {
@@ -64,14 +64,14 @@ export function openCluster(file?: string): Cluster {
     await config.applyToHTTPSOptions(credentials)
     // The agent that is made there keeps no connection; it is needed for a proxy only.
     const options = { ...request, headers, credentials, connections: proxyUrl ? undefined : connections }
-    return openStream(ANYWHERE, server + path, { ...options, idleTimeout: SILENCE }).catch((error: Error) => {
-      throw new Error(`${server} gives no answer (${reasonOf(error)})`, { cause: error })
+    return openStream(UNRESTRICTED, server + path, { ...options, idleTimeout: SILENCE }).catch((error: Error) => {
+      throw new Error(`${server} gives no answer (${getFailureReason(error)})`, { cause: error })
     })
   }
   const granted = async (path: string, request: ClusterRequest): Promise<HttpStream> => {
     const answer = await send(path, request)
     if (answer.status < 400) return answer
-    throw refusal(answer, await textOf(answer.body, LONGEST_ANSWER))
+    throw refusal(answer, await readBody(answer.body, LONGEST_ANSWER))
   }
   /** Asks until it is granted, or refused for good: an API server that has no time now says when it will have. */
   const ask = (path: string, request: ClusterRequest): Promise<HttpStream> =>
@@ -83,7 +83,7 @@ export function openCluster(file?: string): Cluster {
       const headers = { accept: 'application/json', 'content-type': type }
       const body = content === undefined ? undefined : JSON.stringify(content)
       const answer = await ask(path, { method, headers, body, connections: requests })
-      return JSON.parse(await textOf(answer.body, LONGEST_ANSWER)) as T
+      return JSON.parse(await readBody(answer.body, LONGEST_ANSWER)) as T
     },
     async lines(path, line, signal) {
       const headers = { accept: 'application/json' }

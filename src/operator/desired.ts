@@ -1,9 +1,9 @@
 // What all resources say together: for each realm who states something in it, and what cannot count. Pure.
 import { kinds } from '../kinds/index.ts'
-import { REALM } from '../realm-file/resources/resource-kinds.ts'
-import { DocumentError, type Problem } from '../realm-file/yaml/problem.ts'
-import type { Ceiling } from '../service/context/power.ts'
-import { type SourceSettings, sourceSettings } from '../service/journal/source-settings.ts'
+import { REALM_RESOURCE } from '../realm-file/resources/resource-kinds.ts'
+import { DocumentError, type DocumentProblem } from '../realm-file/yaml/problem.ts'
+import type { SourcePermissions } from '../service/context/admin-permissions.ts'
+import { type SourceSettings, sourceSettings } from '../kinds/source-settings.ts'
 import { admitted } from './admission/admission.ts'
 import { SecretMissing, type Secrets, type Stated, statedBy } from './documents.ts'
 import { isDisabled, nameOf, PRUNE, RECONCILE, type Resource } from './resource.ts'
@@ -47,7 +47,7 @@ export interface RealmOf {
   readonly holder: Member | undefined
   readonly members: readonly Member[]
   /** By namespace, what is stated there may give at most. */
-  readonly ceilings: ReadonlyMap<string, Ceiling>
+  readonly ceilings: ReadonlyMap<string, SourcePermissions>
   readonly settings: SourceSettings
 }
 
@@ -69,7 +69,7 @@ export function ownerOf(source: string): { readonly namespace: string; readonly 
 
 /** What the picture says. */
 export function desired(picture: Picture): Desired {
-  const realms = new Map<string, { holder: Member; members: Member[]; ceilings: Map<string, Ceiling> }>()
+  const realms = new Map<string, { holder: Member; members: Member[]; ceilings: Map<string, SourcePermissions> }>()
   const others: Desired['others'][number][] = []
   const byAddress = new Map<string, Resource>()
   const inOrder = byAge(picture)
@@ -81,7 +81,7 @@ export function desired(picture: Picture): Desired {
       others.push({ ...memberOf(resource), fault: { reason: 'RealmTaken', message } })
       continue
     }
-    if (resource.kind === REALM) byAddress.set(`${resource.metadata.namespace}/${resource.metadata.name}`, resource)
+    if (resource.kind === REALM_RESOURCE) byAddress.set(`${resource.metadata.namespace}/${resource.metadata.name}`, resource)
     const holder = withDocument(memberOf(resource), name, picture.secrets)
     realms.set(name, { holder, members: [holder], ceilings: new Map([[holder.namespace, { realms: [name] }]]) })
   }
@@ -123,11 +123,11 @@ function inSameOrder<T extends { readonly members: readonly Member[] }>(realm: T
 }
 
 /** A resource that states a realm itself. */
-export const isRealm = ({ kind }: Resource): boolean => kind === REALM || kind === 'KeycloakRealmImport'
+export const isRealm = ({ kind }: Resource): boolean => kind === REALM_RESOURCE || kind === 'KeycloakRealmImport'
 
 /** The realm that such a resource states. */
 export function realmNameOf({ kind, metadata, spec = {} }: Resource): string {
-  const stated = kind === REALM ? spec : ((spec.realm ?? {}) as Record<string, unknown>)
+  const stated = kind === REALM_RESOURCE ? spec : ((spec.realm ?? {}) as Record<string, unknown>)
   return String(stated[kinds.realm.naturalKey] ?? metadata.name)
 }
 
@@ -170,14 +170,14 @@ function withDocument(member: Member, realm: string, secrets: Secrets): Member {
 }
 
 /** What is wrong with a resource, each with the path of its field. */
-export function faultOf(file: string, problems: readonly Problem[]): Fault {
+export function faultOf(file: string, problems: readonly DocumentProblem[]): Fault {
   return { reason: 'Invalid', message: problems.map((one) => told(file, one)).join('; ') }
 }
 
 /** What is said of a place in a resource, with the path of its field. */
 export function told(
   file: string,
-  { position, message, other }: Pick<Problem, 'position' | 'message' | 'other'>,
+  { position, message, otherPosition: other }: Pick<DocumentProblem, 'position' | 'message' | 'otherPosition'>,
 ): string {
   const elsewhere = other ? message.replaceAll(other.file, placeOf(other.file)) : message
   // Resources have no lines.

@@ -1,10 +1,10 @@
 // A resource of Kubernetes as a document: what `regent apply` would read, with what Secrets hold in its place.
 import { isList, type Json, type Representation } from '../kinds/json.ts'
-import type { Path } from '../lib/position.ts'
-import { openEnvelopes } from '../realm-file/resources/envelopes.ts'
+import type { DocumentPath } from '../lib/source-position.ts'
+import { unwrapResources } from '../realm-file/resources/unwrap-resources.ts'
 import { resourceKinds } from '../realm-file/resources/resource-kinds.ts'
-import { type Document, valueDocument, varied } from '../realm-file/yaml/document.ts'
-import { DocumentError, pointerOf } from '../realm-file/yaml/problem.ts'
+import { type Document, createDocument, markVariables } from '../realm-file/yaml/document.ts'
+import { DocumentError, toJsonPointer } from '../realm-file/yaml/problem.ts'
 import { nameOf, type Resource, SECRET_LABEL } from './resource.ts'
 import { mayNameSecret } from './secrets/secret-places.ts'
 
@@ -60,8 +60,8 @@ export function statedBy(resource: Resource, realm: string, secrets: Secrets): S
     metadata: { name: metadata.name, namespace: metadata.namespace! },
     spec: isObject ? { ...rest, realm } : spec,
   }
-  const document = varied(valueDocument(nameOf(resource), value), value, texts.keys())
-  const [opened] = openEnvelopes([document]).documents
+  const document = markVariables(createDocument(nameOf(resource), value), value, texts.keys())
+  const [opened] = unwrapResources([document]).documents
   const stated = { document: opened!, value }
   made.set(resource, { realm, plain: !texts.size, key, stated })
   return stated
@@ -73,7 +73,7 @@ function filled(resource: Resource, secrets: Secrets, texts: Map<string, string>
   const described = resourceKinds.get(kind)
   const textOf = (name: string, key: string) => secretText(secrets, metadata.namespace!, name, key)
   const placeholders = kind === 'KeycloakRealmImport' ? ((spec.placeholders ?? {}) as Placeholders) : {}
-  const visit = (value: Json, path: Path): Json => {
+  const visit = (value: Json, path: DocumentPath): Json => {
     if (typeof value === 'string') return withPlaceholders(value, path)
     if (isList(value)) return value.map((one, at) => visit(one, [...path, at]))
     if (value === null || typeof value !== 'object') return value
@@ -82,23 +82,23 @@ function filled(resource: Resource, secrets: Secrets, texts: Map<string, string>
       if (described && !mayNameSecret(described, path.slice(1))) throw misplaced(nameOf(resource), path)
       const { name, key } = secretKeyRef as { name: string; key: string }
       const text = textOf(name, key)
-      texts.set(pointerOf(path), text)
+      texts.set(toJsonPointer(path), text)
       return text
     }
     return Object.fromEntries(Object.entries(value).map(([field, one]) => [field, visit(one, [...path, field])]))
   }
-  const withPlaceholders = (text: string, path: Path) => {
+  const withPlaceholders = (text: string, path: DocumentPath) => {
     const whole = text.replaceAll(/\$\{([^{}]+)\}/g, (written, name: string) => {
       const secret = placeholders[name]?.secret
       return secret ? textOf(secret.name, secret.key) : written
     })
-    if (whole !== text) texts.set(pointerOf(path), whole)
+    if (whole !== text) texts.set(toJsonPointer(path), whole)
     return whole
   }
   return visit(spec, ['spec']) as Representation
 }
 
-function misplaced(file: string, path: Path): DocumentError {
+function misplaced(file: string, path: DocumentPath): DocumentError {
   const message = 'names a Secret, and is not secret: state the value'
   return new DocumentError([{ position: { file: [file, ...path].join('/'), line: 1, column: 1 }, message }])
 }

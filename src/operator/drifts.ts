@@ -1,6 +1,6 @@
 // Drift of all realms, as it is now: what statuses tell of it, and what wants to be put back at once.
 import type { Drift } from '../reconcile/drift/drift.ts'
-import { type DriftNews, driftWatch } from '../reconcile/drift/drift-watch.ts'
+import { type DriftUpdate, getDriftWatch } from '../reconcile/drift/drift-watch.ts'
 import type { Service } from '../service/context/service.ts'
 
 /** Drift that keeps itself up to date. */
@@ -13,7 +13,7 @@ export interface Drifts {
 export async function followDrift(service: Service, changed: (realm: string, heals: boolean) => void): Promise<Drifts> {
   const all = new Map<string, Drift>()
   const keyOf = ({ realm, source, kind, key, path = '' }: Drift) => JSON.stringify([realm, source, kind, key, path])
-  const told = ({ events }: DriftNews) => {
+  const told = ({ events }: DriftUpdate) => {
     for (const { event, drift } of events) {
       if (event === 'drift') all.set(keyOf(drift), drift)
       else all.delete(keyOf(drift))
@@ -24,7 +24,7 @@ export async function followDrift(service: Service, changed: (realm: string, hea
         own.some(({ event, drift }) => event === 'drift' && drift.policy === 'selfHeal'),
       )
   }
-  const watching = await driftWatch(service).subscribe(told, 'acts')
-  for (const drift of [...watching.now.values()].flat()) all.set(keyOf(drift), drift)
-  return { of: (realm) => [...all.values()].filter((drift) => drift.realm === realm), stop: watching.stop }
+  const watching = await getDriftWatch(service).subscribe(told, 'last')
+  for (const drift of [...watching.initialDrift.values()].flat()) all.set(keyOf(drift), drift)
+  return { of: (realm) => [...all.values()].filter((drift) => drift.realm === realm), stop: watching.unsubscribe }
 }

@@ -1,7 +1,7 @@
 // What namespaces have applied before, as the store knows it: remembered while this server applies.
 import { type Service, SYSTEM } from '../service/context/service.ts'
 import type { AppliedSource } from '../service/context/store-types.ts'
-import { appliedBy, listSources } from '../service/sources/sources.ts'
+import { getAppliedAndPending, listPermittedSources } from '../service/sources/source-records.ts'
 import { ownerOf, type RealmOf } from './desired.ts'
 import type { Result } from './status/result.ts'
 
@@ -25,7 +25,7 @@ const NONE: ReadonlySet<string> = new Set()
 
 /** What the store knows of namespaces that count. */
 export async function readKnown(service: Service, counts: (namespace: string) => boolean): Promise<Known> {
-  const sources = await listSources(service, SYSTEM)
+  const sources = await listPermittedSources(service, SYSTEM)
   const owned = sources.flatMap((one) => {
     const owner = ownerOf(one.source)
     return owner && counts(owner.namespace) ? [{ ...one, ...owner }] : []
@@ -37,11 +37,11 @@ export async function readKnown(service: Service, counts: (namespace: string) =>
       new Set(all.map(({ namespace }) => namespace)),
     ]),
   )
-  const { applied } = await appliedBy(service, [...new Set(owned.map(({ source }) => source))])
+  const { applied } = await getAppliedAndPending(service, [...new Set(owned.map(({ source }) => source))])
   const [byGit, byResources] = [true, false].map((isGit) =>
     applied.filter((one) => ownerOf(one.source)!.isGit === isGit),
   )
-  const stating = byResources!.filter(({ stated }) => stated !== null)
+  const stating = byResources!.filter(({ declaredName }) => declaredName !== null)
   const holders = new Map(stating.map(({ realm, source }) => [realm, ownerOf(source)!.namespace]))
   const git = new Map<string, Map<string, AppliedSource>>()
   const putGit = (all: readonly AppliedSource[]) => {
@@ -53,12 +53,12 @@ export async function readKnown(service: Service, counts: (namespace: string) =>
     realms: () => namespaces.keys(),
     namespacesIn: (realm) => namespaces.get(realm) ?? NONE,
     holderOf(realm) {
-      const source = byGitIn(realm).find(({ stated }) => stated !== null)?.source
+      const source = byGitIn(realm).find(({ declaredName }) => declaredName !== null)?.source
       return holders.get(realm) ?? (source && ownerOf(source)!.namespace)
     },
     goingWith(realm, namespace) {
       const all = byGitIn(realm)
-      const stays = all.some(({ source, stated }) => stated !== null && ownerOf(source)!.namespace === namespace)
+      const stays = all.some(({ source, declaredName }) => declaredName !== null && ownerOf(source)!.namespace === namespace)
       return stays ? [] : all.map(({ source }) => source)
     },
     putGit(source, applied) {

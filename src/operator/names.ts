@@ -1,6 +1,6 @@
 // What the kinds of Regent's resources are called in Kubernetes.
 import type { Kind, KindName } from '../kinds/kind.ts'
-import { resourceNames, SOURCE } from '../realm-file/resources/resource-kinds.ts'
+import { listResourceNames, SOURCE_RESOURCE } from '../realm-file/resources/resource-kinds.ts'
 
 /** The names of a kind of resources. */
 export interface ResourceNames {
@@ -37,11 +37,11 @@ const short: Readonly<Record<KindName, string>> = {
 }
 
 /** The names of the resource that says where realms are declared. */
-export const sourceNames: ResourceNames = { kind: SOURCE, plural: 'realmsources', short: 'rlms' }
+export const sourceNames: ResourceNames = { kind: SOURCE_RESOURCE, plural: 'realmsources', short: 'rlms' }
 
 /** The names of the resource that holds objects of the kind. */
 export function namesOf(kind: Kind): ResourceNames {
-  const [resource] = resourceNames(kind) as [string]
+  const [resource] = listResourceNames(kind) as [string]
   return { kind: resource, plural: pluralOf(resource), short: short[kind.name] }
 }
 

@@ -1,10 +1,10 @@
 // The operator: reads what resources declare, and hands it to the controllers that make it live.
-import { orAborted } from '../lib/timing/or-aborted.ts'
+import { raceAbort } from '../lib/timing/race-abort.ts'
 import type { WorkQueue } from '../lib/timing/work-queue.ts'
-import type { Ceiling } from '../service/context/power.ts'
+import type { SourcePermissions } from '../service/context/admin-permissions.ts'
 import type { Service } from '../service/context/service.ts'
 import type { Lease } from '../service/context/store-types.ts'
-import type { Candidate, Tenure } from '../service/operations/leases.ts'
+import type { LeaseCandidate, LeaseHolding } from '../service/operations/leases.ts'
 import type { Cluster } from './cluster.ts'
 import { desired } from './desired.ts'
 import { type Drifts, followDrift } from './drifts.ts'
@@ -27,7 +27,7 @@ export const OPERATE = 'operate'
 export interface OperatorOptions {
   readonly cluster: Cluster
   /** What a source may touch and give, as the server's settings limit it. */
-  readonly limitOf: (source: string) => Ceiling | undefined
+  readonly limitOf: (source: string) => SourcePermissions | undefined
   /** Whether resources of the namespace count. */
   readonly counts: (namespace: string) => boolean
   /** How sources in git are followed where they do not say it. */
@@ -44,7 +44,7 @@ const GATHER = 20
 const RESOURCES = 'resources'
 
 /** Applies resources while this process has the lease. */
-export function operator(service: Service, options: OperatorOptions): Candidate {
+export function operator(service: Service, options: OperatorOptions): LeaseCandidate {
   return {
     begin: (lease) => new Operator(service, options, lease),
     waits: (holder) => options.say(`The server ${holder} applies the resources of ${options.cluster.server}.`),
@@ -60,7 +60,7 @@ interface Controllers {
   readonly git: GitSourceController
 }
 
-class Operator implements Tenure {
+class Operator implements LeaseHolding {
   readonly #service: Service
   readonly #options: OperatorOptions
   readonly #lease: Lease
@@ -109,7 +109,7 @@ class Operator implements Tenure {
   async #begin(): Promise<Controllers | undefined> {
     const { signal } = this.#ending
     const known = await readKnown(this.#service, this.#options.counts)
-    await orAborted(this.#picture.seen, signal).catch(() => undefined)
+    await raceAbort(this.#picture.seen, signal).catch(() => undefined)
     if (signal.aborted) return undefined
     // Of drift from before, the first reconciliation of each realm takes note.
     const drifts = await followDrift(this.#service, (realm, heals) => this.#drifted(realm, heals))

@@ -1,5 +1,5 @@
 // Work queues of the operator: all have the same concurrency and back-off.
-import { backOff } from '../lib/timing/back-off.ts'
+import { getBackOff } from '../lib/timing/back-off.ts'
 import { type Reconcile, WorkQueue } from '../lib/timing/work-queue.ts'
 
 /** Keys that one queue reconciles at a time. */
@@ -14,5 +14,5 @@ export function operatorQueue(reconcile: Reconcile<string>, failed: (error: unkn
 
 /** Returns the milliseconds to wait after so many consecutive failures. */
 export function operatorBackOff(failures: number): number {
-  return backOff(failures, FIRST, LONGEST)
+  return getBackOff(failures, FIRST, LONGEST)
 }

@@ -1,10 +1,10 @@
 // Reconciles the realms that resources declare: applies each, writes the secrets of its clients, and the status of its resources.
 import { isDeepStrictEqual } from 'node:util'
-import { messageOf } from '../lib/message-of.ts'
+import { getErrorMessage } from '../lib/error-message.ts'
 import type { ReconcileResult, WorkQueue } from '../lib/timing/work-queue.ts'
-import { secondsOf } from '../realm-file/resources/duration.ts'
-import { isFenced } from '../reconcile/following/failures.ts'
-import type { Ceiling } from '../service/context/power.ts'
+import { parseDuration } from '../realm-file/resources/duration.ts'
+import { isLeaseLost } from '../reconcile/following/failures.ts'
+import type { SourcePermissions } from '../service/context/admin-permissions.ts'
 import type { Service } from '../service/context/service.ts'
 import type { Lease } from '../service/context/store-types.ts'
 import { confirmLease } from '../service/operations/leases.ts'
@@ -36,7 +36,7 @@ export interface RealmControllerOptions {
   readonly known: Known
   readonly drifts: Drifts
   /** Returns what a source may touch and grant, as the server's settings limit it. */
-  readonly limitOf: (source: string) => Ceiling | undefined
+  readonly limitOf: (source: string) => SourcePermissions | undefined
   /** A run has changed something in the realm. */
   readonly changed: (realm: string) => void
   readonly say: (line: string) => void
@@ -189,9 +189,9 @@ export class RealmController {
 
   #fail(realm: RealmOf, error: unknown): ReconcileResult {
     // Another process has the lease, and reports the status.
-    if (isFenced(error)) return {}
+    if (isLeaseLost(error)) return {}
     this.#options.failed(error)
-    this.#stand(realm, { failure: messageOf(error) })
+    this.#stand(realm, { failure: getErrorMessage(error) })
     return retryOf(realm)
   }
 
@@ -220,11 +220,11 @@ export class RealmController {
 /** Returns when a realm is reconciled although nothing has changed: not together with all others. */
 function intervalOf({ holder }: RealmOf): number {
   const interval = holder?.resource.spec?.interval as string | undefined
-  return (interval ? secondsOf(interval) : INTERVAL) * 1000 * (0.9 + Math.random() / 5)
+  return (interval ? parseDuration(interval) : INTERVAL) * 1000 * (0.9 + Math.random() / 5)
 }
 
 /** Returns when a realm is retried: after its own interval, or after the back-off. */
 function retryOf({ holder }: RealmOf): ReconcileResult {
   const interval = holder?.resource.spec?.retryInterval as string | undefined
-  return { failed: true, requeueAfter: interval ? secondsOf(interval) * 1000 : undefined }
+  return { failed: true, requeueAfter: interval ? parseDuration(interval) * 1000 : undefined }
 }

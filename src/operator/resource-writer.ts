@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
 import { kinds } from '../kinds/index.ts'
-import { limited } from '../lib/http/limited.ts'
+import { limitConcurrency } from '../lib/timing/limit-concurrency.ts'
 import { API_VERSION } from '../realm-file/resources/resource-kinds.ts'
 import { type Cluster, ClusterError } from './cluster.ts'
 import { namesOf, sourceNames } from './names.ts'
@@ -24,7 +24,7 @@ export function isOvertaken(error: unknown): boolean {
 export class ResourceWriter {
   readonly #cluster: Cluster
   readonly #put: (resource: Resource) => void
-  readonly #slot = limited(AT_ONCE)
+  readonly #slot = limitConcurrency(AT_ONCE)
 
   /** `put`: keeps what the API server answers. */
   constructor(cluster: Cluster, put: (resource: Resource) => void) {

@@ -1,14 +1,14 @@
 // One run for one realm: what counts is applied, and what is wrong is found, set aside, and told.
 
 import type { Deadline } from '../lib/timing/deadline.ts'
-import { DocumentError, type Problem } from '../realm-file/yaml/problem.ts'
-import { ActionError } from '../reconcile/execute/apply.ts'
-import type { SourceState } from '../reconcile/read/source-state.ts'
-import { applySources, type Outcome, planSources } from '../reconcile/run/run.ts'
-import type { Ceiling } from '../service/context/power.ts'
+import { DocumentError, type DocumentProblem } from '../realm-file/yaml/problem.ts'
+import { ActionError } from '../reconcile/execute/action-error.ts'
+import type { SourceContent } from '../reconcile/read/source-content.ts'
+import { applyRun, planRun, type RunOutcome } from '../reconcile/run/run.ts'
+import type { SourcePermissions } from '../service/context/admin-permissions.ts'
 import { type Caller, type Service, SYSTEM } from '../service/context/service.ts'
 import type { Lease } from '../service/context/store-types.ts'
-import { forget, sourcesOf } from '../service/sources/sources.ts'
+import { forgetSourceInRealm, listRealmSources } from '../service/sources/source-records.ts'
 import { underBoth } from './admission/admission.ts'
 import { type Fault, faultOf, ownerOf, type RealmOf, sourceOf } from './desired.ts'
 import { readKnown } from './known.ts'
@@ -20,7 +20,7 @@ export interface TrialOptions extends Pick<Beside, 'before' | 'astray' | 'gitSou
   /** The namespace of the resource that states the realm is known to have stated it before. */
   readonly isHolder: boolean
   /** What a source may touch, as the server's settings limit it. */
-  readonly limitOf: (source: string) => Ceiling | undefined
+  readonly limitOf: (source: string) => SourcePermissions | undefined
   /** What is not done by then is not done at all. */
   readonly deadline?: Deadline | undefined
 }
@@ -39,14 +39,15 @@ export async function runRealm(service: Service, realm: RealmOf, options: RunOpt
   const only = new Set([realm.name])
   const { outcome, faults } = await settingAside(service, realm, options, (states) => {
     const caller = { ...callerOf(states, options), lease: options.lease }
-    return isPlan ? planSources(service, caller, states, only) : applySources(service, caller, states, { only })
+    const run = { service, caller, sources: states, only }
+    return isPlan ? planRun(run) : applyRun(run)
   })
   return resultOf(service, realm, { outcome, faults, isPlan })
 }
 
 /** A run, and what could not count in it, by what it is called. */
 export interface Made {
-  readonly outcome: Outcome
+  readonly outcome: RunOutcome
   readonly faults: ReadonlyMap<string, Fault>
 }
 
@@ -54,7 +55,7 @@ export interface Made {
 export function tryRealm(service: Service, realm: RealmOf, options: TrialOptions): Promise<Made> {
   const only = new Set([realm.name])
   return settingAside(service, realm, { ...options, unheld: new Map() }, (states) =>
-    planSources(service, callerOf(states, options), states, only),
+    planRun({ service, caller: callerOf(states, options), sources: states, only }),
   )
 }
 
@@ -63,7 +64,7 @@ async function settingAside(
   service: Service,
   realm: RealmOf,
   options: Omit<RunOptions, 'lease'>,
-  run: (states: readonly SourceState[]) => Promise<Outcome>,
+  run: (states: readonly SourceContent[]) => Promise<RunOutcome>,
 ): Promise<Made> {
   const faults = new Map([...options.unheld, ...ownFaults(realm)])
   const limited = withLimits(realm, options.limitOf)
@@ -87,7 +88,7 @@ async function settingAside(
 const ownFaults = ({ members }: RealmOf) =>
   new Map(members.flatMap(({ file, fault }) => (fault ? [[file, fault] as const] : [])))
 
-function callerOf(states: readonly SourceState[], { deadline }: TrialOptions): Caller {
+function callerOf(states: readonly SourceContent[], { deadline }: TrialOptions): Caller {
   return { actor: { kind: 'source', source: states.map(({ name }) => name).join(', ') }, deadline }
 }
 
@@ -108,21 +109,21 @@ async function takenFrom(
   if (!holder || holder.leaves || options.isHolder) return undefined
   const source = sourceOf(holder.namespace)
   if (options.limitOf(source)?.realms?.includes(name)) return undefined
-  if (!(await service.find([name])).length) return undefined
+  if (!(await service.findRealms([name])).length) return undefined
   // It may have been made since that was looked up.
   const { holderOf } = await readKnown(service, () => true)
   if (holderOf(name) === holder.namespace) return undefined
-  const message = `there is a realm ${name} that ${holder.namespace} has not made: whoever runs the server lets it be taken over with --source-limits ${source}=${name}:*`
+  const message = `there is a realm ${name} that ${holder.namespace} has not made: whoever runs the server lets it be taken over with --source-permissions ${source}=${name}:*`
   return { reason: 'RealmTaken', message }
 }
 
 /** The realm stays, with all that stands in it, and nobody's. */
 async function letGo(service: Service, realm: RealmOf, { before, lease, deadline }: RunOptions): Promise<Result> {
-  const [there] = await service.find([realm.name])
+  const [there] = await service.findRealms([realm.name])
   const caller = { ...SYSTEM, lease, deadline }
   if (there && before.size)
     await service.write(caller, realm.name, async (context) => {
-      for (const namespace of before) await forget(context, sourceOf(namespace))
+      for (const namespace of before) await forgetSourceInRealm(context, sourceOf(namespace))
     })
   return { how: 'applied', faults: ownFaults(realm), revision: '', plan: NOTHING, objects: 0, namespaces: new Set() }
 }
@@ -137,8 +138,8 @@ async function resultOf(
   const one = outcome.realms.find(({ plan }) => plan.realm === realm.name)
   const count = (wanted: string) => one?.plan.actions.filter(({ operation }) => operation === wanted).length ?? 0
   const plan = { create: count('create'), update: count('update'), delete: count('delete') }
-  const [there] = await service.find([realm.name])
-  const sources = there ? await service.read(SYSTEM, there, sourcesOf) : []
+  const [there] = await service.findRealms([realm.name])
+  const sources = there ? await service.read(SYSTEM, there, listRealmSources) : []
   const own = sources.flatMap((each) => {
     const owner = ownerOf(each.source)
     return owner && !owner.isGit ? [{ ...each, ...owner }] : []
@@ -157,10 +158,12 @@ async function resultOf(
 /** What of a failure is due to resources, by what they are called. */
 function faultsIn(error: unknown): [file: string, fault: Fault][] {
   if (!(error instanceof DocumentError) && !(error instanceof ActionError)) return []
-  const told = error.problems.flatMap((problem): [string, Problem][] => [
+  const told = error.problems.flatMap((problem): [string, DocumentProblem][] => [
     [fileOf(problem.position.file), problem],
     // Neither of two that contradict each other counts.
-    ...(problem.other ? [[fileOf(problem.other.file), mirrored(problem)] as [string, Problem]] : []),
+    ...(problem.otherPosition
+      ? [[fileOf(problem.otherPosition.file), mirrored(problem)] as [string, DocumentProblem]]
+      : []),
   ])
   return [...Map.groupBy(told, ([file]) => file)].map(([file, all]) => {
     const unique = new Map(all.map(([, problem]) => [problem.message, problem]))
@@ -168,8 +171,8 @@ function faultsIn(error: unknown): [file: string, fault: Fault][] {
   })
 }
 
-function mirrored({ position, message, other }: Problem): Problem {
-  return { position: other!, message: message.replace(other!.file, position.file), other: position }
+function mirrored({ position, message, otherPosition: other }: DocumentProblem): DocumentProblem {
+  return { position: other!, message: message.replace(other!.file, position.file), otherPosition: position }
 }
 
 /** A place in a resource begins with what the resource is called: `RealmClient namespace/name`. */

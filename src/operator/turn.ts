@@ -1,9 +1,9 @@
 // One turn of a realm: what it waits for, its run, and the approval that it has.
-import { type Deadline, deadlineIn } from '../lib/timing/deadline.ts'
-import { secondsOf } from '../realm-file/resources/duration.ts'
+import { type Deadline, createDeadline } from '../lib/timing/deadline.ts'
+import { parseDuration } from '../realm-file/resources/duration.ts'
 import { failure } from '../service/context/errors.ts'
 import type { Service } from '../service/context/service.ts'
-import { approve } from '../service/sources/plans.ts'
+import { recordApproval } from '../service/sources/saved-plans.ts'
 import { approverOf } from './approver.ts'
 import type { Waits } from './dependencies.ts'
 import type { RealmOf } from './desired.ts'
@@ -27,7 +27,7 @@ export async function turnOf(
   const { pendingApproval } = result
   if (!pendingApproval || !holder || holder.resource.metadata.annotations?.[APPROVED] !== pendingApproval.plan)
     return { result }
-  await approve(service, { actor: approverOf(holder.resource) }, pendingApproval.plan, false)
+  await recordApproval(service, { actor: approverOf(holder.resource) }, pendingApproval.plan, false)
   return { result: await runRealm(service, realm, options) }
 }
 
@@ -36,5 +36,5 @@ function deadlineOf({ holder }: RealmOf): Deadline | undefined {
   const timeout = holder?.resource.spec?.timeout
   if (typeof timeout !== 'string') return undefined
   const message = `the run has taken longer than spec.timeout of ${holder!.file}, ${timeout}, and was broken off: nothing of it is kept`
-  return deadlineIn(secondsOf(timeout) * 1000, failure('overdue', message))
+  return createDeadline(parseDuration(timeout) * 1000, failure('timeout', message))
 }

@@ -1,5 +1,5 @@
 // Keeps what there is of one kind of resources: a list, and a watch that goes on from it, also after it was interrupted.
-import { backOff } from '../lib/timing/back-off.ts'
+import { getBackOff } from '../lib/timing/back-off.ts'
 import { type ReconcileResult, WorkQueue } from '../lib/timing/work-queue.ts'
 import { type Cluster, ClusterError } from './cluster.ts'
 import type { Resource } from './resource.ts'
@@ -199,7 +199,7 @@ export class ResourceWatch implements Kept {
 
 /** Returns the milliseconds to wait after so many consecutive failures. */
 function waitAfter(failures: number): number {
-  return backOff(failures, FIRST, LONGEST)
+  return getBackOff(failures, FIRST, LONGEST)
 }
 
 function keyOf({ metadata: { namespace, name } }: Resource): string {

@@ -1,129 +1,171 @@
-// What the schema of a kind refuses, in words that say what would be right.
+// Problems with the fields of declared objects, with advice.
+import type { ZodType } from 'zod'
+import type { Field } from '../kinds/fields.ts'
 import { kinds } from '../kinds/index.ts'
-import type { Representation } from '../kinds/json.ts'
+import { isEmpty, isObject, type Json, type Representation, readPath } from '../kinds/json.ts'
 import type { Kind } from '../kinds/kind.ts'
-import { RENAMED_FROM } from '../kinds/tree.ts'
-import { nearest } from '../lib/nearest.ts'
-import type { Path } from '../lib/position.ts'
-import { anyOf, found, withArticle } from './words.ts'
+import { describeObject, RENAMED_FROM, type TreeObject } from '../kinds/tree.ts'
+import { findNearestWord } from '../lib/nearest-word.ts'
+import type { DocumentPath } from '../lib/source-position.ts'
+import { addArticle, describeType, joinWords } from './message-words.ts'
+import type { Document } from './yaml/document.ts'
+import type { DocumentWarning } from './yaml/problem.ts'
 
-/** One thing that is wrong in an object, and where in it. */
+/** A problem in an object, with the path in it. */
 export interface FieldProblem {
-  readonly path: Path
+  readonly path: DocumentPath
   readonly message: string
-  /** A field that the kind does not have: a document can do without it. */
-  readonly unknown?: true
+  /** The kind does not have the field, which can be ignored. */
+  readonly isUnknownField?: true
 }
 
-/** What zod says, as far as it matters here. */
-export interface Issue {
+/** The part of an issue of zod that is used here. */
+export interface SchemaIssue {
   readonly code?: string
   readonly path: readonly PropertyKey[]
   readonly message: string
   readonly keys?: readonly string[]
   readonly expected?: string
   readonly values?: readonly unknown[]
-  readonly errors?: readonly (readonly Issue[])[]
+  readonly errors?: readonly (readonly SchemaIssue[])[]
 }
 
-/** What the schema says against an object, which is everything about the names and types of its fields. */
-export function fieldProblems(kind: Kind, representation: Representation, issues: readonly Issue[]): FieldProblem[] {
-  return issues.flatMap((issue) => explain(kind, representation, issue))
+/** Returns the problems with the names and types of an object's fields, from the issues of its schema. */
+export function listFieldProblems(
+  kind: Kind,
+  representation: Representation,
+  issues: readonly SchemaIssue[],
+): FieldProblem[] {
+  return issues.flatMap((issue) => {
+    if (issue.code !== 'unrecognized_keys') return [toFieldProblem(representation, issue)]
+    const path = toPath(issue)
+    return (issue.keys ?? []).map((key) => ({
+      path: [...path, key],
+      message: describeUnknownField(kind, path, key),
+      isUnknownField: true as const,
+    }))
+  })
 }
 
-/** What is wrong with an object's natural key, or that it has none. */
-export function nameProblems(kind: Kind, representation: Representation): FieldProblem[] {
+/** Returns the problem with an object's natural key, if it is missing or not a string. */
+export function listNameProblems(kind: Kind, representation: Representation): FieldProblem[] {
   const { naturalKey } = kind
   const name = representation[naturalKey] ?? ''
-  // A whole number has one way to be written; 1.10 would become 1.1.
+  // A whole number is accepted, since it has one spelling; 1.10 would become 1.1.
   if (typeof name === 'boolean' || (typeof name === 'number' && !Number.isSafeInteger(name)))
     return [
       {
         path: [naturalKey],
-        message: `${kind.title}: ${naturalKey} must be a text, not ${found(name)}: put it in quotes`,
+        message: `${kind.title}: ${naturalKey} must be a string, not ${describeType(name)}: put it in quotes`,
       },
     ]
-  if (name !== '' || Object.keys(representation).some((key) => meant(kind, [], key) === naturalKey)) return []
-  return [{ path: [], message: `${withArticle(kind.title)} needs a name: add "${naturalKey}: <name>"` }]
+  const isMisspelt = Object.keys(representation).some((key) => findIntendedField(kind, [], key) === naturalKey)
+  if (name !== '' || isMisspelt) return []
+  return [{ path: [], message: `${addArticle(kind.title)} needs a name: add "${naturalKey}: <name>"` }]
 }
 
-function explain(kind: Kind, representation: Representation, issue: Issue): FieldProblem[] {
-  const path = issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))
-  if (issue.code === 'unrecognized_keys')
-    return (issue.keys ?? []).map((key) => ({
-      path: [...path, key],
-      message: unknownField(kind, path, key),
-      unknown: true,
-    }))
-  return [fieldProblem(representation, issue)]
+/** Returns the problem with a value of a representation, from an issue of its schema. */
+export function toFieldProblem(representation: Representation, issue: SchemaIssue): FieldProblem {
+  const path = toPath(issue)
+  const value = readPath(representation, path)
+  const message = isSecretReference(value) ? SECRET_REFERENCE : describeMismatch(issue, value)
+  return { path, message: `${formatPath(path)} ${message}` }
 }
 
-/** What is wrong with a value, in whatever it stands. */
-export function fieldProblem(around: Representation, issue: Issue): FieldProblem {
-  const path = issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))
-  const value = valueAt(around, path)
-  const message = isSecretReference(value) ? SECRET_REFERENCE : expectation(issue, value)
-  return { path, message: `${shown(path)} ${message}` }
+/**
+ * Returns warnings for declared fields that are ignored, since they are from an early version of Keycloak: one for each field, in the
+ * order of the file.
+ */
+export function listIgnoredFieldWarnings(
+  document: Pick<Document, 'locate'>,
+  objects: readonly TreeObject[],
+): DocumentWarning[] {
+  const ignored = objects.flatMap(({ kind, key, representation, path }) =>
+    Object.entries(representation)
+      .filter(([field, value]) => kinds[kind].fields[field]?.legacy && value !== false && !isEmpty(value))
+      .map(([field]) => ({ kind, field, name: describeObject(kind, key), path: [...path, field] })),
+  )
+  const warnings = [...Map.groupBy(ignored, ({ kind, field }) => `${kind} ${field}`).values()].map((group) => {
+    const { kind, field, name, path } = group[0]!
+    const owner = group.length === 1 ? name : `${group.length} ${kinds[kind].title}s`
+    const described = kind === 'realm' ? field : `${field} of ${owner}`
+    return {
+      position: document.locate(path),
+      message: `${described} is from an early version of Keycloak and is ignored`,
+    }
+  })
+  return warnings.sort((a, b) => a.position.line - b.position.line)
 }
+
+const toPath = ({ path }: SchemaIssue): DocumentPath =>
+  path.map((step) => (typeof step === 'symbol' ? String(step) : step))
 
 const SECRET_REFERENCE =
-  'names a Secret of Kubernetes, which nobody can read here: state the value, as a variable such as $(env:NAME)'
+  'refers to a Kubernetes Secret, which is read only in a cluster: declare the value, as a variable such as $(env:NAME)'
 
-function isSecretReference(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && Object.keys(value).join() === 'secretKeyRef'
+function isSecretReference(value: Json | undefined): boolean {
+  return isObject(value) && Object.keys(value).join() === 'secretKeyRef'
 }
 
-function unknownField(kind: Kind, path: Path, key: string): string {
-  const unknown = `unknown field ${shown([...path, key])}`
-  const near = meant(kind, path, key)
-  if (near !== undefined) return `${unknown}; did you mean ${near}?`
-  const owner = Object.values(kinds).find((other) => knownFields(other, []).includes(key))
+function describeUnknownField(kind: Kind, path: DocumentPath, key: string): string {
+  const problem = `unknown field ${formatPath([...path, key])}`
+  const intended = findIntendedField(kind, path, key)
+  if (intended !== undefined) return `${problem}; did you mean ${intended}?`
+  const owner = Object.values(kinds).find((other) => listFieldNames(other, []).includes(key))
   if (owner && !path.length)
-    return `${unknown}: ${withArticle(owner.title)} has it, ${withArticle(kind.title)} has not; is the indentation right?`
-  const known = knownFields(kind, path)
-  return known.length > 12 ? `${unknown}: remove it` : `${unknown}: there are ${anyOf(known, 'and')}`
+    return `${problem}: ${addArticle(owner.title)} has it, but not ${addArticle(kind.title)}; is the indentation right?`
+  const names = listFieldNames(kind, path)
+  return names.length > 12 ? `${problem}: remove it` : `${problem}: the fields are ${joinWords(names, 'and')}`
 }
 
-/** The field that an unknown one was probably meant to be. */
-function meant(kind: Kind, path: Path, key: string): string | undefined {
-  return !path.length && Object.hasOwn(kind.fields, key) ? undefined : nearest(key, knownFields(kind, path))
+/** Returns the field with the name most similar to an unknown one. */
+function findIntendedField(kind: Kind, path: DocumentPath, key: string): string | undefined {
+  return !path.length && Object.hasOwn(kind.fields, key) ? undefined : findNearestWord(key, listFieldNames(kind, path))
 }
 
-function knownFields(kind: Kind, path: Path): string[] {
-  const own = kind.fields[String(path[0])]
-  const shape = own && (own.members ?? (own.schema as { shape?: object }).shape)
-  const fields = path.length
-    ? (shape ?? {})
-    : { ...kind.fields, ...kind.children, ...kind.forms, [kind.idField]: {}, [RENAMED_FROM]: {} }
-  return Object.entries(fields).flatMap(([name, field]) =>
-    (field as { computed?: true }).computed && name !== kind.parentField ? [] : [name],
+/** Returns the names of the fields that documents may declare, of the object or of the elements of a field. */
+function listFieldNames(kind: Kind, path: DocumentPath): string[] {
+  if (path.length) return listMemberNames(kind.fields[String(path[0])])
+  const others = { ...kind.children, ...kind.alternativeFields, [kind.idField]: '', [RENAMED_FROM]: '' }
+  return Object.keys({ ...kind.fields, ...others }).filter(
+    (name) => Object.hasOwn(others, name) || !kind.fields[name]?.computed || name === kind.parentField,
   )
 }
 
-/** What would be right, and what is there instead. */
-function expectation(issue: Issue, value: unknown): string {
-  // The first form of a union is the usual one; the others are read for the sake of clients.
-  const usual = issue.code === 'invalid_union' ? issue.errors?.[0]?.[0] : undefined
-  if (usual) return expectation(usual, value)
-  const right = wanted(issue)
-  if (right === undefined) return issue.message.charAt(0).toLowerCase() + issue.message.slice(1)
-  if (issue.code === 'invalid_value' && typeof value === 'string') {
-    const near = nearest(value, (issue.values ?? []).map(String))
-    return `must be ${right}${near === undefined ? '' : `; did you mean ${near}?`}`
-  }
-  return typeof value === 'number' && right.startsWith('a whole number')
-    ? `must be ${right}`
-    : `must be ${right}, not ${found(value)}`
+function listMemberNames(field: Field | undefined): string[] {
+  if (!field) return []
+  const members = Object.entries(field.members ?? {})
+  if (members.length) return members.filter(([, member]) => !member.computed).map(([name]) => name)
+  return Object.keys(getShape(field.schema))
 }
 
-function wanted({ code, expected, values }: Issue): string | undefined {
-  if (code === 'invalid_value') return anyOf((values ?? []).map(String))
+const getShape = (schema: ZodType): object =>
+  'shape' in schema && typeof schema.shape === 'object' ? (schema.shape ?? {}) : {}
+
+/** Describes the expected value, and the type of the declared one. */
+function describeMismatch(issue: SchemaIssue, value: Json | undefined): string {
+  // The first alternative of a union is the documented one; the others are accepted for compatibility.
+  const documented = issue.code === 'invalid_union' ? issue.errors?.[0]?.[0] : undefined
+  if (documented) return describeMismatch(documented, value)
+  const expected = describeExpected(issue)
+  if (expected === undefined) return issue.message.charAt(0).toLowerCase() + issue.message.slice(1)
+  if (issue.code === 'invalid_value' && typeof value === 'string') {
+    const intended = findNearestWord(value, (issue.values ?? []).map(String))
+    return `must be ${expected}${intended === undefined ? '' : `; did you mean ${intended}?`}`
+  }
+  return typeof value === 'number' && expected.startsWith('a whole number')
+    ? `must be ${expected}`
+    : `must be ${expected}, not ${describeType(value)}`
+}
+
+function describeExpected({ code, expected, values }: SchemaIssue): string | undefined {
+  if (code === 'invalid_value') return joinWords((values ?? []).map(String))
   if (code === 'too_big' || code === 'too_small') return 'a whole number of at most 15 digits'
   return code === 'invalid_type' ? types[expected ?? ''] : undefined
 }
 
 const types: Readonly<Record<string, string>> = {
-  string: 'a text',
+  string: 'a string',
   boolean: 'true or false',
   int: 'a whole number',
   number: 'a whole number',
@@ -132,11 +174,7 @@ const types: Readonly<Record<string, string>> = {
   object: 'an object',
 }
 
-/** `authenticationExecutions[0].requirement`. */
-function shown(path: Path): string {
+/** Formats a path: `authenticationExecutions[0].requirement`. */
+function formatPath(path: DocumentPath): string {
   return path.map((step, at) => (typeof step === 'number' ? `[${step}]` : `${at ? '.' : ''}${step}`)).join('')
-}
-
-function valueAt(value: unknown, path: Path): unknown {
-  return path.reduce((node, step) => (node as Record<string | number, unknown> | undefined)?.[step], value)
 }

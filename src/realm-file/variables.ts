@@ -1,99 +1,102 @@
-// What variables stand for: the environment and files.
-import { messageOf } from '../lib/message-of.ts'
-import { nearest } from '../lib/nearest.ts'
-import { type Template, type Variable, VariableError } from './template.ts'
+// The values of variables: from the environment and from files.
+import { getErrorMessage } from '../lib/error-message.ts'
+import { findNearestWord } from '../lib/nearest-word.ts'
+import { type Template, type Variable, VariableError } from './variable-template.ts'
 
-/** Where values come from, and which of them a document may have. */
-export interface SubstituteOptions {
+/** The sources of values, and the permission of a document to use them. */
+export interface VariableOptions {
   readonly env: Record<string, string | undefined>
-  /** The text of a file, by the path in the document; throws when it cannot be read. Undefined: no files here. */
+  /** Returns the text of a file, by the path in the document. Throws if it cannot be read. Undefined if files are not available. */
   readonly readFile: ((path: string) => string) | undefined
-  /** Whether the settings allow it: asked before a value is taken, with the name or path that results. */
-  readonly allowed: (kind: 'env' | 'file', name: string) => boolean
+  /** Whether the settings allow a name or path. Called before a value is read. */
+  readonly isAllowed: (kind: 'env' | 'file', name: string) => boolean
 }
 
-/** The text with the values of its variables. Throws VariableError where one has none. */
-export function render(template: Template, options: SubstituteOptions): string {
+/**
+ * Renders a text with the values of its variables.
+ * @throws VariableError if a variable has no value.
+ */
+export function renderTemplate(template: Template, options: VariableOptions): string {
   return template.map((part) => (typeof part === 'string' ? part : resolve(part, options))).join('')
 }
 
-function resolve(variable: Variable, options: SubstituteOptions): string {
-  const name = render(variable.name, options)
+function resolve(variable: Variable, options: VariableOptions): string {
+  const name = renderTemplate(variable.name, options)
   const colon = name.indexOf(':')
   const resolver = colon < 0 ? name : name.slice(0, colon)
   if (colon > 0 && resolver === 'env') return resolveEnv(name.slice(colon + 1), variable, options)
   if (colon > 0 && resolver === 'file') return resolveFile(name.slice(colon + 1), variable, options)
   if (colon > 0 && resolver === 'generated') return resolveGenerated(name.slice(colon + 1), variable)
-  const hint = nearest(resolver, ['env', 'file', 'generated'])
-  const known =
-    hint === undefined ? 'there are $(env:NAME), $(file:PATH) and $(generated:NAME).' : `did you mean $(${hint}:…)?`
-  throw new VariableError(`${variable.written} is not known here: ${known} For the text "$(" write "$$("`)
+  const hint = findNearestWord(resolver, ['env', 'file', 'generated'])
+  const advice =
+    hint === undefined ? 'use $(env:NAME), $(file:PATH) or $(generated:NAME).' : `did you mean $(${hint}:…)?`
+  throw new VariableError(`${variable.source} is unknown: ${advice} For the text "$(" write "$$("`)
 }
 
-/** What a secret that Regent is to make begins with, in a document. */
-export const GENERATED = '$(generated:'
+/** The beginning of a variable for a secret that Regent generates. */
+export const GENERATED_SECRET_PREFIX = '$(generated:'
 
-/** The name in a text that is a secret which Regent is to make, and nothing else. */
-export function generatedIn(text: string): string | undefined {
+/** Returns the name in a text that is only a variable for a generated secret; undefined for any other text. */
+export function parseGeneratedSecret(text: string): string | undefined {
   return /^\$\(generated:([\w.-]{1,100})\)$/.exec(text)?.[1]
 }
 
-/** What is made where the documents are applied stays as it is written. */
-function resolveGenerated(name: string, { written, fallback }: Variable): string {
+/** Checks a generated secret, which stays a variable, since Regent generates it when it applies the document. */
+function resolveGenerated(name: string, { source, defaultValue }: Variable): string {
   const text = `$(generated:${name})`
-  if (fallback || generatedIn(text) === undefined)
-    throw new VariableError(`${written} is none: a name has letters, digits, "_", "." and "-", and there is no default`)
+  if (defaultValue || parseGeneratedSecret(text) === undefined)
+    throw new VariableError(`${source} is invalid: write a name of letters, digits, "_", "." and "-", and no default`)
   return text
 }
 
-function resolveEnv(name: string, { written, fallback }: Variable, options: SubstituteOptions): string {
-  const { env, allowed } = options
-  if (name === '') throw new VariableError(`${written} lacks the name of the environment variable: write $(env:NAME)`)
+function resolveEnv(name: string, { source, defaultValue }: Variable, options: VariableOptions): string {
+  const { env, isAllowed } = options
+  if (name === '') throw new VariableError(`${source} has no name: write $(env:NAME)`)
   const value = Object.hasOwn(env, name) ? env[name] : undefined
-  // Its default needs no variable.
-  if (!allowed('env', name) && !(fallback && value === undefined)) {
+  const usesDefault = defaultValue !== undefined && value === undefined
+  if (!usesDefault && !isAllowed('env', name)) {
     throw new VariableError(
-      `${written} is not allowed in documents here: allow env:${name} with --variables (of a server: --source-variables), or write the value`,
+      `${source} is not allowed in documents here: allow env:${name} with --variables (of a server: --source-variables), or write the value`,
     )
   }
   if (value !== undefined) return value
-  if (fallback) return render(fallback, options)
-  const set = Object.keys(env).filter((other) => env[other] !== undefined && allowed('env', other))
-  const hint = nearest(name, set)
-  const meant = hint === undefined ? '' : ` (did you mean ${hint}?)`
+  if (defaultValue) return renderTemplate(defaultValue, options)
+  const allowedNames = Object.keys(env).filter((other) => env[other] !== undefined && isAllowed('env', other))
+  const intended = findNearestWord(name, allowedNames)
+  const hint = intended === undefined ? '' : ` (did you mean ${intended}?)`
   const advice = name.includes(':') ? 'a default follows ":-"' : 'set it, or give a default'
   throw new VariableError(
-    `${written}: the environment variable is not set${meant}: ${advice}, as in $(env:NAME:-default)`,
+    `${source}: the environment variable is not set${hint}: ${advice}, as in $(env:NAME:-default)`,
   )
 }
 
 const charset = /^(utf-?8|us-ascii|ascii|utf-?16\w*|iso-8859-\d+|latin1|windows-\d+):/i
 
-function resolveFile(name: string, { written, fallback }: Variable, options: SubstituteOptions): string {
+function resolveFile(name: string, { source, defaultValue }: Variable, options: VariableOptions): string {
   const encoding = charset.exec(name)?.[1]
   if (encoding !== undefined && !/^(utf-?8|us-ascii|ascii)$/i.test(encoding)) {
     throw new VariableError(
-      `${written}: files are read as UTF-8, not as ${encoding}: convert the file and write $(file:PATH)`,
+      `${source}: files are read as UTF-8, not as ${encoding}: convert the file and write $(file:PATH)`,
     )
   }
   const path = encoding === undefined ? name : name.slice(encoding.length + 1)
-  if (path === '') throw new VariableError(`${written} lacks the path of the file: write $(file:PATH)`)
+  if (path === '') throw new VariableError(`${source} has no path: write $(file:PATH)`)
   if (!options.readFile) {
-    throw new VariableError(`${written}: no files are read from here: write the value, or use $(env:NAME)`)
+    throw new VariableError(`${source}: files are not available here: write the value, or use $(env:NAME)`)
   }
-  if (!options.allowed('file', path)) {
+  if (!options.isAllowed('file', path)) {
     throw new VariableError(
-      `${written} is not allowed in documents here: allow file: and its folder with --variables (of a server: --source-variables), or move the file`,
+      `${source} is not allowed in documents here: allow file: and its folder with --variables (of a server: --source-variables), or move the file`,
     )
   }
   try {
     return options.readFile(path).replace(/\r?\n$/, '')
   } catch (error) {
-    if (fallback) return render(fallback, options)
-    // Up to the comma: what follows is the path, which may hold the value of a variable.
-    const [reason] = messageOf(error).split(',')
+    if (defaultValue) return renderTemplate(defaultValue, options)
+    // After the comma is the path, which may contain the value of a variable.
+    const [reason] = getErrorMessage(error).split(',')
     throw new VariableError(
-      `${written}: the file cannot be read (${reason}): create it, or give a default, as in $(file:PATH:-default)`,
+      `${source}: the file cannot be read (${reason}): create it, or give a default, as in $(file:PATH:-default)`,
     )
   }
 }

@@ -1,7 +1,7 @@
-// The executions of authentication flows: an ordered list per flow, whose elements keep their ids.
+// Executions of authentication flows: an ordered list per flow. An execution keeps its id when the flow is edited.
 import { type RawBuilder, sql } from 'kysely'
 import type { Representation } from '../kinds/json.ts'
-import { json, optional, type RowOf, row, rows, text } from './database/row.ts'
+import { json, optional, query, type RowOf, row, text } from './database/query.ts'
 import type { Transaction } from './database/transaction.ts'
 
 const storedExecutionRow = row({
@@ -13,27 +13,27 @@ const storedExecutionRow = row({
   body: json<Representation>(),
 })
 
-/** An execution as it is kept; sub-flow and settings by id, with their aliases. */
+/** A stored execution, with id and alias of its sub-flow and configuration. */
 export type StoredExecution = RowOf<typeof storedExecutionRow>
 
-/** A row to write; `place` orders the executions of a flow. */
+/** An execution to write. `position` orders the executions of a flow. */
 export interface ExecutionRow {
   readonly id: string
   readonly flow: string
-  readonly place: number
+  readonly position: number
   readonly authenticator: string | null
   readonly sub_flow: string | null
   readonly config: string | null
   readonly body: Representation
 }
 
-/** The executions of the flows, in order. One statement. */
+/** Returns the executions of flows, in order. One statement. */
 export async function selectExecutions(
   tx: Transaction,
   realm: number,
   flows: readonly string[],
 ): Promise<StoredExecution[]> {
-  return rows(storedExecutionRow)`
+  return query(storedExecutionRow)`
     select e.id, e.flow, e.authenticator, e.body,
       (select jsonb_build_object('id', f.id, 'alias', f.alias) from authentication_flow f
         where f.realm = e.realm and f.id = e.sub_flow) as "subFlow",
@@ -41,34 +41,34 @@ export async function selectExecutions(
         where c.realm = e.realm and c.id = e.config) as config
     from authentication_execution e
     where e.realm = ${realm} and e.flow = any(${flows})
-    order by e.flow, e.place, e.id`.all(tx)
+    order by e.flow, e.position, e.id`.all(tx)
 }
 
-/** Ids of the flows with executions that name one of the sub-flows or settings. One statement. */
-export async function selectFlowsNaming(
+/** Returns the ids of flows with executions that refer to one of the sub-flows or configurations. One statement. */
+export async function selectReferringFlows(
   tx: Transaction,
   realm: number,
   { column, targets }: { readonly column: 'sub_flow' | 'config'; readonly targets: readonly string[] },
 ): Promise<string[]> {
-  const referrers = await rows(row({ flow: text }))`
+  const referrers = await query(row({ flow: text }))`
     select distinct e.flow from authentication_execution e
     where e.realm = ${realm} and e.${sql.ref(column)} = any(${targets})`.all(tx)
   return referrers.map(({ flow }) => flow)
 }
 
-/** Writes executions, new ones and those that exist. One statement. */
+/** Inserts or updates executions. One statement. */
 export async function upsertExecutions(tx: Transaction, realm: number, rows: readonly ExecutionRow[]): Promise<void> {
-  await executionUpsert(realm, JSON.stringify(rows)).execute(tx)
+  await buildExecutionUpsert(realm, JSON.stringify(rows)).execute(tx)
 }
 
-/** The statement that writes executions, of the text of their rows. */
-export function executionUpsert(realm: number, rows: string): RawBuilder<unknown> {
+/** Returns the statement that inserts or updates executions. `rows` is the JSON of a list of ExecutionRow. */
+export function buildExecutionUpsert(realm: number, rows: string): RawBuilder<unknown> {
   return sql`
-    insert into authentication_execution (realm, id, flow, place, authenticator, sub_flow, config, body)
-    select ${realm}::integer, x.id, x.flow, x.place, x.authenticator, x.sub_flow, x.config, x.body
+    insert into authentication_execution (realm, id, flow, position, authenticator, sub_flow, config, body)
+    select ${realm}::integer, x.id, x.flow, x.position, x.authenticator, x.sub_flow, x.config, x.body
     from jsonb_to_recordset(${rows}::jsonb)
-      as x(id text, flow text, place integer, authenticator text, sub_flow text, config text, body jsonb)
-    on conflict (realm, id) do update set place = excluded.place, authenticator = excluded.authenticator,
+      as x(id text, flow text, position integer, authenticator text, sub_flow text, config text, body jsonb)
+    on conflict (realm, id) do update set position = excluded.position, authenticator = excluded.authenticator,
       sub_flow = excluded.sub_flow, config = excluded.config, body = excluded.body
     where authentication_execution.realm = ${realm}`
 }
@@ -78,9 +78,13 @@ export async function deleteExecutions(tx: Transaction, realm: number, ids: read
   await sql`delete from authentication_execution where realm = ${realm} and id = any(${ids})`.execute(tx)
 }
 
-/** The alias of a flow that is a part of itself, among these and what they consist of. One statement. */
-export async function findCycle(tx: Transaction, realm: number, flows: readonly string[]): Promise<string | undefined> {
-  const cycle = await rows(row({ alias: text }))`
+/** Returns the alias of a flow that contains itself, among the flows and their sub-flows; undefined if there is none. One statement. */
+export async function findFlowCycle(
+  tx: Transaction,
+  realm: number,
+  flows: readonly string[],
+): Promise<string | undefined> {
+  const cycle = await query(row({ alias: text }))`
     with recursive part (flow, of) as (
       select e.sub_flow, e.flow from authentication_execution e
       where e.realm = ${realm} and e.sub_flow = any(${flows})

@@ -1,30 +1,25 @@
-// The administrative roles that the last editor of a client could grant: no field of the client, and in no representation of it.
+// The admin roles that the last editor of a client could grant. They are not part of the client's representation.
 import { type RawBuilder, sql } from 'kysely'
 import type { Transaction } from './database/transaction.ts'
+import type { RoleName } from './roles.ts'
 
-/** A role by name, with the client that it belongs to. */
-interface EditorRole {
-  readonly client: string | null
-  readonly name: string
-}
-
-/** The clients that an update of their rows records an editor of, and the roles that this editor can grant; null: all. */
-export interface EditorRecord {
+/** The editor to record for updated clients: the admin roles that the editor can grant; null: all. */
+export interface ClientEditor {
   readonly clients: readonly string[]
-  readonly roles: readonly EditorRole[] | null
+  readonly roles: readonly RoleName[] | null
 }
 
-/** The part of an update of clients, called `t`, that records their editor. */
-export function settingEditor({ clients, roles }: EditorRecord): RawBuilder<unknown> {
+/** Returns the part of an update of clients `t` that records their editor. */
+export function buildEditorAssignment({ clients, roles }: ClientEditor): RawBuilder<unknown> {
   const text = roles && JSON.stringify(roles)
   return sql`, editor_roles = case when t.id = any(${clients}::text[]) then ${text}::jsonb else t.editor_roles end`
 }
 
-/** Sets the roles that the editor of these clients could grant; null: all. One statement. */
+/** Sets the admin roles that the editor of clients could grant; null: all. One statement. */
 export async function setEditorRoles(
   tx: Transaction,
   realm: number,
-  { clients, roles }: { readonly clients: readonly string[]; readonly roles: readonly EditorRole[] | null },
+  { clients, roles }: { readonly clients: readonly string[]; readonly roles: readonly RoleName[] | null },
 ): Promise<void> {
   const text = roles && JSON.stringify(roles)
   await sql`

@@ -1,94 +1,96 @@
-// The tree of groups.
+// Searches the tree of groups.
 import { type RawBuilder, sql } from 'kysely'
 import type { Representation } from '../kinds/json.ts'
-import { countRow, integer, json, optional, type RowOf, row, rows, text } from './database/row.ts'
+import { countRow, integer, json, optional, query, type RowOf, row, text } from './database/query.ts'
 import type { Transaction } from './database/transaction.ts'
-import { containing } from './like.ts'
+import { toContainsPattern } from './like-patterns.ts'
 import type { Visibility } from './object-filter.ts'
 
-const foundGroupRow = row({
+const listedGroupRow = row({
   id: text,
   path: text,
-  /** The representation less path and roles. */
+  /** The representation without path and roles. */
   body: json<Representation>(),
-  /** The group that it belongs to; null at the top. */
+  /** Id of the parent group; null at the top. */
   parent: optional(text),
-  /** How many groups belong to it directly. */
+  /** The number of direct subgroups. */
   subGroups: integer,
 })
 
-/** A group that is found, and where it stands in the tree. */
-export type FoundGroup = RowOf<typeof foundGroupRow>
+/** A group in a search result, with its position in the tree. */
+export type ListedGroup = RowOf<typeof listedGroupRow>
 
-/** Which groups: those that all of this is true of. Nothing stated: all. */
+/** A search for groups. All conditions must hold; without conditions, every group is found. */
 export interface GroupSearch {
   readonly ids?: readonly string[]
-  /** They belong to this group; null: they are at the top. */
+  /** Id of the parent group; null: groups at the top. */
   readonly parent?: string | null
-  /** Path as the wire shows it. */
+  /** Path as in the admin API. */
   readonly wirePath?: string
   readonly name?: string
-  /** Part of the name, in any case. */
+  /** Part of the name, ignoring case. */
   readonly search?: string
   readonly attributes?: Representation
-  /** Id of a user who belongs to them. */
+  /** Id of a member. */
   readonly member?: string
-  /** Id of a role that they have themselves. */
+  /** Id of a role that is mapped to the group directly. */
   readonly role?: string
   readonly visible?: Visibility
 }
 
-/** Which of the groups that are found are given, and what with them. */
+/** The page of a search result to return. */
 export interface GroupPage {
   readonly first?: number
   readonly max?: number
-  /** With all groups that they belong to, up to the top. */
-  readonly withAbove?: boolean
+  /** Whether to return all ancestors of the groups, too. */
+  readonly withAncestors?: boolean
 }
 
-/** The groups that are looked for, by name. One statement. */
+/** Returns a page of the groups that a search finds, by name. One statement. */
 export async function searchGroups(
   tx: Transaction,
   realm: number,
   {
     search,
-    page: { first = 0, max, withAbove = false } = {},
+    page: { first = 0, max, withAncestors = false } = {},
   }: { readonly search: GroupSearch; readonly page?: GroupPage | undefined },
-): Promise<FoundGroup[]> {
-  return rows(foundGroupRow)`
+): Promise<ListedGroup[]> {
+  return query(listedGroupRow)`
     with recursive found as (
       select g.id, g.parent from realm_group g
-      where g.realm = ${realm} and ${conditions(search)}
+      where g.realm = ${realm} and ${buildConditions(search)}
       order by g.name, g.id offset ${first} ${max === undefined ? sql`` : sql`limit ${max}`}
     ),
-    shown as (
+    listed as (
       select id, parent from found
       union
-      select g.id, g.parent from shown s join realm_group g on g.realm = ${realm} and g.id = s.parent
-      where ${withAbove}::boolean
+      select g.id, g.parent from listed s join realm_group g on g.realm = ${realm} and g.id = s.parent
+      where ${withAncestors}::boolean
     )
     select g.id, g.path, g.body, g.parent,
       (select count(*)::integer from realm_group c where c.realm = g.realm and c.parent = g.id) as "subGroups"
-    from shown s join realm_group g on g.realm = ${realm} and g.id = s.id
-    where ${seen(search.visible)}
+    from listed s join realm_group g on g.realm = ${realm} and g.id = s.id
+    where ${buildVisibility(search.visible)}
     order by g.name, g.id`.all(tx)
 }
 
-/** How many groups are found. One statement. */
+/** Returns the number of groups that a search finds. One statement. */
 export async function countGroups(tx: Transaction, realm: number, search: GroupSearch): Promise<number> {
-  const { count } = await rows(countRow)`
-    select count(*)::integer as count from realm_group g where g.realm = ${realm} and ${conditions(search)}`.one(tx)
+  const { count } = await query(countRow)`
+    select count(*)::integer as count from realm_group g where g.realm = ${realm} and ${buildConditions(search)}`.firstOrThrow(
+    tx,
+  )
   return count
 }
 
-function conditions(search: GroupSearch): RawBuilder<unknown> {
+function buildConditions(search: GroupSearch): RawBuilder<unknown> {
   const { ids, parent, wirePath, name, attributes, member, role } = search
-  const all = [seen(search.visible)]
+  const all = [buildVisibility(search.visible)]
   if (ids) all.push(sql`g.id = any(${ids})`)
   if (parent !== undefined) all.push(parent === null ? sql`g.parent is null` : sql`g.parent = ${parent}`)
   if (wirePath !== undefined) all.push(sql`replace(g.path, '~/', '/') = ${wirePath}`)
   if (name !== undefined) all.push(sql`g.name = ${name}`)
-  if (search.search !== undefined) all.push(sql`g.name_folded like ${containing(search.search)}`)
+  if (search.search !== undefined) all.push(sql`g.name_folded like ${toContainsPattern(search.search)}`)
   if (attributes) all.push(sql`g.body @> ${JSON.stringify({ attributes })}::jsonb`)
   if (member !== undefined)
     all.push(sql`exists (select from user_group m
@@ -99,6 +101,6 @@ function conditions(search: GroupSearch): RawBuilder<unknown> {
   return sql.join(all, sql` and `)
 }
 
-function seen(visible: Visibility = 'all'): RawBuilder<unknown> {
+function buildVisibility(visible: Visibility = 'all'): RawBuilder<unknown> {
   return visible === 'all' ? sql`true` : sql`g.id = any(${visible.ids})`
 }

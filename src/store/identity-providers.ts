@@ -1,18 +1,18 @@
-// Statements about identity providers alone: looking them up.
+// Searches identity providers.
 import { sql } from 'kysely'
-import { idRow, rows } from './database/row.ts'
+import { idRow, query } from './database/query.ts'
 import type { Transaction } from './database/transaction.ts'
 import type { Visibility } from './object-filter.ts'
 
-/** Which identity providers of a realm: those of all of these. */
-export interface ProviderSearch {
-  /** The whole alias or display name. */
+/** A search for identity providers. All conditions must hold. */
+export interface IdentityProviderSearch {
+  /** Alias or display name. */
   readonly exact?: string
-  /** Alias or display name in any case, with `*` for anything. */
+  /** Alias or display name, ignoring case; `*` matches any text. */
   readonly pattern?: string
-  /** One of these types. */
+  /** Types of provider, such as `oidc`. */
   readonly providerIds?: readonly string[]
-  /** Only those that belong to no organization. */
+  /** Whether to exclude identity providers of organizations. */
   readonly realmOnly?: boolean
   readonly visible: Visibility
   readonly first: number
@@ -20,8 +20,12 @@ export interface ProviderSearch {
   readonly max?: number
 }
 
-/** Ids of the identity providers that are looked for, a page of them in order of their aliases. One statement. */
-export async function searchProviders(tx: Transaction, realm: number, search: ProviderSearch): Promise<string[]> {
+/** Returns the ids of a page of the identity providers that a search finds, by alias. One statement. */
+export async function searchIdentityProviders(
+  tx: Transaction,
+  realm: number,
+  search: IdentityProviderSearch,
+): Promise<string[]> {
   const { exact, pattern, providerIds, realmOnly, visible, first, max } = search
   const like = pattern?.replace(/[\\%_]/g, '\\$&').replaceAll('*', '%')
   const conditions = [
@@ -33,7 +37,7 @@ export async function searchProviders(tx: Transaction, realm: number, search: Pr
     ...(visible === 'all' ? [] : [sql`t.id = any(${visible.ids})`]),
   ]
   const limit = max === undefined ? sql`` : sql`limit ${max}`
-  const providers = await rows(idRow)`
+  const providers = await query(idRow)`
     select t.id from identity_provider t where ${sql.join(conditions, sql` and `)}
     order by t.alias offset ${first} ${limit}`.all(tx)
   return providers.map(({ id }) => id)

@@ -1,22 +1,24 @@
 import type { Representation } from '../kinds/json.ts'
 import type { Key, KindName } from '../kinds/kind.ts'
 
-/** Which objects of a realm: those of any of these. Nothing stated: all. */
+/**
+ * Selects objects of a realm: those with one of the ids, keys or parents, if any are given; of these, the ones that meet all other
+ * conditions.
+ */
 export interface ObjectFilter {
   readonly ids?: readonly string[]
   readonly keys?: readonly Key[]
   readonly parents?: { readonly kind: KindName; readonly ids: readonly string[] }
-  /** Only those that belong to the realm itself. */
+  /** Only objects without a parent. */
   readonly topLevel?: true
-  /** Part of the natural key, in any case. */
+  /** Part of the natural key, ignoring case. */
   readonly search?: string
-  /** Part of the representation as it is kept: these values, nested. */
+  /** Values that the stored representation must contain, at the same paths. */
   readonly containing?: Representation
-  /** What the caller may see. */
   readonly visible?: Visibility
   readonly first?: number
   readonly max?: number
 }
 
-/** What a caller may see of a kind: everything, or the objects with these ids. */
+/** The objects of a kind that a caller may view: all, or those with the ids. */
 export type Visibility = 'all' | { readonly ids: readonly string[] }

@@ -1,18 +1,25 @@
-// The statements that every kind shares, written from its table. Each takes a list: one object is a list of one.
+// The statements that all kinds share, built from their tables. They take lists: one object is a list of one.
 import { type RawBuilder, sql } from 'kysely'
 import { kinds } from '../kinds/index.ts'
 import type { Representation } from '../kinds/json.ts'
 import type { Key, KindName } from '../kinds/kind.ts'
 import { chunks } from '../lib/chunks.ts'
-
-import { type EditorRecord, settingEditor } from './client-editors.ts'
-import { bigint, json, optional, type RowOf, row, rows, text } from './database/row.ts'
+import { buildEditorAssignment, type ClientEditor } from './client-editors.ts'
+import { bigint, json, optional, query, type RowOf, row, text } from './database/query.ts'
 import type { Transaction } from './database/transaction.ts'
 import type { ObjectFilter } from './object-filter.ts'
-import { bodyOf, conditions, each, keyOf, parentOf, referencesOf, relationsOf } from './object-sql.ts'
+import {
+  buildBody,
+  buildFilter,
+  buildKey,
+  buildParent,
+  buildReferences,
+  buildRelations,
+  concatenate,
+} from './object-sql.ts'
 import { tables } from './tables.ts'
 
-/** The object to which another one belongs. */
+/** The parent of an object. */
 interface ParentObject {
   readonly kind: KindName
   readonly id: string
@@ -20,7 +27,7 @@ interface ParentObject {
 
 const keyRow = row({
   id: text,
-  /** Number of the journal entry that last changed it. */
+  /** Number of the last journal entry about the object. */
   version: bigint,
   key: json<Key>(),
 })
@@ -28,36 +35,36 @@ const keyRow = row({
 const objectRow = row({
   ...keyRow.columns,
   parent: optional(json<ParentObject>()),
-  /** The representation less natural key, references and relations. Secrets are sealed. */
+  /** The representation without natural key, references and relations. Secrets are sealed. */
   body: json<Representation>(),
-  /** References: field, or `field.key` of a map → id and natural key. */
+  /** References by field; `field.key` for a key of a map. */
   references: json<Readonly<Record<string, { readonly id: string; readonly key: Key }>>>(),
-  /** Relations: field → natural keys; those of siblings are relative to their parent. */
+  /** Natural keys by relation; those of siblings are relative to their parent. */
   relations: json<Readonly<Record<string, readonly Key[]>>>(),
 })
 
-/** An object as it is kept. */
+/** A stored object. */
 export interface StoredObject extends Omit<RowOf<typeof objectRow>, 'parent'> {
-  /** Absent when it belongs to the realm itself. */
+  /** Absent if the object belongs to the realm directly. */
   readonly parent?: ParentObject
 }
 
-/** A row to write. */
+/** An object to write. */
 export interface ObjectRow {
   readonly id: string
   readonly name: string
   readonly body: Representation
   readonly parent?: ParentObject
-  /** Texts with columns of their own, by field; absent and null are the same. */
+  /** Texts that are stored in columns, by field; absent and null are the same. */
   readonly columns: Readonly<Record<string, string | null>>
-  /** Ids by the reference's field; absent and null are the same. */
+  /** Ids by field of the reference; absent and null are the same. */
   readonly references: Readonly<Record<string, string | null>>
 }
 
-/** Rows per statement of a bulk write. */
-export const CHUNK = 5_000
+/** The maximum number of rows that one statement writes. */
+export const CHUNK_SIZE = 5_000
 
-/** The objects of a kind, ordered by natural key. One statement. */
+/** Returns the objects of a kind, ordered by natural key. One statement. */
 export async function selectObjects(
   tx: Transaction,
   realm: number,
@@ -69,104 +76,106 @@ export async function selectObjects(
   return select(
     tx,
     kind,
-    sql`where t.${sql.ref(table.realm)} = ${realm} and ${conditions(kind, realm, filter)}
+    sql`where t.${sql.ref(table.realm)} = ${realm} and ${buildFilter(kind, realm, filter)}
     order by t.${sql.ref(table.key)}, t.id ${offset} ${limit}`,
   )
 }
 
-/** Every realm of the store, by name. One statement. */
-export function selectEveryRealm(tx: Transaction): Promise<StoredObject[]> {
+/** Returns all realms, by name. One statement. */
+export function selectAllRealms(tx: Transaction): Promise<StoredObject[]> {
   return select(tx, 'realm', sql`order by t.name`)
 }
 
-async function select(tx: Transaction, kind: KindName, which: RawBuilder<unknown>): Promise<StoredObject[]> {
-  const objects = await rows(objectRow)`
-    select t.id, t.version, ${keyOf(kind, 't')} as key, ${bodyOf(kind)} as body,
-      ${parentOf(kind)} as parent,
-      ${referencesOf(kind)} as "references",
-      ${relationsOf(kind)} as relations
-    from ${sql.table(tables[kind].name)} t ${which}`.all(tx)
+async function select(tx: Transaction, kind: KindName, clauses: RawBuilder<unknown>): Promise<StoredObject[]> {
+  const objects = await query(objectRow)`
+    select t.id, t.version, ${buildKey(kind, 't')} as key, ${buildBody(kind)} as body,
+      ${buildParent(kind)} as parent,
+      ${buildReferences(kind)} as "references",
+      ${buildRelations(kind)} as relations
+    from ${sql.table(tables[kind].name)} t ${clauses}`.all(tx)
   return objects.map(({ parent, ...row }) => ({ ...row, ...(parent && { parent }) }))
 }
 
-/** What identifies objects, without what they say. One statement. */
+/** Returns id, natural key and version of objects. One statement. */
 export async function selectKeys(
   tx: Transaction,
   realm: number,
   { kind, filter }: { readonly kind: KindName; readonly filter: ObjectFilter },
 ): Promise<RowOf<typeof keyRow>[]> {
   const table = tables[kind]
-  return rows(keyRow)`
-    select t.id, t.version, ${keyOf(kind, 't')} as key
+  return query(keyRow)`
+    select t.id, t.version, ${buildKey(kind, 't')} as key
     from ${sql.table(table.name)} t
-    where t.${sql.ref(table.realm)} = ${realm} and ${conditions(kind, realm, filter)}`.all(tx)
+    where t.${sql.ref(table.realm)} = ${realm} and ${buildFilter(kind, realm, filter)}`.all(tx)
 }
 
-/** Rows of one kind to write; `version`: number of the journal entry that does. */
+/** Objects of one kind to insert. `version` is the number of the journal entry. */
 export interface NewObjects {
   readonly kind: KindName
   readonly version: number
   readonly rows: readonly ObjectRow[]
 }
 
-/** Writes new objects. One statement per chunk. */
+/** Inserts objects. One statement per chunk. */
 export async function insertObjects(
   tx: Transaction,
   realm: number,
   { kind, version, rows }: NewObjects,
 ): Promise<void> {
-  for (const chunk of chunks(rows, CHUNK))
-    await insertion(realm, { kind, version, rows: recordset(kind, chunk) }).execute(tx)
+  for (const chunk of chunks(rows, CHUNK_SIZE))
+    await buildInsert(realm, { kind, version, rows: toRecordset(kind, chunk) }).execute(tx)
 }
 
-/** The statement that writes new objects, of the text of their rows. */
-export function insertion(
+/** Returns the statement that inserts objects. `rows` is a text of `toRecordset`. */
+export function buildInsert(
   realm: number,
   { kind, version, rows }: { readonly kind: KindName; readonly version: number; readonly rows: string },
 ): RawBuilder<unknown> {
   const table = tables[kind]
-  const columns = [table.parents, table.columns, table.folded, table.references].flatMap((some) => Object.values(some))
+  const columns = [table.parents, table.columns, table.folded, table.references].flatMap((fields) =>
+    Object.values(fields),
+  )
   const computed = Object.entries(table.computed)
   return sql`
-    insert into ${sql.table(table.name)} (realm, id, ${sql.ref(table.key)}, version, body${each(
+    insert into ${sql.table(table.name)} (realm, id, ${sql.ref(table.key)}, version, body${concatenate(
       [...columns, ...computed.map(([column]) => column)],
       (c) => sql`, ${sql.ref(c)}`,
     )})
-    select ${realm}::integer, x.id, x.name, ${version}::bigint, x.body${each(columns, (c) => sql`, x.${sql.ref(c)}`)}${each(
+    select ${realm}::integer, x.id, x.name, ${version}::bigint, x.body${concatenate(columns, (c) => sql`, x.${sql.ref(c)}`)}${concatenate(
       computed,
       ([, value]) => sql`, ${value(realm)}`,
     )}
     from jsonb_to_recordset(${rows}::jsonb)
-      as x(id text, name text, body jsonb${each(columns, (c) => sql`, ${sql.ref(c)} text`)})`
+      as x(id text, name text, body jsonb${concatenate(columns, (c) => sql`, ${sql.ref(c)} text`)})`
 }
 
-/** Rows that replace those that exist. */
+/** Objects of one kind to update. */
 export interface ObjectUpdates extends NewObjects {
-  /** Of clients. */
-  readonly editor?: EditorRecord | undefined
+  /** The editor to record; for clients only. */
+  readonly editor?: ClientEditor | undefined
 }
 
-/** Replaces natural key, body and references of objects that exist, and records who edited clients. One statement per chunk. */
+/** Replaces natural key, body and references of objects, and records the editor of clients. One statement per chunk. */
 export async function updateObjects(
   tx: Transaction,
   realm: number,
   { kind, version, rows, editor }: ObjectUpdates,
 ): Promise<void> {
   const table = tables[kind]
-  const columns = [table.columns, table.folded, table.references].flatMap((some) => Object.values(some))
-  // Nobody numbers the changes of people: theirs are counted.
-  const next = kinds[kind].people ? sql`t.version + 1` : sql`${version}::bigint`
-  for (const chunk of chunks(rows, CHUNK)) {
+  const columns = [table.columns, table.folded, table.references].flatMap((fields) => Object.values(fields))
+  // Changes of user data have no number of the configuration journal, so the version counts them.
+  const next = kinds[kind].isUserData ? sql`t.version + 1` : sql`${version}::bigint`
+  for (const chunk of chunks(rows, CHUNK_SIZE)) {
     await sql`
       update ${sql.table(table.name)} t
-      set ${sql.ref(table.key)} = x.name, version = ${next}, body = x.body${each(columns, (c) => sql`, ${sql.ref(c)} = x.${sql.ref(c)}`)}${editor ? settingEditor(editor) : sql``}
-      from jsonb_to_recordset(${recordset(kind, chunk)}::jsonb)
-        as x(id text, name text, body jsonb${each(columns, (c) => sql`, ${sql.ref(c)} text`)})
+      set ${sql.ref(table.key)} = x.name, version = ${next}, body = x.body${concatenate(columns, (c) => sql`, ${sql.ref(c)} = x.${sql.ref(c)}`)}${editor ? buildEditorAssignment(editor) : sql``}
+      from jsonb_to_recordset(${toRecordset(kind, chunk)}::jsonb)
+        as x(id text, name text, body jsonb${concatenate(columns, (c) => sql`, ${sql.ref(c)} text`)})
       where t.${sql.ref(table.realm)} = ${realm} and t.id = x.id`.execute(tx)
   }
 }
 
-/** Deletes objects and, by cascade, what hangs on them. One statement. */
+/** Deletes objects and, by cascade, their dependents. One statement. */
 export async function deleteObjects(
   tx: Transaction,
   realm: number,
@@ -178,21 +187,21 @@ export async function deleteObjects(
   )
 }
 
-/** Gives objects a new version, where what changed stands in another table. One statement. */
-export async function touchObjects(
+/** Sets the version of objects whose change is stored in another table. One statement. */
+export async function updateVersions(
   tx: Transaction,
   realm: number,
   { kind, version, ids }: { readonly kind: KindName; readonly version: number; readonly ids: readonly string[] },
 ): Promise<void> {
   const table = tables[kind]
-  const next = kinds[kind].people ? sql`version + 1` : sql`${version}::bigint`
+  const next = kinds[kind].isUserData ? sql`version + 1` : sql`${version}::bigint`
   await sql`
     update ${sql.table(table.name)} set version = ${next}
     where ${sql.ref(table.realm)} = ${realm} and id = any(${ids})`.execute(tx)
 }
 
-/** Rows as the text that a statement takes. */
-export function recordset(kind: KindName, rows: readonly ObjectRow[]): string {
+/** Returns objects to write as the JSON text that the statements take. */
+export function toRecordset(kind: KindName, rows: readonly ObjectRow[]): string {
   const table = tables[kind]
   return JSON.stringify(
     rows.map(({ id, name, body, parent, columns, references }) => ({
@@ -201,14 +210,14 @@ export function recordset(kind: KindName, rows: readonly ObjectRow[]): string {
       body,
       ...(parent && { [table.parents[parent.kind]!]: parent.id }),
       ...Object.fromEntries(Object.entries(columns).map(([field, text]) => [table.columns[field]!, text])),
-      ...folded(kind, name, { ...body, ...columns }),
-      ...Object.fromEntries(Object.entries(references).map(([field, to]) => [table.references[field]!, to])),
+      ...toFoldedColumns(kind, name, { ...body, ...columns }),
+      ...Object.fromEntries(Object.entries(references).map(([field, target]) => [table.references[field]!, target])),
     })),
   )
 }
 
-/** The texts that are looked for in any case, by column. */
-function folded(kind: KindName, name: string, body: Representation): Record<string, string | null> {
+/** Returns the texts that are searched ignoring case, in lower case, by column. */
+function toFoldedColumns(kind: KindName, name: string, body: Representation): Record<string, string | null> {
   const texts = Object.entries(tables[kind].folded).map(([field, column]): [string, string | null] => {
     const text = field === kinds[kind].naturalKey ? name : (body[field] ?? null)
     return [column, text === null ? null : String(text).toLowerCase()]

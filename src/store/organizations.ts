@@ -1,15 +1,15 @@
-// Organizations: their domains, and whom and what lists of them hold.
+// Organizations: their domains, members and identity providers.
 import { type RawBuilder, sql } from 'kysely'
 import type { Representation } from '../kinds/json.ts'
 import { chunks } from '../lib/chunks.ts'
-import { boolean, countRow, idRow, type RowOf, row, rows, text } from './database/row.ts'
+import { boolean, countRow, idRow, query, type RowOf, row, text } from './database/query.ts'
 import type { Transaction } from './database/transaction.ts'
-import { containing, matching } from './like.ts'
+import { toContainsPattern, toWildcardPattern } from './like-patterns.ts'
 import type { Visibility } from './object-filter.ts'
-import { CHUNK } from './objects.ts'
+import { CHUNK_SIZE } from './objects.ts'
 
-/** A domain of an organization; `verified`: null keeps what is there. */
-export interface Domain {
+/** A domain of an organization. `verified`: null keeps the stored value. */
+export interface OrganizationDomain {
   readonly organization: string
   readonly name: string
   readonly verified: boolean | null
@@ -17,23 +17,26 @@ export interface Domain {
 
 const domainRow = row({ organization: text, name: text, verified: boolean })
 
-/** The domains of organizations, by name. One statement. */
+/** Returns the domains of organizations, by name. One statement. */
 export async function selectDomains(
   tx: Transaction,
   realm: number,
   organizations: readonly string[],
 ): Promise<RowOf<typeof domainRow>[]> {
-  return rows(domainRow)`
+  return query(domainRow)`
     select organization, name, verified from organization_domain
     where realm = ${realm} and organization = any(${organizations})
     order by name`.all(tx)
 }
 
-/** Takes from organizations the domains that are not among these. One statement. */
+/** Deletes the domains of organizations that are not in the list. One statement. */
 export async function deleteOtherDomains(
   tx: Transaction,
   realm: number,
-  { organizations, domains }: { readonly organizations: readonly string[]; readonly domains: readonly Domain[] },
+  {
+    organizations,
+    domains,
+  }: { readonly organizations: readonly string[]; readonly domains: readonly OrganizationDomain[] },
 ): Promise<void> {
   await sql`
     delete from organization_domain d
@@ -42,22 +45,26 @@ export async function deleteOtherDomains(
       where x.name = d.name and x.organization = d.organization)`.execute(tx)
 }
 
-/** The names of the organizations that have domains of these names. One statement. */
-export async function selectDomainHolders(
+/** Returns the organizations that have the domains. One statement. */
+export async function selectDomainOwners(
   tx: Transaction,
   realm: number,
   names: readonly string[],
 ): Promise<{ domain: string; organization: string; name: string }[]> {
-  return rows(row({ domain: text, organization: text, name: text }))`
+  return query(row({ domain: text, organization: text, name: text }))`
     select d.name as domain, o.id as organization, o.display_name as name
     from organization_domain d join organization o on o.realm = d.realm and o.id = d.organization
     where d.realm = ${realm} and d.name = any(${names})
     order by d.name`.all(tx)
 }
 
-/** Gives organizations domains. One statement per chunk. */
-export async function upsertDomains(tx: Transaction, realm: number, domains: readonly Domain[]): Promise<void> {
-  for (const chunk of chunks(domains, CHUNK)) {
+/** Inserts or updates domains. One statement per chunk. */
+export async function upsertDomains(
+  tx: Transaction,
+  realm: number,
+  domains: readonly OrganizationDomain[],
+): Promise<void> {
+  for (const chunk of chunks(domains, CHUNK_SIZE)) {
     await sql`
       insert into organization_domain as d (realm, name, organization, verified)
       select ${realm}::integer, x.name, x.organization, coalesce(x.verified, o.verified, false)
@@ -67,85 +74,85 @@ export async function upsertDomains(tx: Transaction, realm: number, domains: rea
   }
 }
 
-/** The names among these that organizations other than the given ones have. One statement. */
-export async function selectTakenNames(
+/** Returns those of the names that organizations have, except for the given organizations. One statement. */
+export async function selectNamesInUse(
   tx: Transaction,
   realm: number,
   { names, except }: { readonly names: readonly string[]; readonly except: readonly string[] },
 ): Promise<string[]> {
-  const taken = await rows(row({ name: text }))`
+  const organizations = await query(row({ name: text }))`
     select display_name as name from organization
     where realm = ${realm} and display_name = any(${names}) and id <> all(${except})`.all(tx)
-  return taken.map(({ name }) => name)
+  return organizations.map(({ name }) => name)
 }
 
-/** Which organizations of a realm: those of all of these. */
+/** A search for organizations. All conditions must hold. */
 export interface OrganizationSearch {
-  /** Part of the name or of a domain, in any case. */
-  readonly part?: string
-  /** The whole name, or a whole domain. */
-  readonly whole?: string
-  /** Attributes that they have. */
+  /** Part of the name or of a domain, ignoring case. */
+  readonly contains?: string
+  /** Name, or a domain. */
+  readonly equals?: string
+  /** Attributes with values that the organization must have. */
   readonly attributes?: Representation
   readonly visible: Visibility
 }
 
-/** A part of a list. */
-export interface Page {
+/** A page of a list. */
+export interface PageRange {
   readonly first?: number
   /** Absent: all. */
   readonly max?: number
 }
 
-/** Ids of the organizations that are looked for, in order of their names. One statement. */
+/** Returns the ids of a page of the organizations that a search finds, by name. One statement. */
 export async function searchOrganizations(
   tx: Transaction,
   realm: number,
-  { search, page: { first, max } }: { readonly search: OrganizationSearch; readonly page: Page },
+  { search, page: { first, max } }: { readonly search: OrganizationSearch; readonly page: PageRange },
 ): Promise<string[]> {
   const limit = max === undefined ? sql`` : sql`limit ${max}`
-  const organizations = await rows(idRow)`
-    select o.id from organization o where o.realm = ${realm} and ${organizationConditions(search)}
+  const organizations = await query(idRow)`
+    select o.id from organization o where o.realm = ${realm} and ${buildOrganizationConditions(search)}
     order by o.display_name offset ${first ?? 0} ${limit}`.all(tx)
   return organizations.map(({ id }) => id)
 }
 
-/** How many organizations are looked for. One statement. */
+/** Returns the number of organizations that a search finds. One statement. */
 export async function countOrganizations(tx: Transaction, realm: number, search: OrganizationSearch): Promise<number> {
-  const { count } = await rows(countRow)`
+  const { count } = await query(countRow)`
     select count(*)::integer as count from organization o
-    where o.realm = ${realm} and ${organizationConditions(search)}`.one(tx)
+    where o.realm = ${realm} and ${buildOrganizationConditions(search)}`.firstOrThrow(tx)
   return count
 }
 
-/** Which members of an organization: those of all of these. */
+/** A search for members of an organization. All conditions must hold. */
 export interface MemberSearch {
-  /** Part of the username, the mail address or a name, in any case; `*` stands for anything. */
-  readonly part?: string
-  /** All of one of them, in any case. */
-  readonly whole?: string
-  /** Only those whose account the organization made, or only the others. */
+  /** Part of user name, email address, first or last name, ignoring case; `*` matches any text. */
+  readonly contains?: string
+  /** User name, email address, first or last name, ignoring case. */
+  readonly equals?: string
+  /** Whether the organization manages the account. */
   readonly managed?: boolean
 }
 
-/** Ids of the members of an organization that are looked for, in order of their usernames. One statement. */
+/** Returns the ids of a page of the members that a search finds, by user name. One statement. */
 export async function searchMembers(
   tx: Transaction,
   realm: number,
   {
     organization,
-    search: { part, whole, managed },
+    search: { contains, equals, managed },
     page: { first, max },
-  }: { readonly organization: string; readonly search: MemberSearch; readonly page: Page },
+  }: { readonly organization: string; readonly search: MemberSearch; readonly page: PageRange },
 ): Promise<string[]> {
   const conditions = [
     sql`m.realm = ${realm} and m.organization = ${organization}`,
-    ...(part === undefined ? [] : [anyText(sql`like ${matching(`*${part}*`)}`)]),
-    ...(whole === undefined ? [] : [anyText(sql`= ${whole.toLowerCase()}`)]),
+    ...(contains === undefined ? [] : [buildMemberTextCondition(sql`like ${toWildcardPattern(`*${contains}*`)}`)]),
+    ...(equals === undefined ? [] : [buildMemberTextCondition(sql`= ${equals.toLowerCase()}`)]),
     ...(managed === undefined ? [] : [sql`${isManaged} = ${managed}`]),
   ]
   const limit = max === undefined ? sql`` : sql`limit ${max}`
-  const members = await rows(idRow)`
+  const members = await query(idRow)`
     select u.id from user_organization m
     join user_account u on u.realm = m.realm and u.id = m.user_account
     where ${sql.join(conditions, sql` and `)}
@@ -153,33 +160,33 @@ export async function searchMembers(
   return members.map(({ id }) => id)
 }
 
-/** How many members an organization has. One statement. */
+/** Returns the number of members of an organization. One statement. */
 export async function countMembers(tx: Transaction, realm: number, organization: string): Promise<number> {
-  const { count } = await rows(countRow)`
+  const { count } = await query(countRow)`
     select count(*)::integer as count from user_organization
-    where realm = ${realm} and organization = ${organization}`.one(tx)
+    where realm = ${realm} and organization = ${organization}`.firstOrThrow(tx)
   return count
 }
 
-/** Ids of the people whose accounts the organizations made. One statement. */
-export async function selectManaged(
+/** Returns the ids of the users whose accounts the organizations manage. One statement. */
+export async function selectManagedMembers(
   tx: Transaction,
   realm: number,
   organizations: readonly string[],
 ): Promise<string[]> {
-  const people = await rows(idRow)`
+  const users = await query(idRow)`
     select distinct user_account as id from user_managing_organization
     where realm = ${realm} and organization = any(${organizations})`.all(tx)
-  return people.map(({ id }) => id)
+  return users.map(({ id }) => id)
 }
 
-/** Ids of the identity providers of organizations. One statement. */
-export async function selectProvidersOf(
+/** Returns the ids of the identity providers of organizations. One statement. */
+export async function selectOrganizationProviders(
   tx: Transaction,
   realm: number,
   organizations: readonly string[],
 ): Promise<string[]> {
-  const providers = await rows(idRow)`
+  const providers = await query(idRow)`
     select id from identity_provider
     where realm = ${realm} and organization = any(${organizations})`.all(tx)
   return providers.map(({ id }) => id)
@@ -188,24 +195,31 @@ export async function selectProvidersOf(
 const isManaged = sql`exists (select from user_managing_organization g
   where g.realm = m.realm and g.user_account = m.user_account and g.organization = m.organization)`
 
-/** A condition on any of the texts by which a person u is looked for. */
-function anyText(fits: RawBuilder<unknown>): RawBuilder<unknown> {
+/** Returns the condition that user name, email address, first or last name of the user u meets the comparison. */
+function buildMemberTextCondition(comparison: RawBuilder<unknown>): RawBuilder<unknown> {
   const texts = [sql`u.username`, sql`u.email`, sql`u.first_name_folded`, sql`u.last_name_folded`]
-  const each = texts.map((text) => sql`${text} ${fits}`)
-  return sql`(${sql.join(each, sql` or `)})`
+  const conditions = texts.map((text) => sql`${text} ${comparison}`)
+  return sql`(${sql.join(conditions, sql` or `)})`
 }
 
-function organizationConditions({ part, whole, attributes, visible }: OrganizationSearch): RawBuilder<unknown> {
-  const domain = (which: RawBuilder<unknown>) => sql`exists (select from organization_domain d
-    where d.realm = o.realm and d.organization = o.id and ${which})`
-  const like = containing(part ?? '')
+function buildOrganizationConditions({
+  contains,
+  equals,
+  attributes,
+  visible,
+}: OrganizationSearch): RawBuilder<unknown> {
+  const hasDomain = (condition: RawBuilder<unknown>) => sql`exists (select from organization_domain d
+    where d.realm = o.realm and d.organization = o.id and ${condition})`
+  const like = toContainsPattern(contains ?? '')
   return sql.join(
     [
       sql`true`,
-      ...(part === undefined ? [] : [sql`(o.display_name_folded like ${like} or ${domain(sql`d.name like ${like}`)})`]),
-      ...(whole === undefined
+      ...(contains === undefined
         ? []
-        : [sql`(o.display_name = ${whole} or ${domain(sql`d.name = ${whole.toLowerCase()}`)})`]),
+        : [sql`(o.display_name_folded like ${like} or ${hasDomain(sql`d.name like ${like}`)})`]),
+      ...(equals === undefined
+        ? []
+        : [sql`(o.display_name = ${equals} or ${hasDomain(sql`d.name = ${equals.toLowerCase()}`)})`]),
       ...(attributes ? [sql`o.body @> ${JSON.stringify({ attributes })}::jsonb`] : []),
       ...(visible === 'all' ? [] : [sql`o.id = any(${visible.ids})`]),
     ],

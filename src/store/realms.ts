@@ -1,33 +1,38 @@
-// Realms by name: their numbers and their locks.
-import { sql } from 'kysely'
-import type { Representation } from '../kinds/json.ts'
-import { bigint, boolean, integer, json, type RowOf, row, rows, text } from './database/row.ts'
+// Realms: their rows by name and number, their locks, and the content of a new realm.
+import { type RawBuilder, sql } from 'kysely'
+import { type Representation, readTexts } from '../kinds/json.ts'
+import type { KindName } from '../kinds/kind.ts'
+import { buildExecutionUpsert } from './authentication-flows.ts'
+import { bigint, boolean, integer, json, query, type RowOf, row, text } from './database/query.ts'
 import type { Transaction } from './database/transaction.ts'
+import { buildInsert } from './objects.ts'
+import { buildRelationInsert } from './relations.ts'
 
 const realmRow = row({
   number: integer,
   id: text,
   name: text,
   enabled: boolean,
-  /** Tokens from before are void: seconds since 1970. */
+  /** Tokens that were issued earlier are invalid; in seconds since 1970. */
   notBefore: integer,
-  /** Whether what administrators do is kept as events. */
+  /** Whether admin events are stored. */
   adminEventsEnabled: boolean,
-  /** Whether events of people are kept, of which types (none: the usual ones), and who else is told of them. */
+  /** Whether user events are stored. */
   eventsEnabled: boolean,
+  /** Types of user events that are stored; empty: the default types. */
   enabledEventTypes: json<readonly string[]>(),
   eventsListeners: json<readonly string[]>(),
-  /** Number of the last entry of its journal of configuration: what was read at an earlier one may have changed. */
+  /** Number of the last entry of the configuration journal. What was read at a lower number may be out of date. */
   revision: bigint,
-  /** What passwords must fulfil. */
+  /** Keycloak's text form of the policy, such as `length(8)`; empty: none. */
   passwordPolicy: text,
-  /** Whether its people choose among languages. */
-  internationalized: boolean,
-  /** Whether the mail address of its people is their name. */
-  namedByMail: boolean,
+  /** Whether users can choose a language. */
+  isInternationalized: boolean,
+  /** Whether the email address of a user is the user name. */
+  usesEmailAsUsername: boolean,
 })
 
-/** What addresses a realm inside the store, and on the wire. */
+/** The row of a realm, with the settings that most operations need. */
 export type RealmRow = RowOf<typeof realmRow>
 
 const columns = sql`number, id, name, coalesce((body ->> 'enabled')::boolean, false) as enabled,
@@ -38,60 +43,82 @@ const columns = sql`number, id, name, coalesce((body ->> 'enabled')::boolean, fa
   coalesce(body -> 'eventsListeners', '[]') as "eventsListeners",
   coalesce((select max(j.number) from journal j where j.realm = realm.number), 0) as revision,
   coalesce(body ->> 'passwordPolicy', '') as "passwordPolicy",
-  coalesce((body ->> 'internationalizationEnabled')::boolean, false) as internationalized,
-  coalesce((body ->> 'registrationEmailAsUsername')::boolean, false) as "namedByMail"`
+  coalesce((body ->> 'internationalizationEnabled')::boolean, false) as "isInternationalized",
+  coalesce((body ->> 'registrationEmailAsUsername')::boolean, false) as "usesEmailAsUsername"`
 
-/** The row of a realm with these settings, before it is kept. */
-export function rowOf(at: Pick<RealmRow, 'number' | 'id' | 'name'>, settings: Representation): RealmRow {
+/** Returns the row of a realm that is not stored yet. */
+export function toRealmRow(identity: Pick<RealmRow, 'number' | 'id' | 'name'>, settings: Representation): RealmRow {
   return {
-    ...at,
+    ...identity,
     revision: 0,
     enabled: settings.enabled === true,
     notBefore: Number(settings.notBefore ?? 0),
     adminEventsEnabled: settings.adminEventsEnabled === true,
     eventsEnabled: settings.eventsEnabled === true,
-    enabledEventTypes: (settings.enabledEventTypes ?? []) as string[],
-    eventsListeners: (settings.eventsListeners ?? []) as string[],
+    enabledEventTypes: readTexts(settings.enabledEventTypes),
+    eventsListeners: readTexts(settings.eventsListeners),
     passwordPolicy: String(settings.passwordPolicy ?? ''),
-    internationalized: settings.internationalizationEnabled === true,
-    namedByMail: settings.registrationEmailAsUsername === true,
+    isInternationalized: settings.internationalizationEnabled === true,
+    usesEmailAsUsername: settings.registrationEmailAsUsername === true,
   }
 }
 
-/** The realm of that name. One statement. */
+/** Returns the realm with the name. One statement. */
 export async function findRealm(tx: Transaction, name: string): Promise<RealmRow | undefined> {
   return (await findRealms(tx, [name]))[0]
 }
 
-/** The realms of these names, as far as they are there. One statement. */
+/** Returns the realms with the names; unknown names are omitted. One statement. */
 export async function findRealms(tx: Transaction, names: readonly string[]): Promise<RealmRow[]> {
-  return rows(realmRow)`select ${columns} from realm where name = any(${names})`.all(tx)
+  return query(realmRow)`select ${columns} from realm where name = any(${names})`.all(tx)
 }
 
-/** The realms with these numbers, as far as they are there. One statement. */
-export async function findNumbered(tx: Transaction, numbers: readonly number[]): Promise<RealmRow[]> {
-  return rows(realmRow)`select ${columns} from realm where number = any(${numbers}::integer[])`.all(tx)
+/** Returns the realms with the numbers; unknown numbers are omitted. One statement. */
+export async function findRealmsByNumber(tx: Transaction, numbers: readonly number[]): Promise<RealmRow[]> {
+  return query(realmRow)`select ${columns} from realm where number = any(${numbers}::integer[])`.all(tx)
 }
 
-/** All realms, by name. */
+/** Returns all realms, by name. One statement. */
 export async function listRealms(tx: Transaction): Promise<RealmRow[]> {
-  return rows(realmRow)`select ${columns} from realm order by name`.all(tx)
+  return query(realmRow)`select ${columns} from realm order by name`.all(tx)
 }
 
-/** Locks realms for a write of configuration, in numeric order: writers of one realm follow each other. One statement. */
+/** Locks realms for a write of configuration, in numeric order to avoid deadlocks, and returns them. One statement. */
 export async function lockRealms(tx: Transaction, names: readonly string[]): Promise<RealmRow[]> {
-  return rows(realmRow)`
+  return query(realmRow)`
     select ${columns} from realm where name = any(${names}) order by number for no key update`.all(tx)
 }
 
-/** Makes the row of a realm and gives its number. Throws the database's unique violation. */
+/** Inserts the row of a realm, and returns its number. Throws the unique violation of the database. One statement. */
 export async function insertRealm(
   tx: Transaction,
   realm: { id: string; name: string; version: number; body: Representation },
 ): Promise<number> {
-  const { number } = await rows(row({ number: integer }))`
+  const { number } = await query(row({ number: integer }))`
     insert into realm (id, name, version, body)
     values (${realm.id}, ${realm.name}, ${realm.version}, ${JSON.stringify(realm.body)}::jsonb)
-    returning number`.one(tx)
+    returning number`.firstOrThrow(tx)
   return number
+}
+
+/** The objects of a new realm by kind, parents first. Each list of rows is the JSON text that its statement takes. */
+export interface RealmContentRows {
+  readonly objects: readonly { readonly kind: KindName; readonly rows: string }[]
+  readonly executions: string
+  readonly relations: readonly { readonly kind: KindName; readonly field: string; readonly elements: string }[]
+}
+
+/** Inserts the content of a new realm, at most one chunk per list. The database checks references at the end. One statement. */
+export async function insertRealmContent(
+  tx: Transaction,
+  realm: number,
+  { version, rows }: { readonly version: number; readonly rows: RealmContentRows },
+): Promise<void> {
+  const inserts = [
+    ...rows.objects.map(({ kind, rows }) => buildInsert(realm, { kind, version, rows })),
+    buildExecutionUpsert(realm, rows.executions),
+    ...rows.relations.map(({ kind, field, elements }) => buildRelationInsert(realm, { kind, field, elements })),
+  ]
+  const expressions = inserts.map((insert, at): RawBuilder<unknown> => sql`${sql.ref(`insert_${at}`)} as (${insert})`)
+  await sql`with ${sql.join(expressions)} select`.execute(tx)
 }

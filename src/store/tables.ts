@@ -1,35 +1,35 @@
-// Where each kind is kept: its table, and the columns of its natural key, parents, references and relations.
+// The table of each kind, with the columns of its natural key, parents, references and relations.
 import { type RawBuilder, sql } from 'kysely'
 import type { KindName } from '../kinds/kind.ts'
 
-/** The table of a relation: a row per element. */
+/** The table of a relation, which has a row per element. */
 export interface RelationTable {
   readonly name: string
   readonly owner: string
   readonly target: string
-  /** Which rows of a table that two fields share belong to this one; a target is in one of them at most. */
+  /** If two fields share the table: the value of the column `optional` in the rows of this field. A target belongs to one of them only. */
   readonly optional?: boolean
 }
 
-/** The table of a kind. Besides these columns it has id, version and body (jsonb: the rest of the representation). */
-export interface Table {
+/** The table of a kind. It also has the columns id, version and body (jsonb: the rest of the representation). */
+export interface KindTable {
   readonly name: string
-  /** The column that holds the number of the realm. */
+  /** The column of the realm's number. */
   readonly realm: 'realm' | 'number'
   readonly key: string
   readonly parents: Readonly<Partial<Record<KindName, string>>>
-  /** Columns of texts that are looked for, by field. */
+  /** Columns of texts that are searched, by field. */
   readonly columns: Readonly<Record<string, string>>
-  /** Columns of texts in lower case, by field, beside what the row says: these are looked for in any case. */
+  /** Additional columns of texts in lower case, by field, for searches that ignore case. */
   readonly folded: Readonly<Record<string, string>>
-  /** Columns that an insertion computes: SQL over the new row `x` of the realm of that number. */
+  /** Columns that the insert computes: SQL on the new row `x` in the realm with the number. */
   readonly computed: Readonly<Record<string, (realm: number) => RawBuilder<unknown>>>
-  /** Columns of ids, by field; `field.key` for a key of a map. */
+  /** Columns of ids, by field of the reference; `field.key` for a key of a map. */
   readonly references: Readonly<Record<string, string>>
   readonly relations: Readonly<Record<string, RelationTable>>
 }
 
-const none = {
+const emptyTable = {
   realm: 'realm',
   parents: {},
   columns: {},
@@ -40,9 +40,9 @@ const none = {
 } as const
 
 /** The tables of all kinds. */
-export const tables: Readonly<Record<KindName, Table>> = {
+export const tables: Readonly<Record<KindName, KindTable>> = {
   realm: {
-    ...none,
+    ...emptyTable,
     name: 'realm',
     realm: 'number',
     key: 'name',
@@ -71,17 +71,17 @@ export const tables: Readonly<Record<KindName, Table>> = {
       defaultGroups: { name: 'realm_default_group', owner: 'realm', target: 'realm_group' },
     },
   },
-  authenticatorConfig: { ...none, name: 'authenticator_config', key: 'alias' },
-  requiredAction: { ...none, name: 'required_action', key: 'alias' },
-  authenticationFlow: { ...none, name: 'authentication_flow', key: 'alias' },
+  authenticatorConfig: { ...emptyTable, name: 'authenticator_config', key: 'alias' },
+  requiredAction: { ...emptyTable, name: 'required_action', key: 'alias' },
+  authenticationFlow: { ...emptyTable, name: 'authentication_flow', key: 'alias' },
   clientScope: {
-    ...none,
+    ...emptyTable,
     name: 'client_scope',
     key: 'name',
     relations: { scopeMappings: { name: 'client_scope_role', owner: 'client_scope', target: 'role' } },
   },
   client: {
-    ...none,
+    ...emptyTable,
     name: 'client',
     key: 'client_id',
     references: {
@@ -95,20 +95,20 @@ export const tables: Readonly<Record<KindName, Table>> = {
     },
   },
   protocolMapper: {
-    ...none,
+    ...emptyTable,
     name: 'protocol_mapper',
     key: 'name',
     parents: { clientScope: 'client_scope', client: 'client' },
   },
   organization: {
-    ...none,
+    ...emptyTable,
     name: 'organization',
     key: 'alias',
     columns: { name: 'display_name' },
     folded: { name: 'display_name_folded' },
   },
   identityProvider: {
-    ...none,
+    ...emptyTable,
     name: 'identity_provider',
     key: 'alias',
     references: {
@@ -118,20 +118,20 @@ export const tables: Readonly<Record<KindName, Table>> = {
     },
   },
   identityProviderMapper: {
-    ...none,
+    ...emptyTable,
     name: 'identity_provider_mapper',
     key: 'name',
     parents: { identityProvider: 'identity_provider' },
   },
   role: {
-    ...none,
+    ...emptyTable,
     name: 'role',
     key: 'name',
     parents: { client: 'client' },
-    relations: { composites: { name: 'role_composite', owner: 'role', target: 'part' } },
+    relations: { composites: { name: 'role_composite', owner: 'role', target: 'child_role' } },
   },
   group: {
-    ...none,
+    ...emptyTable,
     name: 'realm_group',
     key: 'path',
     folded: { path: 'path_folded' },
@@ -140,10 +140,10 @@ export const tables: Readonly<Record<KindName, Table>> = {
       clientRoles: { name: 'group_role', owner: 'realm_group', target: 'role' },
     },
   },
-  component: { ...none, name: 'component', key: 'path' },
-  localization: { ...none, name: 'localization', key: 'locale' },
+  component: { ...emptyTable, name: 'component', key: 'path' },
+  localization: { ...emptyTable, name: 'localization', key: 'locale' },
   user: {
-    ...none,
+    ...emptyTable,
     name: 'user_account',
     key: 'username',
     columns: { email: 'email' },
@@ -162,9 +162,9 @@ export const tables: Readonly<Record<KindName, Table>> = {
       managedBy: { name: 'user_managing_organization', owner: 'user_account', target: 'organization' },
     },
   },
-  authorizationScope: { ...none, name: 'authorization_scope', key: 'name', parents: { client: 'client' } },
+  authorizationScope: { ...emptyTable, name: 'authorization_scope', key: 'name', parents: { client: 'client' } },
   authorizationResource: {
-    ...none,
+    ...emptyTable,
     name: 'authorization_resource',
     key: 'name',
     parents: { client: 'client' },
@@ -172,14 +172,14 @@ export const tables: Readonly<Record<KindName, Table>> = {
     relations: { scopes: { name: 'authorization_resource_scope', owner: 'resource', target: 'scope' } },
   },
   authorizationPolicy: {
-    ...none,
+    ...emptyTable,
     name: 'authorization_policy',
     key: 'name',
     parents: { client: 'client' },
     relations: {
       resources: { name: 'authorization_policy_resource', owner: 'policy', target: 'resource' },
       scopes: { name: 'authorization_policy_scope', owner: 'policy', target: 'scope' },
-      policies: { name: 'authorization_policy_policy', owner: 'policy', target: 'part' },
+      policies: { name: 'authorization_policy_policy', owner: 'policy', target: 'associated_policy' },
       users: { name: 'authorization_policy_user', owner: 'policy', target: 'user_account' },
       clients: { name: 'authorization_policy_client', owner: 'policy', target: 'client' },
       roles: { name: 'authorization_policy_role', owner: 'policy', target: 'role', optional: true },
@@ -200,10 +200,10 @@ export const tables: Readonly<Record<KindName, Table>> = {
       },
     },
   },
-  workflow: { ...none, name: 'workflow', key: 'name' },
+  workflow: { ...emptyTable, name: 'workflow', key: 'name' },
 }
 
-/** The fields of a kind that have columns of their own, besides the natural key and references. */
-export function columnsOf(kind: KindName): string[] {
+/** Returns the fields of a kind that are stored in columns, except for natural key and references. */
+export function listColumnFields(kind: KindName): string[] {
   return Object.keys(tables[kind].columns)
 }

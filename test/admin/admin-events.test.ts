@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { kinds } from '../../src/kinds/index.ts'
 import { applySources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { sweep } from '../../src/service/operations/sweeper.ts'
-import { ANN, source } from '../support/reconcile.ts'
+import { sweepExpiredRows } from '../../src/service/operations/sweeper.ts'
+import { ANN, createSource } from '../support/reconcile.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
 
@@ -127,8 +127,8 @@ test('an apply leaves an event for each action, which names the source', async (
     clients: [{ clientId: 'shop', secret: CANARY, attributes: { colour: 'blue' } }],
     roles: { client: { shop: [{ name: 'buyer' }] } },
   }
-  await applySources(service, ANN, [source([document], name)])
-  await applySources(service, SYSTEM, [source([{ realm: name }], name)])
+  await applySources(service, ANN, [createSource([document], name)])
+  await applySources(service, SYSTEM, [createSource([{ realm: name }], name)])
   const found = await events(`/admin/realms/${name}`, '&resourceTypes=CLIENT&resourceTypes=CLIENT_ROLE')
   expect(found.map(({ operationType, resourceType }) => `${operationType} ${resourceType}`)).toEqual([
     'CREATE CLIENT',
@@ -150,7 +150,7 @@ test('the events of an apply tell of an object what shows of it over REST, and n
   const path = await realm(KEPT)
   const name = path.split('/').at(-1)!
   await applySources(service, SYSTEM, [
-    source([
+    createSource([
       { realm: name, users: [{ username: 'ann' }], workflows: [{ name: 'bye', steps: [{ uses: 'delete-user' }] }] },
     ]),
   ])
@@ -158,15 +158,15 @@ test('the events of an apply tell of an object what shows of it over REST, and n
   expect(brief(found)).toEqual([expect.stringMatching(/^CREATE USER users\//)])
   const told = Object.keys(JSON.parse(found[0]!.representation!))
   expect(told).toContain('username')
-  expect(told.filter((field) => kinds.user.fields[field]?.elsewhere)).toEqual([])
+  expect(told.filter((field) => kinds.user.fields[field]?.isSeparate)).toEqual([])
 })
 
 test('the events of an apply cost one statement, however many there are', async () => {
   const count = async (size: number) => {
     const name = newName()
     const roles = { realm: Array.from({ length: size }, (_, at) => ({ name: `role-${at}` })) }
-    await applySources(service, SYSTEM, [source([{ realm: name, ...KEPT }], name)])
-    return (await statements(() => applySources(service, SYSTEM, [source([{ realm: name, ...KEPT, roles }], name)])))
+    await applySources(service, SYSTEM, [createSource([{ realm: name, ...KEPT }], name)])
+    return (await statements(() => applySources(service, SYSTEM, [createSource([{ realm: name, ...KEPT, roles }], name)])))
       .length
   }
   expect(await count(200)).toBe(await count(2))
@@ -176,9 +176,9 @@ test('events go when their realm keeps them no longer', async () => {
   const kept = await realm(KEPT)
   const short = await realm({ ...KEPT, attributes: { adminEventsExpiration: '60' } })
   for (const path of [kept, short]) await make(`${path}/roles`, { name: 'reader' })
-  await sweep(service, new Date(Date.now() + 30_000))
+  await sweepExpiredRows(service, new Date(Date.now() + 30_000))
   expect(await events(short)).toHaveLength(1)
-  await sweep(service, new Date(Date.now() + 90_000))
+  await sweepExpiredRows(service, new Date(Date.now() + 90_000))
   expect(await events(short)).toEqual([])
   expect(await events(kept)).toHaveLength(1)
 })

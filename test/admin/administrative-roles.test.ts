@@ -1,6 +1,6 @@
 // Nobody changes the roles that administer a realm over REST, nor the client that holds them, whatever they may do. As in Keycloak.
 import { expect, test } from 'vitest'
-import { administeredRealm } from '../support/realm-with-boss.ts'
+import { createAdminRealm } from '../support/realm-with-boss.ts'
 import { testServer } from '../support/server.ts'
 
 const { adminToken, call } = await testServer()
@@ -48,14 +48,14 @@ async function attempts(realm: string, clientId: string, role: string) {
 const refused = { status: 403, body: { error: 'HTTP 403 Forbidden' } }
 
 test('changes of realm-management and its roles are refused to everybody', async () => {
-  const realm = await administeredRealm({ mia: 'manage-realm manage-clients' })
+  const realm = await createAdminRealm({ mia: 'manage-realm manage-clients' })
   for (const token of [await adminToken(), await realm.token('boss'), await realm.token('mia')])
     for (const { method, url, body } of await attempts(realm.name, 'realm-management', 'view-events'))
       expect(await call(method, url, { token, body }), `${method} ${url}`).toMatchObject(refused)
 })
 
 test('changes of the client in master that administers a realm, and its roles, are refused', async () => {
-  const { name } = await administeredRealm({})
+  const { name } = await createAdminRealm({})
   for (const clientId of [`${name}-realm`, 'master-realm'])
     for (const { method, url, body } of await attempts('master', clientId, 'view-events'))
       expect(await call(method, url, { body }), `${method} ${url}`).toMatchObject(refused)
@@ -76,7 +76,7 @@ test.each(['admin', 'create-realm'])('changes of the role %s of master are refus
 })
 
 test('a realm role called like one of master, and roles of other clients, can be changed', async () => {
-  const { path } = await administeredRealm({})
+  const { path } = await createAdminRealm({})
   const client = (await call('POST', `${path}/clients`, { body: { clientId: 'some-realm' } })).headers.location
   const at = new URL(String(client)).pathname
   for (const roles of [`${path}/roles`, `${at}/roles`]) {

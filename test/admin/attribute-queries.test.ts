@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { attributesOf } from '../../src/service/admin-api/common/lists.ts'
-import { growth, IN_PROPORTION } from '../support/growth.ts'
+import { parseAttributeQuery } from '../../src/service/admin-api/common/list-query.ts'
+import { measureGrowth, IN_PROPORTION } from '../support/growth.ts'
 import { testServer } from '../support/server.ts'
 
 const { call, realm } = await testServer()
@@ -17,7 +17,7 @@ test.each<[string, Record<string, string>]>([
   [':b', {}],
   ['', {}],
   ['__proto__:x', JSON.parse('{"__proto__":"x"}')],
-])('q=%s asks for these attributes', (q, attributes) => expect(attributesOf(q)).toEqual(attributes))
+])('q=%s asks for these attributes', (q, attributes) => expect(parseAttributeQuery(q)).toEqual(attributes))
 
 test.each(['users', 'groups', 'clients', 'organizations'])(
   'q of more than 2,000 characters is refused for %s',
@@ -35,9 +35,9 @@ test.each(['users', 'groups', 'clients', 'organizations'])(
 test.each(['a', '"', 'a"', '"a', ':', ' a', ':"', 'a:'])(
   'a query of many %s takes time in proportion to its length',
   async (part) => {
-    const ratio = await growth(250 / part.length, (size) => {
+    const ratio = await measureGrowth(250 / part.length, (size) => {
       const query = part.repeat(size)
-      return () => attributesOf(query)
+      return () => parseAttributeQuery(query)
     })
     expect(ratio).toBeLessThan(IN_PROPORTION)
   },

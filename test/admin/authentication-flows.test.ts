@@ -73,7 +73,7 @@ test('a flow cannot become a part of itself', async () => {
   const body = { parentFlow: partId, flowId: whole, authenticatorFlow: true, requirement: 'REQUIRED' }
   expect(await call('POST', `${authentication}/executions`, { body })).toMatchObject({
     status: 400,
-    body: { errorMessage: 'authentication flow part would be a part of itself' },
+    body: { errorMessage: 'Authentication flow "part" would contain itself' },
   })
 })
 

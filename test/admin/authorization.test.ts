@@ -54,7 +54,7 @@ test('an import that names what is not there changes nothing, and says what', as
   const policies = [{ name: 'Ghosts', type: 'user', config: { users: '["ghost"]' } }]
   const answer = await call('POST', `${server(client)}/import`, { body: { policies, scopes: [{ name: 'open' }] } })
   expect(answer.status).toBe(400)
-  expect(answer.body.error_description).toContain('user ghost, which is neither stated nor live')
+  expect(answer.body.error_description).toContain('user ghost, which does not exist')
   expect((await call('GET', `${server(client)}/scope`)).body).toEqual([])
 })
 

@@ -59,7 +59,7 @@ test('what was written is in the journal, with the administrator who wrote it', 
   const { service } = await testService()
   const path = await realm()
   const scope = await make(`${path}/client-scopes`, { name: 'orders', protocol: 'openid-connect' })
-  const { entriesOf } = await import('../../src/service/journal/journal.ts')
+  const { listLatestEntries: entriesOf } = await import('../../src/service/journal/journal.ts')
   const { SYSTEM } = await import('../../src/service/context/service.ts')
   const object = scope.split('/').at(-1)!
   const entries = await service.read(SYSTEM, path.split('/').at(-1)!, (context) =>

@@ -21,7 +21,7 @@ test('a masked secret keeps the one that is there', async () => {
 test('flows are named by id on the wire', async () => {
   const { service } = await testService()
   const path = await realm()
-  const { listObjects } = await import('../../src/service/objects/live.ts')
+  const { listObjects } = await import('../../src/service/objects/live-objects.ts')
   const { SYSTEM } = await import('../../src/service/context/service.ts')
   const [flow] = await service.read(SYSTEM, path.split('/').at(-1)!, (context) =>
     listObjects(context, 'authenticationFlow', { keys: [['browser']] }),

@@ -7,17 +7,17 @@ import type { KindName } from '../../src/kinds/kind.ts'
 import { findUser } from '../../src/service/admin-api/users/users.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { writers } from '../../src/service/kinds/index.ts'
-import { attempted } from '../../src/service/login/attempts.ts'
-import { joinSession, startSession } from '../../src/service/login/sessions.ts'
-import { hashPassword } from '../../src/service/users/passwords.ts'
-import { addressOf, bodyFor, type Filled, fillRealm } from '../support/addresses.ts'
-import { aPart } from '../support/campaign.ts'
+import { evaluateAttempt } from '../../src/service/login/brute-force-protection.ts'
+import { addClientSession, startSession } from '../../src/service/login/sessions.ts'
+import { hashPassword } from '../../src/service/users/password-hashing.ts'
+import { toAddress, createBody, type FilledRealm, createFilledRealm } from '../support/addresses.ts'
+import { takeSample } from '../support/campaign.ts'
 import { type Mailbox, openMailbox } from '../support/mailbox.ts'
-import { applyAs, source } from '../support/reconcile.ts'
-import { nameOf, objectOf } from '../support/samples.ts'
+import { applySource, createSource } from '../support/reconcile.ts'
+import { toName, createSampleObject } from '../support/samples.ts'
 import { testServer } from '../support/server.ts'
-import { newName, testService, uncounted } from '../support/service.ts'
-import { peopleTags } from '../support/tags.ts'
+import { newName, testService, withoutCounting } from '../support/service.ts'
+import { userTags } from '../support/tags.ts'
 
 const { app, call } = await testServer()
 const { service, statements } = await testService()
@@ -29,22 +29,22 @@ const USER = '/admin/realms/{realm}/users/{user-id}'
 const CONSOLE = 'security-admin-console'
 
 /** A realm with so many of everything, and the ids in it of what nothing else names: roles of the realm and of the client, and a client scope. */
-interface Sized extends Filled {
+interface Sized extends FilledRealm {
   readonly size: number
   readonly spare: { readonly realm: string[]; readonly client: string[]; readonly clientScope: string }
 }
 
 let mailbox: Mailbox
 let sizes: Sized[]
-const delivering = service.outbox
+const delivering = service.outboxWorker
 beforeAll(async () => {
   mailbox = await openMailbox()
   // What leaves after an operation is not its own work.
-  service.outbox = undefined
+  service.outboxWorker = undefined
   sizes = [await sized(1), await sized(100)]
 })
 afterAll(async () => {
-  service.outbox = delivering
+  service.outboxWorker = delivering
   delivering?.wake()
   await mailbox.close()
 })
@@ -54,7 +54,7 @@ const LATE = ['disableUserCredentialTypes', 'removeUserTotp', 'logUserOut', 'log
 
 /** In an order in which each finds what it is about. */
 const inOrder = operations
-  .filter(({ tag }) => peopleTags.includes(tag))
+  .filter(({ tag }) => userTags.includes(tag))
   .toSorted((a, b) => stageOf(a) - stageOf(b) || (a.method === 'DELETE' ? b.path.length - a.path.length : 0))
 
 function stageOf({ method, path, operationId }: Operation): number {
@@ -78,7 +78,7 @@ test('one realm has about a hundred times as much as the other', async () => {
   ]
   for (const list of lists) {
     const [few, many] = await Promise.all(
-      sizes.map(async (realm) => (await call('GET', `${addressOf(list, realm)}?max=1000`)).body.length),
+      sizes.map(async (realm) => (await call('GET', `${toAddress(list, realm)}?max=1000`)).body.length),
     )
     // What fills the realm leaves some events of its own.
     expect(few, list).toBeLessThanOrEqual(40)
@@ -87,12 +87,12 @@ test('one realm has about a hundred times as much as the other', async () => {
 })
 
 /** What is made at an address is deleted there. */
-const paths = new Set(aPart([...new Set(inOrder.map(({ path }) => path))]))
+const paths = new Set(takeSample([...new Set(inOrder.map(({ path }) => path))]))
 
 test.each(inOrder.filter(({ path }) => paths.has(path)))('$method $path', async (operation) => {
   const counts: number[] = []
   for (const realm of sizes) {
-    const token = await uncounted.run(true, () => tokenFor(operation, realm))
+    const token = await withoutCounting.run(true, () => tokenFor(operation, realm))
     // What is kept in memory of master until it changes.
     await call('GET', '/admin/realms/master')
     const body = bodyOf(operation, realm)
@@ -143,8 +143,8 @@ function bodyOf(operation: Operation, realm: Sized): unknown {
   if (/(composites|role-mappings\/(realm|clients\/\{client-id\}))$/.test(path))
     return realm.spare[path.includes('role-mappings/clients') ? 'client' : 'realm'].map((id) => ({ id }))
   return operation.method === 'PUT'
-    ? bodyFor(operation, LABEL, { description: 'Other', attributes: attributes(realm.size) })
-    : bodyFor(operation, 'fresh')
+    ? createBody(operation, LABEL, { description: 'Other', attributes: attributes(realm.size) })
+    : createBody(operation, 'fresh')
 }
 
 /** The address; of something else where another operation has done the same to what it is usually about. */
@@ -153,7 +153,7 @@ function pathOf({ operationId, path }: Operation, realm: Sized): string {
     ...(operationId === 'deleteRolesByIdRoleId' && { 'role-id': realm.spare.realm[0]! }),
     ...(path.includes('default-optional') && { clientScopeId: realm.spare.clientScope }),
   }
-  return addressOf(path, { value: (path, parameter) => instead[parameter] ?? realm.value(path, parameter) })
+  return toAddress(path, { value: (path, parameter) => instead[parameter] ?? realm.value(path, parameter) })
 }
 
 /** A token of an administrator of the realm only, where that is enough: what they may give is looked into. */
@@ -214,35 +214,35 @@ async function sized(size: number): Promise<Sized> {
       clientConsents: [LABEL, ...clients!].map((clientId) => ({ clientId, grantedClientScopes: [LABEL] })),
     },
   }
-  const role = (name: string) => [objectOf('role', name), { ...objectOf('role', name), key: ['client', LABEL, name] }]
-  const filled = await fillRealm(LABEL, (kind) => fields[kind] ?? {}, [
+  const role = (name: string) => [createSampleObject('role', name), { ...createSampleObject('role', name), key: ['client', LABEL, name] }]
+  const filled = await createFilledRealm(LABEL, (kind) => fields[kind] ?? {}, [
     ...[...roles!, ...names('spare')].flatMap(role),
-    objectOf('group', LABEL),
-    objectOf('clientScope', 'spare'),
+    createSampleObject('group', LABEL),
+    createSampleObject('clientScope', 'spare'),
     ...wide.map((path) => ({ kind: 'group' as const, key: [path], representation: { path, ...held }, path: [] })),
-    ...clients!.map((name) => objectOf('client', name)),
+    ...clients!.map((name) => createSampleObject('client', name)),
     {
       kind: 'client' as const,
       key: [CONSOLE],
       representation: { clientId: CONSOLE, directAccessGrantsEnabled: true },
       path: [],
     },
-    ...providers!.map((name) => objectOf('identityProvider', name)),
+    ...providers!.map((name) => createSampleObject('identityProvider', name)),
     ...people!.map((name) =>
-      objectOf('user', name, { ...mail(name), ...held, groups: [nameOf('group', LABEL), ...wide.slice(0, 3)] }),
+      createSampleObject('user', name, { ...mail(name), ...held, groups: [toName('group', LABEL), ...wide.slice(0, 3)] }),
     ),
-    objectOf('user', 'administrator', {
+    createSampleObject('user', 'administrator', {
       ...mail('administrator'),
       credentials: [password],
       clientRoles: { 'realm-management': ['realm-admin'] },
     }),
-    objectOf('localization', 'en', {
+    createSampleObject('localization', 'en', {
       texts: Object.fromEntries([['greeting', 'Hi'], ...names('text').map((key) => [key, 'x'])]),
     }),
   ])
   await live(filled, size)
   const spare = async (path: string) =>
-    (await call('GET', `${addressOf(path, filled)}?search=spare`)).body.map(({ id }: { id: string }) => id)
+    (await call('GET', `${toAddress(path, filled)}?search=spare`)).body.map(({ id }: { id: string }) => id)
   return {
     ...filled,
     size,
@@ -257,31 +257,32 @@ async function sized(size: number): Promise<Sized> {
 }
 
 /** What happens in a realm: sessions, failures to log in, events of people and of administrators. */
-async function live(realm: Filled, size: number): Promise<void> {
+async function live(realm: FilledRealm, size: number): Promise<void> {
   const id = realm.value(USER, 'user-id')
   const client = realm.value('/admin/realms/{realm}/clients/{client-uuid}', 'client-uuid')
-  const [row] = await service.find([realm.name])
+  const [row] = await service.findRealms([realm.name])
   const user = await service.read(SYSTEM, realm.name, (context) => findUser(context, id))
   // Documents are not nested that deep.
   const deep = numbered(size, (at) => ({ representation: { path: `/${LABEL}${'/deep'.repeat(at + 1)}` } }))
   await service.write(SYSTEM, realm.name, (context) => writers.group.create(context, deep))
-  await service.runtime(SYSTEM, realm.name, async (context) => {
+  await service.writeRuntime(SYSTEM, realm.name, async (context) => {
     for (let at = 0; at < size; at++) {
       for (const offline of [false, true]) {
         const session = await startSession(context, { user: id, offline, body: {} })
-        await joinSession(context, session, client, { scope: '', base: 'http://localhost' })
+        await addClientSession(context, session, { client, scope: '', base: 'http://localhost' })
       }
     }
   })
   for (let at = 0; at < size; at++) {
     const settings = { bruteForceProtected: true, failureFactor: 1_000 }
     const person = { id: at ? `unknown-${at}` : id, username: user.key[0]!, body: user.representation }
-    await attempted(service, { ...row!, settings }, { user: person, username: person.username }, async () => false)
+    const attempt = { user: person, username: person.username, evaluate: async () => false }
+    await evaluateAttempt(service, { ...row!, settings }, attempt)
   }
   // An apply leaves an admin event for each change.
   const later = numbered(size, (at) => ({ name: `later-${at}` }))
-  await applyAs(service, source([{ realm: realm.name, roles: { realm: later } }], `${realm.name}-later`))
-  await service.tell(
+  await applySource(service, createSource([{ realm: realm.name, roles: { realm: later } }], `${realm.name}-later`))
+  await service.recordUserEvents(
     row!,
     numbered(size, () => ({ type: 'LOGIN', user: id, client: LABEL })),
   )

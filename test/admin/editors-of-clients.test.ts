@@ -1,14 +1,14 @@
 // Administrative roles go with tokens of a client only as far as its last editor could grant them.
 import { expect, test } from 'vitest'
 import { APPLICATION, loginAddress, testBrowser } from '../support/browser.ts'
-import { administeredRealm } from '../support/realm-with-boss.ts'
+import { createAdminRealm } from '../support/realm-with-boss.ts'
 import { testServer } from '../support/server.ts'
 
 const { app, call } = await testServer()
 
 /** A realm with `boss`, who is realm-admin, and `mira`, who manages clients and views users. */
 async function realmWithMira() {
-  const realm = await administeredRealm({ mira: 'manage-clients view-users' })
+  const realm = await createAdminRealm({ mira: 'manage-clients view-users' })
   const { name, path } = realm
   const newClient = async (person: string, client: object = {}) => {
     const body = { clientId: 'app', publicClient: true, directAccessGrantsEnabled: true, redirectUris: [APPLICATION] }
@@ -43,7 +43,7 @@ test('a client of a weaker administrator gets a code by single sign-on, and a to
   const { address } = loginAddress(name, { client_id: 'wiki' })
   await browser.send(await browser.open(address), { username: 'boss', password: 'pw' })
   const silent = loginAddress(name, { client_id: 'app', prompt: 'none' })
-  const code = (await browser.open(silent.address)).answer!.get('code')!
+  const code = (await browser.open(silent.address)).response!.get('code')!
   const form = { code, redirect_uri: APPLICATION, code_verifier: silent.verifier }
   const { body } = await redeem({ grant_type: 'authorization_code', ...form })
   expect(await opens(body.access_token)).toEqual(OF_MIRA)
@@ -134,7 +134,7 @@ test.each(['admin-cli', 'security-admin-console', 'account', 'account-console'])
     ]
     for (const { status, body } of await Promise.all(attempts)) {
       expect(status, JSON.stringify(body)).toBe(403)
-      expect(body.error_description).toContain(`administrators log in by client ${clientId}`)
+      expect(body.error_description).toContain(`Administrators log in with the client ${clientId}`)
     }
     expect((await as('mira', 'PUT', at, { description: 'x' })).status).toBe(204)
     expect((await call('GET', `${path}/${at}`)).body.redirectUris).toEqual(client.redirectUris)
@@ -151,7 +151,7 @@ test('a built-in client whose description a weaker administrator changes shows a
 })
 
 test('in master, tokens of a client administer a realm as far as its last editor could grant that', async () => {
-  const { name } = await administeredRealm({})
+  const { name } = await createAdminRealm({})
   const id = async (below: string) => (await call('GET', `/admin/realms/master/${below}`)).body[0].id
   const roleOf = async (client: string, role: string) => {
     const owner = await id(`clients?clientId=${client}`)

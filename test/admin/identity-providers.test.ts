@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Element, readXml } from '../../src/lib/xml.ts'
+import { type Element, parseXml } from '../../src/lib/xml.ts'
 import { testServer } from '../support/server.ts'
 
 const { call, make, realm } = await testServer()
@@ -203,7 +203,7 @@ test('the other server describes itself at an address; one that cannot be read i
   })
   expect((await settings('github', `${address}/op`)).body).toEqual({ metadataDescriptorUrl: `${address}/op` })
   expect(await settings('oidc', `${address}/nothing`)).toMatchObject(
-    refusal(`${address}/nothing cannot be read: the answer was 404`),
+    refusal(`${address}/nothing cannot be read: the response has status 404`),
   )
   expect((await settings('oidc', `${address}/text`)).body.error_description).toBe('Cannot parse the JSON')
   for (const [providerId, url] of [
@@ -274,7 +274,7 @@ test('SAML metadata at an address make settings; of other texts it says what the
   })
   expect((await imported('/service')).body).toEqual({ metadataDescriptorUrl: `${address}/service` })
   for (const text of ['/text', '/entity', '/op'])
-    expect(await imported(text)).toMatchObject(refusal('The text is no SAML metadata'))
+    expect(await imported(text)).toMatchObject(refusal('The text is not SAML metadata'))
 })
 
 test('the metadata for a SAML provider name the keys of the realm that it needs, and the attributes that it is asked for', async () => {
@@ -298,7 +298,7 @@ test('the metadata for a SAML provider name the keys of the realm that it needs,
   const exported = async (alias: string) => {
     const { headers, body } = await call('GET', `${path}/identity-provider/instances/${alias}/export`)
     expect(headers['content-type']).toContain('application/xml')
-    return readXml(body)!
+    return parseXml(body)!
   }
   const named = (root: Element, name: string) => [...root.getElementsByTagNameNS('*', name)]
   const plain = await exported('plain')

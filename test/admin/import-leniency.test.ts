@@ -1,7 +1,7 @@
 // Names that an import by REST gives and nothing has: as in Keycloak, roles are created and client scopes left out.
 import { expect, test } from 'vitest'
-import { administeredRealm } from '../support/realm-with-boss.ts'
-import { applyAs, source } from '../support/reconcile.ts'
+import { createAdminRealm } from '../support/realm-with-boss.ts'
+import { applySource, createSource } from '../support/reconcile.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
 
@@ -98,7 +98,7 @@ test.each([
 test('a document stays strict about the same names', async () => {
   const apply = (content: object) => {
     const realm = newName()
-    return applyAs(service, source([{ realm, ...content }], realm))
+    return applySource(service, createSource([{ realm, ...content }], realm))
   }
   const { users, groups, scopeMappings, clients } = holders
   await expect(apply({ clients, users })).rejects.toThrow('user ann: realmRoles needs role a')
@@ -155,7 +155,7 @@ test('a policy names a user that there is not: no realm is created', async () =>
 })
 
 test('roles that an import creates are held to the privileges of the caller', async () => {
-  const { path, as } = await administeredRealm({
+  const { path, as } = await createAdminRealm({
     manager: 'manage-users view-users',
     realmer: 'manage-realm manage-users view-users',
   })
@@ -174,7 +174,7 @@ test('roles that an import creates are held to the privileges of the caller', as
 })
 
 test('a role that an import would call like an administrator’s is refused to who has less', async () => {
-  const { path, as } = await administeredRealm({ weak: 'manage-realm manage-users view-users manage-clients' })
+  const { path, as } = await createAdminRealm({ weak: 'manage-realm manage-users view-users manage-clients' })
   const [management] = (await call('GET', `${path}/clients?clientId=realm-management`)).body
   await call('DELETE', `${path}/clients/${management.id}/roles/manage-events`)
   const users = [{ username: 'eve', clientRoles: { 'realm-management': ['manage-events'] } }]

@@ -6,10 +6,10 @@ import type { KindName } from '../../src/kinds/kind.ts'
 import { applySources, planSources } from '../../src/reconcile/run/run.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { bootstrap, hasAdministrator, resetAdminPassword } from '../../src/service/operations/bootstrap.ts'
-import { everything, TIME_LIMIT } from '../support/campaign.ts'
-import { source } from '../support/reconcile.ts'
-import type { TestAnswer } from '../support/server.ts'
-import { freshService } from '../support/service.ts'
+import { isFullRun, TIME_LIMIT } from '../support/campaign.ts'
+import { createSource } from '../support/reconcile.ts'
+import type { TestResponse } from '../support/server.ts'
+import { newService } from '../support/service.ts'
 
 // Master is locked: a store of its own for each test, whose server asks as Regent itself.
 const open: Service[] = []
@@ -17,13 +17,13 @@ afterAll(() => Promise.all(open.map((service) => service.close())))
 
 let service: Service
 let statements: string[]
-let call: (method: string, path: string, body?: unknown, headers?: object) => Promise<TestAnswer>
+let call: (method: string, path: string, body?: unknown, headers?: object) => Promise<TestResponse>
 let admin: string
 let role: { id: string; name: string }
 
 beforeEach(async () => {
   statements = []
-  service = await freshService({ onStatement: ({ sql }) => statements.push(sql) })
+  service = await newService({ onStatement: ({ sql }) => statements.push(sql) })
   open.push(service)
   await bootstrap(service, { user: 'admin', password: 'admin' })
   const app = await createServer(service, { caller: SYSTEM })
@@ -110,11 +110,11 @@ test('another administrator is enough, be it a person or the account of a client
 })
 
 test('who means it says so, in a request or with a document, and admin-password lets somebody in again', async () => {
-  const state = source([{ realm: 'master', users: [{ username: 'admin', enabled: false }] }])
+  const state = createSource([{ realm: 'master', users: [{ username: 'admin', enabled: false }] }])
   await expect(planSources(service, SYSTEM, [state])).rejects.toMatchObject({ code: 'lock_out' })
   await expect(applySources(service, SYSTEM, [state])).rejects.toMatchObject({ code: 'lock_out' })
   expect(await hasAdministrator(service)).toBe(true)
-  await applySources(service, { ...SYSTEM, mayLockOut: true }, [state])
+  await applySources(service, { ...SYSTEM, allowLockOut: true }, [state])
   expect(await hasAdministrator(service)).toBe(false)
   // Where nobody administers, there is nobody to lock out.
   expect((await call('PUT', admin, { lastName: 'Example', enabled: false })).status).toBe(204)
@@ -224,24 +224,24 @@ const worse: Record<string, object> = {
 }
 
 test.each(Object.entries(worse))('an apply of %s to master is refused', async (_, content) => {
-  const state = source([{ realm: 'master', ...content }])
+  const state = createSource([{ realm: 'master', ...content }])
   await expect(applySources(service, SYSTEM, [state])).rejects.toMatchObject({ code: 'lock_out' })
-  await applySources(service, { ...SYSTEM, mayLockOut: true }, [state])
+  await applySources(service, { ...SYSTEM, allowLockOut: true }, [state])
   // What is left must not be lost either.
   expect((await call('PUT', admin, { enabled: false })).status).toBe(400)
 })
 
 test.each(Object.entries(lockOuts))('an apply of %s to master is refused', async (_, content) => {
-  const state = source([{ realm: 'master', ...content }])
+  const state = createSource([{ realm: 'master', ...content }])
   await expect(planSources(service, SYSTEM, [state])).rejects.toMatchObject({ code: 'lock_out' })
   await expect(applySources(service, SYSTEM, [state])).rejects.toMatchObject({ code: 'lock_out' })
-  await applySources(service, { ...SYSTEM, mayLockOut: true }, [state])
+  await applySources(service, { ...SYSTEM, allowLockOut: true }, [state])
   // Where nobody gets in, there is nobody to lock out; where it is put right, it is looked at again.
   expect((await call('PUT', admin, { enabled: false })).status).toBe(204)
 })
 
 test('one client and one flow are enough, and the account of a client without full scope counts for nothing', async () => {
-  await applySources(service, SYSTEM, [source([{ realm: 'master', clients: KEYCLOAK_24.slice(1) }])])
+  await applySources(service, SYSTEM, [createSource([{ realm: 'master', clients: KEYCLOAK_24.slice(1) }])])
   const cli = (await call('GET', 'clients?clientId=admin-cli')).body[0].id
   expect((await call('PUT', `clients/${cli}`, { fullScopeAllowed: false })).status).toBe(400)
   const robot = await make('clients', { clientId: 'robot', serviceAccountsEnabled: true, fullScopeAllowed: false })
@@ -257,10 +257,10 @@ test('one client and one flow are enough, and the account of a client without fu
 
 test('an application by which somebody could log in does not make up for the client that needs nothing else', async () => {
   await make('clients', { clientId: 'app', publicClient: true, redirectUris: ['https://app.example/*'] })
-  const state = source([{ realm: 'master', clients: KEYCLOAK_24 }])
+  const state = createSource([{ realm: 'master', clients: KEYCLOAK_24 }])
   await expect(applySources(service, SYSTEM, [state])).rejects.toMatchObject({ code: 'lock_out' })
   // Where it is all that there is, it must not be lost either.
-  await applySources(service, { ...SYSTEM, mayLockOut: true }, [state])
+  await applySources(service, { ...SYSTEM, allowLockOut: true }, [state])
   const app = (await call('GET', 'clients?clientId=app')).body[0].id
   expect((await call('PUT', `clients/${app}`, { redirectUris: ['https://app.example/b'] })).status).toBe(204)
   expect((await call('PUT', `clients/${app}`, { fullScopeAllowed: false })).status).toBe(400)
@@ -268,11 +268,11 @@ test('an application by which somebody could log in does not make up for the cli
 
 test.each(['admin', 'other'])('after a lock-out that was meant, admin-password lets %s in', async (username) => {
   const content = withOther({ publicClient: true, directAccessGrantsEnabled: true })
-  const state = source([{ realm: 'master', ...content, users: [{ username: 'admin', enabled: false }] }])
-  await applySources(service, { ...SYSTEM, mayLockOut: true }, [state])
+  const state = createSource([{ realm: 'master', ...content, users: [{ username: 'admin', enabled: false }] }])
+  await applySources(service, { ...SYSTEM, allowLockOut: true }, [state])
   expect(await resetAdminPassword(service, username, 'new')).toBe(true)
   expect(await administers(username, 'new')).toBe(true)
-  await applySources(service, { ...SYSTEM, mayLockOut: true }, [source([{ realm: 'master', accessTokenLifespan: 0 }])])
+  await applySources(service, { ...SYSTEM, allowLockOut: true }, [createSource([{ realm: 'master', accessTokenLifespan: 0 }])])
   expect(await resetAdminPassword(service, username, 'new')).toBe(false)
 })
 
@@ -300,7 +300,7 @@ async function administers(username: string, password: string): Promise<boolean>
 }
 
 describe('whatever field an apply of master changes, an administrator gets in afterwards, or it is refused:', () => {
-  /** Not looked at without a network: whether HTTPS is there is known of requests only, see own-access.test.ts. */
+  /** Not looked at without a network: whether HTTPS is there is known of requests only, see lock-out.test.ts. */
   const elsewhere = ['realm', 'sslRequired']
   const flows = ['browser', 'direct grant', 'registration', 'clients']
   const values = [true, false, 0, -1, 2_147_483_647, '', 'saml', 'client-jwt', 'RSA-OAEP', ...flows, [], ['x']]
@@ -314,10 +314,10 @@ describe('whatever field an apply of master changes, an administrator gets in af
       ([name, { computed }]) => !computed && !elsewhere.includes(name),
     )
     let refused = 0
-    for (const [name, { schema }] of fields.filter((_, at) => everything || at % 20 === 3)) {
+    for (const [name, { schema }] of fields.filter((_, at) => isFullRun || at % 20 === 3)) {
       if (name === kinds[kind].naturalKey) continue
       for (const value of values.filter((one) => schema.safeParse(one).success)) {
-        const state = (content: object) => [source([{ realm: 'master', ...placed(content) }], 'field')]
+        const state = (content: object) => [createSource([{ realm: 'master', ...placed(content) }], 'field')]
         const outcome = await applySources(service, SYSTEM, state({ [name]: value })).then(
           () => 'applied',
           (error: { code?: string }) => error.code ?? 'invalid',
@@ -328,6 +328,6 @@ describe('whatever field an apply of master changes, an administrator gets in af
         await applySources(service, SYSTEM, state({}))
       }
     }
-    if (everything) expect(refused).toBeGreaterThan(2)
+    if (isFullRun) expect(refused).toBeGreaterThan(2)
   })
 })

@@ -22,7 +22,7 @@ afterAll(async () => {
 })
 
 const smtpServer = { host: '127.0.0.1', port: mailbox.port, from: 'sso@example.org', fromDisplayName: 'Sign-in here' }
-const mailTo = (address: string) => mailbox.mails.findLast(({ to }) => to.includes(address))!
+const mailTo = (address: string) => mailbox.emails.findLast(({ to }) => to.includes(address))!
 const keyIn = (text: string) => new URL(/http\S+key=\S+/.exec(text)![0]).searchParams.get('key')!
 const nameOf = (path: string) => path.split('/').at(-1)!
 
@@ -126,7 +126,7 @@ test('a mail server may want a token that another server gives', async () => {
   const path = await realm({ smtpServer: { ...smtpServer, port: guarded.port, ...authentication } })
   const user = await make(`${path}/users`, { username: 'ann', enabled: true, email: 'ann5@example.org' })
   expect((await call('PUT', `${user}/send-verify-email`)).status).toBe(204)
-  expect(guarded.mails.map(({ to }) => to)).toEqual([['ann5@example.org']])
+  expect(guarded.emails.map(({ to }) => to)).toEqual([['ann5@example.org']])
   expect(asked).toEqual(['grant_type=client_credentials&client_id=regent&client_secret=shh&scope=mail'])
   await guarded.close()
   tokens.close()

@@ -1,11 +1,11 @@
 // Many administrators at once, who do with the same users, groups and roles whatever comes to their minds.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { everything } from '../support/campaign.ts'
-import { type TestAnswer, testServer } from '../support/server.ts'
+import { isFullRun } from '../support/campaign.ts'
+import { type TestResponse, testServer } from '../support/server.ts'
 
 /** So often each of them does something; a campaign has more. */
-const TURNS = Number(process.env.REGENT_TURNS ?? (everything ? 4 : 1))
+const TURNS = Number(process.env.REGENT_TURNS ?? (isFullRun ? 4 : 1))
 const ADMINISTRATORS = 64
 /** A campaign takes its time. */
 const TIME_LIMIT = 3_600_000
@@ -17,15 +17,15 @@ const { call, make, realm } = await testServer()
 /** The objects that they know of, by kind and place in their list; who makes one there, forgets the one before. */
 type Known = Readonly<Record<'users' | 'groups' | 'roles', (string | undefined)[]>>
 /** What somebody does: to which object, and with which other one. */
-type Act = (path: string, known: Known, one: number, other: number) => Promise<TestAnswer>
+type Act = (path: string, known: Known, one: number, other: number) => Promise<TestResponse>
 
 const role = (known: Known, at: number) => ({ id: known.roles[at] ?? 'none', name: `role-${at}` })
 const post = (path: string, body: object) => call('POST', path, { body })
 const put = (path: string, body: object) => call('PUT', path, { body })
 const remove = (path: string, body?: object) => call('DELETE', path, body && { body })
-const idOf = ({ headers }: TestAnswer) => String(headers.location).split('/').at(-1)!
+const idOf = ({ headers }: TestResponse) => String(headers.location).split('/').at(-1)!
 
-async function creates(known: Known, kind: keyof Known, at: number, made: Promise<TestAnswer>): Promise<TestAnswer> {
+async function creates(known: Known, kind: keyof Known, at: number, made: Promise<TestResponse>): Promise<TestResponse> {
   const answer = await made
   if (answer.status === 201) known[kind][at] = idOf(answer)
   return answer
@@ -166,7 +166,7 @@ function expectUnique(values: readonly string[]): void {
   expect(values.filter((one, at) => values.indexOf(one) !== at)).toEqual([])
 }
 
-test.runIf(everything)(
+test.runIf(isFullRun)(
   'of administrators who count on from what they have read, none takes back what another has counted',
   async () => {
     const path = await realm()

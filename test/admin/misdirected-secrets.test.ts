@@ -1,6 +1,6 @@
 // A secret follows its destination: one that is masked, or not declared, is retained only while it is sent to where it was sent before.
 import { afterAll, describe, expect, test } from 'vitest'
-import { tokensWith } from '../support/administrators.ts'
+import { createAdminTokens } from '../support/administrators.ts'
 import { openMailbox } from '../support/mailbox.ts'
 import { testServer } from '../support/server.ts'
 
@@ -103,7 +103,7 @@ describe('the mail server of a realm', () => {
     afterAll(() => mailbox.close())
     const server = { ...smtp, host: '127.0.0.1', port: mailbox.port }
     const path = await realm({ smtpServer: server })
-    const [token] = await tokensWith('master', [{ realmRoles: ['admin'] }])
+    const [token] = await createAdminTokens('master', [{ realmRoles: ['admin'] }])
     const masked = { ...server, password: MASK }
     expect((await call('POST', `${path}/testSMTPConnection`, { token: token!, body: masked })).status).toBe(204)
     expect(seen).toEqual([['u1', 'S3CRET']])

@@ -5,7 +5,7 @@ import { testServer } from '../support/server.ts'
 const { call, make, realm } = await testServer()
 
 const SETTINGS = { organizationsEnabled: true, adminEventsEnabled: true, adminEventsDetailsEnabled: true }
-const people = ['ann', 'bob', 'carl', 'eva'].map((username) => ({
+const users = ['ann', 'bob', 'carl', 'eva'].map((username) => ({
   username,
   enabled: true,
   email: `${username}@acme.example`,
@@ -17,7 +17,7 @@ const people = ['ann', 'bob', 'carl', 'eva'].map((username) => ({
 async function start() {
   const path = await realm({
     ...SETTINGS,
-    users: people,
+    users,
     identityProviders: [{ alias: 'partner', providerId: 'oidc', enabled: true }],
     organizations: [
       {

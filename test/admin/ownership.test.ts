@@ -3,15 +3,15 @@ import { expect, test } from 'vitest'
 import { rollback } from '../../src/reconcile/history/history.ts'
 import { applySources, planSources } from '../../src/reconcile/run/run.ts'
 import type { Caller } from '../../src/service/context/service.ts'
-import type { SourceSettings } from '../../src/service/journal/source-settings.ts'
-import { tokenWith } from '../support/administrators.ts'
-import { change } from '../support/changes.ts'
-import { live, realm, realmOfEachTest, service } from '../support/documents.ts'
-import { ANN, applyAs, source } from '../support/reconcile.ts'
+import type { SourceSettings } from '../../src/kinds/source-settings.ts'
+import { createAdminToken } from '../support/administrators.ts'
+import { updateObject } from '../support/changes.ts'
+import { getLive, realm, useNewRealmPerTest, service } from '../support/documents.ts'
+import { ANN, applySource, createSource } from '../support/reconcile.ts'
 import { testServer } from '../support/server.ts'
 import { testService } from '../support/service.ts'
 
-realmOfEachTest()
+useNewRealmPerTest()
 
 const { call } = await testServer()
 const { statements } = await testService()
@@ -37,32 +37,32 @@ authenticationFlows:
 
 const owner = () => `owner-${realm}`
 const stated = (ownership: SourceSettings['ownership'], more: SourceSettings = {}, text = DOCUMENT) => ({
-  ...source([`realm: ${realm}${text}`], owner()),
+  ...createSource([`realm: ${realm}${text}`], owner()),
   settings: { ownership, ...more },
 })
-const owns = (...settings: Parameters<typeof stated>) => applyAs(service, stated(...settings))
+const owns = (...settings: Parameters<typeof stated>) => applySource(service, stated(...settings))
 const write = (method: string, path: string, body?: unknown, headers = {}, token?: string) =>
   call(method, `/admin/realms/${realm}${path}`, {
     headers,
     ...(body !== undefined && { body }),
     ...(token !== undefined && { token }),
   })
-const shop = async () => `/clients/${(await live('client', 'shop')).id}`
-const nameOf = async () => (await live('client', 'shop')).representation.name
+const shop = async () => `/clients/${(await getLive('client', 'shop')).id}`
+const nameOf = async () => (await getLive('client', 'shop')).representation.name
 const shopOf = async (ownership: SourceSettings['ownership']) => {
   await owns(ownership)
   return shop()
 }
 const refusal = () =>
-  `client shop: name is stated by the source ${owner()} at ${owner()}-1.yaml:8, which refuses other changes: change it`
+  `client shop: name is managed by the source ${owner()} (${owner()}-1.yaml:8), which refuses other changes. Change it`
 
 test('a source that refuses keeps what it states: 409 with the place, and nothing is written', async () => {
   await owns('refuse')
   const path = await shop()
   const { status, body } = await write('PUT', path, { clientId: 'shop', name: 'Theirs', description: 'new' })
   expect([status, body.errorMessage]).toEqual([409, expect.stringContaining(refusal())])
-  expect((await live('client', 'shop')).representation).toMatchObject({ name: 'Stated' })
-  expect((await live('client', 'shop')).representation.description).toBeUndefined()
+  expect((await getLive('client', 'shop')).representation).toMatchObject({ name: 'Stated' })
+  expect((await getLive('client', 'shop')).representation.description).toBeUndefined()
 })
 
 test('what a source does not state is free, and a whole representation with what it states too', async () => {
@@ -90,7 +90,7 @@ test('elements of relations may come, and those that are stated may not go', asy
 test('objects that a source states stay, and so does the realm; flows step by step too', async () => {
   await owns('refuse')
   const { body } = await write('DELETE', await shop())
-  expect(body.errorMessage).toContain(`client shop is stated by the source ${owner()} at ${owner()}-1.yaml:7`)
+  expect(body.errorMessage).toContain(`client shop is managed by the source ${owner()} (${owner()}-1.yaml:7)`)
   expect((await write('DELETE', '')).body.errorMessage).toContain(`realm ${realm}`)
   const executions = (await write('GET', '/authentication/flows/ours/executions')).body
   const step = { ...executions[0], requirement: 'ALTERNATIVE' }
@@ -101,7 +101,7 @@ test('objects that a source states stay, and so does the realm; flows step by st
 test('whoever administers the realm may in an emergency, with a header, and is told; others may not', async () => {
   await owns('refuse')
   const meant = { 'Regent-Allow-Drift': 'true' }
-  const other = await tokenWith(realm, { clientRoles: { 'realm-management': ['manage-clients'] } })
+  const other = await createAdminToken(realm, { clientRoles: { 'realm-management': ['manage-clients'] } })
   expect((await write('PUT', await shop(), { name: 'Theirs' }, meant, other)).status).toBe(409)
   const { status, headers } = await write('PUT', await shop(), { name: 'Theirs' }, meant)
   expect([status, headers['regent-owned-by']]).toEqual([
@@ -113,7 +113,7 @@ test('whoever administers the realm may in an emergency, with a header, and is t
 })
 
 test('a source that warns has it told in a header, and it is drift', async () => {
-  await applyAs(service, { ...source([`realm: ${realm}${DOCUMENT}`], `ö"${realm}`), settings: { ownership: 'warn' } })
+  await applySource(service, { ...createSource([`realm: ${realm}${DOCUMENT}`], `ö"${realm}`), settings: { ownership: 'warn' } })
   const { status, headers } = await write('PUT', await shop(), { name: 'Theirs', redirectUris: [] })
   expect([status, headers['regent-owned-by']]).toEqual([
     204,
@@ -124,7 +124,7 @@ test('a source that warns has it told in a header, and it is drift', async () =>
       )
       .join(', '),
   ])
-  await applyAs(service, source([`realm: ${realm}${DOCUMENT}`], `ö"${realm}`))
+  await applySource(service, createSource([`realm: ${realm}${DOCUMENT}`], `ö"${realm}`))
   expect(await nameOf()).toBe('Stated')
   expect((await write('PUT', await shop(), { name: 'Theirs' })).headers['regent-owned-by']).toBeUndefined()
 })
@@ -133,7 +133,7 @@ test('what a source lets drift it does not claim: who may log in, and what its r
   await owns('refuse', { drift: [{ kind: 'client', path: 'name', policy: 'accept' }] })
   expect((await write('PUT', await shop(), { name: 'Theirs' })).status).toBe(204)
   expect((await write('PUT', await shop(), { redirectUris: ['https://other.example/*'] })).status).toBe(409)
-  const ann = `/users/${(await live('user', 'ann')).id}`
+  const ann = `/users/${(await getLive('user', 'ann')).id}`
   expect((await write('PUT', ann, { enabled: false })).status).toBe(204)
   expect((await write('PUT', ann, { email: 'other@example.org' })).status).toBe(409)
   expect((await write('PUT', `${ann}/reset-password`, { type: 'password', value: 'new' })).status).toBe(204)
@@ -142,11 +142,11 @@ test('what a source lets drift it does not claim: who may log in, and what its r
 test('people themselves, the source and a rollback are not refused', async () => {
   await owns('refuse')
   const { revision } = await service.read(ANN, realm, async (context) => context.realm)
-  const ben: Caller = { actor: { kind: 'person', realm, userId: 'ann', user: 'ann', client: 'account' } }
-  await change(service, ben, realm, 'user', ['ann'], { email: 'own@example.org' })
+  const ben: Caller = { actor: { kind: 'user', realm, userId: 'ann', user: 'ann', client: 'account' } }
+  await updateObject(service, ben, realm, 'user', ['ann'], { email: 'own@example.org' })
   await applySources(service, ANN, [stated('refuse', {}, DOCUMENT.replace('Stated', 'New'))])
   expect(await nameOf()).toBe('New')
-  await rollback(service, ANN, realm, revision)
+  await rollback(service, ANN, { realm, revision })
   expect(await nameOf()).toBe('Stated')
 })
 
@@ -162,6 +162,6 @@ test('it costs no statement', async () => {
 
 test('a source that refuses may end the realm itself, also by the hand of an administrator', async () => {
   await owns('refuse')
-  const elsewhere = source([{ realm: `${realm}-other` }], owner())
+  const elsewhere = createSource([{ realm: `${realm}-other` }], owner())
   expect((await planSources(service, ANN, [elsewhere])).realms.map(({ plan }) => plan.actions.length)).toContain(1)
 })

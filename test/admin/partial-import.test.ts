@@ -1,6 +1,6 @@
 // Objects that come into a realm in one call: all of them or none, and nobody owns them afterwards.
 import { expect, test } from 'vitest'
-import { administeredRealm } from '../support/realm-with-boss.ts'
+import { createAdminRealm } from '../support/realm-with-boss.ts'
 import { testServer } from '../support/server.ts'
 import { newName } from '../support/service.ts'
 
@@ -82,13 +82,13 @@ test('each object that comes is an admin event', async () => {
 })
 
 test('each part demands what its own operation does, before anything of the realm is told or deleted', async () => {
-  const own = await administeredRealm({
+  const own = await createAdminRealm({
     manager: 'manage-realm',
     users: 'manage-realm manage-users',
     clients: 'manage-realm manage-clients',
     providers: 'manage-realm manage-identity-providers',
   })
-  const { as, people } = own
+  const { as, users: people } = own
   await as('boss', 'POST', 'users', { username: 'ann' })
   await as('boss', 'POST', 'clients', { clientId: 'shop' })
   await as('boss', 'POST', 'identity-provider/instances', { alias: 'corp', providerId: 'github' })
@@ -123,6 +123,6 @@ test('each part demands what its own operation does, before anything of the real
 
   // Nobody replaces who is stronger.
   const users = [{ username: 'BOSS', enabled: true, credentials: [{ type: 'password', value: 'evil' }] }]
-  await own.refused('users', 'POST', 'partialImport', { ifResourceExists: 'OVERWRITE', users })
+  await own.expectForbidden('users', 'POST', 'partialImport', { ifResourceExists: 'OVERWRITE', users })
   expect((await as('boss', 'GET', 'users?username=boss&exact=true')).body[0].id).toBe(people.boss)
 })

@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'vitest'
 import { createServer } from '../../src/http/server.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { openService } from '../../src/service/operations/open-service.ts'
-import { applyAs, source } from '../support/reconcile.ts'
+import { applySource, createSource } from '../support/reconcile.ts'
 import { testServer } from '../support/server.ts'
 import { newDatabase, newName, testService } from '../support/service.ts'
 
@@ -97,7 +97,7 @@ test.each([
   ['regexPattern(\\X)', 'Invalid config for regexPattern: Not a valid regular expression'],
   [
     'passwordBlacklist(../key)',
-    'Invalid config for passwordBlacklist: There is no list ../key in the folder of password lists',
+    'Invalid config for passwordBlacklist: There is no password blacklist ../key in the blacklist folder',
   ],
 ])('a realm cannot have the policy %s', async (passwordPolicy, errorMessage) => {
   const realm = await server.realm()
@@ -114,7 +114,7 @@ test('nobody chooses a password that stands on the list that the policy names, i
   await writeFile(join(passwordLists, 'common.txt'), 'letmein\r\nPassword1\r\n')
   const own = await openService({ location: await newDatabase(), key: new Uint8Array(32), passwordLists })
   opened.push(own.close)
-  await own.create(SYSTEM, { representation: { realm: 'master' } }, async () => {})
+  await own.createRealm(SYSTEM, { representation: { realm: 'master' } }, async () => {})
   const app = await createServer(own, { caller: SYSTEM })
   const settings = { realm: 'listed', enabled: true, passwordPolicy: 'passwordBlacklist(common.txt)' }
   expect((await app.inject({ method: 'POST', url: '/admin/realms', payload: settings })).statusCode).toBe(201)
@@ -138,7 +138,7 @@ test('people who come with a realm or with a document are held to it too', async
     status: 400,
     body: { error: 'invalidPasswordMinLengthMessage' },
   })
-  await expect(applyAs(service, source([body]))).rejects.toThrow('Invalid password: minimum length 8.')
-  await applyAs(service, source([{ ...body, users: [] }]))
-  await expect(applyAs(service, source([{ realm, users: [weak] }]))).rejects.toThrow('minimum length 8.')
+  await expect(applySource(service, createSource([body]))).rejects.toThrow('Invalid password: minimum length 8.')
+  await applySource(service, createSource([{ ...body, users: [] }]))
+  await expect(applySource(service, createSource([{ realm, users: [weak] }]))).rejects.toThrow('minimum length 8.')
 })

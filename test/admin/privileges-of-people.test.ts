@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { users } from '../../src/service/users/users.ts'
-import { administeredRealm } from '../support/realm-with-boss.ts'
+import { createAdminRealm } from '../support/realm-with-boss.ts'
 import { testServer } from '../support/server.ts'
 import { testService } from '../support/service.ts'
 
@@ -17,7 +17,7 @@ const otp = {
 }
 
 test('what a stronger account is known by is not changed, and it is not impersonated', async () => {
-  const { path, name, people, as, refused } = await administeredRealm({
+  const { path, name, users: people, as, expectForbidden } = await createAdminRealm({
     manager: 'manage-users impersonation',
     weak: 'view-users',
   })
@@ -28,15 +28,15 @@ test('what a stronger account is known by is not changed, and it is not imperson
   })
   await make(`${path}/identity-provider/instances`, { alias: 'elsewhere', providerId: 'github' })
   const password = { type: 'password', value: 'new' }
-  await refused('manager', 'PUT', `${boss}/reset-password`, password)
-  await refused('manager', 'PUT', boss, { credentials: [password] })
-  await refused('manager', 'PUT', boss, { email: 'mine@example.org' })
-  await refused('manager', 'POST', `${boss}/federated-identity/elsewhere`, { userId: 'mine' })
-  await refused('manager', 'DELETE', `${boss}/credentials/${otp.id}`)
-  await refused('manager', 'PUT', `${boss}/remove-totp`)
-  await refused('manager', 'POST', `${boss}/impersonation`)
+  await expectForbidden('manager', 'PUT', `${boss}/reset-password`, password)
+  await expectForbidden('manager', 'PUT', boss, { credentials: [password] })
+  await expectForbidden('manager', 'PUT', boss, { email: 'mine@example.org' })
+  await expectForbidden('manager', 'POST', `${boss}/federated-identity/elsewhere`, { userId: 'mine' })
+  await expectForbidden('manager', 'DELETE', `${boss}/credentials/${otp.id}`)
+  await expectForbidden('manager', 'PUT', `${boss}/remove-totp`)
+  await expectForbidden('manager', 'POST', `${boss}/impersonation`)
   expect((await as('manager', 'PUT', boss, { firstName: 'Other', enabled: false })).status).toBe(204)
-  await refused('manager', 'PUT', boss, { enabled: true })
+  await expectForbidden('manager', 'PUT', boss, { enabled: true })
   expect((await call('GET', `${path}/${boss}/credentials`)).body).toHaveLength(2)
 
   const weak = `users/${people.weak}`
@@ -48,14 +48,14 @@ test('what a stronger account is known by is not changed, and it is not imperson
 })
 
 test('who manages identity providers speaks for nobody stronger, and gives no role by mappers', async () => {
-  const { path, people, as, refused } = await administeredRealm({ manager: 'manage-identity-providers' })
+  const { path, users: people, as, expectForbidden } = await createAdminRealm({ manager: 'manage-identity-providers' })
   const provider = { providerId: 'github', enabled: true, config: { clientId: 'a', clientSecret: 'b' } }
   await make(`${path}/identity-provider/instances`, { ...provider, alias: 'of-the-boss' })
   const link = `${path}/users/${people.boss}/federated-identity/of-the-boss`
   expect((await call('POST', link, { body: { userId: 'boss' } })).status).toBe(204)
   const other = { ...provider, config: { clientId: 'mine', clientSecret: 'mine' } }
   const changed = (alias: string) => [`identity-provider/instances/${alias}`, { ...other, alias }] as const
-  await refused('manager', 'PUT', ...changed('of-the-boss'))
+  await expectForbidden('manager', 'PUT', ...changed('of-the-boss'))
   expect((await as('manager', 'POST', 'identity-provider/instances', { ...provider, alias: 'free' })).status).toBe(201)
   expect((await as('manager', 'PUT', ...changed('free'))).status).toBe(204)
 
@@ -66,14 +66,14 @@ test('who manages identity providers speaks for nobody stronger, and gives no ro
     identityProviderMapper: type,
     config: { syncMode: 'INHERIT', ...config },
   })
-  await refused('manager', 'POST', mappers, mapper('oidc-hardcoded-role-idp-mapper', { role: 'powerful' }))
+  await expectForbidden('manager', 'POST', mappers, mapper('oidc-hardcoded-role-idp-mapper', { role: 'powerful' }))
   const byClient = mapper('oidc-hardcoded-role-idp-mapper', { role: 'realm-management.realm-admin' })
   expect((await as('manager', 'POST', mappers, byClient)).status).toBe(403)
-  await refused('manager', 'POST', mappers, mapper('oidc-advanced-group-idp-mapper', { group: '/bosses' }))
+  await expectForbidden('manager', 'POST', mappers, mapper('oidc-advanced-group-idp-mapper', { group: '/bosses' }))
   const harmless = mapper('oidc-hardcoded-role-idp-mapper', { role: 'offline_access' })
   const made = await as('manager', 'POST', mappers, harmless)
   expect(made.status).toBe(201)
   const id = String(made.headers.location).split('/').at(-1)!
   const stronger = { ...harmless, id, config: { syncMode: 'INHERIT', role: 'powerful' } }
-  await refused('manager', 'PUT', `${mappers}/${id}`, stronger)
+  await expectForbidden('manager', 'PUT', `${mappers}/${id}`, stronger)
 })

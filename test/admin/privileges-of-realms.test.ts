@@ -1,8 +1,8 @@
 // Who decides how everybody gets in could get in as anybody: they must not be weaker than anybody in the realm.
 import { generateKeyPairSync } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { tokenWith } from '../support/administrators.ts'
-import { administeredRealm } from '../support/realm-with-boss.ts'
+import { createAdminToken } from '../support/administrators.ts'
+import { createAdminRealm } from '../support/realm-with-boss.ts'
 import { testServer } from '../support/server.ts'
 import { newName } from '../support/service.ts'
 
@@ -23,7 +23,7 @@ const mail = { smtpServer: { host: 'mine.example', from: 'a@mine.example' } }
 const off = { requirement: 'DISABLED' }
 
 test('keys, mail servers and flows are not decided by who is weaker than somebody of the realm', async () => {
-  const { path, people, as, refused } = await administeredRealm({ manager: 'manage-realm' })
+  const { path, users: people, as, expectForbidden } = await createAdminRealm({ manager: 'manage-realm' })
   const copy = { newName: 'mine' }
   expect((await as('manager', 'POST', 'authentication/flows/browser/copy', copy)).status).toBe(201)
   const [step] = (await as('manager', 'GET', 'authentication/flows/mine/executions')).body
@@ -34,7 +34,7 @@ test('keys, mail servers and flows are not decided by who is weaker than somebod
     ['PUT', '', { browserFlow: 'registration' }],
     ['PUT', ...changed],
   ]
-  for (const attempt of attempts) await refused('manager', ...attempt)
+  for (const attempt of attempts) await expectForbidden('manager', ...attempt)
   expect((await as('manager', 'POST', 'components', key('rsa-generated', {}))).status).toBe(201)
   expect((await as('manager', 'PUT', '', { displayName: 'Ours' })).status).toBe(204)
 
@@ -44,7 +44,7 @@ test('keys, mail servers and flows are not decided by who is weaker than somebod
 })
 
 test('who makes a realm lets it begin with people who administer as much as they will themselves', async () => {
-  const token = await tokenWith('master', { realmRoles: ['create-realm'] })
+  const token = await createAdminToken('master', { realmRoles: ['create-realm'] })
   const realm = newName()
   const withAnn = (...roles: string[]) => ({
     realm,

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { writers } from '../../src/service/kinds/index.ts'
-import { administeredRealm } from '../support/realm-with-boss.ts'
+import { createAdminRealm } from '../support/realm-with-boss.ts'
 import { testServer } from '../support/server.ts'
 import { testService } from '../support/service.ts'
 
@@ -10,23 +10,23 @@ const { call, make } = await testServer()
 const { service } = await testService()
 
 test('who manages users gives no role that they lack, by no role and by no group', async () => {
-  const { path, people, powerful, bosses, as, refused } = await administeredRealm({ manager: 'manage-users' })
-  await refused('manager', 'POST', `users/${people.manager}/role-mappings/realm`, [powerful])
-  await refused('manager', 'PUT', `users/${people.manager}/groups/${bosses}`)
-  await refused('manager', 'POST', 'users', { username: 'new', groups: ['/bosses'] })
-  await refused('manager', 'POST', `groups/${bosses}/children`, { name: 'below' })
+  const { path, users: people, adminRole, adminGroup, as, expectForbidden } = await createAdminRealm({ manager: 'manage-users' })
+  await expectForbidden('manager', 'POST', `users/${people.manager}/role-mappings/realm`, [adminRole])
+  await expectForbidden('manager', 'PUT', `users/${people.manager}/groups/${adminGroup}`)
+  await expectForbidden('manager', 'POST', 'users', { username: 'new', groups: ['/bosses'] })
+  await expectForbidden('manager', 'POST', `groups/${adminGroup}/children`, { name: 'below' })
   const staff = (await make(`${path}/groups`, { name: 'staff' })).split('/').at(-1)!
-  await refused('manager', 'POST', `groups/${staff}/role-mappings/realm`, [powerful])
-  await refused('manager', 'POST', `groups/${bosses}/children`, { id: staff, name: 'staff' })
+  await expectForbidden('manager', 'POST', `groups/${staff}/role-mappings/realm`, [adminRole])
+  await expectForbidden('manager', 'POST', `groups/${adminGroup}/children`, { id: staff, name: 'staff' })
   expect((await as('manager', 'PUT', `users/${people.manager}/groups/${staff}`)).status).toBe(204)
   expect((await as('manager', 'POST', `groups/${staff}/children`, { name: 'below' })).status).toBe(201)
 })
 
 test('who manages a realm lets no role contain one that they lack, nor does everybody new get it', async () => {
-  const { path, name, powerful, bosses, as, refused } = await administeredRealm({ manager: 'manage-realm' })
-  await refused('manager', 'POST', 'roles', { name: 'new', composites: { realm: ['powerful'] } })
-  await refused('manager', 'POST', `roles/default-roles-${name}/composites`, [powerful])
-  await refused('manager', 'PUT', `default-groups/${bosses}`)
+  const { path, name, adminRole, adminGroup, as, expectForbidden } = await createAdminRealm({ manager: 'manage-realm' })
+  await expectForbidden('manager', 'POST', 'roles', { name: 'new', composites: { realm: ['powerful'] } })
+  await expectForbidden('manager', 'POST', `roles/default-roles-${name}/composites`, [adminRole])
+  await expectForbidden('manager', 'PUT', `default-groups/${adminGroup}`)
   await make(`${path}/roles`, { name: 'plain' })
   const stated = { name: 'plain', composites: { realm: ['powerful'] } }
   expect((await as('manager', 'PUT', 'roles/plain', stated)).status).toBe(204)
@@ -37,16 +37,16 @@ test('who manages a realm lets no role contain one that they lack, nor does ever
 })
 
 test('who makes people or accounts of clients gives them what everybody new has', async () => {
-  const { path, name, people, powerful, refused } = await administeredRealm({ manager: 'manage-users manage-clients' })
+  const { path, name, users: people, adminRole, expectForbidden } = await createAdminRealm({ manager: 'manage-users manage-clients' })
   const shared = (await call('GET', `${path}/roles/default-roles-${name}`)).body
-  await call('POST', `${path}/roles-by-id/${shared.id}/composites`, { body: [powerful] })
+  await call('POST', `${path}/roles-by-id/${shared.id}/composites`, { body: [adminRole] })
   await call('DELETE', `${path}/users/${people.manager}/role-mappings/realm`, { body: [shared] })
-  await refused('manager', 'POST', 'users', { username: 'new' })
-  await refused('manager', 'POST', 'clients', { clientId: 'new', serviceAccountsEnabled: true })
+  await expectForbidden('manager', 'POST', 'users', { username: 'new' })
+  await expectForbidden('manager', 'POST', 'clients', { clientId: 'new', serviceAccountsEnabled: true })
 })
 
 test('a role is not called by the name of one that administers', async () => {
-  const { name, as } = await administeredRealm({ manager: 'manage-realm manage-clients' })
+  const { name, as } = await createAdminRealm({ manager: 'manage-realm manage-clients' })
   const title = { keys: [['client', 'realm-management', 'view-events']] }
   await service.write(SYSTEM, name, async (context) =>
     writers.role.delete(context, await writers.role.list(context, title)),

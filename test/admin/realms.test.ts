@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { tokenWith } from '../support/administrators.ts'
+import { createAdminToken } from '../support/administrators.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
 
@@ -18,7 +18,7 @@ test('a realm is made, read, renamed and deleted', async () => {
 })
 
 test('who may only make realms administers those that they make, but does not take the place of people', async () => {
-  const token = await tokenWith('master', { realmRoles: ['create-realm'] })
+  const token = await createAdminToken('master', { realmRoles: ['create-realm'] })
   const [mine, other] = [newName(), await realm()]
   const users = [{ username: 'ann', clientRoles: { 'realm-management': ['view-users'] } }]
   expect((await call('POST', '/admin/realms', { token, body: { realm: mine, users } })).status).toBe(201)
@@ -38,7 +38,7 @@ test('the password of the mail server is never shown, and its mask keeps it for 
   await call('PUT', path, { body: { smtpServer } })
   expect((await call('GET', path)).body.smtpServer).toEqual({ ...smtpServer, password: '**********' })
   const { service } = await testService()
-  const { listObjects } = await import('../../src/service/objects/live.ts')
+  const { listObjects } = await import('../../src/service/objects/live-objects.ts')
   const { SYSTEM } = await import('../../src/service/context/service.ts')
   const secret = () =>
     service.read(SYSTEM, path.split('/').at(-1)!, async (context) => {

@@ -1,6 +1,6 @@
 // What the server tells of itself is what its other operations say too.
 import { expect, test } from 'vitest'
-import { tokenWith } from '../support/administrators.ts'
+import { createAdminToken } from '../support/administrators.ts'
 import { testServer } from '../support/server.ts'
 
 const { call, realm } = await testServer()
@@ -27,8 +27,8 @@ test('only who administers every realm learns of the machine, and its version is
   expect(body.systemInfo.version).toMatch(/^\d+\.\d+\.\d+$/)
   expect(body.memoryInfo.used + body.memoryInfo.free).toBe(body.memoryInfo.total)
   const name = (await realm()).split('/').at(-1)!
-  const token = await tokenWith(name, { clientRoles: { 'realm-management': ['query-users'] } })
+  const token = await createAdminToken(name, { clientRoles: { 'realm-management': ['query-users'] } })
   const less = (await call('GET', '/admin/serverinfo', { token })).body
   expect(Object.keys(body).filter((key) => !(key in less))).toEqual(['systemInfo', 'cpuInfo', 'memoryInfo'])
-  expect((await call('GET', '/admin/serverinfo', { token: await tokenWith(name, {}) })).status).toBe(403)
+  expect((await call('GET', '/admin/serverinfo', { token: await createAdminToken(name, {}) })).status).toBe(403)
 })

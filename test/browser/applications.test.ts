@@ -6,7 +6,7 @@ import * as oidc from 'openid-client'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chromiumPath, inChromium, startChromium } from '../support/chromium.ts'
-import { realmWithPeople } from '../support/people.ts'
+import { createLoginRealm } from '../support/login-realm.ts'
 import { testServer } from '../support/server.ts'
 
 const library = new URL('../../node_modules/keycloak-js/lib/keycloak.js', import.meta.url)
@@ -48,7 +48,7 @@ describe.skipIf(!chromiumPath)(inChromium, () => {
   const realmFor = async () => {
     const { listen } = await testServer()
     const client = { redirectUris: [`${origin}/*`], webOrigins: ['+'] }
-    return { server: await listen(), ...(await realmWithPeople({}, { client })) }
+    return { server: await listen(), ...(await createLoginRealm({}, { client })) }
   }
   const logIn = async (tab: Page) => {
     await tab.getByLabel('Username').fill('ann')

@@ -2,13 +2,13 @@
 import { readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
-import { everything } from '../support/campaign.ts'
-import { workplace } from '../support/cli.ts'
+import { isFullRun } from '../support/campaign.ts'
+import { createCommandFolder } from '../support/cli.ts'
 
-test.runIf(everything)(
+test.runIf(isFullRun)(
   'a store is backed up while it is served, restored into a folder, and moved from there',
   async () => {
-    const at = await workplace()
+    const at = await createCommandFolder()
     try {
       await writeFile(join(at.folder, 'shop.yaml'), 'realm: shop\nusers:\n  - username: ann\n')
       const server = await at.serve('--source', 'shop.yaml')
@@ -32,13 +32,13 @@ test.runIf(everything)(
       const people = await at.run('get', 'shop/users', '--data', 'moved', '--key-file', key)
       expect(JSON.parse(people.out)).toMatchObject([{ username: 'ann' }])
     } finally {
-      await at.leave()
+      await at.remove()
     }
   },
 )
 
 test('no store is made to back it up, and what is no back-up is not restored', async () => {
-  const at = await workplace({ REGENT_DATABASE: '', REGENT_KEY_FILE: '' })
+  const at = await createCommandFolder({ REGENT_DATABASE: '', REGENT_KEY_FILE: '' })
   try {
     expect(await at.run('backup', 'x', '--data', 'nowhere')).toMatchObject({
       code: 1,
@@ -56,6 +56,6 @@ test('no store is made to back it up, and what is no back-up is not restored', a
     })
     expect(await readdir(at.folder)).not.toContain('nowhere')
   } finally {
-    await at.leave()
+    await at.remove()
   }
 })

@@ -6,10 +6,10 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, expect, test } from 'vitest'
-import { workplace } from '../support/cli.ts'
+import { createCommandFolder } from '../support/cli.ts'
 
-const at = await workplace()
-afterAll(() => at.leave())
+const at = await createCommandFolder()
+afterAll(() => at.remove())
 
 const stated = { realm: 'acme', enabled: true, clients: [{ clientId: 'shop', name: 'Web shop' }] }
 
@@ -41,12 +41,12 @@ test('a change is told in a line as it happens, on a server and on its store, un
     await fetch(`${clients}/${id}`, { method: 'PUT', headers, body: JSON.stringify({ name }) })
   }
   const asked = ['--server', server.url, '--user', 'admin', '--password', 'admin']
-  const remote = at.begin('drift', 'acme', '--watch', ...asked)
+  const remote = at.start('drift', 'acme', '--watch', ...asked)
   // With PGlite the server holds the folder, and is asked; a database is opened by the command itself.
-  const store = at.begin('drift', '--watch', '--output', 'json')
-  await remote.said('No drift: everything is as it was applied.')
+  const store = at.start('drift', '--watch', '--output', 'json')
+  await remote.waitForOutput('No drift: everything is as it was applied.')
   await put('Changed')
-  expect(await remote.said('Web shop → Changed')).toMatch(
+  expect(await remote.waitForOutput('Web shop → Changed')).toMatch(
     /^drift acme client shop: name: Web shop → Changed, admin by admin-cli from 127\.0\.0\.1 at \S+Z \(acme\.json:1\)$/m,
   )
   expect(JSON.parse(await posted.promise)).toMatchObject({
@@ -54,9 +54,9 @@ test('a change is told in a line as it happens, on a server and on its store, un
     events: [{ event: 'drift', live: 'Changed' }],
   })
   await put('Web shop')
-  expect(await remote.said('settled')).toMatch(/^settled acme client shop: name is settled \(acme\.json:1\)$/m)
+  expect(await remote.waitForOutput('resolved')).toMatch(/^resolved acme client shop: name is settled \(acme\.json:1\)$/m)
   await put('Again')
-  const lines = (await store.said('"live":"Again"')).trim().split('\n')
+  const lines = (await store.waitForOutput('"live":"Again"')).trim().split('\n')
   expect(lines.map((line) => JSON.parse(line)).at(-1)).toMatchObject({
     event: 'drift',
     realm: 'acme',

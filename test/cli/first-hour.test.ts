@@ -2,26 +2,26 @@
 import { cp, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { everything } from '../support/campaign.ts'
-import { type Workplace, workplace } from '../support/cli.ts'
-import { committer, repositoryIn } from '../support/git.ts'
+import { isFullRun } from '../support/campaign.ts'
+import { type CommandFolder, createCommandFolder } from '../support/cli.ts'
+import { committer, createRepository } from '../support/git.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const examples = join(root, 'examples')
 const readme = join(root, 'README.md')
-let at: Workplace
+let at: CommandFolder
 
 beforeEach(async () => {
-  at = await workplace()
+  at = await createCommandFolder()
 })
-afterEach(() => at.leave())
+afterEach(() => at.remove())
 
 const file = (name: string) => join(at.folder, name)
 const edit = async (name: string, from: string, to: string) =>
   writeFile(file(name), (await readFile(file(name), 'utf8')).replace(from, to))
 
 test('the README leads from git init to a realm that follows pushes, with its own commands', async () => {
-  const repository = await repositoryIn(at.folder)
+  const repository = await createRepository(at.folder)
   const shell = (line: string) => at.shell(line, { ...committer, REPOSITORY: repository.url })
   const blocks = [...(await readFile(readme, 'utf8')).matchAll(/^```sh\n(.*?)^```/gms)].map(([, text]) => text!.trim())
   const [begin, apply, follow, review] = blocks.map((text) => text.split('\n'))
@@ -80,7 +80,7 @@ test('lint tells what is advised against, and fails only where that is demanded'
   })
 })
 
-async function all(shell: (line: string) => ReturnType<Workplace['run']>, lines: readonly string[]): Promise<string> {
+async function all(shell: (line: string) => ReturnType<CommandFolder['run']>, lines: readonly string[]): Promise<string> {
   let said = ''
   for (const line of lines) {
     const { code, out, err } = await shell(line)
@@ -90,7 +90,7 @@ async function all(shell: (line: string) => ReturnType<Workplace['run']>, lines:
   return said
 }
 
-test.runIf(everything)('an export into a folder has a file for each object, and plans to nothing', async () => {
+test.runIf(isFullRun)('an export into a folder has a file for each object, and plans to nothing', async () => {
   await at.run('init', 'my-realm.yaml')
   await at.run('apply', 'my-realm.yaml')
   expect(await at.run('export', 'my-realm', '--dir', 'out')).toMatchObject({ code: 0, out: 'Wrote 2 files to out.\n' })
@@ -115,7 +115,7 @@ test('with the server: it applies its folder, follows edits, and commands find i
   })
   expect(tokens.status).toBe(200)
 
-  let next = server.until('Applied: 0 created, 1 configured')
+  let next = server.until('Applied: 0 created, 1 updated')
   await edit('examples/acme.yaml', 'displayName: ACME', 'displayName: ACME Incorporated')
   expect(await next).toMatch(/displayName: ACME → ACME Incorporated {2}examples\/acme.yaml:6:1/)
 
@@ -150,7 +150,7 @@ test('with the server: it applies its folder, follows edits, and commands find i
   expect(await at.run('drift')).toMatchObject({ code: 0, out: expect.stringContaining('No drift') })
 })
 
-test.runIf(everything)('a lost password of the administrator is set anew on the store', async () => {
+test.runIf(isFullRun)('a lost password of the administrator is set anew on the store', async () => {
   const flags = (password: string) => ['--user', 'admin', '--password', password]
   let server = await at.serve('--source', '')
   await server.stop()
@@ -168,7 +168,7 @@ test.runIf(everything)('a lost password of the administrator is set anew on the 
   expect(await server.stop()).toBe(0)
 })
 
-test.runIf(everything)('an administrator changes their password on the running server', async () => {
+test.runIf(isFullRun)('an administrator changes their password on the running server', async () => {
   const server = await at.serve('--source', '')
   const flags = (password: string) => ['--server', server.url, '--user', 'admin', '--password', password]
   const change = (user: string, ...more: string[]) => at.run('admin-password', user, ...flags('admin'), ...more)
@@ -189,7 +189,7 @@ test.runIf(everything)('an administrator changes their password on the running s
   expect(await server.stop()).toBe(0)
 })
 
-test.runIf(everything)('sources of one realm go together: what moves from one to the other stays', async () => {
+test.runIf(isFullRun)('sources of one realm go together: what moves from one to the other stays', async () => {
   const client = (name: string) => `realm: shared\nclients:\n  - clientId: ${name}\n`
   await writeFile(file('one.yaml'), `${client('moving')}  - clientId: staying\n`)
   await writeFile(file('two.yaml'), client('other'))

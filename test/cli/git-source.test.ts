@@ -5,32 +5,32 @@ import { mkdir, mkdtemp, readdir, readFile, symlink, writeFile } from 'node:fs/p
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, inject, test as testOf } from 'vitest'
-import { everything } from '../support/campaign.ts'
-import { type Workplace, workplace } from '../support/cli.ts'
-import { type GitServer, gitServer, hasGit, hasSshd, type Repository, repositoryIn, sshServer } from '../support/git.ts'
+import { isFullRun } from '../support/campaign.ts'
+import { type CommandFolder, createCommandFolder } from '../support/cli.ts'
+import { type GitServer, startGitServer, hasGit, hasSshd, type Repository, createRepository, startSshServer } from '../support/git.ts'
 
 if (!hasGit) console.warn('There is no git here: sources in git are not tested.')
 if (!hasSshd) console.warn('There is no sshd here: git over ssh is not tested.')
 const test = testOf.skipIf(!hasGit)
-const testOfAll = testOf.runIf(hasGit && everything)
+const testOfAll = testOf.runIf(hasGit && isFullRun)
 
 const PASSWORD = 'token-of-the-repository'
 const SECRET = 'secret-of-the-webhook'
 const realm = (displayName: string) => `realm: acme\ndisplayName: ${displayName}\n`
 
-let at: Workplace
+let at: CommandFolder
 let repository: Repository
 let host: GitServer
 
 beforeEach(async () => {
-  at = await workplace({ REALM_NAME: 'From a variable', OTHER_NAME: 'Nobody shall see this' })
+  at = await createCommandFolder({ REALM_NAME: 'From a variable', OTHER_NAME: 'Nobody shall see this' })
   const folder = await mkdtemp(join(tmpdir(), 'regent-test-git-'))
-  repository = await repositoryIn(folder)
-  host = await gitServer(folder, 'ci', PASSWORD)
+  repository = await createRepository(folder)
+  host = await startGitServer(folder, 'ci', PASSWORD)
   await writeFile(join(at.folder, 'secret'), `${SECRET}\n`)
 })
 afterEach(async () => {
-  await at.leave()
+  await at.remove()
   await host.close()
 })
 
@@ -63,7 +63,7 @@ test('a webhook has a push applied; what is broken, forced or deleted is told, a
   expect((await tell(server.url, 'push', host.host, 'another secret')).status).toBe(401)
   expect((await told('ping')).status).toBe(204)
   expect(host.asked()).toBe(before)
-  expect(await next('Applied: 0 created, 1 configured')).toMatch(/displayName: One → Two {2}prod\/acme.yaml:2:1/)
+  expect(await next('Applied: 0 created, 1 updated')).toMatch(/displayName: One → Two {2}prod\/acme.yaml:2:1/)
 
   const broken = await repository.push({ 'prod/acme.yaml': 'realm: acme\ndisplyName: Three\n' })
   const message = await next('did you mean displayName?')
@@ -73,7 +73,7 @@ test('a webhook has a push applied; what is broken, forced or deleted is told, a
 
   await repository.git('reset', '--hard', '--quiet', good)
   await repository.push({})
-  expect(await next('Applied: 0 created, 1 configured')).toContain('displayName: Two → One')
+  expect(await next('Applied: 0 created, 1 updated')).toContain('displayName: Two → One')
 
   await repository.git('push', '--quiet', 'origin', ':main')
   expect(await next('cannot be applied now')).toContain('what was live stays')
@@ -136,22 +136,22 @@ testOfAll(
 )
 
 testOfAll('a push is found by asking; a server that does not answer is told of once, and asked again', async () => {
-  host.up = false
+  host.isUp = false
   await repository.push({ 'acme.yaml': realm('One') })
   const server = await at.serve('--source', `http://ci:${PASSWORD}@${host.host}/realms.git`, '--source-interval', '1')
   const asked = host.asked()
   await expect.poll(() => host.asked(), { timeout: 20_000 }).toBeGreaterThan(asked + 1)
   let next = server.until('can be applied again')
-  host.up = true
+  host.isUp = true
   expect(await next).toContain('+ realm acme')
   expect(server.output().match(/cannot be applied now; what was live stays/g)).toHaveLength(1)
   next = server.until('One → Two')
   await repository.push({ 'acme.yaml': realm('Two') })
   await next
   expect((await tell(server.url, 'push', host.host)).status).toBe(404)
-  host.up = false
+  host.isUp = false
   const refused = await at.run('plan', `http://ci:${PASSWORD}@${host.host}/realms.git`)
-  expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('git cannot ask its server') })
+  expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('git cannot list the branches and tags') })
   expect(refused.err + server.output()).not.toContain(PASSWORD)
 })
 
@@ -168,7 +168,7 @@ testOfAll('where signatures are demanded, only what one of the signers has commi
   const server = await at.serve('--source', repository.url, '--source-interval', '1', '--source-signers', 'signers')
   expect(server.output()).toContain('+ realm acme')
   for (const settings of [[], sign('mallory')]) {
-    const refused = server.until('is not signed by anybody whom signers names')
+    const refused = server.until('is not signed by a signer listed in signers')
     const commit = await repository.push({ 'acme.yaml': realm('Smuggled in') }, ...settings)
     expect(await refused).toContain(`at ${commit} was not applied`)
     expect(await displayName()).toBe('One')
@@ -210,19 +210,19 @@ testOfAll(
 )
 
 testOf.skipIf(!hasSshd)('a repository is read over ssh, from a host that is known', async () => {
-  const ssh = await sshServer(at.folder)
+  const ssh = await startSshServer(at.folder)
   const url = `ssh://${ssh.host}${repository.url.replace('file://', '')}#main`
   await repository.push({ 'acme.yaml': realm('One') })
-  const own = await workplace({ GIT_SSH_COMMAND: ssh.command })
+  const own = await createCommandFolder({ GIT_SSH_COMMAND: ssh.command })
   try {
     expect(await own.run('validate', url)).toMatchObject({
       code: 1,
       err: expect.stringContaining('verification failed'),
     })
-    await ssh.know()
+    await ssh.trustHost()
     expect(await own.run('validate', url)).toMatchObject({ code: 0, out: 'realm acme: 1 object, valid\n' })
   } finally {
-    await own.leave()
+    await own.remove()
     ssh.close()
   }
 })

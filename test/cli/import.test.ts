@@ -6,10 +6,10 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { everything } from '../support/campaign.ts'
-import { type Workplace, workplace } from '../support/cli.ts'
-import { applyAs, source } from '../support/reconcile.ts'
-import { LABEL, type RemoteCall, remoteRealm } from '../support/remote-realm.ts'
+import { isFullRun } from '../support/campaign.ts'
+import { type CommandFolder, createCommandFolder } from '../support/cli.ts'
+import { applySource, createSource } from '../support/reconcile.ts'
+import { LABEL, type RemoteCall, createRemoteRealm } from '../support/remote-realm.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
 
@@ -18,14 +18,14 @@ const reference = process.env.REGENT_REFERENCE
 const credentials = ['--from-user', 'admin', '--from-password', 'admin']
 const nothing = expect.stringContaining('Nothing to do.')
 
-let at: Workplace
+let at: CommandFolder
 let front: Server | undefined
 beforeEach(async () => {
-  at = await workplace()
+  at = await createCommandFolder()
 })
 afterEach(async () => {
   front?.close()
-  await at.leave()
+  await at.remove()
 })
 
 /** The files of a folder, by path, less the secrets that nobody could read. */
@@ -37,7 +37,7 @@ async function filesIn(folder: string): Promise<Record<string, string>> {
 
 /** Fills a realm with an object of every kind. */
 async function fill(call: RemoteCall, realm: string): Promise<void> {
-  await remoteRealm(call, realm).ensure()
+  await createRemoteRealm(call, realm).ensure()
   const below = `/admin/realms/${realm}`
   await call('PUT', below, {
     displayName: 'Costs $(env:NOTHING)',
@@ -66,7 +66,7 @@ async function filledRealm(): Promise<{ url: string; realm: string }> {
     return { status: answer.status, body: answer.body, location: answer.headers.location as string | undefined }
   }, realm)
   const users = Array.from({ length: 120 }, (_, number) => ({ username: `person-${number}`, groups: [`/${LABEL}`] }))
-  await applyAs(service, source([{ realm, users }], realm))
+  await applySource(service, createSource([{ realm, users }], realm))
   return { url: await server.listen(), realm }
 }
 
@@ -94,7 +94,7 @@ async function moodyServer(url: string): Promise<string> {
   return `http://127.0.0.1:${(front.address() as AddressInfo).port}`
 }
 
-test.runIf(everything)(
+test.runIf(isFullRun)(
   'a realm with every kind moves in from a server that is busy at times and ends its tokens: its files plan to nothing, on both',
   async () => {
     const { url, realm } = await filledRealm()
@@ -135,9 +135,9 @@ test('nothing is read or written where it is not clear who asks, for what, or wh
     })
   await refused('give --from-user and --from-password', '--realm', 'a')
   await refused('admin cannot log in at', '--realm', 'a', '--from-user', 'admin', '--from-password', 'wrong')
-  await refused('look at the name of the realm', '--realm', 'not-there', ...credentials)
+  await refused('Check the name of the realm', '--realm', 'not-there', ...credentials)
   await refused('give --allow-master', '--realm', 'master', ...credentials)
-  await refused('take a new token', '--realm', 'a', '--from-token', 'ended')
+  await refused('Use a new token', '--realm', 'a', '--from-token', 'ended')
   await at.run('init', 'full/my-realm.yaml')
   await at.run('init', 'my-realm.yaml')
   await refused('my-realm.yaml is there already', '--realm', 'a', '--file', 'my-realm.yaml', ...credentials)

@@ -2,16 +2,16 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { everything } from '../support/campaign.ts'
-import { type Workplace, workplace } from '../support/cli.ts'
+import { isFullRun } from '../support/campaign.ts'
+import { type CommandFolder, createCommandFolder } from '../support/cli.ts'
 
-let at: Workplace
+let at: CommandFolder
 let flags: string[]
 
 beforeEach(async () => {
-  at = await workplace()
+  at = await createCommandFolder()
 })
-afterEach(() => at.leave())
+afterEach(() => at.remove())
 
 /** A command on the server. */
 const run = (...args: string[]) => at.run(...args, ...flags)
@@ -40,7 +40,7 @@ test('a plan is saved into a file, applied from it as it is, and refused where t
   await writeFile(file('changed.json'), text.replace('"to": "Two"', '"to": "Three"'))
   expect(await run('apply', '--plan', 'changed.json')).toMatchObject({
     code: 1,
-    err: expect.stringMatching(/^this is not the plan \S+ as it was saved: it was changed since\n$/),
+    err: expect.stringMatching(/^The plan \S+ has changed since it was saved\.\n$/),
   })
   await writeFile(file('later.json'), text.replace('"formatVersion": 1', '"formatVersion": 2'))
   expect(await run('apply', '--plan', 'later.json')).toMatchObject({
@@ -70,7 +70,7 @@ test('a plan is saved into a file, applied from it as it is, and refused where t
 
 const PENDING = /not applied: pending approval until .*; run "regent approve ([^"]+)"/
 
-test.runIf(everything)('what waits makes the exit code 1, says how to approve it, and goes on with that', async () => {
+test.runIf(isFullRun)('what waits makes the exit code 1, says how to approve it, and goes on with that', async () => {
   await begin()
   await stated('One', 8)
   await run('apply', 'shop.yaml')
@@ -93,7 +93,7 @@ test.runIf(everything)('what waits makes the exit code 1, says how to approve it
   expect(await run('reject', id!)).toMatchObject({ code: 1, err: `the plan ${id} is applied already\n` })
 })
 
-test.runIf(everything)(
+test.runIf(isFullRun)(
   'a watched file that waits is approved on the running server, and is applied at once',
   async () => {
     await stated('One', 8)

@@ -5,15 +5,15 @@ import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, inject, test } from 'vitest'
-import { lockFolder } from '../../src/store/database/lock.ts'
-import { everything } from '../support/campaign.ts'
-import { type Workplace, workplace } from '../support/cli.ts'
+import { lockFolder } from '../../src/store/database/folder-lock.ts'
+import { isFullRun } from '../support/campaign.ts'
+import { type CommandFolder, createCommandFolder } from '../support/cli.ts'
 
-let at: Workplace
+let at: CommandFolder
 beforeEach(async () => {
-  at = await workplace()
+  at = await createCommandFolder()
 })
-afterEach(() => at.leave())
+afterEach(() => at.remove())
 
 const refused = (err: string | RegExp) => ({
   code: 1,
@@ -90,7 +90,7 @@ test('documents that are wrong are refused with their places, and the store stay
 })
 
 test('a file that is not there, a command and a flag that do not exist', async () => {
-  expect(await at.run('plan', 'nowhere.yaml')).toMatchObject(refused('there is no file or folder nowhere.yaml'))
+  expect(await at.run('plan', 'nowhere.yaml')).toMatchObject(refused('nowhere.yaml: no such file or folder'))
   expect(await at.run('aply', 'x.yaml')).toMatchObject(refused(/unknown command 'aply'/))
 })
 
@@ -100,7 +100,7 @@ test('production does not start without what protects it', async () => {
   )
 })
 
-test.skipIf(inject('databaseUrl') || !everything)(
+test.skipIf(inject('databaseUrl') || !isFullRun)(
   'the key file of the embedded store is made once, for its owner only',
   async () => {
     const file = join(at.folder, 'data', 'key')
@@ -117,7 +117,7 @@ test.skipIf(inject('databaseUrl') || !everything)(
     )
     await writeFile(file, Buffer.alloc(32, 7).toString('base64url'))
     expect(await at.run('drift')).toMatchObject(
-      refused(/protected by the key \w+, and the key file holds \w+: name the/),
+      refused(/protected by the key \w+, but the key file contains the key \w+\. Name the/),
     )
     expect(await at.run('drift', '--key-file', 'kept')).toMatchObject({ code: 0 })
   },
@@ -132,11 +132,11 @@ test.skipIf(!inject('databaseUrl'))('the key file of a database is never made up
   )
   await at.run('drift')
   expect(await at.run('drift', '--key-file', 'other')).toMatchObject(
-    refused(/protected by the key \w+, and the key file holds \w+: name the/),
+    refused(/protected by the key \w+, but the key file contains the key \w+\. Name the/),
   )
 })
 
-test.runIf(everything)('a key is replaced without touching what it protects', async () => {
+test.runIf(isFullRun)('a key is replaced without touching what it protects', async () => {
   await writeFile(join(at.folder, 'realm.yaml'), 'realm: kept\nclients: [{ clientId: shop, secret: hush }]\n')
   await at.run('apply', 'realm.yaml')
   await writeFile(join(at.folder, 'next'), Buffer.alloc(32, 9).toString('base64'))
@@ -145,7 +145,7 @@ test.runIf(everything)('a key is replaced without touching what it protects', as
     code: 0,
     out: expect.stringMatching(/^The key in next opens this store now. Put it in the place of \S+key,/),
   })
-  expect(await at.run('drift')).toMatchObject(refused(/protected by the key \w+, and the key file holds \w+: name the/))
+  expect(await at.run('drift')).toMatchObject(refused(/protected by the key \w+, but the key file contains the key \w+\. Name the/))
   expect(await at.run('plan', 'realm.yaml', '--key-file', 'next', '--detailed-exitcode')).toMatchObject({ code: 0 })
   expect((await at.run('export', 'kept', '--secrets', '--key-file', 'next')).out).toContain('secret: hush')
 })

@@ -2,14 +2,14 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { everything } from '../support/campaign.ts'
-import { type Workplace, workplace } from '../support/cli.ts'
+import { isFullRun } from '../support/campaign.ts'
+import { type CommandFolder, createCommandFolder } from '../support/cli.ts'
 
-let at: Workplace
+let at: CommandFolder
 beforeEach(async () => {
-  at = await workplace()
+  at = await createCommandFolder()
 })
-afterEach(() => at.leave())
+afterEach(() => at.remove())
 
 const state = (...roles: string[]) =>
   writeFile(
@@ -17,7 +17,7 @@ const state = (...roles: string[]) =>
     `realm: shop\nroles:\n  realm:\n${roles.map((name) => `    - { name: ${name}, description: stated }\n`).join('')}`,
   )
 
-test.runIf(everything)(
+test.runIf(isFullRun)(
   'flags settle what is pruned, what waits for an approval, and what becomes of what others change',
   async () => {
     const { url } = await at.serve('--source', '')

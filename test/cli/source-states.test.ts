@@ -2,21 +2,21 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { everything } from '../support/campaign.ts'
-import { type Workplace, workplace } from '../support/cli.ts'
+import { isFullRun } from '../support/campaign.ts'
+import { type CommandFolder, createCommandFolder } from '../support/cli.ts'
 
-let at: Workplace
+let at: CommandFolder
 beforeEach(async () => {
-  at = await workplace()
+  at = await createCommandFolder()
 })
-afterEach(() => at.leave())
+afterEach(() => at.remove())
 
 const resource = (name: string, spec: object) =>
   `---\n${JSON.stringify({ apiVersion: 'regent.dev/v1alpha1', kind: 'RealmSource', metadata: { name }, spec })}\n`
 const state = (name: string, text: string) => writeFile(join(at.folder, `${name}.yaml`), text)
 const shown = async (name: string) => JSON.parse((await at.run('source', 'show', name, '--output', 'json')).out)
 
-test.runIf(everything)('a suspended source takes no part in runs of others that state the same realm', async () => {
+test.runIf(isFullRun)('a suspended source takes no part in runs of others that state the same realm', async () => {
   await state('base', 'realm: shared\ndisplayName: Base\n')
   await state('team', 'realm: shared\nroles: { realm: [{ name: one }] }\n')
   const sources = resource('base', { path: 'base.yaml' }) + resource('team', { path: 'team.yaml' })
@@ -31,7 +31,7 @@ test.runIf(everything)('a suspended source takes no part in runs of others that 
   expect(await next).not.toContain('base at')
 })
 
-test.runIf(everything)(
+test.runIf(isFullRun)(
   'a source waits for those it depends on; it is suspended, resumed, and called otherwise',
   async () => {
     await state('base', 'realm: base\ndisplyName: Wrong\n')
@@ -40,7 +40,7 @@ test.runIf(everything)(
       resource('team', { path: 'team.yaml', dependsOn: ['base'] }) + resource('base', { path: 'base.yaml' })
     await writeFile(join(at.folder, 'sources.yaml'), sources)
     const server = await at.serve('--sources', 'sources.yaml')
-    expect(server.output()).toContain('team.yaml: it is applied after base.')
+    expect(server.output()).toContain('team.yaml: its dependencies are not applied yet: base.')
     expect(await shown('base')).toMatchObject({
       realms: [],
       status: {
@@ -55,7 +55,7 @@ test.runIf(everything)(
     expect(await next).toContain('realm base (new)')
     expect(await shown('team')).toMatchObject({
       realms: ['team'],
-      status: { ready: { status: 'True', reason: 'Applied' }, attempts: [{}, { message: 'it is applied after base' }] },
+      status: { ready: { status: 'True', reason: 'Applied' }, attempts: [{}, { message: 'its dependencies are not applied yet: base' }] },
     })
 
     next = server.until('is suspended')
@@ -91,7 +91,7 @@ test.runIf(everything)(
   },
 )
 
-test.runIf(everything)('a source that contradicts another one is tried again when that one was applied', async () => {
+test.runIf(isFullRun)('a source that contradicts another one is tried again when that one was applied', async () => {
   await state('one', 'realm: acme\ndisplayName: One\n')
   await state('two', 'realm: acme\nenabled: true\n')
   const server = await at.serve('--source', 'one.yaml', '--source', 'two.yaml')
@@ -104,7 +104,7 @@ test.runIf(everything)('a source that contradicts another one is tried again whe
   expect((await shown('two.yaml')).status.ready).toMatchObject({ status: 'True' })
 })
 
-test.runIf(everything)('what a rollback holds goes on when it is resumed without naming a realm', async () => {
+test.runIf(isFullRun)('what a rollback holds goes on when it is resumed without naming a realm', async () => {
   await state('acme', 'realm: acme\ndisplayName: One\n')
   const server = await at.serve('--source', 'acme.yaml')
   const next = server.until('One → Two')

@@ -2,13 +2,13 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type Workplace, workplace } from '../support/cli.ts'
+import { type CommandFolder, createCommandFolder } from '../support/cli.ts'
 
-let at: Workplace
+let at: CommandFolder
 beforeEach(async () => {
-  at = await workplace()
+  at = await createCommandFolder()
 })
-afterEach(() => at.leave())
+afterEach(() => at.remove())
 
 const resource = (name: string, spec: object) =>
   `---\n${JSON.stringify({ apiVersion: 'regent.dev/v1alpha1', kind: 'RealmSource', metadata: { name }, spec }, null, 2)}\n`
@@ -20,20 +20,20 @@ test('what is wrong in a file of sources is told with its place, and the server 
     resource('slow', { url: 'https://example.org/a.git', interval: 'often' }),
     resource('first', { path: 'a', dependsOn: ['second'] }),
     resource('second', { path: 'b', dependsOn: ['first', 'third'] }),
-    resource('first', { path: 'c', limits: { roles: ['owner'] } }),
+    resource('first', { path: 'c', permissions: { roles: ['owner'] } }),
     resource('first', { path: 'c' }),
   ]
   await writeFile(join(at.folder, 'sources.yaml'), wrong.join(''))
   const { code, err } = await at.run('serve', '--sources', 'sources.yaml', '--port', '0')
   expect(code).toBe(1)
   for (const message of [
-    'sources.yaml:9:5: a source has a url or a path: keep one of them',
-    'sources.yaml:22:5: unknown field prunes; did you mean prune?',
+    'sources.yaml:9:5: a source cannot have both url and path. Remove one of them.',
+    'sources.yaml:22:5: unknown field prunes. Did you mean prune?',
     'spec.interval: must be a time such as 30s, 5m or 1h30m',
-    'first depends on itself in the end',
-    'second depends on third, which this file does not name',
-    'spec.limits.roles.0: ',
-    'there is a source first already, at line ',
+    'first is part of a dependency cycle',
+    'second depends on third, which this file does not define',
+    'spec.permissions.roles.0: ',
+    'the source first is already defined at line ',
   ])
     expect(err).toContain(message)
 })
@@ -43,13 +43,13 @@ test('sources of a file have their names, limits and settings; flags settle what
   await writeFile(join(at.folder, 'realms', 'acme.yaml'), 'realm: acme\ndisplayName: Acme\n')
   await writeFile(join(at.folder, 'other.yaml'), 'realm: other\n')
   const sources = [
-    resource('team', { path: 'realms', limits: { realms: ['acme'] }, prune: 'none' }),
-    resource('narrow', { path: 'other.yaml', limits: { realms: ['acme'] } }),
+    resource('team', { path: 'realms', permissions: { realms: ['acme'] }, prune: 'none' }),
+    resource('narrow', { path: 'other.yaml', permissions: { realms: ['acme'] } }),
   ]
   await writeFile(join(at.folder, 'sources.yaml'), sources.join(''))
   const server = await at.serve('--sources', 'sources.yaml')
   expect(server.output()).toContain('+ realm acme')
-  expect(server.output()).toContain('the source narrow may not touch the realm other: its limit is acme')
+  expect(server.output()).toContain('source narrow is not permitted to declare realm other. Permitted realms: acme.')
   const list = await at.run('source', 'list', '--output', 'json')
   expect(JSON.parse(list.out)).toMatchObject([{ source: 'team', realm: 'acme' }])
 })

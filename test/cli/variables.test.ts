@@ -2,15 +2,15 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { allowedBy, EVERYTHING } from '../../src/reconcile/read/allowed.ts'
-import { type Workplace, workplace } from '../support/cli.ts'
+import { createVariableFilter, ALL_VARIABLES } from '../../src/reconcile/read/variable-filter.ts'
+import { type CommandFolder, createCommandFolder } from '../support/cli.ts'
 
-let at: Workplace
+let at: CommandFolder
 beforeEach(async () => {
-  at = await workplace({ REGENT_PASSWORD: 'S3CRET-1', ACME_NAME: 'Acme', OTHER: 'S3CRET-2' })
+  at = await createCommandFolder({ REGENT_PASSWORD: 'S3CRET-1', ACME_NAME: 'Acme', OTHER: 'S3CRET-2' })
   await writeFile(join(at.folder, 'secret'), 'S3CRET-3')
 })
-afterEach(() => at.leave())
+afterEach(() => at.remove())
 
 test('plan, validate and lint show no variable and no file of the process', async () => {
   const values = ['$(env:REGENT_PASSWORD)', '$(env:OTHER)', '$(env:OTHER:-x)', '$(file:secret)', '$(env:$(env:OTHER))']
@@ -45,7 +45,7 @@ test('a default serves where its variable is not set', async () => {
 })
 
 test('a server in development gives documents in its folders everything but its own settings', () => {
-  const allowed = allowedBy(EVERYTHING)
+  const allowed = createVariableFilter(ALL_VARIABLES)
   expect([allowed('env', 'OTHER'), allowed('file', '/etc/hostname')]).toEqual([true, true])
   expect([allowed('env', 'REGENT_PASSWORD'), allowed('env', 'regent_password')]).toEqual([false, false])
 })

@@ -3,25 +3,25 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { Named } from '../../src/cli/named.ts'
-import { replica } from '../../src/cli/replica.ts'
-import { openSource, type Watched } from '../../src/cli/watched.ts'
+import type { ConfiguredSource } from '../../src/cli/configured-sources.ts'
+import { createLeaseCandidate } from '../../src/cli/source-replica.ts'
+import { openSource, type WatchedSource } from '../../src/cli/watched-source.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { seekLease } from '../../src/service/operations/leases.ts'
-import { liveObject } from '../support/changes.ts'
+import { getLiveObject } from '../support/changes.ts'
 import { newName, testService } from '../support/service.ts'
 
 const { service } = await testService()
 let folder: string
 let file: string
-let source: Watched
+let source: WatchedSource
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'regent-test-'))
   file = join(folder, 'realm.yaml')
   const usual = { settings: undefined, ceiling: undefined, unknownFields: 'error', variables: undefined } as const
   const asked = { signers: undefined, interval: 60, retryInterval: 60, timeout: undefined }
-  const named: Named = { name: newName(), at: { file: folder }, ...usual, ...asked, suspend: false, dependsOn: [] }
+  const named: ConfiguredSource = { name: newName(), at: { file: folder }, ...usual, ...asked, suspend: false, dependsOn: [] }
   source = await openSource(named, false, new AbortController().signal)
 })
 afterEach(() => rm(folder, { recursive: true }))
@@ -39,10 +39,10 @@ test('what changes while a folder is read for the first time is applied', async 
   }
   const failures: unknown[] = []
   const failed = (error: unknown) => failures.push(error)
-  const following = seekLease(service, newName(), 15, replica(service, [source], failed))
+  const following = seekLease(service, newName(), 15, createLeaseCandidate(service, [source], failed))
   try {
     const name = async () => {
-      const live = await liveObject(service, SYSTEM, realm, 'realm', realm).catch(() => undefined)
+      const live = await getLiveObject(service, SYSTEM, realm, 'realm', realm).catch(() => undefined)
       return live?.representation.displayName
     }
     await expect.poll(name, { timeout: 30_000 }).toBe('Two')

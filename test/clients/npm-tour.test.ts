@@ -88,7 +88,7 @@ test('realms', async () => {
   await address('admin@example.org')
   await realms.testSMTPConnection({ realm }, smtpServer)
   await address(self!.email ?? '')
-  expect(mailbox.mails.at(-1)).toMatchObject({ to: ['admin@example.org'] })
+  expect(mailbox.emails.at(-1)).toMatchObject({ to: ['admin@example.org'] })
 })
 
 test('events', async () => {
@@ -201,10 +201,10 @@ test('sessions and consents', async () => {
 test('mails', async () => {
   const id = await person('dora')
   await users.executeActionsEmail({ realm, id, actions: ['UPDATE_PASSWORD'], lifespan: 600 })
-  await expect.poll(() => mailbox.mails.at(-1)).toMatchObject({ to: ['dora@example.org'] })
-  const sent = mailbox.mails.length
+  await expect.poll(() => mailbox.emails.at(-1)).toMatchObject({ to: ['dora@example.org'] })
+  const sent = mailbox.emails.length
   await users.sendVerifyEmail({ realm, id })
-  await expect.poll(() => mailbox.mails).toHaveLength(sent + 1)
+  await expect.poll(() => mailbox.emails).toHaveLength(sent + 1)
 })
 
 test('groups', async () => {

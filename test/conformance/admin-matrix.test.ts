@@ -5,8 +5,8 @@ import { expect, test } from 'vitest'
 import { operations } from '../../src/http/admin/index.ts'
 import type { Operation } from '../../src/http/operation.ts'
 import { MASTER } from '../../src/kinds/built-in/index.ts'
-import { administersAny, allows, isNothing, type Power, powerFrom } from '../../src/service/context/power.ts'
-import { type AdminCase, adminCases, nameOfOperation, pairsOf, type RecordedRoles } from '../support/admin-cases.ts'
+import { isAdministrator, hasPermission, hasNoPermissions, type AdminPermissions, toAdminPermissions } from '../../src/service/context/admin-permissions.ts'
+import { type AdminCase, adminCases, toOperationName, listPairs, type RecordedRoles } from '../support/admin-cases.ts'
 
 const read = <T>(file: string) => JSON.parse(readFileSync(join(import.meta.dirname, file), 'utf8')) as T
 const recorded = read<RecordedRoles[]>('admin-matrix.json')
@@ -15,25 +15,25 @@ const apart = read<{ operation: string; cases?: string[]; reason: string }[]>('a
 const enoughOf = new Map(recorded.flatMap(({ enough, operations }) => operations.map((one) => [one, enough] as const)))
 const known = operations.filter(({ path }) => path.startsWith('/admin'))
 const isApart = (name: string, operation: Operation) =>
-  apart.some((one) => one.operation === nameOfOperation(operation) && (one.cases?.includes(name) ?? true))
+  apart.some((one) => one.operation === toOperationName(operation) && (one.cases?.includes(name) ?? true))
 const comparedIn = (name: string) => known.filter((operation) => !isApart(name, operation))
 const cases = Object.entries(adminCases)
 
 test('every operation was recorded', () => {
-  const names = known.map(nameOfOperation)
+  const names = known.map(toOperationName)
   expect(names.filter((name) => !enoughOf.has(name))).toEqual([])
   expect(apart.filter(({ operation }) => !names.includes(operation))).toEqual([])
 })
 
 test.each(cases)('%s: operations say that they need the roles that were recorded', (name, one) => {
   const compared = comparedIn(name)
-  const said = compared.map((operation) => [nameOfOperation(operation), enoughFor(one, operation)])
-  expect(said).toEqual(compared.map((operation) => [nameOfOperation(operation), recordedFor(name, operation)]))
+  const said = compared.map((operation) => [toOperationName(operation), enoughFor(one, operation)])
+  expect(said).toEqual(compared.map((operation) => [toOperationName(operation), recordedFor(name, operation)]))
 })
 
 test('what is said to be apart is', () => {
   const same = apart.filter(({ operation: called, cases: some = Object.keys(adminCases) }) => {
-    const operation = known.find((one) => nameOfOperation(one) === called)!
+    const operation = known.find((one) => toOperationName(one) === called)!
     return some.every(
       (name) => String(enoughFor(adminCases[name]!, operation)) === String(recordedFor(name, operation)),
     )
@@ -42,12 +42,12 @@ test('what is said to be apart is', () => {
 })
 
 function recordedFor(name: string, operation: Operation): string[] {
-  return [...(enoughOf.get(nameOfOperation(operation))?.[name] ?? [])].sort()
+  return [...(enoughOf.get(toOperationName(operation))?.[name] ?? [])].sort()
 }
 
 /** The smallest sets of roles that give all that an operation needs. */
 function enoughFor(one: AdminCase, operation: Operation): string[] {
-  const sets = [...one.roles.map((role) => [role]), ...pairsOf(one.roles)]
+  const sets = [...one.roles.map((role) => [role]), ...listPairs(one.roles)]
   const enough = sets.filter((roles) => isEnough(one, operation, roles))
   const smallest = enough.filter(
     (set) => !enough.some((other) => other.length < set.length && other.every((role) => set.includes(role))),
@@ -55,22 +55,22 @@ function enoughFor(one: AdminCase, operation: Operation): string[] {
   return smallest.map((set) => [...set].sort().join('+')).sort()
 }
 
-const powers = new Map<string, Power>()
+const powers = new Map<string, AdminPermissions>()
 
 function isEnough({ holder, client, target }: AdminCase, { permission, path }: Operation, roles: readonly string[]) {
   const key = JSON.stringify([holder, client, roles])
   const power =
     powers.get(key) ??
-    powerFrom(
+    toAdminPermissions(
       holder,
       roles.map((name) => ({ client, name })),
     )
   powers.set(key, power)
   if (path === '/admin/realms' && permission === 'any') return seesOne(power)
-  if (path === '/admin/serverinfo') return administersAny(power)
-  if (permission === 'any') return !isNothing(power)
-  return [permission].flat().every((needed) => allows(power, path.includes('{realm}') ? target : MASTER, needed))
+  if (path === '/admin/serverinfo') return isAdministrator(power)
+  if (permission === 'any') return !hasNoPermissions(power)
+  return [permission].flat().every((needed) => hasPermission(power, path.includes('{realm}') ? target : MASTER, needed))
 }
 
 /** Keycloak: a list without realms is nobody's to ask for. */
-const seesOne = (power: Power) => ['own', 'other', MASTER].some((realm) => allows(power, realm, 'see-realm'))
+const seesOne = (power: AdminPermissions) => ['own', 'other', MASTER].some((realm) => hasPermission(power, realm, 'see-realm'))

@@ -7,11 +7,11 @@ import { operations } from '../../src/http/admin/index.ts'
 import type { Operation } from '../../src/http/operation.ts'
 import { adminRoles } from '../../src/kinds/admin-roles.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { hashPassword } from '../../src/service/users/passwords.ts'
+import { hashPassword } from '../../src/service/users/password-hashing.ts'
 import { users } from '../../src/service/users/users.ts'
-import { addressOf, bodyFor, type Filled, fillRealm } from '../support/addresses.ts'
-import { nameOfOperation, type RecordedRoles } from '../support/admin-cases.ts'
-import { everything } from '../support/campaign.ts'
+import { toAddress, createBody, type FilledRealm, createFilledRealm } from '../support/addresses.ts'
+import { toOperationName, type RecordedRoles } from '../support/admin-cases.ts'
+import { isFullRun } from '../support/campaign.ts'
 import { testServer } from '../support/server.ts'
 import { testService } from '../support/service.ts'
 
@@ -25,15 +25,15 @@ const rolesOf = new Map(
 )
 const USER = '/admin/realms/{realm}/users/{user-id}'
 const known = operations.filter((operation) => {
-  const name = nameOfOperation(operation)
+  const name = toOperationName(operation)
   return operation.path.startsWith('/admin/realms/{realm}') && rolesOf.has(name) && !apart.has(name)
 })
 
 const roles = ['nobody', ...adminRoles.filter((role) => role !== 'create-realm')]
 const tokens = new Map<string, string>()
-let realm: Filled
+let realm: FilledRealm
 beforeAll(async () => {
-  realm = await fillRealm('thing', (kind) => (kind === 'realm' ? { enabled: true, accessTokenLifespan: 3600 } : {}))
+  realm = await createFilledRealm('thing', (kind) => (kind === 'realm' ? { enabled: true, accessTokenLifespan: 3600 } : {}))
   const { service } = await testService()
   const { call } = await testServer()
   const credentials = [await hashPassword('pw')]
@@ -62,11 +62,11 @@ beforeAll(async () => {
 }, 60_000)
 
 test.each(known)('$method $path is refused to everybody else', { timeout: 30_000 }, async (operation) => {
-  const enough = rolesOf.get(nameOfOperation(operation))!
+  const enough = rolesOf.get(toOperationName(operation))!
   const isEnough = (role: string) => enough.includes(role)
   // What changes something is only tried by those who may not.
   const all = operation.method === 'GET' ? roles : roles.filter((role) => !isEnough(role))
-  const callers = everything ? all : someOf(all, isEnough, known.indexOf(operation))
+  const callers = isFullRun ? all : someOf(all, isEnough, known.indexOf(operation))
   const answers = await Promise.all(callers.map(async (role) => [role, (await callAs(operation, role)) !== 403]))
   expect(answers).toEqual(callers.map((role) => [role, isEnough(role)]))
 })
@@ -81,10 +81,10 @@ function someOf(all: readonly string[], isEnough: (role: string) => boolean, tur
 async function callAs(operation: Operation, role: string): Promise<number> {
   const { app } = await testServer()
   const plain = operation.body?.plain
-  const body = plain ? 'fresh' : bodyFor(operation, 'fresh')
+  const body = plain ? 'fresh' : createBody(operation, 'fresh')
   const { statusCode } = await app.inject({
     method: operation.method,
-    url: `${addressOf(operation.path, realm)}?userId=${realm.value(USER, 'user-id')}`,
+    url: `${toAddress(operation.path, realm)}?userId=${realm.value(USER, 'user-id')}`,
     headers: {
       authorization: `Bearer ${tokens.get(role)}`,
       ...(body !== undefined && { 'content-type': plain ? 'text/plain' : 'application/json' }),

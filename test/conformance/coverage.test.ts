@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { operations } from '../../src/http/admin/index.ts'
-import { operationAt } from '../support/described.ts'
-import { peopleTags } from '../support/tags.ts'
-import type { Tape } from '../support/tape.ts'
+import { findOperation } from '../support/described.ts'
+import { userTags } from '../support/tags.ts'
+import type { RecordedExchanges } from '../support/tape.ts'
 
 /** The reference server has it no more; users.test.ts tells what it does. */
 const ONLY_HERE = ['removeUserTotp']
@@ -13,10 +13,10 @@ const ONLY_HERE = ['removeUserTotp']
 test('every operation of realms and people is in a tape', () => {
   const tapes = readdirSync(import.meta.dirname).filter((file) => file.endsWith('.tape.json'))
   const steps = tapes.flatMap((file) => {
-    const { steps } = JSON.parse(readFileSync(join(import.meta.dirname, file), 'utf8')) as Tape
-    return steps.map(({ request: { method, path } }) => operationAt(method, path)?.operationId)
+    const { steps } = JSON.parse(readFileSync(join(import.meta.dirname, file), 'utf8')) as RecordedExchanges
+    return steps.map(({ request: { method, path } }) => findOperation(method, path)?.operationId)
   })
   const asked = new Set(steps)
-  const silent = operations.filter(({ tag, operationId }) => peopleTags.includes(tag) && !asked.has(operationId))
+  const silent = operations.filter(({ tag, operationId }) => userTags.includes(tag) && !asked.has(operationId))
   expect(silent.map(({ operationId }) => operationId)).toEqual(ONLY_HERE)
 })

@@ -7,8 +7,8 @@ import { representationOf } from '../../src/http/responses.ts'
 import { kinds } from '../../src/kinds/index.ts'
 import type { Representation } from '../../src/kinds/json.ts'
 import type { Kind, KindName } from '../../src/kinds/kind.ts'
-import { addressOf, fillRealm } from '../support/addresses.ts'
-import { settableFields, world } from '../support/samples.ts'
+import { toAddress, createFilledRealm } from '../support/addresses.ts'
+import { listSettableFields, createSampleObjects } from '../support/samples.ts'
 import { testServer } from '../support/server.ts'
 import records from './fields.json' with { type: 'json' }
 import apart from './fields-apart.json' with { type: 'json' }
@@ -126,7 +126,7 @@ function oddity(record: string, name: string): string {
   if (!known?.includes(name)) return 'no such field'
   const kind = ofKind.get(record)
   if (!kind || name === kind.idField || name in kind.children) return ''
-  if (kind.fields[name]?.earlier) return 'earlier form'
+  if (kind.fields[name]?.legacy) return 'earlier form'
   if (kind.fields[name]?.computed) return 'computed'
   return ''
 }
@@ -170,7 +170,7 @@ const fitting: Readonly<Partial<Record<KindName, Representation>>> = {
 }
 
 const all = (kind: KindName): Representation => {
-  const values = settableFields(kind).map(([name, , [value]]) => [name, value])
+  const values = listSettableFields(kind).map(([name, , [value]]) => [name, value])
   const fields: Representation = { ...Object.fromEntries(values), ...fitting[kind] }
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
 }
@@ -178,8 +178,8 @@ const all = (kind: KindName): Representation => {
 test.each(shown)(
   'over REST, each field of a $title that is set is shown, and taken back',
   async ({ name, representation, fields, idField }, { path }) => {
-    const realm = await fillRealm('own', (kind) => (kind === name ? all(kind) : {}), world())
-    const address = addressOf(path, realm)
+    const realm = await createFilledRealm('own', (kind) => (kind === name ? all(kind) : {}), createSampleObjects())
+    const address = toAddress(path, realm)
     const { body } = await call('GET', address)
     const specified = Object.keys(records[representation as keyof typeof records])
     const expected = specified.filter(

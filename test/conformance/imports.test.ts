@@ -5,15 +5,15 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { operations } from '../../src/http/admin/index.ts'
 import { kinds } from '../../src/kinds/index.ts'
-import { type Difference, differences, expand, type Place } from '../support/answers.ts'
-import { aPart } from '../support/campaign.ts'
-import { importOf, imports } from '../support/imports.ts'
-import { type Answers, readRealm } from '../support/read-realm.ts'
+import { type ResponseDifference, findDifferences, expandResponses, type DifferencePosition } from '../support/answers.ts'
+import { takeSample } from '../support/campaign.ts'
+import { readImport, realmImports } from '../support/imports.ts'
+import { type RealmResponses, readRealm } from '../support/read-realm.ts'
 import { testServer } from '../support/server.ts'
 import { newName } from '../support/service.ts'
 
 /** What differs in some imports: at an operation; of one object or of any; at a field and below it, or anywhere. */
-interface Listed extends Partial<Place> {
+interface Listed extends Partial<DifferencePosition> {
   readonly imports: readonly string[]
   readonly operation: string
   readonly reason: string
@@ -22,33 +22,33 @@ interface Listed extends Partial<Place> {
 const recorded = <T>(name: string) =>
   JSON.parse(readFileSync(join(import.meta.dirname, 'imports', `${name}.json`), 'utf8')) as T
 const listed = recorded<Listed[]>('differences')
-const fresh = recorded<Answers>('new-realm')
+const fresh = recorded<RealmResponses>('new-realm')
 const present = new Set(operations.map(({ method, path }) => `${method} ${path}`))
 const isThere = (path: string) => present.has(`GET /admin/realms/{realm}${path.replace(/^\/$/, '')}`)
 
-const covers = (one: Listed, { operation, object, field }: Difference) =>
+const covers = (one: Listed, { operation, object, field }: ResponseDifference) =>
   one.operation === operation &&
   (one.object ?? object) === object &&
   (one.field === undefined || field === one.field || field.startsWith(`${one.field}.`))
 
-const text = ({ operation, object, field, expected, actual }: Difference) =>
+const text = ({ operation, object, field, expected, actual }: ResponseDifference) =>
   `${operation} ${object} ${field}: ${short(expected)} expected, got ${short(actual)}`
 
 const short = (value: unknown) => (JSON.stringify(value) ?? 'nothing').slice(0, 200)
 
-test.for(aPart(Object.keys(imports)))(
+test.for(takeSample(Object.keys(realmImports)))(
   '%s is read back as from the reference server',
   { timeout: 300_000 },
   async (name, { skip }) => {
     const realm = newName()
-    const content = importOf(name, realm)
+    const content = readImport(name, realm)
     if (!content) return skip()
     // What Regent does not have yet it refuses.
-    for (const field of Object.keys(kinds.realm.fields)) if (kinds.realm.fields[field]!.earlier) delete content[field]
+    for (const field of Object.keys(kinds.realm.fields)) if (kinds.realm.fields[field]!.legacy) delete content[field]
     const server = await testServer()
     await server.make('/admin/realms', content)
     const answers = await readRealm(realm, (address) => server.call('GET', address), isThere)
-    const found = differences(name === 'new-realm' ? fresh : expand(fresh, recorded(name)), answers)
+    const found = findDifferences(name === 'new-realm' ? fresh : expandResponses(fresh, recorded(name)), answers)
     const known = listed.filter(({ imports, operation }) => imports.includes(name) && answers[operation])
     const unlisted = found.filter((one) => !known.some((listed) => covers(listed, one)))
     expect(unlisted.map(text), 'differences that are not listed').toEqual([])
@@ -59,7 +59,7 @@ test.for(aPart(Object.keys(imports)))(
 
 test('every listed difference has a reason, and names what is imported', () => {
   const broken = listed.filter(
-    (one) => !one.reason || !one.imports.length || one.imports.some((name) => !imports[name]),
+    (one) => !one.reason || !one.imports.length || one.imports.some((name) => !realmImports[name]),
   )
   expect(broken).toEqual([])
 })

@@ -3,9 +3,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { aPart } from '../support/campaign.ts'
+import { takeSample } from '../support/campaign.ts'
 import { testServer } from '../support/server.ts'
-import { replay, type Tape } from '../support/tape.ts'
+import { replay, type RecordedExchanges } from '../support/tape.ts'
 
 interface Difference {
   readonly tape: string
@@ -23,9 +23,9 @@ const read = <T>(file: string) => JSON.parse(readFileSync(join(folder, file), 'u
 const listed = read<Difference[]>('differences.json')
 const tapes = readdirSync(folder).filter((file) => file.endsWith('.tape.json'))
 
-test.each(aPart(tapes))('%s is answered as the reference server answers it', { timeout: 120_000 }, async (file) => {
+test.each(takeSample(tapes))('%s is answered as the reference server answers it', { timeout: 120_000 }, async (file) => {
   const name = file.replace('.tape.json', '')
-  const tape = read<Tape>(file)
+  const tape = read<RecordedExchanges>(file)
   const differing = await replay(tape, await (await testServer()).listen())
   const ofTape = listed.filter((difference) => difference.tape === name)
   const expected = new Set(ofTape.map(({ step }) => step))

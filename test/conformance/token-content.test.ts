@@ -6,14 +6,14 @@ import { expect, test } from 'vitest'
 import { testBrowser } from '../support/browser.ts'
 import { testServer } from '../support/server.ts'
 import { newName } from '../support/service.ts'
-import { type Asked, ask, cases, makeRealm, type Said } from '../support/token-content.ts'
+import { type TokenServer, requestTokens, tokenCases, createTokenRealm, type TokenResponses } from '../support/token-content.ts'
 
 const read = <T>(file: string) => JSON.parse(readFileSync(join(import.meta.dirname, file), 'utf8')) as T
-const recorded = read<Record<string, Said>>('token-content.json')
+const recorded = read<Record<string, TokenResponses>>('token-content.json')
 
 const { app, call } = await testServer()
 
-const asked: Asked = {
+const asked: TokenServer = {
   async admin(method, path, body) {
     const answer = await call(method, path, { body })
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
@@ -30,15 +30,15 @@ const asked: Asked = {
   async logIn(address, fields) {
     const browser = testBrowser(app)
     // The name is asked for first, and then the password.
-    return (await browser.send(await browser.send(await browser.open(address), fields), fields)).answer!
+    return (await browser.send(await browser.send(await browser.open(address), fields), fields)).response!
   },
 }
 
 const realm = newName('tokens')
-await makeRealm(asked, realm)
+await createTokenRealm(asked, realm)
 
 /** Keycloak believes `azp` and `sid` of a mapper, and then refuses the token; Regent reads neither (decision 0071). */
-const acceptedWith = (clientId: string, written: object): Said => {
+const acceptedWith = (clientId: string, written: object): TokenResponses => {
   const sub = '10000000-0000-4000-8000-000000000001'
   const issued = { exp: '…', iat: '…', iss: '…', jti: '…', typ: 'Bearer', aud: clientId, azp: clientId, sid: '…' }
   const introspection = {
@@ -51,11 +51,11 @@ const acceptedWith = (clientId: string, written: object): Said => {
   }
   return { introspection: { ...introspection, ...issued, ...written }, userInfo: { sub } }
 }
-const differences: Readonly<Record<string, Said>> = {
+const differences: Readonly<Record<string, TokenResponses>> = {
   'claim-azp ann openid': acceptedWith('claim-azp', { azp: 'hard' }),
   'claim-sid ann openid': acceptedWith('claim-sid', { sid: 'hard' }),
 }
 
-test.each(cases)('%s: tokens say what they say there', async (name) => {
-  expect(await ask(asked, realm, name)).toEqual({ ...recorded[name], ...differences[name] })
+test.each(tokenCases)('%s: tokens say what they say there', async (name) => {
+  expect(await requestTokens(asked, realm, name)).toEqual({ ...recorded[name], ...differences[name] })
 })

@@ -1,7 +1,7 @@
 // What the reference server says of values by the validators of user profiles: `validators.json` was recorded from it, with the
 // value, and where it was refused what was said and what that was about.
 import { expect, test } from 'vitest'
-import { aPart } from '../support/campaign.ts'
+import { takeSample } from '../support/campaign.ts'
 import { testServer } from '../support/server.ts'
 import recorded from './validators.json' with { type: 'json' }
 
@@ -26,7 +26,7 @@ const named = (recorded as unknown as Recorded[]).map(
 const withoutParserMessage = ([value, says, ...about]: readonly unknown[]) =>
   says === 'error-invalid-uri' ? [value, says, about[0]] : [value, ...(says === undefined ? [] : [says, ...about])]
 
-test.each(aPart(named))(
+test.each(takeSample(named))(
   'the validator %s with %s says the same',
   async (_, __, { validator, config, differs, ...expected }) => {
     const attributes = [{ name: 'username' }, { name: 'email' }]

@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operations } from '../../src/http/admin/index.ts'
 import { paramsOf } from '../../src/http/operation.ts'
 import { type Mailbox, openMailbox } from '../support/mailbox.ts'
-import { hasSchemathesis, runSchemathesis, type Settings, withSchemathesis } from '../support/schemathesis.ts'
+import { hasSchemathesis, runSchemathesis, type SchemathesisSettings, withSchemathesis } from '../support/schemathesis.ts'
 import { testServer } from '../support/server.ts'
 import { newName } from '../support/service.ts'
-import { peopleTags } from '../support/tags.ts'
+import { userTags } from '../support/tags.ts'
 
 /** How many requests per operation. */
 const EXAMPLES = Number(process.env.REGENT_EXAMPLES ?? 10)
@@ -61,7 +61,7 @@ describe.skipIf(!hasSchemathesis)(withSchemathesis, () => {
     const [status, said] = await runSchemathesis(
       [
         `${address}/openapi.json`,
-        ...peopleTags.flatMap((tag) => ['--include-tag', tag]),
+        ...userTags.flatMap((tag) => ['--include-tag', tag]),
         // What is fuzzed would be gone.
         ...['--exclude-operation-id', 'deleteRealm'],
         ...['--checks', checks.join()],
@@ -78,7 +78,7 @@ describe.skipIf(!hasSchemathesis)(withSchemathesis, () => {
 })
 
 /** Makes what is asked for: a realm with some of everything, and realms to change. */
-async function fill(smtpPort: string): Promise<Settings> {
+async function fill(smtpPort: string): Promise<SchemathesisSettings> {
   const { call, realm } = await testServer()
   const users = many((number) => ({
     username: `person-${number}`,
@@ -128,7 +128,7 @@ async function fill(smtpPort: string): Promise<Settings> {
     names: [...many(() => newName('made')), ...roles.map(({ name }) => name), 'group-0', 'person-0', 'é', ''],
     passwords: ['pw', 'another one', ''],
   }
-  const asked = operations.filter(({ tag }) => peopleTags.includes(tag)).flatMap(({ path }) => paramsOf(path))
+  const asked = operations.filter(({ tag }) => userTags.includes(tag)).flatMap(({ path }) => paramsOf(path))
   return {
     token: await lastingToken(),
     lists,

@@ -6,8 +6,8 @@ import { paramsOf } from '../../src/http/operation.ts'
 import { createServer } from '../../src/http/server.ts'
 import { applySources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { change } from '../support/changes.ts'
-import { ANN, source } from '../support/reconcile.ts'
+import { updateObject } from '../support/changes.ts'
+import { ANN, createSource } from '../support/reconcile.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
 
@@ -82,15 +82,15 @@ test('applies are counted by how they ended, and what somebody changed since', a
   const applies = (outcome: string) => value(`regent_applies_total{outcome="${outcome}"}`)
   const before = [await applies('changed'), await applies('unchanged'), await applies('failed')] as const
   const name = newName()
-  const state = source([{ realm: name, clients: [{ clientId: 'shop', name: 'Shop' }] }], name)
+  const state = createSource([{ realm: name, clients: [{ clientId: 'shop', name: 'Shop' }] }], name)
   await applySources(service, SYSTEM, [state])
   await applySources(service, SYSTEM, [state])
-  const wrong = source([{ realm: name, clients: [{ clientId: 'shop', rootUrl: 'javascript:alert(1)' }] }], name)
+  const wrong = createSource([{ realm: name, clients: [{ clientId: 'shop', rootUrl: 'javascript:alert(1)' }] }], name)
   await expect(applySources(service, SYSTEM, [wrong])).rejects.toThrow()
   expect(await applies('changed')).toBe(before[0] + 1)
   expect(await applies('unchanged')).toBe(before[1] + 1)
   expect(await applies('failed')).toBe(before[2] + 1)
   const changed = await value('regent_changed_objects')
-  await change(service, ANN, name, 'client', ['shop'], { name: 'Theirs' })
+  await updateObject(service, ANN, name, 'client', ['shop'], { name: 'Theirs' })
   expect(await value('regent_changed_objects')).toBe(changed + 1)
 })

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { get } from 'node:http'
 import { afterAll, expect, test } from 'vitest'
 import { createServer, type ServerOptions } from '../../src/http/server.ts'
-import { workplace } from '../support/cli.ts'
+import { createCommandFolder } from '../support/cli.ts'
 import { newRealm, testService } from '../support/service.ts'
 
 const { service } = await testService()
@@ -51,7 +51,7 @@ test('the address that the server listens at is believed; with a host name of th
 })
 
 test('a server that is started in development refuses other hosts', async () => {
-  const at = await workplace()
+  const at = await createCommandFolder()
   try {
     const { url } = await at.serve('--source', '')
     const statusFor = async (host: string) => {
@@ -62,6 +62,6 @@ test('a server that is started in development refuses other hosts', async () => 
     expect(await statusFor('localhost')).toBe(200)
     expect(await statusFor('evil.example')).toBe(400)
   } finally {
-    await at.leave()
+    await at.remove()
   }
 })

@@ -3,23 +3,23 @@ import { gunzipSync } from 'node:zlib'
 import { beforeAll, expect, test } from 'vitest'
 import { operations } from '../../src/http/admin/index.ts'
 import { replaceable } from '../../src/http/conditions.ts'
-import { addressOf, bodyFor, type Filled, fillRealm } from '../support/addresses.ts'
+import { toAddress, createBody, type FilledRealm, createFilledRealm } from '../support/addresses.ts'
 import { testServer } from '../support/server.ts'
 
 const { app, adminToken, call, make, realm } = await testServer()
 
 const LABEL = 'thing'
-let filled: Filled
+let filled: FilledRealm
 beforeAll(async () => {
-  filled = await fillRealm(LABEL)
-  await call('PUT', addressOf('/admin/realms/{realm}/localization/{locale}/{key}', filled), {
+  filled = await createFilledRealm(LABEL)
+  await call('PUT', toAddress('/admin/realms/{realm}/localization/{locale}/{key}', filled), {
     body: 'Hello',
     headers: { 'content-type': 'text/plain' },
   })
 })
 
 /** Only some required actions have settings. */
-const addressAt = (path: string) => addressOf(path, filled).replace(`/${LABEL}/config`, '/UPDATE_PASSWORD/config')
+const addressAt = (path: string) => toAddress(path, filled).replace(`/${LABEL}/config`, '/UPDATE_PASSWORD/config')
 
 const shown = [...replaceable(operations).values()]
 const tag = async (address: string) => (await call('GET', address)).headers.etag as string
@@ -53,7 +53,7 @@ test.each(writes)('$method $path changes nothing where another tag is named', as
   const address = addressAt(path)
   const before = await tag(address)
   const text = operation.body?.plain && { body: 'Good day', headers: { 'content-type': 'text/plain' } }
-  const request = operation.body ? (text ?? { body: bodyFor(operation, LABEL) }) : {}
+  const request = operation.body ? (text ?? { body: createBody(operation, LABEL) }) : {}
   const headers = { ...text?.headers, ...given(`"other", W/${before}`) }
   const { status, body } = await call(method, address, { ...request, headers })
   expect([status, Object.keys(body)]).toEqual([412, ['errorMessage']])

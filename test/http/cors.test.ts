@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createServer } from '../../src/http/server.ts'
 import { testBrowser } from '../support/browser.ts'
-import { realmWithPeople } from '../support/people.ts'
+import { createLoginRealm } from '../support/login-realm.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
 
@@ -82,7 +82,7 @@ test('each endpoint of applications that scripts call looks at the origin', asyn
 
 test('no script of another page reads or sends the page of log-out, which comes with cookies', async () => {
   const browser = testBrowser(app)
-  const { logInAddress, name: realm } = await realmWithPeople()
+  const { logInAddress, name: realm } = await createLoginRealm()
   await browser.send(await browser.open(logInAddress().address), { username: 'ann', password: 'pw' })
   const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
   const url = `/realms/${realm}/protocol/openid-connect/logout`

@@ -1,6 +1,6 @@
 // Who may listen to drift, and how often.
 import { afterEach, expect, test, vi } from 'vitest'
-import { tokensWith } from '../support/administrators.ts'
+import { createAdminTokens } from '../support/administrators.ts'
 import { testServer } from '../support/server.ts'
 
 const { realm, listen, adminToken } = await testServer()
@@ -23,12 +23,12 @@ async function statusOf(token: string, query = ''): Promise<number> {
 test('who administers no realm is refused, and takes nobody the place', async () => {
   const name = (await realm()).split('/').at(-1)!
   const held = ['query-users', 'view-users', 'manage-users', 'view-realm']
-  const tokens = await tokensWith(
+  const tokens = await createAdminTokens(
     name,
     held.map((role) => ({ clientRoles: { 'realm-management': [role] } })),
   )
   for (const token of tokens) for (const query of ['', `?realm=${name}`]) expect(await statusOf(token, query)).toBe(403)
-  const [own, create] = await tokensWith('master', [
+  const [own, create] = await createAdminTokens('master', [
     { clientRoles: { [`${name}-realm`]: ['query-clients'] } },
     { realmRoles: ['create-realm'] },
   ])
@@ -37,7 +37,7 @@ test('who administers no realm is refused, and takes nobody the place', async ()
 
 test('one caller listens ten times at most, by whichever tokens, and others still do', async () => {
   const name = (await realm()).split('/').at(-1)!
-  const [token] = await tokensWith(name, [{ clientRoles: { 'realm-management': ['realm-admin'] } }])
+  const [token] = await createAdminTokens(name, [{ clientRoles: { 'realm-management': ['realm-admin'] } }])
   for (let times = 0; times < 10; times++) expect(await statusOf(token!, times % 2 ? `?realm=${name}` : '')).toBe(200)
   expect(await statusOf(token!)).toBe(503)
   expect(await statusOf(token!, `?realm=${name}`)).toBe(503)
@@ -51,7 +51,7 @@ test('one caller listens ten times at most, by whichever tokens, and others stil
 test('200 listen to a server at most, whoever they are', async () => {
   const name = (await realm()).split('/').at(-1)!
   const admin = { clientRoles: { 'realm-management': ['realm-admin'] } }
-  const tokens = await tokensWith(
+  const tokens = await createAdminTokens(
     name,
     Array.from({ length: 21 }, () => admin),
   )

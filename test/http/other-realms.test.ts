@@ -2,22 +2,22 @@
 import { beforeAll, expect, test } from 'vitest'
 import { operations } from '../../src/http/admin/index.ts'
 import { type Operation, paramsOf } from '../../src/http/operation.ts'
-import { addressOf, bodyFor, type Filled, fillRealm, nowhere } from '../support/addresses.ts'
-import { aPart } from '../support/campaign.ts'
+import { toAddress, createBody, type FilledRealm, createFilledRealm, findUnknownValue } from '../support/addresses.ts'
+import { takeSample } from '../support/campaign.ts'
 import { testServer } from '../support/server.ts'
 
 const { app, adminToken } = await testServer()
 
 const MINE = 'alpha'
 const THEIRS = 'omega'
-let mine: Filled
-let theirs: Filled
+let mine: FilledRealm
+let theirs: FilledRealm
 beforeAll(async () => {
-  mine = await fillRealm(MINE)
-  theirs = await fillRealm(THEIRS)
+  mine = await createFilledRealm(MINE)
+  theirs = await createFilledRealm(THEIRS)
 })
 
-const addressed = aPart(operations.filter(({ path }) => paramsOf(path).length > 1))
+const addressed = takeSample(operations.filter(({ path }) => paramsOf(path).length > 1))
 
 const EXAMPLE = '/admin/realms/{realm}/clients/{client-uuid}/evaluate-scopes/generate-example'
 
@@ -35,7 +35,7 @@ test.each(addressed)('$method $path', async (operation) => {
   const { path } = operation
   const others = paramsOf(path).slice(1)
   for (const [at, parameter] of others.entries()) {
-    const absent = nowhere(path, parameter, THEIRS)
+    const absent = findUnknownValue(path, parameter, THEIRS)
     if (absent === undefined) continue
     for (const owners of choices(others.length - 1)) {
       const around = others
@@ -55,7 +55,7 @@ test.each(addressed)('$method $path', async (operation) => {
 test('what is asked for does exist in its own realm', async () => {
   const missing: string[] = []
   for (const { method, path } of addressed.filter(({ method }) => method === 'GET')) {
-    const address = addressOf(path, theirs)
+    const address = toAddress(path, theirs)
     const { statusCode } = await app.inject({
       url: address,
       headers: { authorization: `Bearer ${await adminToken()}` },
@@ -66,7 +66,7 @@ test('what is asked for does exist in its own realm', async () => {
 })
 
 /** Every way to choose one of the two realms for each of so many parameters. */
-function choices(count: number): Filled[][] {
+function choices(count: number): FilledRealm[][] {
   if (count === 0) return [[]]
   return choices(count - 1).flatMap((rest) => [
     [mine, ...rest],
@@ -76,10 +76,10 @@ function choices(count: number): Filled[][] {
 
 /** The whole answer, as it is sent, less its date; for the value stands a placeholder. */
 async function answer(operation: Operation, values: ReadonlyMap<string, string>, value: string) {
-  const body = bodyFor(operation, 'fresh')
+  const body = createBody(operation, 'fresh')
   const { statusCode, headers, rawPayload } = await app.inject({
     method: operation.method,
-    url: addressOf(operation.path, { value: (_path, one) => values.get(one)! }),
+    url: toAddress(operation.path, { value: (_path, one) => values.get(one)! }),
     headers: {
       authorization: `Bearer ${await adminToken()}`,
       ...(body !== undefined && { 'content-type': 'application/json' }),

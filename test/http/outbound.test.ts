@@ -4,22 +4,22 @@ import { once } from 'node:events'
 import { createServer as createPlainServer } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { afterAll, describe, expect, test } from 'vitest'
-import { outboundOf } from '../../src/cli/commands/serve.ts'
+import { createOutboundGuard } from '../../src/cli/commands/serve.ts'
 import { readSettings } from '../../src/config.ts'
 import { createServer } from '../../src/http/server.ts'
-import { type Outbound, outboundGuard } from '../../src/lib/http/outbound.ts'
+import { type Outbound, createOutbound } from '../../src/lib/http/outbound.ts'
 import { deliverers } from '../../src/oidc/mail/deliver.ts'
 import type { Secrets } from '../../src/operator/documents.ts'
 import { openEntry } from '../../src/operator/git/entry.ts'
 import { gitSources } from '../../src/operator/git/stated.ts'
 import type { Resource } from '../../src/operator/resource.ts'
-import { openGitSource } from '../../src/reconcile/read/git.ts'
-import { gitAddress } from '../../src/reconcile/read/git-address.ts'
+import { openGitSource } from '../../src/reconcile/read/git-source.ts'
+import { parseGitAddress } from '../../src/reconcile/read/git-address.ts'
 import type { Service } from '../../src/service/context/service.ts'
-import { post } from '../../src/service/messages/mail-server.ts'
+import { sendOverSmtp } from '../../src/service/messages/mail-server.ts'
 import { bootstrap } from '../../src/service/operations/bootstrap.ts'
 import { hasGit } from '../support/git.ts'
-import { freshService } from '../support/service.ts'
+import { newService } from '../support/service.ts'
 
 const asked: string[] = []
 const keys = '{"keys":[],"issuer":"internal","token_endpoint":"http://x/internal"}'
@@ -50,7 +50,7 @@ afterAll(async () => {
 })
 
 async function serverWith(outbound: Outbound) {
-  const service = await freshService({ outbound })
+  const service = await newService({ outbound })
   await bootstrap(service, { user: 'admin', password: 'admin' })
   const app = await createServer(service)
   opened.push({ service, close: () => app.close() })
@@ -73,15 +73,15 @@ async function serverWith(outbound: Outbound) {
   return { service, app, call, realm, path: `/admin/realms/${realm}`, form }
 }
 
-const production = await serverWith(outboundGuard({}))
-const development = await serverWith(outboundGuard({ development: true }))
-const allowing = await serverWith(outboundGuard({ allow: ['127.0.0.0/8'] }))
+const production = await serverWith(createOutbound({}))
+const development = await serverWith(createOutbound({ development: true }))
+const allowing = await serverWith(createOutbound({ allow: ['127.0.0.0/8'] }))
 
 const importFrom = ({ call, path }: typeof production, host: string, providerId = 'oidc') =>
   call('POST', `${path}/identity-provider/import-config`, { providerId, fromUrl: `http://${host}:${port}/meta` })
 
 /** A guard that has found and checked this address, for names that nobody else can resolve. */
-const resolvesTo = (address: string): Outbound => ({ ...outboundGuard({}), resolve: async () => address })
+const resolvesTo = (address: string): Outbound => ({ ...createOutbound({}), resolve: async () => address })
 
 describe('the description of an identity provider', () => {
   test.each([...PRIVATE, ...METADATA])('is not read from %s in production', async (host) => {
@@ -185,7 +185,7 @@ describe('a mail server', () => {
     const letter = { to: 'a@b.example', id: 'x', subject: 'x', text: 'x', html: 'x' }
     const mailbox = { host: 'checked.invalid', port: String(portOf(mailServer)), from: 'a@b.example' }
     connections.length = 0
-    await expect(post(resolvesTo('127.0.0.1'), mailbox, letter)).rejects.toThrow('the mail server does not answer')
+    await expect(sendOverSmtp(resolvesTo('127.0.0.1'), mailbox, letter)).rejects.toThrow('the mail server does not answer')
     expect(connections).toEqual(['mail'])
   })
 
@@ -215,7 +215,7 @@ test('the server connects to private addresses in development, in production whe
   const needed = { database: 'postgres://x', hostname: 'https://id.example', keyFile: '/key' }
   const isAllowed = (address: string, flags: Record<string, unknown>) => {
     try {
-      outboundOf(readSettings(flags, {})).check(address)
+      createOutboundGuard(readSettings(flags, {})).check(address)
       return true
     } catch {
       return false
@@ -230,7 +230,7 @@ test('the server connects to private addresses in development, in production whe
 
 /** Opens a repository as that of a resource is. */
 const repositoryAt = (url: string, outbound: Outbound) =>
-  openGitSource(gitAddress(url)!, { env: {}, allowed: () => false, outbound, brings: {} })
+  openGitSource(parseGitAddress(url)!, { env: {}, isAllowed: () => false, outbound, keys: {} })
 
 test.skipIf(!hasGit).each(['https://', 'ssh://git@'])(
   'git connects to the address that was checked, whatever the name means by then: %s',
@@ -238,7 +238,7 @@ test.skipIf(!hasGit).each(['https://', 'ssh://git@'])(
     const outbound = resolvesTo('127.0.0.1')
     const source = await repositoryAt(`${start}checked.invalid:${portOf(mailServer)}/x.git`, outbound)
     connections.length = 0
-    await expect(source.fetch()).rejects.toThrow('git cannot ask its server')
+    await expect(source.fetch()).rejects.toThrow('git cannot list the branches and tags')
     expect(connections).toEqual(['mail'])
     await source.close()
   },
@@ -251,10 +251,10 @@ test.skipIf(!hasGit)('git follows no redirect of a repository that a resource na
   await once(redirecting, 'listening')
   const source = await repositoryAt(
     `http://localhost:${portOf(redirecting)}/x.git`,
-    outboundGuard({ development: true }),
+    createOutbound({ development: true }),
   )
   asked.length = 0
-  await expect(source.fetch()).rejects.toThrow('git cannot ask its server')
+  await expect(source.fetch()).rejects.toThrow('git cannot list the branches and tags')
   expect(asked).toEqual([])
   await source.close()
   redirecting.close()
@@ -263,8 +263,8 @@ test.skipIf(!hasGit)('git follows no redirect of a repository that a resource na
 test.skipIf(!hasGit).each(['ssh://git@$(id)/x.git', 'ssh://git@a;b/x.git', 'ssh://git@a%20-v/x.git'])(
   'the host of a repository must be a name, not part of a command: %s',
   async (url) => {
-    const source = await repositoryAt(url, outboundGuard({ development: true }))
-    await expect(source.fetch()).rejects.toThrow('is no name of a host')
+    const source = await repositoryAt(url, createOutbound({ development: true }))
+    await expect(source.fetch()).rejects.toThrow('is not a valid host name')
     await source.close()
   },
 )
@@ -295,7 +295,7 @@ test
   'a repository at %s is not asked where a resource names it',
   async (address) => {
     const url = address.includes('//') ? `${address}:${portOf(mailServer)}/x.git` : address
-    const source = await repositoryAt(url, outboundGuard({}))
+    const source = await repositoryAt(url, createOutbound({}))
     connections.length = 0
     await expect(source.fetch()).rejects.toThrow('is in a private network')
     expect(connections).toEqual([])

@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { listen } from '../../src/http/server/listen.ts'
 import { createServer, type ServerOptions } from '../../src/http/server.ts'
-import { selfSigned } from '../../src/lib/self-signed.ts'
+import { createSelfSignedCertificate } from '../../src/lib/self-signed-certificate.ts'
 import { testBrowser } from '../support/browser.ts'
-import { realmWithPeople } from '../support/people.ts'
+import { createLoginRealm } from '../support/login-realm.ts'
 import { testServer } from '../support/server.ts'
 import { newRealm, testService } from '../support/service.ts'
 
@@ -52,7 +52,7 @@ describe('a realm demands HTTPS', () => {
   })
 
   test('at each endpoint of applications, and of people, to whom a page says so', async () => {
-    const { name, logInAddress } = await realmWithPeople({ sslRequired: 'all' })
+    const { name, logInAddress } = await createLoginRealm({ sslRequired: 'all' })
     for (const path of ['token', 'token/introspect', 'revoke', 'logout']) {
       const url = `/realms/${name}/protocol/openid-connect/${path}`
       const payload = 'grant_type=password&client_id=web&username=ann&password=pw&token=x&refresh_token=x'
@@ -135,7 +135,7 @@ test('with a certificate the server answers over HTTPS, and plain only to its ow
   opened.push({ close: () => rm(folder, { recursive: true }) })
   const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const [from, until] = [new Date(Date.now() - 1000), new Date(Date.now() + 60_000)]
-  const der = selfSigned('localhost', pair, from, until)
+  const der = createSelfSignedCertificate({ name: 'localhost', ...pair, from, until })
   const certificate = `-----BEGIN CERTIFICATE-----\n${der.toString('base64')}\n-----END CERTIFICATE-----\n`
   const files = { certificateFile: join(folder, 'tls.crt'), keyFile: join(folder, 'tls.key') }
   await writeFile(files.certificateFile, certificate)
@@ -158,7 +158,7 @@ test('headers that are too large are refused', async () => {
 })
 
 test('pages say to browsers what the realm says, and nothing where it says nothing', async () => {
-  const { logInAddress } = await realmWithPeople({
+  const { logInAddress } = await createLoginRealm({
     browserSecurityHeaders: { xFrameOptions: '', contentSecurityPolicy: "frame-ancestors 'self' https://app.example" },
   })
   const { headers } = await testBrowser(app).open(logInAddress().address)

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { missingOperations } from '../../src/http/admin/index.ts'
 import { listen } from '../../src/http/server/listen.ts'
 import { createServer } from '../../src/http/server.ts'
-import { signatureOf } from '../../src/lib/signature.ts'
-import { tokenWith } from '../support/administrators.ts'
+import { signWebhook } from '../../src/lib/webhook-signature.ts'
+import { createAdminToken } from '../support/administrators.ts'
 import { testServer } from '../support/server.ts'
 import { testService } from '../support/service.ts'
 
@@ -135,7 +135,7 @@ describe.each([false, true])('with chunked transfer encoding: %s', (chunked) => 
   })
 
   test('the body of a caller without any admin permission is refused unread', async () => {
-    const headers = [`authorization: Bearer ${await tokenWith('master', {})}`]
+    const headers = [`authorization: Bearer ${await createAdminToken('master', {})}`]
     for (const [method, path] of [
       ['POST', '/admin/realms'],
       ['POST', '/admin/realms/master/partialImport'],
@@ -254,7 +254,7 @@ describe('webhooks', () => {
   const body = Buffer.from(
     JSON.stringify({ repository: { clone_url: 'https://git.example/a.git', x: 'y'.repeat(MB) } }),
   )
-  const signed = { 'x-hub-signature-256': signatureOf(body, 'hook') }
+  const signed = { 'x-hub-signature-256': signWebhook(body, 'hook') }
   const post = (headers: Record<string, string>) =>
     fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', headers, body })
 

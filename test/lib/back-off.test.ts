@@ -1,6 +1,6 @@
 // Delays between attempts, by table.
 import { afterEach, expect, test, vi } from 'vitest'
-import { backOff, steppedBackOff } from '../../src/lib/timing/back-off.ts'
+import { getBackOff, getSteppedBackOff } from '../../src/lib/timing/back-off.ts'
 
 afterEach(() => void vi.restoreAllMocks())
 
@@ -16,9 +16,9 @@ test.each([
 ])('the back-off after $failures failures from $first to $longest ms is $delay ms, less up to a fifth', (row) => {
   const { failures, first, longest, delay } = row
   const random = vi.spyOn(Math, 'random').mockReturnValue(0)
-  expect(backOff(failures, first, longest)).toBe(delay)
+  expect(getBackOff(failures, first, longest)).toBe(delay)
   random.mockReturnValue(1)
-  expect(backOff(failures, first, longest)).toBe(delay * 0.8)
+  expect(getBackOff(failures, first, longest)).toBe(delay * 0.8)
 })
 
 test.each([
@@ -29,5 +29,5 @@ test.each([
   { failures: 3, delays: [5_000], delay: 5_000 },
   { failures: 1, delays: [], delay: 0 },
 ])('the back-off after $failures failures by the table $delays is $delay ms', ({ failures, delays, delay }) => {
-  expect(steppedBackOff(failures, delays)).toBe(delay)
+  expect(getSteppedBackOff(failures, delays)).toBe(delay)
 })

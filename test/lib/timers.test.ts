@@ -1,6 +1,6 @@
 // Delays around a call: attempts that are repeated, work at an interval, and deadlines.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { endedWithin, expireAfter } from '../../src/lib/timing/deadline.ts'
+import { expireAfter, waitAtMost } from '../../src/lib/timing/deadline.ts'
 import { retry } from '../../src/lib/timing/retry.ts'
 import { runEvery } from '../../src/lib/timing/run-every.ts'
 
@@ -79,7 +79,7 @@ test('a deadline expires once, unless it is cancelled', async () => {
 test('work is waited for no longer than its time', async () => {
   const results: string[] = []
   const wait = (name: string, work: Promise<unknown>) =>
-    endedWithin(100, work).then(
+    waitAtMost(100, work).then(
       () => results.push(name),
       () => results.push(`${name} failed`),
     )

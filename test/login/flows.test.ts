@@ -1,7 +1,7 @@
-// Flows that administrators compose: conditions, alternatives, and what a form asks for.
+// Custom authentication flows: conditions, separate forms, and the forms of user profiles.
 import { expect, test } from 'vitest'
 import { testBrowser } from '../support/browser.ts'
-import { realmWithPeople } from '../support/people.ts'
+import { createLoginRealm } from '../support/login-realm.ts'
 import { testServer } from '../support/server.ts'
 
 const { app, call } = await testServer()
@@ -13,10 +13,10 @@ interface Step {
   readonly requirement: string
 }
 
-/** Settings of a realm whose log-in with a browser is these flows, the first of them at the top. */
-const flows = (described: Record<string, Step[]>, configs: Record<string, Record<string, string>> = {}) => ({
-  browserFlow: Object.keys(described)[0],
-  authenticationFlows: Object.entries(described).map(([alias, authenticationExecutions], at) => ({
+/** Returns realm settings with these flows. The first one is the browser flow. */
+const flows = (steps: Record<string, Step[]>, configs: Record<string, Record<string, string>> = {}) => ({
+  browserFlow: Object.keys(steps)[0],
+  authenticationFlows: Object.entries(steps).map(([alias, authenticationExecutions], at) => ({
     alias,
     providerId: 'basic-flow',
     topLevel: at === 0,
@@ -29,66 +29,68 @@ const flows = (described: Record<string, Step[]>, configs: Record<string, Record
 const password: Step = { authenticator: 'auth-username-password-form', requirement: 'REQUIRED' }
 const deny: Step = { authenticator: 'deny-access-authenticator', requirement: 'REQUIRED' }
 
-/** Logs Ann in: whether she is let in. */
-async function enters({ logInAddress }: Awaited<ReturnType<typeof realmWithPeople>>): Promise<boolean> {
+/** Whether Ann can log in; otherwise she must see that access is denied. */
+async function canLogIn({ logInAddress }: Awaited<ReturnType<typeof createLoginRealm>>): Promise<boolean> {
   const browser = testBrowser(app)
   const page = await browser.send(await browser.open(logInAddress().address), { username: 'ann', password: 'pw' })
-  if (!page.answer) expect([page.status, page.text]).toEqual([401, expect.stringContaining('Access denied.')])
-  return page.answer?.has('code') === true
+  if (!page.response) expect([page.status, page.text]).toEqual([401, expect.stringContaining('Access denied.')])
+  return page.response?.has('code') === true
 }
 
-/** A realm that denies access where the condition holds. */
-const denyingWhere = (authenticator: string, config: Record<string, string>, ann: object = {}) =>
-  realmWithPeople(
+/** Creates a realm that denies access if the condition is met. */
+const createDenyingRealm = (authenticator: string, config: Record<string, string>, ann: object = {}) =>
+  createLoginRealm(
     {
       ...flows(
         {
-          own: [password, { flowAlias: 'gate', requirement: 'CONDITIONAL' }],
+          top: [password, { flowAlias: 'gate', requirement: 'CONDITIONAL' }],
           gate: [{ authenticator, authenticatorConfig: 'condition', requirement: 'REQUIRED' }, deny],
         },
         { condition: config },
       ),
       groups: [{ name: 'a', attributes: { team: ['green'] }, subGroups: [{ name: 'b' }] }],
-      roles: { realm: [{ name: 'staff' }, { name: 'boss', composite: true, composites: { realm: ['staff'] } }] },
+      roles: { realm: [{ name: 'staff' }, { name: 'manager', composite: true, composites: { realm: ['staff'] } }] },
     },
     { ann },
   )
 
-test('a condition asks for a role that somebody holds in effect, or for its absence', async () => {
+test('a role condition is met by an effective role or, if negated, by its absence', async () => {
   const role = 'conditional-user-role'
-  expect(await enters(await denyingWhere(role, { condUserRole: 'staff' }))).toBe(true)
-  expect(await enters(await denyingWhere(role, { condUserRole: 'staff' }, { realmRoles: ['boss'] }))).toBe(false)
-  expect(await enters(await denyingWhere(role, { condUserRole: 'staff', negate: 'true' }))).toBe(false)
+  expect(await canLogIn(await createDenyingRealm(role, { condUserRole: 'staff' }))).toBe(true)
+  expect(await canLogIn(await createDenyingRealm(role, { condUserRole: 'staff' }, { realmRoles: ['manager'] }))).toBe(
+    false,
+  )
+  expect(await canLogIn(await createDenyingRealm(role, { condUserRole: 'staff', negate: 'true' }))).toBe(false)
 })
 
-test('a condition asks for an attribute, by its value or by a pattern', async () => {
+test('an attribute condition is met by a value or a pattern', async () => {
   const attribute = 'conditional-user-attribute'
   const ann = { attributes: { team: ['red', 'blue-2'] } }
-  const asks = (value: string, more = {}) => ({ attribute_name: 'team', attribute_expected_value: value, ...more })
-  expect(await enters(await denyingWhere(attribute, asks('red'), ann))).toBe(false)
-  expect(await enters(await denyingWhere(attribute, asks('blue'), ann))).toBe(true)
-  expect(await enters(await denyingWhere(attribute, asks('blue-\\d', { regex: 'true' }), ann))).toBe(false)
-  expect(await enters(await denyingWhere(attribute, asks('red', { not: 'true' }), ann))).toBe(true)
+  const expecting = (value: string, more = {}) => ({ attribute_name: 'team', attribute_expected_value: value, ...more })
+  expect(await canLogIn(await createDenyingRealm(attribute, expecting('red'), ann))).toBe(false)
+  expect(await canLogIn(await createDenyingRealm(attribute, expecting('blue'), ann))).toBe(true)
+  expect(await canLogIn(await createDenyingRealm(attribute, expecting('blue-\\d', { regex: 'true' }), ann))).toBe(false)
+  expect(await canLogIn(await createDenyingRealm(attribute, expecting('red', { not: 'true' }), ann))).toBe(true)
   const member = { ...ann, groups: ['/a/b'] }
-  expect(await enters(await denyingWhere(attribute, asks('green'), member))).toBe(true)
-  const withGroups = asks('green', { include_group_attributes: 'true' })
-  expect(await enters(await denyingWhere(attribute, withGroups, member))).toBe(false)
+  expect(await canLogIn(await createDenyingRealm(attribute, expecting('green'), member))).toBe(true)
+  const withGroups = expecting('green', { include_group_attributes: 'true' })
+  expect(await canLogIn(await createDenyingRealm(attribute, withGroups, member))).toBe(false)
 })
 
-test('a conditional flow without conditions does not apply, and one that is not known fails', async () => {
-  const own = [password, { flowAlias: 'gate', requirement: 'CONDITIONAL' }]
-  expect(await enters(await realmWithPeople(flows({ own, gate: [deny] })))).toBe(true)
-  const strange = { authenticator: 'conditional-client-scope', requirement: 'REQUIRED' }
-  const { logInAddress } = await realmWithPeople(flows({ own, gate: [strange, deny] }))
+test('a conditional flow without conditions is skipped, and one with an unsupported condition fails', async () => {
+  const top = [password, { flowAlias: 'gate', requirement: 'CONDITIONAL' }]
+  expect(await canLogIn(await createLoginRealm(flows({ top, gate: [deny] })))).toBe(true)
+  const unsupported = { authenticator: 'conditional-client-scope', requirement: 'REQUIRED' }
+  const { logInAddress } = await createLoginRealm(flows({ top, gate: [unsupported, deny] }))
   const browser = testBrowser(app)
   const page = await browser.send(await browser.open(logInAddress().address), { username: 'ann', password: 'pw' })
   expect([page.status, page.text]).toEqual([400, expect.stringContaining('conditional-client-scope')])
 })
 
-test('name and password may be asked one after the other', async () => {
+test('username and password may be on separate pages', async () => {
   const form = (authenticator: string): Step => ({ authenticator, requirement: 'REQUIRED' })
-  const { logInAddress } = await realmWithPeople(
-    flows({ own: [form('auth-username-form'), form('auth-password-form')] }),
+  const { logInAddress } = await createLoginRealm(
+    flows({ top: [form('auth-username-form'), form('auth-password-form')] }),
   )
   const browser = testBrowser(app)
   const first = await browser.open(logInAddress().address)
@@ -98,11 +100,11 @@ test('name and password may be asked one after the other', async () => {
   const another = await browser.follow(second, '/restart')
   expect(another.text).toContain('name="username"')
   const again = await browser.send(another, { username: 'ann' })
-  expect((await browser.send(again, { password: 'pw' })).answer?.has('code')).toBe(true)
+  expect((await browser.send(again, { password: 'pw' })).response?.has('code')).toBe(true)
 })
 
-test('an edit of the flow does not break a log-in on its way', async () => {
-  const realm = await realmWithPeople()
+test('a change of the flow does not break a login in progress', async () => {
+  const realm = await createLoginRealm()
   await call('POST', `${realm.path}/authentication/flows/browser/copy`, { body: { newName: 'own' } })
   await call('PUT', realm.path, { body: { browserFlow: 'own' } })
   const browser = testBrowser(app)
@@ -115,12 +117,12 @@ test('an edit of the flow does not break a log-in on its way', async () => {
   await call('PUT', `${realm.path}/authentication/flows/own/executions`, {
     body: { ...cookie, requirement: 'DISABLED' },
   })
-  expect((await browser.send(page, { username: 'ann', password: 'pw' })).answer?.has('code')).toBe(true)
+  expect((await browser.send(page, { username: 'ann', password: 'pw' })).response?.has('code')).toBe(true)
 })
 
-test('people are asked for what the profile of their realm wants, as it wants it', async () => {
+test('a registration form shows and validates the attributes of the user profile', async () => {
   const german = { internationalizationEnabled: true, supportedLocales: ['de', 'en'], defaultLocale: 'en' }
-  const realm = await realmWithPeople({ registrationAllowed: true, ...german })
+  const realm = await createLoginRealm({ registrationAllowed: true, ...german })
   await call('POST', `${realm.path}/localization/en`, { body: { capitals: 'Only capitals.' } })
   const profile = (await call('GET', `${realm.path}/users/profile`)).body
   const both = { view: ['admin', 'user'], edit: ['admin', 'user'] }
@@ -149,15 +151,15 @@ test('people are asked for what the profile of their realm wants, as it wants it
   expect(page.text).not.toContain('Rank')
   const bob = { username: 'bob', email: 'bob@example.org', firstName: 'Bob', lastName: 'New', rank: '1' }
   const typed = { ...bob, langs: 'de\r\n\r\nen', password: 'pw', 'password-confirm': 'pw' }
-  const without = await browser.send(page, typed)
-  expect(without.text).toContain('Please fill in Size.')
-  const small = await browser.send(without, { ...typed, size: 'L', plate: 'abc' })
+  const incomplete = await browser.send(page, typed)
+  expect(incomplete.text).toContain('Please fill in Size.')
+  const small = await browser.send(incomplete, { ...typed, size: 'L', plate: 'abc' })
   expect(small.text).toContain('Only capitals.')
   const american = await browser.send(small, { ...typed, size: 'L', born: '28.2.2000' })
   expect(american.text).toContain('This is not a date.')
   const inGerman = await browser.open(`${american.url}&kc_locale=de`)
   const right = { ...typed, size: 'L', plate: 'ABC', born: '28.2.2000' }
-  expect((await browser.send(inGerman, right)).answer?.has('code')).toBe(true)
-  const [made] = (await call('GET', `${realm.path}/users?username=bob&exact=true`)).body
-  expect(made.attributes).toEqual({ size: ['L'], langs: ['de', 'en'], plate: ['ABC'], born: ['28.2.2000'] })
+  expect((await browser.send(inGerman, right)).response?.has('code')).toBe(true)
+  const [created] = (await call('GET', `${realm.path}/users?username=bob&exact=true`)).body
+  expect(created.attributes).toEqual({ size: ['L'], langs: ['de', 'en'], plate: ['ABC'], born: ['28.2.2000'] })
 })

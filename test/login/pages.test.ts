@@ -1,7 +1,7 @@
-// What pages look like: their language, their texts, what browsers are told of them.
+// The language, texts and headers of login pages.
 import { expect, test } from 'vitest'
 import { testBrowser } from '../support/browser.ts'
-import { realmWithPeople } from '../support/people.ts'
+import { createLoginRealm } from '../support/login-realm.ts'
 import { testServer } from '../support/server.ts'
 
 const { app, call } = await testServer()
@@ -9,8 +9,8 @@ const languages = { internationalizationEnabled: true, supportedLocales: ['en', 
 
 const languageOf = (text: string) => /<html lang="([^"]*)"/.exec(text)?.[1]
 
-test('a page is in the language that was chosen, else in one that the browser wishes, else in that of the realm', async () => {
-  const { path, logInAddress } = await realmWithPeople(languages)
+test('a page is in the selected language, else in one that the browser accepts, else in that of the realm', async () => {
+  const { path, logInAddress } = await createLoginRealm(languages)
   const { address } = logInAddress()
   const open = async (wishes: string) =>
     (await app.inject({ url: address, headers: { 'accept-language': wishes } })).body
@@ -29,8 +29,8 @@ test('a page is in the language that was chosen, else in one that the browser wi
   expect(languageOf(await open('de'))).toBe('en')
 })
 
-test("the realm's own texts stand in place of those that come with the server, and nothing in them is markup", async () => {
-  const { path, logInAddress } = await realmWithPeople({ ...languages, displayName: 'Acme & Co <b>' })
+test("the realm's texts replace the built-in ones, and are escaped", async () => {
+  const { path, logInAddress } = await createLoginRealm({ ...languages, displayName: 'Acme & Co <b>' })
   const text = { headers: { 'content-type': 'text/plain' } }
   await call('PUT', `${path}/localization/fr/loginAccountTitle`, { ...text, body: "Connexion à l''espace <i>" })
   const page = await app.inject({ url: logInAddress({ ui_locales: 'fr' }).address })
@@ -39,8 +39,8 @@ test("the realm's own texts stand in place of those that come with the server, a
   expect(page.headers['content-language']).toBe('fr')
 })
 
-test('browsers are told what the realm says of its pages, and keep none', async () => {
-  const { path, logInAddress } = await realmWithPeople()
+test("pages have the realm's security headers, and are not cached", async () => {
+  const { path, logInAddress } = await createLoginRealm()
   await call('PUT', path, {
     body: { browserSecurityHeaders: { xFrameOptions: 'DENY', contentSecurityPolicy: "default-src 'self'" } },
   })
@@ -49,18 +49,18 @@ test('browsers are told what the realm says of its pages, and keep none', async 
   expect(headers['cache-control']).toContain('no-store')
 })
 
-test('who wants to stay logged in does when the browser closes, where the realm lets them', async () => {
-  const { logInAddress } = await realmWithPeople({ rememberMe: true, ssoSessionIdleTimeoutRememberMe: 1000 })
+test('remember me keeps the login after the browser is closed', async () => {
+  const { logInAddress } = await createLoginRealm({ rememberMe: true, ssoSessionIdleTimeoutRememberMe: 1000 })
   const browser = testBrowser(app)
   const page = await browser.open(logInAddress().address)
   expect(page.text).toContain('name="rememberMe"')
   const { headers } = await browser.send(page, { username: 'ann', password: 'pw', rememberMe: 'on' })
-  const identity = [headers['set-cookie']].flat().find((one) => String(one).startsWith('KEYCLOAK_IDENTITY='))
+  const identity = [headers['set-cookie']].flat().find((cookie) => String(cookie).startsWith('KEYCLOAK_IDENTITY='))
   expect(identity).toContain('Max-Age=1000;')
 })
 
-test('nobody logs in to a realm that is disabled, and a page says so', async () => {
-  const { path, logInAddress } = await realmWithPeople()
+test('the login page of a disabled realm returns 403', async () => {
+  const { path, logInAddress } = await createLoginRealm()
   await call('PUT', path, { body: { enabled: false } })
   const page = await testBrowser(app).open(logInAddress().address)
   expect([page.status, page.text]).toEqual([403, expect.stringContaining('Nobody can sign in here')])

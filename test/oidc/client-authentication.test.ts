@@ -1,10 +1,10 @@
-// How clients prove who they are, and what is said of those that do not. The words were compared with the reference server's.
+// Client authentication: its methods, and the errors when it fails. The messages were compared with Keycloak.
 import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { CompactSign, decodeJwt, type JWTPayload, SignJWT } from 'jose'
 import { afterAll, expect, test } from 'vitest'
-import { selfSigned } from '../../src/lib/self-signed.ts'
+import { createSelfSignedCertificate } from '../../src/lib/self-signed-certificate.ts'
 import { testServer } from '../support/server.ts'
 
 const { call, make, realm } = await testServer()
@@ -22,22 +22,22 @@ const jwk = (kid: string, { publicKey }: { publicKey: KeyObject }) => ({
   use: 'sig',
 })
 const keySet = JSON.stringify({ keys: [jwk('r', rsa), jwk('c', curve)] })
-const inPlace = { 'use.jwks.string': 'true', 'jwks.string': keySet }
+const withKeySet = { 'use.jwks.string': 'true', 'jwks.string': keySet }
 
-/** A realm with a client called app; gives what asks for a token of that client's own account. */
-async function realmWith(client: object) {
+/** Creates a realm with the client app. `ask` requests a token for its service account and describes the response. */
+async function createRealmWithClient(client: object) {
   const path = await realm()
   const name = path.split('/').at(-1)!
   const app = await make(`${path}/clients`, { clientId: 'app', serviceAccountsEnabled: true, ...client })
   const ask = async (form: Record<string, string>, headers: Record<string, string> = {}) => {
-    const answer = await call('POST', `/realms/${name}/protocol/openid-connect/token`, {
+    const response = await call('POST', `/realms/${name}/protocol/openid-connect/token`, {
       token: null,
       headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
       body: new URLSearchParams({ grant_type: 'client_credentials', ...form }).toString(),
     })
-    return answer.body.access_token
+    return response.body.access_token
       ? 'token'
-      : `${answer.status} ${answer.body.error}: ${answer.body.error_description}`
+      : `${response.status} ${response.body.error}: ${response.body.error_description}`
   }
   const issuer = await issuerOf(name)
   const assert = async (claims: object = {}, header: object = {}, key: KeyObject | Uint8Array = rsa.privateKey) =>
@@ -51,36 +51,43 @@ const issuerOf = async (name: string): Promise<string> =>
 const now = () => Math.floor(Date.now() / 1000)
 
 function assertion(issuer: string, claims: object, header: object, key: KeyObject | Uint8Array): Promise<string> {
-  const usual = { iss: 'app', sub: 'app', aud: issuer, exp: now() + 30, iat: now(), jti: randomUUID() }
-  return new SignJWT({ ...usual, ...claims } as JWTPayload)
+  const defaults = { iss: 'app', sub: 'app', aud: issuer, exp: now() + 30, iat: now(), jti: randomUUID() }
+  return new SignJWT({ ...defaults, ...claims } as JWTPayload)
     .setProtectedHeader({ alg: 'RS256', kid: 'r', ...header })
     .sign(key)
 }
 
-test('a private key proves a client, whether its public half is kept in a key set, a certificate or alone', async () => {
+test('a private key authenticates a client with a key set, a certificate or a public key', async () => {
   const until = new Date(Date.now() + 3_600_000)
-  const certificate = selfSigned('app', rsa, new Date(), until).toString('base64')
+  const certificate = createSelfSignedCertificate({ name: 'app', ...rsa, from: new Date(), until }).toString('base64')
   const publicKey = rsa.publicKey.export({ type: 'spki', format: 'pem' })
-  const kept = [inPlace, { 'jwt.credential.certificate': certificate }, { 'jwt.credential.public.key': publicKey }]
-  for (const attributes of kept) {
-    const { assert } = await realmWith({ clientAuthenticatorType: 'client-jwt', attributes })
+  const keyAttributes = [
+    withKeySet,
+    { 'jwt.credential.certificate': certificate },
+    { 'jwt.credential.public.key': publicKey },
+  ]
+  for (const attributes of keyAttributes) {
+    const { assert } = await createRealmWithClient({ clientAuthenticatorType: 'client-jwt', attributes })
     expect(await assert()).toBe('token')
     expect(await assert({}, { alg: 'PS256' })).toBe('token')
     expect(await assert({}, {}, stranger.privateKey)).toContain('Signature on JWT token failed validation')
   }
 })
 
-test('what is wrong with an assertion is said', async () => {
-  const { issuer, ask, assert } = await realmWith({ clientAuthenticatorType: 'client-jwt', attributes: inPlace })
+test('an invalid assertion returns its problem', async () => {
+  const { issuer, ask, assert } = await createRealmWithClient({
+    clientAuthenticatorType: 'client-jwt',
+    attributes: withKeySet,
+  })
   const endpoint = `${issuer}/protocol/openid-connect/token`
-  const right = [{ aud: endpoint }, { aud: [issuer] }, { iat: undefined }, { iat: now() - 50 }, { exp: now() + 9999 }]
-  for (const claims of right) expect(await assert(claims), JSON.stringify(claims)).toBe('token')
+  const valid = [{ aud: endpoint }, { aud: [issuer] }, { iat: undefined }, { iat: now() - 50 }, { exp: now() + 9999 }]
+  for (const claims of valid) expect(await assert(claims), JSON.stringify(claims)).toBe('token')
   expect(await assert({}, { alg: 'ES256', kid: 'c' }, curve.privateKey)).toBe('token')
 
-  const wrong: [claims: object, why: string][] = [
-    [{ aud: 'https://elsewhere.example.org' }, 'Invalid token audience'],
+  const invalid: [claims: object, message: string][] = [
+    [{ aud: 'https://other.example.org' }, 'Invalid token audience'],
     [{ aud: undefined }, 'Invalid token audience'],
-    [{ aud: [issuer, 'https://elsewhere.example.org'] }, 'Multiple audiences not allowed'],
+    [{ aud: [issuer, 'https://other.example.org'] }, 'Multiple audiences not allowed'],
     [{ exp: undefined }, 'Token exp claim is required'],
     [{ exp: now() - 1 }, 'Token is not active'],
     [{ nbf: now() + 60 }, 'Token is not active'],
@@ -92,42 +99,48 @@ test('what is wrong with an assertion is said', async () => {
     ],
     [{ jti: undefined }, 'Token jti claim is required'],
   ]
-  for (const [claims, why] of wrong) expect(await assert(claims)).toBe(`400 invalid_client: ${why}`)
+  for (const [claims, message] of invalid) expect(await assert(claims)).toBe(`400 invalid_client: ${message}`)
   expect(await assert({}, { kid: 'unknown' })).toBe('400 invalid_client: Unable to load public key')
   expect(await assert({}, { alg: 'HS256' }, Buffer.from(SECRET))).toBe(
     '400 invalid_client: Invalid signature algorithm',
   )
-  for (const claims of [{ sub: 'nobody', iss: 'nobody' }, { iss: 'somebody' }, { sub: undefined }])
+  for (const claims of [{ sub: 'nobody', iss: 'nobody' }, { iss: 'another' }, { sub: undefined }])
     expect(await assert(claims)).toBe(`401 invalid_client: ${WRONG}`)
 
   const text = await assertion(issuer, {}, {}, rsa.privateKey)
   const unsigned = text.replace(/^[^.]+/, Buffer.from('{"alg":"none"}').toString('base64url'))
-  const stated = { client_assertion_type: TYPE, client_assertion: unsigned }
-  expect(await ask(stated)).toBe('400 invalid_client: Invalid signature algorithm')
-  expect(await ask({ ...stated, client_id: 'other' })).toBe(`401 invalid_client: ${WRONG}`)
+  const form = { client_assertion_type: TYPE, client_assertion: unsigned }
+  expect(await ask(form)).toBe('400 invalid_client: Invalid signature algorithm')
+  expect(await ask({ ...form, client_id: 'other' })).toBe(`401 invalid_client: ${WRONG}`)
   expect(await ask({ client_id: 'app' })).toBe('400 invalid_client: Parameter client_assertion_type is missing')
   expect(await ask({ client_id: 'app', client_assertion_type: TYPE })).toContain('client_assertion parameter missing')
   expect(await ask({ client_id: 'app', client_assertion_type: 'x' })).toContain(`but expected is '${TYPE}'`)
 })
 
-test('events tell what a client has shown, and why it was not enough', async () => {
-  const { path, assert } = await realmWith({ clientAuthenticatorType: 'client-jwt', attributes: inPlace })
+test('events contain the assertion of a client and the reason for a refusal', async () => {
+  const { path, assert } = await createRealmWithClient({
+    clientAuthenticatorType: 'client-jwt',
+    attributes: withKeySet,
+  })
   await call('PUT', `${path}/events/config`, { body: { eventsEnabled: true } })
   await assert({ jti: 'first' })
   await assert({ jti: 'first' })
   await assert({ sub: 'nobody', iss: 'nobody', jti: 'second' })
-  const told = (await call('GET', `${path}/events`)).body as { type: string; details: Record<string, string> }[]
-  const shown = { client_assertion_issuer: 'app', client_assertion_sub: 'app', client_assertion_id: 'first' }
-  expect(told).toMatchObject([
+  const events = (await call('GET', `${path}/events`)).body as { type: string; details: Record<string, string> }[]
+  const details = { client_assertion_issuer: 'app', client_assertion_sub: 'app', client_assertion_id: 'first' }
+  expect(events).toMatchObject([
     { type: 'CLIENT_LOGIN_ERROR', error: 'client_not_found', details: { client_assertion_sub: 'nobody' } },
-    { type: 'CLIENT_LOGIN_ERROR', error: 'invalid_client_credentials', clientId: 'app', details: shown },
-    { type: 'CLIENT_LOGIN', details: { ...shown, client_auth_method: 'client-jwt', client_jwt_kid: 'r' } },
+    { type: 'CLIENT_LOGIN_ERROR', error: 'invalid_client_credentials', clientId: 'app', details: details },
+    { type: 'CLIENT_LOGIN', details: { ...details, client_auth_method: 'client-jwt', client_jwt_kid: 'r' } },
   ])
-  expect(told[0]).not.toHaveProperty('clientId')
+  expect(events[0]).not.toHaveProperty('clientId')
 })
 
-test('what a database cannot keep, or is of the wrong type, proves nothing', async () => {
-  const { issuer, ask, assert } = await realmWith({ clientAuthenticatorType: 'client-jwt', attributes: inPlace })
+test('claims that cannot be stored or have the wrong type are refused', async () => {
+  const { issuer, ask, assert } = await createRealmWithClient({
+    clientAuthenticatorType: 'client-jwt',
+    attributes: withKeySet,
+  })
   const odd = { exp: 'soon', iat: 'now', nbf: 'then', jti: 5, aud: 5, sub: 5, iss: 5 }
   const text = await assertion(issuer, {}, {}, rsa.privateKey)
   for (const [name, value] of Object.entries(odd)) {
@@ -141,20 +154,20 @@ test('what a database cannot keep, or is of the wrong type, proves nothing', asy
   expect(await assert({ sub: 'a\0b', iss: 'a\0b' })).toBe(`401 invalid_client: ${WRONG}`)
 })
 
-test('a client may hold itself to one algorithm', async () => {
-  const attributes = { ...inPlace, 'token.endpoint.auth.signing.alg': 'ES256' }
-  const { assert } = await realmWith({ clientAuthenticatorType: 'client-jwt', attributes })
+test('a client accepts only its configured signature algorithm', async () => {
+  const attributes = { ...withKeySet, 'token.endpoint.auth.signing.alg': 'ES256' }
+  const { assert } = await createRealmWithClient({ clientAuthenticatorType: 'client-jwt', attributes })
   expect(await assert()).toBe('400 invalid_client: Invalid signature algorithm')
   expect(await assert({}, { alg: 'ES256', kid: 'c' }, curve.privateKey)).toBe('token')
 })
 
-test('an assertion counts once, also when it comes several times at once', async () => {
-  const { issuer, ask } = await realmWith({ clientAuthenticatorType: 'client-jwt', attributes: inPlace })
+test('an assertion is accepted once, even if it is sent several times at once', async () => {
+  const { issuer, ask } = await createRealmWithClient({ clientAuthenticatorType: 'client-jwt', attributes: withKeySet })
   const text = await assertion(issuer, {}, {}, rsa.privateKey)
-  const asked = Array.from({ length: 5 }, () => ask({ client_assertion_type: TYPE, client_assertion: text }))
-  const answers = await Promise.all(asked)
-  expect(answers.filter((one) => one === 'token')).toHaveLength(1)
-  expect(answers.filter((one) => one === '400 invalid_client: Token reuse detected')).toHaveLength(4)
+  const requests = Array.from({ length: 5 }, () => ask({ client_assertion_type: TYPE, client_assertion: text }))
+  const answers = await Promise.all(requests)
+  expect(answers.filter((result) => result === 'token')).toHaveLength(1)
+  expect(answers.filter((result) => result === '400 invalid_client: Token reuse detected')).toHaveLength(4)
 })
 
 const served = { keys: keySet, times: 0 }
@@ -165,28 +178,28 @@ const host = createServer((_request, response) => {
 await new Promise<void>((ready) => host.listen(0, '127.0.0.1', ready))
 afterAll(() => host.close())
 
-test('keys are fetched from the address of a client, and kept until they are to be forgotten', async () => {
+test('keys are fetched from the JWKS URL of a client, and cached until the cache is cleared', async () => {
   const address = `http://127.0.0.1:${(host.address() as AddressInfo).port}`
   const attributes = { 'use.jwks.url': 'true', 'jwks.url': '/jwks' }
   const client = { clientAuthenticatorType: 'client-jwt', rootUrl: address, attributes }
-  const { path, assert } = await realmWith(client)
+  const { path, assert } = await createRealmWithClient(client)
   expect([await assert(), await assert()]).toEqual(['token', 'token'])
   expect(served.times).toBe(1)
   served.keys = JSON.stringify({ keys: [jwk('newer', stranger)] })
   const newer = () => assert({}, { kid: 'newer' }, stranger.privateKey)
-  // Whoever names keys that do not exist does not make the server ask again and again.
+  // An unknown key does not cause another request.
   expect(await newer()).toBe('400 invalid_client: Unable to load public key')
   expect(served.times).toBe(1)
   expect((await call('POST', `${path}/clear-keys-cache`)).status).toBe(204)
   expect([await newer(), served.times]).toEqual(['token', 2])
 
   const nowhere = { ...attributes, 'jwks.url': 'http://127.0.0.1:1/jwks' }
-  const dead = await realmWith({ clientAuthenticatorType: 'client-jwt', attributes: nowhere })
+  const dead = await createRealmWithClient({ clientAuthenticatorType: 'client-jwt', attributes: nowhere })
   expect(await dead.assert()).toBe('400 invalid_client: Unable to load public key')
 })
 
-test('a secret signs assertions', async () => {
-  const { ask, assert } = await realmWith({ clientAuthenticatorType: 'client-secret-jwt', secret: SECRET })
+test('a client secret signs assertions', async () => {
+  const { ask, assert } = await createRealmWithClient({ clientAuthenticatorType: 'client-secret-jwt', secret: SECRET })
   for (const alg of ['HS256', 'HS384', 'HS512']) expect(await assert({}, { alg }, Buffer.from(SECRET))).toBe('token')
   for (const [header, key] of [
     [{ alg: 'HS256' }, Buffer.from(`${SECRET}.`)],
@@ -196,7 +209,7 @@ test('a secret signs assertions', async () => {
   expect(await ask({ client_id: 'app', client_secret: SECRET })).toContain('client_assertion_type is missing')
 })
 
-test('a renewed secret counts at once; the one before while a policy of the realm says so, and it lasts', async () => {
+test('a renewed secret is valid at once, and the previous one until the rotation policy expires it', async () => {
   const path = await realm()
   const configuration = { 'expiration-period': 1000, 'rotated-expiration-period': 500 }
   const profile = { name: 'rotating', executors: [{ executor: 'secret-rotation', configuration }] }
@@ -219,7 +232,7 @@ test('a renewed secret counts at once; the one before while a policy of the real
   await call('PUT', app, { body: { attributes: over } })
   expect([(await ask(SECRET)).status, (await ask(renewed)).status]).toEqual([401, 200])
 
-  // A secret that is over is no secret, and the next change of the client renews it.
+  // An expired secret is not accepted, and the next change of the client renews it.
   await call('PUT', `${path}/client-policies/policies`, { body: { policies: [] } })
   await call('PUT', app, { body: { attributes: { 'client.secret.expiration.time': String(now() - 1) } } })
   expect((await ask(renewed)).status).toBe(401)
@@ -229,8 +242,8 @@ test('a renewed secret counts at once; the one before while a policy of the real
   expect([value === renewed, (await ask(value)).status]).toEqual([false, 200])
 })
 
-test("the realm's flow says in which ways clients may prove who they are", async () => {
-  const { path, ask, app } = await realmWith({ secret: SECRET })
+test("the realm's client authentication flow decides which methods clients may use", async () => {
+  const { path, ask, app } = await createRealmWithClient({ secret: SECRET })
   const secret = { client_id: 'app', client_secret: SECRET }
   expect(await ask(secret)).toBe('token')
   const steps = `${path}/authentication/flows/clients/executions`
@@ -250,8 +263,8 @@ test("the realm's flow says in which ways clients may prove who they are", async
   expect(await ask(secret)).toBe('401 invalid_client: Clients cannot authenticate by client-x509 here')
 })
 
-test('a form that says something twice says nothing, and its parts count before the header', async () => {
-  const { name, ask } = await realmWith({ secret: SECRET })
+test('a duplicate form parameter is refused, and form parameters take precedence over the header', async () => {
+  const { name, ask } = await createRealmWithClient({ secret: SECRET })
   const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` })
   expect(await ask({}, basic(`app:${SECRET}`))).toBe('token')
   expect(await ask({ client_secret: 'wrong' }, basic(`app:${SECRET}`))).toBe(`401 unauthorized_client: ${WRONG}`)

@@ -1,9 +1,9 @@
-// An empty secret is no secret: it is never kept, and nothing is compared with it.
+// An empty secret is the same as none: it is never stored or compared.
 import { createHmac } from 'node:crypto'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { applyAs, source } from '../support/reconcile.ts'
+import { applySource, createSource } from '../support/reconcile.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
 
@@ -17,7 +17,7 @@ const ask = (realm: string, form: Record<string, string>, headers: Record<string
     body: new URLSearchParams({ grant_type: 'client_credentials', ...form }).toString(),
   })
 
-/** The answers to a client that shows an empty secret in the form, and as Basic, and none. */
+/** Returns the statuses for an empty secret in the form, an empty secret in the header, and no secret. */
 async function statuses(realm: string, clientId: string) {
   const basic = { authorization: `Basic ${Buffer.from(`${clientId}:`).toString('base64')}` }
   const answers = [
@@ -36,7 +36,7 @@ const secretOf = async (path: string) => {
   return { id, ...(await call('GET', `${path}/clients/${id}/client-secret`)).body }
 }
 
-test('a client that is created with an empty secret gets one', async () => {
+test('a client that is created with an empty secret gets a generated one', async () => {
   const path = await newRealm()
   const name = path.split('/').at(-1)!
   await make(`${path}/clients`, CLIENT)
@@ -44,7 +44,7 @@ test('a client that is created with an empty secret gets one', async () => {
   expect(await statuses(name, 'robot')).toEqual(REFUSED)
 })
 
-test('a PUT with an empty secret keeps the one that is there', async () => {
+test('PUT with an empty secret retains the existing one', async () => {
   const path = await newRealm()
   await make(`${path}/clients`, { ...CLIENT, secret: 'kept' })
   const { id } = await secretOf(path)
@@ -54,12 +54,12 @@ test('a PUT with an empty secret keeps the one that is there', async () => {
   expect(await statuses(path.split('/').at(-1)!, 'robot')).toEqual(REFUSED)
 })
 
-test('an empty secret in a document, a realm that is created, and a partial import is none', async () => {
+test('an empty secret in a document, a new realm or a partial import is replaced by a generated one', async () => {
   const [declared, created] = [newName(), newName()]
-  const document = source([{ realm: declared, enabled: true, clients: [CLIENT] }], `source-of-${declared}`)
-  await applyAs(service, document)
+  const document = createSource([{ realm: declared, enabled: true, clients: [CLIENT] }], `source-of-${declared}`)
+  await applySource(service, document)
   const first = await secretOf(`/admin/realms/${declared}`)
-  await applyAs(service, document)
+  await applySource(service, document)
   expect(await secretOf(`/admin/realms/${declared}`)).toEqual(first)
   await make('/admin/realms', { realm: created, enabled: true, clients: [CLIENT] })
   const imported = await newRealm()
@@ -71,7 +71,7 @@ test('an empty secret in a document, a realm that is created, and a partial impo
   }
 })
 
-test('empty secrets of identity providers, mail servers and user stores are none', async () => {
+test('empty secrets of identity providers and SMTP servers are not stored', async () => {
   const path = await newRealm()
   const config = {
     clientId: 'x',
@@ -80,14 +80,14 @@ test('empty secrets of identity providers, mail servers and user stores are none
     tokenUrl: 'https://a.example/t',
   }
   await make(`${path}/identity-provider/instances`, { alias: 'other', providerId: 'oidc', config })
-  const shown = (await call('GET', `${path}/identity-provider/instances/other`)).body.config
-  expect(shown).not.toHaveProperty('clientSecret')
+  const storedConfig = (await call('GET', `${path}/identity-provider/instances/other`)).body.config
+  expect(storedConfig).not.toHaveProperty('clientSecret')
   const smtpServer = { host: 'mail.example', from: 'a@b.example', auth: 'true', user: 'u', password: '' }
   expect((await call('PUT', path, { body: { smtpServer } })).status).toBe(204)
   expect((await call('GET', path)).body.smtpServer).not.toHaveProperty('password')
 })
 
-test('a client that has an empty secret from before gets no token, by whichever method', async () => {
+test('a client with a stored empty secret cannot authenticate by any method', async () => {
   const path = await newRealm()
   const name = path.split('/').at(-1)!
   await make(`${path}/clients`, { ...CLIENT, secret: 'first' })
@@ -105,10 +105,10 @@ test('a client that has an empty secret from before gets no token, by whichever 
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const text = `${part({ alg: 'HS256' })}.${part(claims)}`
   const assertion = `${text}.${createHmac('sha256', '').update(text).digest('base64url')}`
-  const answer = await ask(name, {
+  const response = await ask(name, {
     client_id: 'robot',
     client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
     client_assertion: assertion,
   })
-  expect(answer).toMatchObject({ status: 400, body: { error: 'unauthorized_client' } })
+  expect(response).toMatchObject({ status: 400, body: { error: 'unauthorized_client' } })
 })

@@ -1,10 +1,11 @@
+// The expiry of tokens and sessions.
 import { afterAll, expect, test } from 'vitest'
 import { createServer } from '../../src/http/server.ts'
 import { replaceRealm } from '../../src/service/admin-api/realms/realms.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { bootstrap, resetAdminPassword } from '../../src/service/operations/bootstrap.ts'
 import { openService } from '../../src/service/operations/open-service.ts'
-import { sweep } from '../../src/service/operations/sweeper.ts'
+import { sweepExpiredRows } from '../../src/service/operations/sweeper.ts'
 import { newDatabase } from '../support/service.ts'
 
 let now = new Date('2030-01-01T12:00:00Z')
@@ -16,14 +17,14 @@ afterAll(async () => {
   await service.close()
 })
 
-test('a token opens the admin API for the time that the realm says, and not a second longer', async () => {
-  const answer = await app.inject({
+test('an access token is valid for the lifespan of the realm, and not a second longer', async () => {
+  const response = await app.inject({
     method: 'POST',
     url: '/realms/master/protocol/openid-connect/token',
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
     payload: 'grant_type=password&client_id=admin-cli&username=admin&password=admin',
   })
-  const { access_token: token, expires_in: lifespan } = answer.json<{ access_token: string; expires_in: number }>()
+  const { access_token: token, expires_in: lifespan } = response.json<{ access_token: string; expires_in: number }>()
   expect(lifespan).toBe(60)
   const read = () => app.inject({ url: '/admin/realms/master', headers: { authorization: `Bearer ${token}` } })
   now = new Date(now.getTime() + (lifespan - 1) * 1000)
@@ -33,15 +34,15 @@ test('a token opens the admin API for the time that the realm says, and not a se
   expect([late.statusCode, late.json()]).toEqual([401, { error: 'HTTP 401 Unauthorized' }])
 })
 
-test('a refresh token ends with its session: however often it is used, and at once with a new password', async () => {
+test('a refresh token expires with its session, and a new password ends the session at once', async () => {
   const post = async (form: Record<string, string>) => {
-    const answer = await app.inject({
+    const response = await app.inject({
       method: 'POST',
       url: '/realms/master/protocol/openid-connect/token',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       payload: new URLSearchParams({ client_id: 'admin-cli', ...form }).toString(),
     })
-    return answer.json<Record<string, never>>()
+    return response.json<Record<string, never>>()
   }
   const logIn = (password: string) => post({ grant_type: 'password', username: 'admin', password })
   const refresh = ({ refresh_token }: Record<string, string>) =>
@@ -70,9 +71,9 @@ test('a refresh token ends with its session: however often it is used, and at on
   expect(await refresh(await logIn('another'))).toHaveProperty('access_token')
 })
 
-test('sweeping forgets sessions that are over, and no others', async () => {
-  const kept = () =>
-    service.look(async (db) => {
+test('sweeping deletes expired sessions only', async () => {
+  const listSessions = () =>
+    service.query(async (db) => {
       const { sql } = await import('kysely')
       const query = sql<{ offline: boolean }>`/* test */ select s.offline from user_session s order by s.offline`
       return (await query.execute(db)).rows.map(({ offline }) => offline)
@@ -87,13 +88,13 @@ test('sweeping forgets sessions that are over, and no others', async () => {
     })
   }
   now = new Date(now.getTime() + 3_600_000)
-  await sweep(service, now)
-  expect(await kept()).toEqual([])
+  await sweepExpiredRows(service, now)
+  expect(await listSessions()).toEqual([])
   await logIn()
   await logIn('offline_access')
-  await sweep(service, now)
-  expect(await kept()).toEqual([false, true])
+  await sweepExpiredRows(service, now)
+  expect(await listSessions()).toEqual([false, true])
   now = new Date(now.getTime() + 1_100_000)
-  await sweep(service, now)
-  expect(await kept()).toEqual([true])
+  await sweepExpiredRows(service, now)
+  expect(await listSessions()).toEqual([true])
 })

@@ -1,14 +1,14 @@
-// The keys of a realm are what its components hold: which one signs, which verify, and where they go.
+// The keys of a realm: which one signs, which ones verify, and how they are generated and exported.
 import { createPublicKey, X509Certificate } from 'node:crypto'
 import { decodeJwt, decodeProtectedHeader, type JWK, jwtVerify } from 'jose'
 import { expect, test } from 'vitest'
 import type { Representation } from '../../src/kinds/json.ts'
-import { keysOf } from '../../src/oidc/keys.ts'
-import { exportRealm } from '../../src/realm-file/export/render.ts'
+import { listRealmKeys } from '../../src/oidc/realm-keys.ts'
+import { exportRealm } from '../../src/realm-file/export/export-realm.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { hashPassword } from '../../src/service/users/passwords.ts'
+import { hashPassword } from '../../src/service/users/password-hashing.ts'
 import { users } from '../../src/service/users/users.ts'
-import { applyAs, planText, source } from '../support/reconcile.ts'
+import { applySource, createSource, planText } from '../support/reconcile.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
 
@@ -17,15 +17,15 @@ const { service, statements } = await testService()
 
 const KEYS = 'org.keycloak.keys.KeyProvider'
 
-/** A realm with a client and a person who can log in. */
+/** Creates a realm with a client and the user Ann. */
 async function realmWithAnn(settings: object = {}, attributes: object = {}) {
   const path = await realm(settings)
   const name = path.split('/').at(-1)!
-  await fill(name, path, attributes)
+  await addClientAndUser(name, path, attributes)
   return { path, name, logIn: () => logIn(name) }
 }
 
-async function fill(name: string, path: string, attributes: object = {}): Promise<void> {
+async function addClientAndUser(name: string, path: string, attributes: object = {}): Promise<void> {
   await make(`${path}/clients`, { clientId: 'web', publicClient: true, directAccessGrantsEnabled: true, attributes })
   const representation = { username: 'ann', enabled: true, credentials: [await hashPassword('pw')] }
   await service.write(SYSTEM, name, (context) => users.create(context, [{ representation }]))
@@ -33,13 +33,13 @@ async function fill(name: string, path: string, attributes: object = {}): Promis
 
 async function logIn(name: string): Promise<{ access_token: string; refresh_token: string; id_token: string }> {
   const form = { grant_type: 'password', client_id: 'web', username: 'ann', password: 'pw', scope: 'openid' }
-  const answer = await call('POST', `/realms/${name}/protocol/openid-connect/token`, {
+  const response = await call('POST', `/realms/${name}/protocol/openid-connect/token`, {
     token: null,
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
     body: new URLSearchParams(form).toString(),
   })
-  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
-  return answer.body
+  expect(response.status, JSON.stringify(response.body)).toBe(200)
+  return response.body
 }
 
 const refresh = (name: string, refresh_token: string) =>
@@ -49,7 +49,7 @@ const refresh = (name: string, refresh_token: string) =>
     body: new URLSearchParams({ grant_type: 'refresh_token', client_id: 'web', refresh_token }).toString(),
   })
 
-const published = async (name: string): Promise<(JWK & { kid: string })[]> =>
+const listPublishedKeys = async (name: string): Promise<(JWK & { kid: string })[]> =>
   (await call('GET', `/realms/${name}/protocol/openid-connect/certs`, { token: null })).body.keys
 
 const keyComponent = (name: string, providerId: string, config: Representation) => ({
@@ -61,35 +61,35 @@ const keyComponent = (name: string, providerId: string, config: Representation) 
 
 const kidOf = (token: string) => decodeProtectedHeader(token).kid
 
-/** What everybody can check with the published keys. */
-async function verifies(name: string, token: string): Promise<boolean> {
-  const jwk = (await published(name)).find(({ kid }) => kid === kidOf(token))
+/** Whether a token can be verified with the published keys. */
+async function isVerifiable(name: string, token: string): Promise<boolean> {
+  const jwk = (await listPublishedKeys(name)).find(({ kid }) => kid === kidOf(token))
   return jwk !== undefined && (await jwtVerify(token, createPublicKey({ key: jwk, format: 'jwk' }))) !== undefined
 }
 
-test('the active key of the highest priority signs; those that do not sign any more verify until they are disabled', async () => {
+test('the active key with the highest priority signs, and passive keys verify until they are disabled', async () => {
   const { path, name, logIn } = await realmWithAnn()
   const old = (await logIn()).access_token
   const config = { priority: ['200'], algorithm: ['RS256'] }
   const newer = await make(`${path}/components`, keyComponent('newer', 'rsa-generated', config))
-  const fresh = (await logIn()).access_token
-  expect(kidOf(fresh)).not.toBe(kidOf(old))
-  expect([await verifies(name, old), await verifies(name, fresh)]).toEqual([true, true])
+  const newToken = (await logIn()).access_token
+  expect(kidOf(newToken)).not.toBe(kidOf(old))
+  expect([await isVerifiable(name, old), await isVerifiable(name, newToken)]).toEqual([true, true])
 
   await call('PUT', newer, { body: keyComponent('newer', 'rsa-generated', { active: ['false'] }) })
   expect(kidOf((await logIn()).access_token)).toBe(kidOf(old))
-  expect(await verifies(name, fresh)).toBe(true)
+  expect(await isVerifiable(name, newToken)).toBe(true)
   await call('PUT', newer, { body: keyComponent('newer', 'rsa-generated', { enabled: ['false'] }) })
-  expect(await verifies(name, fresh)).toBe(false)
+  expect(await isVerifiable(name, newToken)).toBe(false)
 })
 
-test('a disabled key verifies nothing any more, on no replica', async () => {
+test('a disabled key verifies no tokens on any replica', async () => {
   const { path, name, logIn } = await realmWithAnn()
-  // Another replica knows the store, and nothing that this one has in memory.
+  // Another replica shares the store but not the memory.
   const replica = { ...service }
-  const kids = async (one: typeof service) => {
-    const row = await one.read(SYSTEM, name, async (context) => context.realm)
-    return (await keysOf(one, row)).filter(({ status }) => status !== 'DISABLED').map(({ kid }) => kid)
+  const kids = async (server: typeof service) => {
+    const row = await server.read(SYSTEM, name, async (context) => context.realm)
+    return (await listRealmKeys(server, row)).filter(({ status }) => status !== 'DISABLED').map(({ kid }) => kid)
   }
   const tokens = await logIn()
   expect(await kids(replica)).toEqual(await kids(service))
@@ -102,82 +102,82 @@ test('a disabled key verifies nothing any more, on no replica', async () => {
   expect((await refresh(name, tokens.refresh_token)).body.error).toBe('invalid_grant')
 })
 
-test('a realm makes its keys once, however many ask for them at once, and asks the store no more for them', async () => {
+test('the keys of a realm are generated once under concurrent requests, and then cached', async () => {
   const { name, logIn } = await realmWithAnn()
   const replicas = [service, { ...service }, { ...service }]
   const row = await service.read(SYSTEM, name, async (context) => context.realm)
-  const found = await Promise.all(replicas.map((one) => keysOf(one, row)))
-  const kids = found.map((keys) => keys.map(({ kid }) => kid))
+  const keySets = await Promise.all(replicas.map((replica) => listRealmKeys(replica, row)))
+  const kids = keySets.map((keys) => keys.map(({ kid }) => kid))
   expect(kids[0]).toHaveLength(4)
   expect(kids[1]).toEqual(kids[0])
   expect(kids[2]).toEqual(kids[0])
   await logIn()
-  const asked = await statements(logIn)
-  expect(asked.filter(({ sql }) => sql.includes('component'))).toEqual([])
+  const executed = await statements(logIn)
+  expect(executed.filter(({ sql }) => sql.includes('component'))).toEqual([])
 })
 
-test('tokens are signed as the realm and the client say; a key that is missing for that is made', async () => {
+test('tokens are signed with the algorithms of the client or realm, for which missing keys are generated', async () => {
   const attributes = { 'access.token.signed.response.alg': 'ES384', 'id.token.signed.response.alg': 'EdDSA' }
   const { path, name, logIn } = await realmWithAnn({ defaultSignatureAlgorithm: 'PS256' }, attributes)
   const { access_token, id_token, refresh_token } = await logIn()
   const algorithms = [access_token, id_token, refresh_token].map((token) => decodeProtectedHeader(token).alg)
   expect(algorithms).toEqual(['ES384', 'EdDSA', 'HS512'])
-  expect([await verifies(name, access_token), await verifies(name, id_token)]).toEqual([true, true])
+  expect([await isVerifiable(name, access_token), await isVerifiable(name, id_token)]).toEqual([true, true])
   const clients = (await call('GET', `${path}/clients?clientId=web`)).body
   const unstated = { 'access.token.signed.response.alg': '', 'id.token.signed.response.alg': '' }
   await call('PUT', `${path}/clients/${clients[0].id}`, { body: { ...clients[0], attributes: unstated } })
   expect(decodeProtectedHeader((await logIn()).access_token).alg).toBe('PS256')
-  const names = (await call('GET', `${path}/components?type=${KEYS}`)).body.map((one: { name: string }) => one.name)
+  const names = (await call('GET', `${path}/components?type=${KEYS}`)).body.map(({ name }: { name: string }) => name)
   expect(names).toEqual(expect.arrayContaining(['fallback-ES384', 'fallback-EdDSA', 'fallback-PS256']))
 })
 
-test('user info is a signed token where the client wants it so', async () => {
+test('user info is a signed token if the client sets an algorithm', async () => {
   const { name, logIn } = await realmWithAnn({}, { 'user.info.response.signature.alg': 'PS512' })
   const token = (await logIn()).access_token
-  const answer = await call('GET', `/realms/${name}/protocol/openid-connect/userinfo`, { token })
-  expect(answer.headers['content-type']).toMatch(/^application\/jwt/)
-  expect([decodeProtectedHeader(answer.body).alg, await verifies(name, answer.body)]).toEqual(['PS512', true])
-  expect(decodeJwt(answer.body)).toMatchObject({ aud: 'web', preferred_username: 'ann', iss: decodeJwt(token).iss })
+  const response = await call('GET', `/realms/${name}/protocol/openid-connect/userinfo`, { token })
+  expect(response.headers['content-type']).toMatch(/^application\/jwt/)
+  expect([decodeProtectedHeader(response.body).alg, await isVerifiable(name, response.body)]).toEqual(['PS512', true])
+  expect(decodeJwt(response.body)).toMatchObject({ aud: 'web', preferred_username: 'ann', iss: decodeJwt(token).iss })
 })
 
-test('keys go along with an export that shows secrets, and only with that', async () => {
+test('an export contains keys only with secrets', async () => {
   const { name, path, logIn } = await realmWithAnn()
   const token = (await logIn()).access_token
   const exported = (options: object) => service.read(SYSTEM, name, (context) => exportRealm(context, options))
   const plain = JSON.stringify(await exported({}))
   expect(plain).not.toMatch(/privateKey|"certificate"|"kid"/)
-  expect(await planText(service, source([await exported({})], newName()))).toContain('Nothing to do.')
+  expect(await planText(service, createSource([await exported({})], newName()))).toContain('Nothing to do.')
 
   const secrets = await exported({ secrets: true })
-  // A realm that had people would not be made again without an approval.
+  // Creating the realm again would need an approval if it had users.
   for (const { id } of (await call('GET', `${path}/users`)).body) await call('DELETE', `${path}/users/${id}`)
   await call('DELETE', path)
-  await applyAs(service, source([secrets], newName()))
+  await applySource(service, createSource([secrets], newName()))
   expect(kidOf((await logIn()).access_token)).toBe(kidOf(token))
-  expect(await verifies(name, token)).toBe(true)
+  expect(await isVerifiable(name, token)).toBe(true)
   expect(await exported({ secrets: true })).toEqual(secrets)
 })
 
-test('a key that its settings do not want any more is made anew, and one that they want stays', async () => {
+test('a key is generated again only if its config asks for another size', async () => {
   const { path, name, logIn } = await realmWithAnn()
-  const own = await make(`${path}/components`, keyComponent('own', 'rsa-generated', { priority: ['200'] }))
+  const component = await make(`${path}/components`, keyComponent('own', 'rsa-generated', { priority: ['200'] }))
   const before = (await logIn()).access_token
   const bits = async (kid: string | undefined) => {
-    const jwk = (await published(name)).find((one) => one.kid === kid)!
+    const jwk = (await listPublishedKeys(name)).find((key) => key.kid === kid)!
     return createPublicKey({ key: jwk, format: 'jwk' }).asymmetricKeyDetails!.modulusLength
   }
-  await call('PUT', own, { body: keyComponent('own', 'rsa-generated', { keySize: ['2048'] }) })
+  await call('PUT', component, { body: keyComponent('own', 'rsa-generated', { keySize: ['2048'] }) })
   expect(kidOf((await logIn()).access_token)).toBe(kidOf(before))
-  await call('PUT', own, { body: keyComponent('own', 'rsa-generated', { keySize: ['3072'] }) })
+  await call('PUT', component, { body: keyComponent('own', 'rsa-generated', { keySize: ['3072'] }) })
   const after = (await logIn()).access_token
-  expect([await bits(kidOf(after)), await verifies(name, before)]).toEqual([3072, false])
+  expect([await bits(kidOf(after)), await isVerifiable(name, before)]).toEqual([3072, false])
 })
 
-test('a certificate says what its key is called, and is signed with it', async () => {
+test('a certificate is self-signed and names the realm', async () => {
   const { path, name } = await realmWithAnn()
   const config = { ecGenerateCertificate: ['true'] }
   await make(`${path}/components`, keyComponent('curve', 'ecdsa-generated', config))
-  const certified = (await published(name)).filter(({ x5c }) => x5c)
+  const certified = (await listPublishedKeys(name)).filter(({ x5c }) => x5c)
   expect(certified.map(({ kty }) => kty).sort()).toEqual(['EC', 'RSA', 'RSA'])
   for (const jwk of certified) {
     const certificate = new X509Certificate(Buffer.from(jwk.x5c![0]!, 'base64'))
@@ -186,11 +186,11 @@ test('a certificate says what its key is called, and is signed with it', async (
   }
 })
 
-test('a key store of Java is refused over REST, and kept with a warning in a document', async () => {
+test('a Java key store is refused over REST, and accepted with a warning in a document', async () => {
   const path = await realm()
   const config = { keystore: ['/keys.jks'], keystorePassword: ['x'], keyAlias: ['x'], keyPassword: ['x'] }
   const refused = await call('POST', `${path}/components`, { body: keyComponent('jks', 'java-keystore', config) })
   expect([refused.status, refused.body.errorMessage]).toEqual([400, expect.stringContaining('provider rsa')])
-  const stated = { realm: newName(), components: { [KEYS]: [{ name: 'jks', providerId: 'java-keystore', config }] } }
-  expect(await planText(service, source([stated]))).toContain('does not have the component java-keystore')
+  const declared = { realm: newName(), components: { [KEYS]: [{ name: 'jks', providerId: 'java-keystore', config }] } }
+  expect(await planText(service, createSource([declared]))).toContain('does not have the component java-keystore')
 })

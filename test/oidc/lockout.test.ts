@@ -1,4 +1,4 @@
-// Guessing passwords: how many guesses are evaluated, and when somebody may try again.
+// Brute force protection: how many guesses are evaluated, and how long a lockout lasts.
 import { Secret, TOTP } from 'otpauth'
 import { afterAll, expect, test } from 'vitest'
 import { createServer } from '../../src/http/server.ts'
@@ -8,7 +8,7 @@ import { newDatabase, newName } from '../support/service.ts'
 
 let now = new Date('2030-01-01T12:00:00.250Z')
 const service = await openService({ location: await newDatabase(), key: new Uint8Array(32), clock: () => now })
-await service.create(SYSTEM, { representation: { realm: 'master' } }, async () => {})
+await service.createRealm(SYSTEM, { representation: { realm: 'master' } }, async () => {})
 const app = await createServer(service, { caller: SYSTEM })
 afterAll(async () => {
   await app.close()
@@ -16,8 +16,8 @@ afterAll(async () => {
 })
 
 const WRONG = { error: 'invalid_grant', error_description: 'Invalid user credentials' }
-/** Nothing that comes quickly, unless a test says so. */
-const protectedBy = (settings: object) => ({
+/** Returns realm settings with brute force protection, and without the wait after quick logins. */
+const toProtectedRealm = (settings: object) => ({
   enabled: true,
   bruteForceProtected: true,
   quickLoginCheckMilliSeconds: 0,
@@ -28,34 +28,37 @@ const protectedBy = (settings: object) => ({
   ...settings,
 })
 
-/** A realm with a person, and what can be done there. */
-async function realmOfAnn(settings: object, others: object[] = []) {
+/** Creates a realm with the user Ann, whose password is `right`. */
+async function createRealmWithAnn(settings: object, credentials: object[] = []) {
   const realm = newName()
   const call = async (method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string, payload?: object) => {
-    const answer = await app.inject({ method, url: `/admin/realms${url}`, ...(payload && { payload }) })
-    return answer.body === '' ? String(answer.headers.location ?? '') : answer.json()
+    const response = await app.inject({ method, url: `/admin/realms${url}`, ...(payload && { payload }) })
+    return response.body === '' ? String(response.headers.location ?? '') : response.json()
   }
-  await call('POST', '', { realm, ...protectedBy(settings) })
-  const person = { username: 'ann', enabled: true, email: 'ann@example.org', firstName: 'A', lastName: 'B' }
-  const made = await call('POST', `/${realm}/users`, { ...person, credentials: [{ value: 'right' }, ...others] })
-  const user = `/${realm}/users/${made.split('/').at(-1)}`
+  await call('POST', '', { realm, ...toProtectedRealm(settings) })
+  const representation = { username: 'ann', enabled: true, email: 'ann@example.org', firstName: 'A', lastName: 'B' }
+  const location = await call('POST', `/${realm}/users`, {
+    ...representation,
+    credentials: [{ value: 'right' }, ...credentials],
+  })
+  const user = `/${realm}/users/${location.split('/').at(-1)}`
   const failures = user.replace('/users/', '/attack-detection/brute-force/users/')
   return {
     change: (changed: object) => call('PUT', `/${realm}`, changed),
     user: () => call('GET', user),
-    /** Type, and error or number of failures. */
+    /** Returns the type of each event with its error or number of failures. */
     events: async () => {
-      const found: { type: string; error?: string; details?: Record<string, string> }[] = await call(
+      const recorded: { type: string; error?: string; details?: Record<string, string> }[] = await call(
         'GET',
         `/${realm}/events`,
       )
-      return found.map(({ type, error, details }) => `${type} ${error ?? details?.num_failures}`).sort()
+      return recorded.map(({ type, error, details }) => `${type} ${error ?? details?.num_failures}`).sort()
     },
     enable: () => call('PUT', user, { enabled: true }),
     failures: () => call('GET', failures),
     forget: () => call('DELETE', failures),
     async logIn(password: string, username = 'ann', otp = '') {
-      const answer = await app.inject({
+      const response = await app.inject({
         method: 'POST',
         url: `/realms/${realm}/protocol/openid-connect/token`,
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
@@ -67,9 +70,9 @@ async function realmOfAnn(settings: object, others: object[] = []) {
           otp,
         }).toString(),
       })
-      return answer.json()
+      return response.json()
     },
-    /** Guesses wrongly until one is refused without being counted; how many were counted. */
+    /** Logs in with a wrong password until an attempt is not counted, and returns the number of counted attempts. */
     async guess(): Promise<number> {
       const before = (await this.failures()).numFailures
       for (let at = before; ; at++) {
@@ -85,10 +88,10 @@ const later = (seconds: number) => {
 }
 const seconds = () => Math.floor(now.getTime() / 1000)
 
-test('of many guesses at once as many are evaluated as may fail, and the right password waits like any other', async () => {
-  const ann = await realmOfAnn({ failureFactor: 5 })
+test('of many concurrent guesses only as many as may fail are evaluated, and the right password is locked out too', async () => {
+  const ann = await createRealmWithAnn({ failureFactor: 5 })
   const answers = await Promise.all(Array.from({ length: 40 }, () => ann.logIn('wrong')))
-  expect(new Set(answers.map((one) => JSON.stringify(one)))).toEqual(new Set([JSON.stringify(WRONG)]))
+  expect(new Set(answers.map((body) => JSON.stringify(body)))).toEqual(new Set([JSON.stringify(WRONG)]))
   expect(await ann.failures()).toMatchObject({ numFailures: 5, disabled: true, failedLoginNotBefore: seconds() + 100 })
   expect(await ann.logIn('right')).toEqual(WRONG)
   later(99)
@@ -98,17 +101,21 @@ test('of many guesses at once as many are evaluated as may fail, and the right p
   expect(await ann.failures()).toMatchObject({ numFailures: 0, lastFailure: 0, lastIPFailure: 'n/a' })
 })
 
-test('people who log in at the same time do not lock each other or themselves out', async () => {
-  const ann = await realmOfAnn({ failureFactor: 3 })
+test('concurrent logins with the right password do not cause a lockout', async () => {
+  const ann = await createRealmWithAnn({ failureFactor: 3 })
   const answers = await Promise.all(['right', 'wrong', 'right'].map((password) => ann.logIn(password)))
-  expect(answers.filter((one) => one.access_token)).toHaveLength(2)
+  expect(answers.filter(({ access_token }) => access_token)).toHaveLength(2)
   expect(await ann.logIn('right')).toHaveProperty('access_token')
 })
 
-test('each further failure waits: by whole rounds, or longer each time, and never longer than the most', async () => {
-  const rounds = await realmOfAnn({ failureFactor: 2 })
-  const line = await realmOfAnn({ failureFactor: 2, bruteForceStrategy: 'LINEAR', maxFailureWaitSeconds: 250 })
-  const waits = async (ann: typeof line) => {
+test('lockouts grow by multiples of the failure factor or linearly, up to the maximum', async () => {
+  const rounds = await createRealmWithAnn({ failureFactor: 2 })
+  const linear = await createRealmWithAnn({
+    failureFactor: 2,
+    bruteForceStrategy: 'LINEAR',
+    maxFailureWaitSeconds: 250,
+  })
+  const waits = async (ann: typeof linear) => {
     const { failedLoginNotBefore } = await ann.failures()
     const wait = failedLoginNotBefore - seconds()
     later(wait)
@@ -117,14 +124,14 @@ test('each further failure waits: by whole rounds, or longer each time, and neve
   expect([await rounds.guess(), await waits(rounds)]).toEqual([2, 100])
   expect([await rounds.guess(), await waits(rounds)]).toEqual([1, 100])
   expect([await rounds.guess(), await waits(rounds)]).toEqual([1, 200])
-  expect([await line.guess(), await waits(line)]).toEqual([2, 100])
-  expect([await line.guess(), await waits(line)]).toEqual([1, 200])
-  expect([await line.guess(), await waits(line)]).toEqual([1, 250])
-  expect(await line.failures()).toMatchObject({ numFailures: 4, numTemporaryLockouts: 3 })
+  expect([await linear.guess(), await waits(linear)]).toEqual([2, 100])
+  expect([await linear.guess(), await waits(linear)]).toEqual([1, 200])
+  expect([await linear.guess(), await waits(linear)]).toEqual([1, 250])
+  expect(await linear.failures()).toMatchObject({ numFailures: 4, numTemporaryLockouts: 3 })
 })
 
-test('failures are forgotten when the last is long ago', async () => {
-  const ann = await realmOfAnn({ maxDeltaTimeSeconds: 1000 })
+test('failures are reset after the failure reset time', async () => {
+  const ann = await createRealmWithAnn({ maxDeltaTimeSeconds: 1000 })
   await ann.logIn('wrong')
   await ann.logIn('wrong')
   later(1001)
@@ -132,8 +139,8 @@ test('failures are forgotten when the last is long ago', async () => {
   expect(await ann.failures()).toMatchObject({ numFailures: 1, disabled: false })
 })
 
-test('a failure right after another one waits for a while that is no lockout', async () => {
-  const ann = await realmOfAnn({ failureFactor: 30, quickLoginCheckMilliSeconds: 1000 })
+test('a failure shortly after another one causes a quick login wait, which is not a temporary lockout', async () => {
+  const ann = await createRealmWithAnn({ failureFactor: 30, quickLoginCheckMilliSeconds: 1000 })
   await ann.logIn('wrong')
   later(2)
   await ann.logIn('wrong')
@@ -146,8 +153,8 @@ test('a failure right after another one waits for a while that is no lockout', a
   })
 })
 
-test('who is locked out for good is disabled with the reason, until somebody enables them', async () => {
-  const ann = await realmOfAnn({ permanentLockout: true, maxTemporaryLockouts: 1 })
+test('a permanent lockout disables the user with a reason until an administrator enables them', async () => {
+  const ann = await createRealmWithAnn({ permanentLockout: true, maxTemporaryLockouts: 1 })
   expect(await ann.guess()).toBe(3)
   expect(await ann.user()).toMatchObject({ enabled: true })
   later(100)
@@ -161,29 +168,29 @@ test('who is locked out for good is disabled with the reason, until somebody ena
   expect(await ann.logIn('right')).toHaveProperty('access_token')
 })
 
-test('one-time codes are guessed as seldom as passwords, however often the password is right', async () => {
+test('failed one-time codes cause a lockout even if the password is right', async () => {
   const secret = 'ABCDEFGHIJKLMNOPQRST'
   const data = { subType: 'totp', digits: 6, counter: 0, period: 30, algorithm: 'HmacSHA1' }
   const app = { type: 'otp', secretData: JSON.stringify({ value: secret }), credentialData: JSON.stringify(data) }
   const code = () => new TOTP({ secret: Secret.fromUTF8(secret) }).generate({ timestamp: now.getTime() })
-  const ann = await realmOfAnn({ failureFactor: 3, maxSecondaryAuthFailures: 4 }, [app])
-  const wrong = () => ann.logIn('right', 'ann', '000000')
-  for (let at = 0; at < 5; at++) expect(await wrong()).toEqual(WRONG)
+  const ann = await createRealmWithAnn({ failureFactor: 3, maxSecondaryAuthFailures: 4 }, [app])
+  const logInWithWrongCode = () => ann.logIn('right', 'ann', '000000')
+  for (let at = 0; at < 5; at++) expect(await logInWithWrongCode()).toEqual(WRONG)
   expect(await ann.failures()).toMatchObject({ numFailures: 3, numSecondaryAuthFailures: 3, disabled: true })
   expect(await ann.logIn('right', 'ann', code())).toEqual(WRONG)
   later(100)
   expect(await ann.logIn('right', 'ann', code())).toHaveProperty('access_token')
   expect(await ann.failures()).toMatchObject({ numFailures: 0, numSecondaryAuthFailures: 0 })
   for (let wait = 0; wait < 1000; wait += 200) {
-    await wrong()
+    await logInWithWrongCode()
     later(200)
   }
   expect(await ann.failures()).toMatchObject({ numSecondaryAuthFailures: 5 })
   expect(await ann.user()).toMatchObject({ enabled: false, attributes: { disabledReason: ['permanentLockout'] } })
 })
 
-test('events tell of each guess why it failed, and of each lock', async () => {
-  const ann = await realmOfAnn({
+test('events contain the reason of each failure, and each lockout', async () => {
+  const ann = await createRealmWithAnn({
     eventsEnabled: true,
     failureFactor: 2,
     maxTemporaryLockouts: 1,
@@ -207,16 +214,16 @@ test('events tell of each guess why it failed, and of each lock', async () => {
   )
 })
 
-test('who is enabled while they wait does not wait any longer', async () => {
-  const ann = await realmOfAnn({ failureFactor: 1 })
+test('enabling a user ends their temporary lockout', async () => {
+  const ann = await createRealmWithAnn({ failureFactor: 1 })
   await ann.logIn('wrong')
   expect(await ann.failures()).toMatchObject({ disabled: true })
   await ann.enable()
   expect(await ann.logIn('right')).toHaveProperty('access_token')
 })
 
-test('names that nobody has are answered the same, and are nobody who could be asked about', async () => {
-  const ann = await realmOfAnn({ failureFactor: 1 })
+test('logins with an unknown username return the same error and do not lock other users', async () => {
+  const ann = await createRealmWithAnn({ failureFactor: 1 })
   const answers = await Promise.all(Array.from({ length: 5 }, () => ann.logIn('right', 'nobody')))
   expect(answers).toEqual(Array.from({ length: 5 }, () => WRONG))
   expect(await ann.logIn('right')).toHaveProperty('access_token')

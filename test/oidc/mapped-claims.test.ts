@@ -1,9 +1,10 @@
-// The server acts on what it wrote of a token itself, never on claims that protocol mappers, clients' settings or users' attributes write.
+// The server acts on its own record of a token, never on claims that protocol mappers, client settings or user attributes
+// can write.
 import fc from 'fast-check'
 import { decodeJwt } from 'jose'
 import { expect, test } from 'vitest'
-import { mapperTypes, roleChanges } from '../../src/oidc/mappers/index.ts'
-import { everything } from '../support/campaign.ts'
+import { claimMappers, roleMappers } from '../../src/oidc/mappers/index.ts'
+import { isFullRun } from '../support/campaign.ts'
 import { testServer } from '../support/server.ts'
 
 const { call, make, realm: newRealm } = await testServer()
@@ -16,10 +17,10 @@ const protocol = (name: string, endpoint: string, form: Record<string, string>, 
   })
 const token = (name: string, form: Record<string, string>) => protocol(name, 'token', form)
 
-/** Everything that the server says of a token that it acted on. */
+/** The events of all operations on tokens. */
 const EVENTS = ['USER_INFO_REQUEST', 'INTROSPECT_TOKEN', 'REFRESH_TOKEN', 'LOGOUT', 'REVOKE_GRANT']
 
-/** Claims that the server writes or reads, and forms in which a mapper can name them. */
+/** The claims that the server writes or reads, in the forms in which a mapper can name them. */
 const CLAIMS = [
   ...[
     'sub',
@@ -62,7 +63,7 @@ const CLAIMS = [
 const victims = await newVictims()
 type Victims = Awaited<ReturnType<typeof newVictims>>
 
-/** A realm with an administrator who has everything, and one who may view users. */
+/** Creates a realm with an administrator with all permissions, and one who may manage users. */
 async function newVictims() {
   const path = await newRealm({
     sslRequired: 'none',
@@ -74,19 +75,23 @@ async function newVictims() {
   const profile = (await call('GET', `${path}/users/profile`)).body
   await call('PUT', `${path}/users/profile`, { body: { ...profile, unmanagedAttributePolicy: 'ENABLED' } })
   const management = (await call('GET', `${path}/clients?clientId=realm-management`)).body[0].id
-  const person = async (username: string, role: string, attributes = {}) => {
-    const named = { username, enabled: true, email: `${username}@example.org`, firstName: 'F', lastName: 'L' }
-    const user = await make(`${path}/users`, { ...named, attributes, credentials: [{ type: 'password', value: 'pw' }] })
+  const createUser = async (username: string, role: string, attributes = {}) => {
+    const details = { username, enabled: true, email: `${username}@example.org`, firstName: 'F', lastName: 'L' }
+    const user = await make(`${path}/users`, {
+      ...details,
+      attributes,
+      credentials: [{ type: 'password', value: 'pw' }],
+    })
     const roles = [(await call('GET', `${path}/clients/${management}/roles/${role}`)).body]
     await call('POST', `${user}/role-mappings/clients/${management}`, { body: roles })
     return user.split('/').at(-1)!
   }
-  const root = await person('root', 'realm-admin')
+  const root = await createUser('root', 'realm-admin')
   const session = (
     await token(name, { grant_type: 'password', client_id: 'admin-cli', username: 'root', password: 'pw' })
   ).body.session_state
   const values = { user: root, session, client: 'admin-cli', name: 'root' }
-  const ann = await person('ann', 'manage-users', { ...values, list: Object.values(values), group: ['x'] })
+  const ann = await createUser('ann', 'manage-users', { ...values, list: Object.values(values), group: ['x'] })
   const clientIds: Record<string, string> = {}
   for (const { clientId, id } of (await call('GET', `${path}/clients`)).body) clientIds[clientId] = id
   return { name, path, root, ann, management, values: { ...values, clientUuid: clientIds['admin-cli']! } }
@@ -103,14 +108,14 @@ interface Mapper {
 }
 
 const anyMapper: fc.Arbitrary<Mapper> = fc.record({
-  type: fc.constantFrom(...Object.keys(mapperTypes), ...Object.keys(roleChanges)),
+  type: fc.constantFrom(...Object.keys(claimMappers), ...Object.keys(roleMappers)),
   claim: fc.constantFrom(...CLAIMS),
   value: fc.constantFrom('user', 'session', 'client', 'clientUuid', 'name', 'later', 'object'),
   json: fc.constantFrom('String', 'String', 'String', 'JSON', 'long', 'boolean', ''),
   shared: fc.boolean(),
 })
 
-/** A mapper that writes that claim, whichever its type is: the settings of all types together. */
+/** Returns a mapper that writes a claim. It has the config of all types of mappers. */
 function mapperOf(at: number, { type, claim, value, json }: Mapper, values: Victims['values']) {
   const { user, session, clientUuid } = values
   const object = JSON.stringify({ user, session, client: clientUuid, roles: ['realm-admin'] })
@@ -139,8 +144,8 @@ function mapperOf(at: number, { type, claim, value, json }: Mapper, values: Vict
   }
 }
 
-/** What the server does with the tokens of a client with these mappers, and on whom it says it acted. */
-async function actedOn(
+/** Runs all operations on the tokens of a client with these mappers, and returns their results and events. */
+async function runWith(
   { name, path, ann, management, values }: Victims,
   mappers: readonly Mapper[],
   { light, account, offline }: { readonly light: boolean; readonly account: boolean; readonly offline: boolean },
@@ -194,7 +199,7 @@ async function actedOn(
   }
   const admin = await administers(access)
   const info = await protocol(name, 'userinfo', {}, access)
-  const found = await protocol(name, 'token/introspect', { ...secret, token: access })
+  const introspected = await protocol(name, 'token/introspect', { ...secret, token: access })
   const refreshed =
     body.refresh_token &&
     (await token(name, { ...secret, grant_type: 'refresh_token', refresh_token: body.refresh_token }))
@@ -222,46 +227,46 @@ async function actedOn(
   return {
     admin,
     going,
-    statuses: [info, found, refreshed, hinted, revoked, after, loggedOut].map((answer) => answer?.status),
-    issuedTo: [found.body.active, found.body.client_id, found.body.token_type],
+    statuses: [info, introspected, refreshed, hinted, revoked, after, loggedOut].map((response) => response?.status),
+    issuedTo: [introspected.body.active, introspected.body.client_id, introspected.body.token_type],
     location: hinted.headers.location,
     acts: acts.sort((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b))),
     isMeant: [decodeJwt(access).aud].flat().includes('mapped'),
   }
 }
 
-type Acted = Awaited<ReturnType<typeof actedOn>>
+type Acts = Awaited<ReturnType<typeof runWith>>
 
-/** The same without introspection: whom a token is meant for, and so who may introspect it, is for mappers to say. */
-const withoutIntrospection = ({ issuedTo: _, acts, isMeant: __, ...others }: Acted) => ({
-  ...others,
+/** Removes introspection from a result: mappers decide on the audience, and so on who may introspect a token. */
+const withoutIntrospection = ({ issuedTo: _, acts, isMeant: __, ...remaining }: Acts) => ({
+  ...remaining,
   acts: acts.filter(({ type }) => type !== 'INTROSPECT_TOKEN' && type !== 'INTROSPECT_TOKEN_ERROR'),
 })
 
 const kinds = fc.record({ light: fc.boolean(), account: fc.boolean(), offline: fc.boolean() })
-const plain = new Map<string, ReturnType<typeof actedOn>>()
+const plain = new Map<string, ReturnType<typeof runWith>>()
 const withoutMappers = (kind: { light: boolean; account: boolean; offline: boolean }) => {
   const key = JSON.stringify(kind)
-  const known = plain.get(key) ?? actedOn(victims, [], kind)
-  plain.set(key, known)
-  return known
+  const cached = plain.get(key) ?? runWith(victims, [], kind)
+  plain.set(key, cached)
+  return cached
 }
 
 test('no mapper of any type changes the user, client, session or roles that the server acts on', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyMapper, { minLength: 4, maxLength: 12 }), kinds, async (mappers, kind) => {
       const expected = await withoutMappers(kind)
-      const acted = await actedOn(victims, mappers, kind)
+      const acted = await runWith(victims, mappers, kind)
       expect([acted.admin, acted.going ?? acted.admin]).toMatchObject([{ client: true, user: true }, { user: true }])
       if (acted.isMeant) expect(acted).toEqual(expected)
       else expect(withoutIntrospection(acted)).toEqual(withoutIntrospection(expected))
     }),
-    { numRuns: Number(process.env.REGENT_MAPPER_RUNS ?? (everything ? 12 : 3)), endOnFailure: true },
+    { numRuns: Number(process.env.REGENT_MAPPER_RUNS ?? (isFullRun ? 12 : 3)), endOnFailure: true },
   )
 })
 
-/** What a token of a client with that mapper is worth: who it says it is about, and what it opens. */
-async function worthWith(mapper: object, form: Record<string, string>, client: object = {}) {
+/** Returns the claims of a token of a client with this mapper, and the statuses of requests with it. */
+async function measureWith(mapper: object, form: Record<string, string>, client: object = {}) {
   const { name, path } = victims
   const address = await make(`${path}/clients`, {
     ...{ clientId: 'own', secret: 's', serviceAccountsEnabled: true, directAccessGrantsEnabled: true, ...client },
@@ -269,13 +274,13 @@ async function worthWith(mapper: object, form: Record<string, string>, client: o
   })
   const { body } = await token(name, { client_id: 'own', client_secret: 's', ...form })
   const open = async (below: string) => (await call('GET', path + below, { token: body.access_token })).status
-  const worth = {
+  const result = {
     claims: decodeJwt(body.access_token),
-    opens: [await open('/users'), await open('/components')],
+    statuses: [await open('/users'), await open('/components')],
     exports: (await call('GET', `/regent/v1/export/${name}`, { token: body.access_token })).status,
   }
   await call('DELETE', address)
-  return worth
+  return result
 }
 
 const writes = (claim: string, value: string, json = 'String') => ({
@@ -290,29 +295,29 @@ test.each([
   ['a fixed sub', writes('sub', victims.root)],
   ['a fixed sub, its name escaped', writes('\\s\\ub', victims.root)],
   ['a sub that is JSON', writes('sub', `"${victims.root}"`, 'JSON')],
-])('a token with %s shows it, and opens what its service account opens', async (_, mapper) => {
-  const { claims, opens, exports } = await worthWith(mapper, ACCOUNT)
+])('a token with %s has the admin permissions of its service account', async (_, mapper) => {
+  const { claims, statuses, exports } = await measureWith(mapper, ACCOUNT)
   expect(claims.sub).toBe(victims.root)
-  expect([...opens, exports]).toEqual([403, 403, 403])
+  expect([...statuses, exports]).toEqual([403, 403, 403])
 })
 
-test('a token whose sub comes from an attribute shows it, and opens what its user opens', async () => {
+test('a token whose sub comes from an attribute has the admin permissions of its user', async () => {
   const config = {
     'user.attribute': 'user',
     'claim.name': 'sub',
     'jsonType.label': 'String',
     'access.token.claim': 'true',
   }
-  const { claims, opens } = await worthWith({ protocolMapper: 'oidc-usermodel-attribute-mapper', config }, ANN)
+  const { claims, statuses } = await measureWith({ protocolMapper: 'oidc-usermodel-attribute-mapper', config }, ANN)
   expect(claims.sub).toBe(victims.root)
-  expect(opens).toEqual([200, 403])
+  expect(statuses).toEqual([200, 403])
 })
 
-test('a token with a pairwise sub opens what its user opens', async () => {
+test('a token with a pairwise sub has the admin permissions of its user', async () => {
   const mapper = { protocolMapper: 'oidc-sha256-pairwise-sub-mapper', config: { pairwiseSubAlgorithmSalt: 'x' } }
-  const { claims, opens } = await worthWith(mapper, ANN, { redirectUris: ['https://app.example/'] })
+  const { claims, statuses } = await measureWith(mapper, ANN, { redirectUris: ['https://app.example/'] })
   expect(claims.sub).not.toBe(victims.ann)
-  expect(opens).toEqual([200, 403])
+  expect(statuses).toEqual([200, 403])
 })
 
 test.each([
@@ -321,18 +326,20 @@ test.each([
     'regent\\.dev/issued-to',
     () => JSON.stringify({ client: victims.values.clientUuid, session: victims.values.session }),
   ],
-])("a token with somebody else's session in %s opens what its user opens", async (claim, value) => {
-  const { opens } = await worthWith(writes(claim, value(), claim === 'sid' ? 'String' : 'JSON'), ANN)
-  expect(opens).toEqual([200, 403])
+])("a token with another user's session in %s has the admin permissions of its user", async (claim, value) => {
+  const { statuses } = await measureWith(writes(claim, value(), claim === 'sid' ? 'String' : 'JSON'), ANN)
+  expect(statuses).toEqual([200, 403])
 })
 
-test.each(['azp', '\\azp'])('a client that shows no roles shows none with a mapper that writes %s', async (claim) => {
-  const { claims, opens, exports } = await worthWith(writes(claim, 'admin-cli'), ROOT, { fullScopeAllowed: false })
+test.each(['azp', '\\azp'])('a client without roles in scope has none with a mapper that writes %s', async (claim) => {
+  const { claims, statuses, exports } = await measureWith(writes(claim, 'admin-cli'), ROOT, {
+    fullScopeAllowed: false,
+  })
   expect(claims.azp).toBe('admin-cli')
-  expect([...opens, exports]).toEqual([403, 403, 403])
+  expect([...statuses, exports]).toEqual([403, 403, 403])
 })
 
-test('a signed user info is no token', async () => {
+test('signed user info is not accepted as a token', async () => {
   const { name, path } = victims
   const attributes = { 'user.info.response.signature.alg': 'RS256' }
   const config = (claim: string, value: string) => ({
@@ -358,7 +365,7 @@ test('a signed user info is no token', async () => {
   await call('DELETE', address)
 })
 
-test('a token of a client that was deleted is void, also for a client made anew under its name', async () => {
+test('a token of a deleted client is invalid, also after a client with the same ID is created', async () => {
   const { name, path, management } = victims
   const newClient = () => make(`${path}/clients`, { clientId: 'again', secret: 's', serviceAccountsEnabled: true })
   const first = await newClient()

@@ -1,103 +1,114 @@
-// What is to leave the server leaves once its transaction is committed, at least once, whatever happens meanwhile.
+// Outgoing messages are delivered at least once, after the commit of their transaction.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { sql } from 'kysely'
 import { afterAll, expect, test } from 'vitest'
 import { deliverers } from '../../src/oidc/mail/deliver.ts'
-import { type Outbox, type Service, SYSTEM } from '../../src/service/context/service.ts'
-import { countWaiting, type Notice, send, startOutbox } from '../../src/service/messages/outbox.ts'
-import { freshService } from '../support/service.ts'
+import { type OutboxWorker, type Service, SYSTEM } from '../../src/service/context/service.ts'
+import {
+  type ApplicationNotification,
+  countOutboxMessages,
+  enqueueMessages,
+  startOutbox,
+} from '../../src/service/messages/outbox.ts'
+import { newService } from '../support/service.ts'
 
 const HOUR = 3_600_000
 const start = new Date('2030-01-01T00:00:00Z').getTime()
 let now = start
-/** What the application answers, and what it was told: tests use it one after the other. */
-let answer = 200
-const told: string[] = []
-let held: Promise<unknown> | undefined
+/** The status that the client returns, and the bodies that it has received. */
+let responseStatus = 200
+const received: string[] = []
+let blocker: Promise<unknown> | undefined
 
 const application = createServer(async (request, response) => {
-  told.push(await text(request))
-  await held
-  response.writeHead(answer).end()
+  received.push(await text(request))
+  await blocker
+  response.writeHead(responseStatus).end()
 })
 await new Promise<void>((resolve) => application.listen(0, '127.0.0.1', resolve))
 const url = `http://127.0.0.1:${(application.address() as AddressInfo).port}/logout`
-const service = await freshService({ clock: () => new Date(now) })
-await service.create(SYSTEM, { representation: { realm: 'master' } }, async () => {})
+const service = await newService({ clock: () => new Date(now) })
+await service.createRealm(SYSTEM, { representation: { realm: 'master' } }, async () => {})
 
 afterAll(async () => {
   await service.close()
   application.close()
 })
 
-const notice = (said: string, more: Partial<Notice> = {}): Notice => ({ kind: 'notice', url, form: { said }, ...more })
-const sent = (...notices: Notice[]) => service.runtime(SYSTEM, 'master', (context) => send(context, ...notices))
+const createNotification = (message: string, more: Partial<ApplicationNotification> = {}): ApplicationNotification => ({
+  kind: 'notice',
+  url,
+  form: { message },
+  ...more,
+})
+const enqueue = (...notifications: ApplicationNotification[]) =>
+  service.writeRuntime(SYSTEM, 'master', (context) => enqueueMessages(context, ...notifications))
 
-/** Delivers, with a clean record. */
-async function delivering(work: (outbox: Outbox, reports: string[]) => Promise<void>) {
-  told.length = 0
-  answer = 200
+/** Runs something with a new outbox worker, and resets what the client has received. */
+async function withOutbox(run: (outbox: OutboxWorker, reports: string[]) => Promise<void>) {
+  received.length = 0
+  responseStatus = 200
   const reports: string[] = []
   const outbox = startOutbox(service, deliverers, (error) => reports.push(`${error.message}: ${error.cause}`))
   try {
-    await work(outbox, reports)
+    await run(outbox, reports)
   } finally {
     await outbox.close()
   }
 }
 
-test('a message leaves after the commit, once, and not at all where there is none', async () => {
-  await delivering(async (outbox) => {
-    await sent(notice('a'), notice('b'))
-    await outbox.settled()
-    expect(told.toSorted()).toEqual(['said=a', 'said=b'])
+test('a message is delivered once after the commit, and not after a rollback', async () => {
+  await withOutbox(async (outbox) => {
+    await enqueue(createNotification('a'), createNotification('b'))
+    await outbox.whenIdle()
+    expect(received.toSorted()).toEqual(['message=a', 'message=b'])
     const failing = service.write(SYSTEM, 'master', async (context) => {
-      await send(context, notice('c'))
+      await enqueueMessages(context, createNotification('c'))
       throw new Error('no')
     })
     await expect(failing).rejects.toThrow('no')
     outbox.wake()
-    await outbox.settled()
-    expect(told).toHaveLength(2)
+    await outbox.whenIdle()
+    expect(received).toHaveLength(2)
   })
 })
 
-test('what cannot be delivered is tried again, later each time, and then not any more', async () => {
-  await delivering(async (outbox, reports) => {
-    answer = 503
-    await sent(notice('again'))
-    await outbox.settled()
-    expect(await countWaiting(service)).toBe(1)
+test('a failed delivery is retried with growing delays, and dropped after eight attempts', async () => {
+  await withOutbox(async (outbox, reports) => {
+    responseStatus = 503
+    await enqueue(createNotification('again'))
+    await outbox.whenIdle()
+    expect(await countOutboxMessages(service)).toBe(1)
     const attempts = []
     for (let hours = 0; hours < 48; now += HOUR, hours++) {
       outbox.wake()
-      await outbox.settled()
-      attempts.push(told.length)
+      await outbox.whenIdle()
+      attempts.push(received.length)
     }
     expect(attempts.at(0)).toBe(1)
     expect(attempts.at(-1)).toBe(8)
     expect(reports[0]).toContain('attempt 1; next attempt in 10 s): Error: http://127.0.0.1')
     expect(reports.at(-1)).toContain('attempt 8; it will not be')
-    expect(service.attempts).toEqual({ delivered: 2, postponed: 7, dropped: 1 })
-    expect(await countWaiting(service)).toBe(0)
+    expect(service.deliveryCounts).toEqual({ delivered: 2, postponed: 7, dropped: 1 })
+    expect(await countOutboxMessages(service)).toBe(0)
   })
 })
 
-test('what is refused for good, or comes too late, is not tried again', async () => {
-  await delivering(async (outbox, reports) => {
-    answer = 400
-    await sent(notice('refused'))
-    await outbox.settled()
-    answer = 503
-    await sent(notice('late', { until: now / 1000 + 60 }))
-    await outbox.settled()
-    answer = 200
+test('a delivery that is refused with 400 or has expired is not retried', async () => {
+  await withOutbox(async (outbox, reports) => {
+    responseStatus = 400
+    await enqueue(createNotification('refused'))
+    await outbox.whenIdle()
+    responseStatus = 503
+    await enqueue(createNotification('late', { until: now / 1000 + 60 }))
+    await outbox.whenIdle()
+    responseStatus = 200
     now += HOUR
     outbox.wake()
-    await outbox.settled()
-    expect(told).toEqual(['said=refused', 'said=late'])
+    await outbox.whenIdle()
+    expect(received).toEqual(['message=refused', 'message=late'])
     expect(reports.map((report) => report.split(/[(;)]/)[2])).toEqual([
       ' it will not be',
       ' next attempt in 10 s',
@@ -106,44 +117,44 @@ test('what is refused for good, or comes too late, is not tried again', async ()
   })
 })
 
-test('of two servers one delivers a message, and when it dies meanwhile the other does so later', async () => {
+test('one of two servers delivers a message, and the other one if the first dies', async () => {
   const other: Service = { ...service }
   const release = Promise.withResolvers<void>()
-  held = release.promise
-  await sent(...Array.from({ length: 20 }, (_, at) => notice(String(at))))
-  await delivering(async (first) => {
+  blocker = release.promise
+  await enqueue(...Array.from({ length: 20 }, (_, at) => createNotification(String(at))))
+  await withOutbox(async (first) => {
     const second = startOutbox(other, deliverers, () => {})
     release.resolve()
-    await Promise.all([first.settled(), second.settled()])
-    expect(new Set(told).size).toBe(20)
-    expect(told).toHaveLength(20)
+    await Promise.all([first.whenIdle(), second.whenIdle()])
+    expect(new Set(received).size).toBe(20)
+    expect(received).toHaveLength(20)
     await second.close()
   })
-  // A process that dies has taken a message, and says nothing more of it.
-  const taken = Promise.withResolvers<void>()
+  // A process that dies has claimed a message and never completes it.
+  const claimed = Promise.withResolvers<void>()
   const hang = () => {
-    taken.resolve()
+    claimed.resolve()
     return new Promise<never>(() => {})
   }
-  await sent(notice('orphan'))
+  await enqueue(createNotification('orphan'))
   const dying = startOutbox(other, { ...deliverers, notice: hang }, () => {})
-  await taken.promise
+  await claimed.promise
   void dying.close()
-  await delivering(async (outbox) => {
+  await withOutbox(async (outbox) => {
     outbox.wake()
-    await outbox.settled()
-    expect(told).toEqual([])
+    await outbox.whenIdle()
+    expect(received).toEqual([])
     now += HOUR
     outbox.wake()
-    await outbox.settled()
-    expect(told).toEqual(['said=orphan'])
+    await outbox.whenIdle()
+    expect(received).toEqual(['message=orphan'])
   })
 })
 
-test('nobody who reads the store reads what is to leave', async () => {
+test('messages are encrypted in the store', async () => {
   const { vault } = service
-  await sent(notice('secret-token', { until: now / 1000 - 1 }))
-  const { rows } = await service.look((tx) => sql<{ body: string }>`select body from outbox /* test */`.execute(tx))
+  await enqueue(createNotification('secret-token', { until: now / 1000 - 1 }))
+  const { rows } = await service.query((tx) => sql<{ body: string }>`select body from outbox /* test */`.execute(tx))
   expect(JSON.stringify(rows)).not.toContain('secret-token')
   expect(vault.open(rows[0]!.body)).toContain('secret-token')
 })

@@ -1,9 +1,9 @@
-// Passwords at log-in: however they were hashed, and however old they are.
+// Passwords at login: imported hashes, rehashing, and expired passwords.
 import { pbkdf2Sync } from 'node:crypto'
 import { hashRawSync } from '@node-rs/argon2'
 import { expect, test } from 'vitest'
-import { hashingOf, parsePolicy } from '../../src/service/users/password-policy.ts'
-import { verifyPassword } from '../../src/service/users/passwords.ts'
+import { verifyPassword } from '../../src/service/users/password-hashing.ts'
+import { getPasswordHashing, parsePasswordPolicy } from '../../src/service/users/password-policy.ts'
 import { testServer } from '../support/server.ts'
 
 const { call, make, realm } = await testServer()
@@ -32,11 +32,11 @@ const argon2 = (type: string, algorithm: 0 | 1 | 2, version: string, number: 0 |
     { type: [type], version: [version], memory: ['64'], parallelism: ['2'], hashLength: ['24'] },
   )
 
-/** A person with a credential in a realm of its own: how they log in, and what they have. */
-async function ann(settings: object, one: object) {
+/** Creates a realm with a user who has a credential. */
+async function createUser(settings: object, hash: object) {
   const path = await realm(settings)
-  const person = { username: 'ann', enabled: true, email: 'ann@example.org', firstName: 'A', lastName: 'B' }
-  const user = await make(`${path}/users`, { ...person, credentials: [one] })
+  const representation = { username: 'ann', enabled: true, email: 'ann@example.org', firstName: 'A', lastName: 'B' }
+  const user = await make(`${path}/users`, { ...representation, credentials: [hash] })
   return {
     path,
     logIn: async (password: string) =>
@@ -60,11 +60,11 @@ test.each([
   ['argon2id', argon2('id', 2, '1.3', 1)],
   ['argon2i of the version before', argon2('i', 1, '1.0', 0)],
   ['argon2d', argon2('d', 0, '1.3', 1)],
-])('a password that was hashed elsewhere with %s is known, and then kept as the realm hashes', async (_, one) => {
-  const { logIn, credential } = await ann({}, one)
+])('a password with an imported %s hash is accepted, and rehashed by the policy of the realm', async (_, hash) => {
+  const { logIn, credential } = await createUser({}, hash)
   const before = await credential()
   expect(await logIn('wrong')).toMatchObject({ error: 'invalid_grant' })
-  expect((await credential()).credentialData).toBe(one.credentialData)
+  expect((await credential()).credentialData).toBe(hash.credentialData)
   expect(await logIn('pw')).toHaveProperty('access_token')
   const { credentialData, ...rest } = await credential()
   expect(JSON.parse(credentialData)).toMatchObject({ algorithm: 'argon2', hashIterations: 5 })
@@ -72,41 +72,41 @@ test.each([
   expect(await logIn('pw')).toHaveProperty('access_token')
 })
 
-test('a hash of nothing, or of an algorithm that is not known, is of no password', async () => {
-  const nothing = await ann({}, credential('pbkdf2', 1000, Buffer.alloc(0)))
+test('an empty hash and an unknown algorithm match no password', async () => {
+  const nothing = await createUser({}, credential('pbkdf2', 1000, Buffer.alloc(0)))
   expect(await nothing.logIn('pw')).toMatchObject({ error: 'invalid_grant' })
-  const unknown = await ann({}, credential('md5', 1, Buffer.from('5f4dcc3b', 'hex')))
+  const unknown = await createUser({}, credential('md5', 1, Buffer.from('5f4dcc3b', 'hex')))
   expect(await unknown.logIn('pw')).toMatchObject({ error: 'invalid_grant' })
 })
 
 const ONE = Buffer.alloc(32, 1)
 
 test.each([
-  ['of more iterations than a server has time for', credential('pbkdf2-sha256', 2_000_000_000, ONE)],
-  ['of more bytes than a server has time for', credential('pbkdf2', 1000, Buffer.alloc(50_000_000, 1))],
-  ['of 3 GB of memory', credential('argon2', 1, ONE, { memory: ['3000000'] })],
-  ['of too many iterations over the memory', credential('argon2', 100_000, ONE, { memory: ['7168'] })],
-  ['in 100,000 lanes', credential('argon2', 1, ONE, { memory: ['7168'], parallelism: ['100000'] })],
-  ['of no memory', credential('argon2', 1, ONE, { memory: ['0'] })],
-  ['of an unknown type of Argon2', credential('argon2', 1, ONE, { type: ['x'] })],
-  ['of an unknown version of Argon2', credential('argon2', 1, ONE, { version: ['2'] })],
-  ['of no iterations', credential('pbkdf2-sha512', 0, ONE)],
-  ['of half an iteration', credential('pbkdf2-sha512', 0.5, ONE)],
-  ['of two bytes', credential('argon2', 1, Buffer.alloc(2, 1))],
-])('a hash %s is of no password', async (_, one) => {
-  expect(await verifyPassword('pw', one.secretData, one.credentialData)).toBe(false)
+  ['with too many iterations', credential('pbkdf2-sha256', 2_000_000_000, ONE)],
+  ['with too many bytes', credential('pbkdf2', 1000, Buffer.alloc(50_000_000, 1))],
+  ['with 3 GB of memory', credential('argon2', 1, ONE, { memory: ['3000000'] })],
+  ['with too many iterations for its memory', credential('argon2', 100_000, ONE, { memory: ['7168'] })],
+  ['with 100,000 lanes', credential('argon2', 1, ONE, { memory: ['7168'], parallelism: ['100000'] })],
+  ['without memory', credential('argon2', 1, ONE, { memory: ['0'] })],
+  ['with an unknown type of Argon2', credential('argon2', 1, ONE, { type: ['x'] })],
+  ['with an unknown version of Argon2', credential('argon2', 1, ONE, { version: ['2'] })],
+  ['without iterations', credential('pbkdf2-sha512', 0, ONE)],
+  ['with half an iteration', credential('pbkdf2-sha512', 0.5, ONE)],
+  ['with two bytes', credential('argon2', 1, Buffer.alloc(2, 1))],
+])('a hash %s matches no password', async (_, hash) => {
+  expect(await verifyPassword('pw', hash.secretData, hash.credentialData)).toBe(false)
 })
 
 test.each([
   ['hashIterations(2000000000)', 5],
   ['hashIterations(0)', 5],
   ['hashAlgorithm(pbkdf2-sha512) and hashIterations(2000000000)', 210_000],
-])('the policy %s, for which no server has time, is the usual one', (policy, iterations) =>
-  expect(hashingOf(parsePolicy(policy))).toMatchObject({ iterations }),
+])('the policy %s, which is out of range, uses the default iterations', (policy, iterations) =>
+  expect(getPasswordHashing(parsePasswordPolicy(policy))).toMatchObject({ iterations }),
 )
 
-test('a realm that wants other hashes gets them at the next log-in, and of new passwords at once', async () => {
-  const { path, logIn, credential, reset } = await ann({}, { value: 'pw' })
+test('a changed hashing policy applies to new passwords, and to existing ones at the next login', async () => {
+  const { path, logIn, credential, reset } = await createUser({}, { value: 'pw' })
   const policy = (passwordPolicy: string) => call('PUT', path, { body: { passwordPolicy } })
   const hashed = async () => JSON.parse((await credential()).credentialData)
   await policy('hashIterations(3)')
@@ -121,9 +121,9 @@ test('a realm that wants other hashes gets them at the next log-in, and of new p
   expect(await hashed()).toMatchObject({ algorithm: 'pbkdf2-sha512', hashIterations: 210_000 })
 })
 
-test('a password that is too old must be changed before its owner gets in', async () => {
+test('an expired password must be changed before the user can log in', async () => {
   const old = { ...pbkdf2('pbkdf2', 'sha1'), createdDate: Date.now() - 3 * 24 * 60 * 60 * 1000 }
-  const { path, logIn, user, reset } = await ann({ passwordPolicy: 'forceExpiredPasswordChange(4)' }, old)
+  const { path, logIn, user, reset } = await createUser({ passwordPolicy: 'forceExpiredPasswordChange(4)' }, old)
   expect(await logIn('pw')).toHaveProperty('access_token')
   await call('PUT', path, { body: { passwordPolicy: 'forceExpiredPasswordChange(2)' } })
   expect(await logIn('pw')).toEqual({ error: 'invalid_grant', error_description: 'Account is not fully set up' })

@@ -1,4 +1,4 @@
-// Sessions as administrators see and end them, and what applications are told of their end.
+// Sessions in the admin API, and the notifications of clients when sessions end.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -10,9 +10,9 @@ import { testService } from '../support/service.ts'
 const { call, make, realm } = await testServer()
 const { service, statements } = await testService()
 
-const told: { path: string; body: string }[] = []
+const received: { path: string; body: string }[] = []
 const application = createServer(async (request, response) => {
-  told.push({ path: request.url ?? '', body: await text(request) })
+  received.push({ path: request.url ?? '', body: await text(request) })
   response.writeHead(request.url?.startsWith('/refusing') ? 500 : 204).end()
 })
 await new Promise<void>((resolve) => application.listen(0, '127.0.0.1', resolve))
@@ -37,15 +37,15 @@ async function realmWithAnn(client: object = {}) {
   return { path, client: clientPath, user, post, logIn }
 }
 
-test('a client that wants to know is told when a session ends, by a token of the realm', async () => {
+test('a client with a back-channel logout URL receives a logout token when a session ends', async () => {
   const attributes = { 'backchannel.logout.url': `${address}/ended` }
   const { path, logIn } = await realmWithAnn({ attributes })
   const { session_state: session } = await logIn()
   expect((await call('DELETE', `${path}/sessions/${session}`)).status).toBe(204)
-  await service.outbox!.settled()
-  const [notice] = told.splice(0)
-  const token = new URLSearchParams(notice!.body).get('logout_token')!
-  expect(notice!.path).toBe('/ended')
+  await service.outboxWorker!.whenIdle()
+  const [notification] = received.splice(0)
+  const token = new URLSearchParams(notification!.body).get('logout_token')!
+  expect(notification!.path).toBe('/ended')
   expect(decodeProtectedHeader(token)).toMatchObject({ typ: 'logout+jwt', alg: 'RS256' })
   const claims = decodeJwt(token)
   expect(claims).toMatchObject({ aud: 'web', sid: session })
@@ -53,14 +53,14 @@ test('a client that wants to know is told when a session ends, by a token of the
   expect(claims.events).toEqual({ 'http://schemas.openid.net/event/backchannel-logout': {} })
 })
 
-test('a revocation is pushed to the applications that have an administration address, and the answer says who took it', async () => {
+test('a revocation is pushed to clients with an admin URL, and the response lists the results', async () => {
   const { path, client } = await realmWithAnn({ adminUrl: `${address}/admin` })
   await make(`${path}/clients`, { clientId: 'other', adminUrl: `${address}/refusing` })
   expect((await call('POST', `${path}/push-revocation`)).body).toEqual({
     successRequests: [`${address}/admin`],
     failedRequests: [`${address}/refusing`],
   })
-  const pushed = told.splice(0).find(({ path }) => path === '/admin/k_push_not_before')
+  const pushed = received.splice(0).find(({ path }) => path === '/admin/k_push_not_before')
   expect(decodeJwt(pushed!.body)).toMatchObject({ action: 'PUSH_NOT_BEFORE', resource: 'web', notBefore: 0 })
   expect((await call('POST', `${client}/push-revocation`)).body).toEqual({ successRequests: [`${address}/admin`] })
 })
@@ -83,7 +83,7 @@ test('logout-all ends online and offline sessions', async () => {
   expect((await call('DELETE', `${path}/sessions/${offline.session_state}?isOffline=true`)).status).toBe(404)
 })
 
-test('logging a user out leaves their offline sessions', async () => {
+test('logging a user out retains their offline sessions', async () => {
   const { client, user, logIn } = await realmWithAnn()
   await logIn()
   await logIn('offline_access')
@@ -92,12 +92,12 @@ test('logging a user out leaves their offline sessions', async () => {
   expect((await call('GET', `${client}/offline-session-count`)).body).toEqual({ count: 1 })
 })
 
-test('lists of sessions and their end cost the same statements however many there are', async () => {
+test('listing and ending sessions takes a constant number of statements', async () => {
   const costWith = async (sessions: number) => {
     const { path, client, user, logIn } = await realmWithAnn()
     for (let at = 0; at < sessions; at++) await logIn()
     const cost = async (method: string, url: string) => (await statements(() => call(method, url))).length
-    // What is kept in memory of a realm is read by the first call.
+    // The first call fills the cache of the realm.
     await call('GET', path)
     return [
       await cost('GET', `${client}/user-sessions`),

@@ -1,4 +1,4 @@
-// What tokens cost, and what they do without.
+// The content of tokens, and the number of statements that it takes.
 import { decodeJwt } from 'jose'
 import { expect, test } from 'vitest'
 import { testServer } from '../support/server.ts'
@@ -7,8 +7,8 @@ import { newName, testService } from '../support/service.ts'
 const { call, make } = await testServer()
 const { statements } = await testService()
 
-/** A realm with so many groups inside of each other, each with a role that contains another one. */
-async function realmOf(count: number): Promise<string> {
+/** Creates a realm with a number of nested groups, each with a composite role. */
+async function createNestedRealm(count: number): Promise<string> {
   const realm = newName()
   const numbers = Array.from({ length: count }, (_, at) => at)
   const names = numbers.map((at) => `role-${at}`)
@@ -68,8 +68,8 @@ const post = (realm: string, form: string) =>
 const logIn = async (realm: string, scope = 'openid') =>
   (await post(realm, `grant_type=password&client_id=web&username=ann&password=pw&scope=${scope}`)).body
 
-test('a token costs as many statements, however many groups and roles a user has', async () => {
-  const [small, large] = [await realmOf(1), await realmOf(40)]
+test('a token takes the same number of statements, however many groups and roles its user has', async () => {
+  const [small, large] = [await createNestedRealm(1), await createNestedRealm(40)]
   await Promise.all([logIn(small), logIn(large)])
   const few = await statements(() => logIn(small))
   const many = await statements(() => logIn(large))
@@ -78,14 +78,14 @@ test('a token costs as many statements, however many groups and roles a user has
   expect(realm_access.roles.filter((role) => role.startsWith('role-'))).toHaveLength(80)
 })
 
-test('tokens do without a mapper of an extension, and the others are heard', async () => {
-  const claims = decodeJwt((await logIn(await realmOf(1))).access_token)
+test('a mapper of an extension is ignored, and other mappers apply', async () => {
+  const claims = decodeJwt((await logIn(await createNestedRealm(1))).access_token)
   expect(claims).not.toHaveProperty('colour')
   expect(claims).toMatchObject({ name: 'Ann Example' })
 })
 
-test('tokens name what somebody logged in with as its steps say, for as long as they say', async () => {
-  const realm = await realmOf(1)
+test('amr contains the reference values of the executed steps until their maximum age', async () => {
+  const realm = await createNestedRealm(1)
   const path = `/admin/realms/${realm}`
   const steps = (await call('GET', `${path}/authentication/flows/direct%20grant/executions`)).body
   for (const [step, maxAge] of [
@@ -106,8 +106,8 @@ test('tokens name what somebody logged in with as its steps say, for as long as 
   expect(decodeJwt((await logIn(realm)).access_token).amr).toEqual(['direct-grant-validate-password'])
 })
 
-test('a mapper that is new, and one that is gone, count for the next token', async () => {
-  const realm = await realmOf(1)
+test('a new and a deleted mapper take effect with the next token', async () => {
+  const realm = await createNestedRealm(1)
   const [web] = (await call('GET', `/admin/realms/${realm}/clients?clientId=web`)).body
   const claim = async () => decodeJwt((await logIn(realm)).access_token).colour
   expect(await claim()).toBeUndefined()
@@ -122,8 +122,8 @@ test('a mapper that is new, and one that is gone, count for the next token', asy
   expect(await claim()).toBeUndefined()
 })
 
-test('a refresh may ask for less for once; what was not granted before is not granted then', async () => {
-  const realm = await realmOf(1)
+test('a refresh may request a narrower scope for one token, but no new scopes', async () => {
+  const realm = await createNestedRealm(1)
   const { refresh_token } = await logIn(realm, 'openid phone')
   const refresh = async (scope?: string) => {
     const form = { grant_type: 'refresh_token', client_id: 'web', refresh_token, ...(scope && { scope }) }
@@ -140,5 +140,9 @@ test('a refresh may ask for less for once; what was not granted before is not gr
   const scopes = (await call('GET', `${path}/client-scopes`)).body
   const { id } = scopes.find(({ name }: { name: string }) => name === 'phone')
   await call('DELETE', `${path}/clients/${web.id}/optional-client-scopes/${id}`)
-  expect(await refresh(), 'what the client may not have any more').toEqual(['openid email profile', true, lasting])
+  expect(await refresh(), 'a scope that is no longer assigned to the client').toEqual([
+    'openid email profile',
+    true,
+    lasting,
+  ])
 })

@@ -1,11 +1,12 @@
+// The token endpoint: password and refresh grants, and the tokens that they issue.
 import { decodeJwt } from 'jose'
 import { expect, test } from 'vitest'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { bootstrap, resetAdminPassword } from '../../src/service/operations/bootstrap.ts'
-import { hashPassword } from '../../src/service/users/passwords.ts'
+import { hashPassword } from '../../src/service/users/password-hashing.ts'
 import { users } from '../../src/service/users/users.ts'
 import { testServer } from '../support/server.ts'
-import { freshService, testService } from '../support/service.ts'
+import { newService, testService } from '../support/service.ts'
 
 const { app, call, make, realm } = await testServer()
 const { service } = await testService()
@@ -18,32 +19,32 @@ const post = (realmName: string, form: Record<string, string>, headers: Record<s
   })
 const admin = { grant_type: 'password', client_id: 'admin-cli', username: 'admin', password: 'admin' }
 
-/** A realm with a confidential client and a person. */
+/** Creates a realm with a confidential client and the user Ann. */
 async function realmWithAnn(
   settings: object = {},
 ): Promise<{ name: string; path: string; form: Record<string, string> }> {
   const path = await realm(settings)
   const name = path.split('/').at(-1)!
   await make(`${path}/clients`, { clientId: 'web', secret: 'web-secret', directAccessGrantsEnabled: true })
-  const person = { username: 'ann', enabled: true, firstName: 'Ann', lastName: 'Example', email: 'ann@example.org' }
-  const representation = { ...person, credentials: [await hashPassword('pw')] }
+  const ann = { username: 'ann', enabled: true, firstName: 'Ann', lastName: 'Example', email: 'ann@example.org' }
+  const representation = { ...ann, credentials: [await hashPassword('pw')] }
   await service.write(SYSTEM, name, (context) => users.create(context, [{ representation }]))
   const client = { client_id: 'web', client_secret: 'web-secret' }
   return { name, path, form: { ...client, grant_type: 'password', username: 'ann', password: 'pw' } }
 }
 
-test('an administrator gets a token for a password, and it opens the admin API', async () => {
-  const answer = await post('master', admin)
-  expect(answer.status).toBe(200)
-  expect(answer.headers['cache-control']).toBe('no-store')
-  const claims = decodeJwt(answer.body.access_token)
+test('an administrator gets a token for a password, which is accepted by the admin API', async () => {
+  const response = await post('master', admin)
+  expect(response.status).toBe(200)
+  expect(response.headers['cache-control']).toBe('no-store')
+  const claims = decodeJwt(response.body.access_token)
   expect(claims).toMatchObject({ typ: 'Bearer', azp: 'admin-cli' })
   expect(claims.iss).toMatch(/\/realms\/master$/)
-  expect(claims.exp! - claims.iat!).toBe(answer.body.expires_in)
-  expect((await call('GET', '/admin/realms/master', { token: answer.body.access_token })).status).toBe(200)
+  expect(claims.exp! - claims.iat!).toBe(response.body.expires_in)
+  expect((await call('GET', '/admin/realms/master', { token: response.body.access_token })).status).toBe(200)
 })
 
-test('a client proves itself by form or by Basic; the public one with an empty secret too', async () => {
+test('a client authenticates by form or header, and a public client also with an empty secret', async () => {
   const { name, form } = await realmWithAnn()
   const { client_id, client_secret, ...rest } = form
   const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` })
@@ -54,7 +55,7 @@ test('a client proves itself by form or by Basic; the public one with an empty s
   expect((await post('master', login, basic('admin-cli:'))).status).toBe(200)
 })
 
-test('a refresh token gives new tokens to its client, and nothing else does', async () => {
+test('a refresh token is accepted from its client and realm only', async () => {
   const { name, form } = await realmWithAnn()
   const first = (await post(name, form)).body
   const refresh = { client_id: 'web', client_secret: 'web-secret', grant_type: 'refresh_token' }
@@ -66,13 +67,13 @@ test('a refresh token gives new tokens to its client, and nothing else does', as
   expect((await post(other.name, { ...refresh, refresh_token: first.refresh_token })).body.error).toBe('invalid_grant')
 })
 
-test('an ID token comes with the scope openid, and does not open the admin API', async () => {
+test('an ID token is issued for the scope openid, and is not accepted by the admin API', async () => {
   const { body } = await post('master', { ...admin, scope: 'openid' })
   expect(decodeJwt(body.id_token)).toMatchObject({ typ: 'ID', aud: 'admin-cli' })
   expect((await call('GET', '/admin/realms/master', { token: body.id_token })).status).toBe(401)
 })
 
-test('a token of another realm opens nothing here, and none after its realm is gone or its time is cut off', async () => {
+test('a token of another realm has no permissions in master, and is invalid after not-before or the deletion of its realm', async () => {
   const { name, path, form } = await realmWithAnn()
   const token = (await post(name, form)).body.access_token
   expect((await call('GET', '/admin/realms/master', { token })).status).toBe(403)
@@ -84,9 +85,9 @@ test('a token of another realm opens nothing here, and none after its realm is g
   expect((await call('GET', '/admin/realms/master', { token })).status).toBe(401)
 })
 
-test('a token whose signature was changed is worth nothing', async () => {
+test('a token with an invalid signature is refused', async () => {
   const [head, body, signature] = (await post('master', admin)).body.access_token.split('.')
-  const forged = Buffer.from(JSON.stringify({ ...decodeJwt(`${head}.${body}.x`), sub: 'somebody' })).toString(
+  const forged = Buffer.from(JSON.stringify({ ...decodeJwt(`${head}.${body}.x`), sub: 'another' })).toString(
     'base64url',
   )
   expect((await call('GET', '/admin/realms', { token: `${head}.${forged}.${signature}` })).status).toBe(401)
@@ -94,13 +95,13 @@ test('a token whose signature was changed is worth nothing', async () => {
   expect((await call('GET', '/admin/realms', { token: `${none}.${body}.` })).status).toBe(401)
 })
 
-test('a disabled realm gives no tokens', async () => {
+test('a disabled realm issues no tokens', async () => {
   const { name, path, form } = await realmWithAnn()
   await call('PUT', path, { body: { enabled: false } })
   expect((await post(name, form)).status).toBe(403)
 })
 
-test('discovery names only what is there', async () => {
+test('discovery names only existing endpoints', async () => {
   const { name } = await realmWithAnn()
   const { body } = await call('GET', `/realms/${name}/.well-known/openid-configuration`, { token: null })
   for (const address of Object.entries(body).filter(([key]) => /_(endpoint|uri)$/.test(key))) {
@@ -112,23 +113,23 @@ test('discovery names only what is there', async () => {
   for (const key of keys) expect(key).not.toHaveProperty('d')
 })
 
-test('the first start makes one master realm and one administrator, also when two start at once', async () => {
-  const fresh = await freshService()
+test('the first start creates one master realm and one administrator, even if two servers start at once', async () => {
+  const emptyService = await newService()
   const administrator = { user: 'admin', password: 'admin' }
-  await Promise.all([bootstrap(fresh, administrator), bootstrap(fresh, administrator)])
-  await bootstrap(fresh, { user: 'other', password: 'other' })
-  expect((await fresh.realms()).map(({ name }) => name)).toEqual(['master'])
+  await Promise.all([bootstrap(emptyService, administrator), bootstrap(emptyService, administrator)])
+  await bootstrap(emptyService, { user: 'other', password: 'other' })
+  expect((await emptyService.listRealms()).map(({ name }) => name)).toEqual(['master'])
   const find = (name: string) =>
-    fresh.read(SYSTEM, 'master', async (context) => (await users.list(context, { keys: [[name]] }))[0])
+    emptyService.read(SYSTEM, 'master', async (context) => (await users.list(context, { keys: [[name]] }))[0])
   expect(await find('admin')).toBeDefined()
   expect(await find('other')).toBeUndefined()
-  await resetAdminPassword(fresh, 'admin', 'new')
-  await resetAdminPassword(fresh, 'rescue', 'new')
+  await resetAdminPassword(emptyService, 'admin', 'new')
+  await resetAdminPassword(emptyService, 'rescue', 'new')
   expect(await find('rescue')).toBeDefined()
-  await fresh.close()
+  await emptyService.close()
 })
 
-test('a refresh token counts once where the realm revokes them; used again, it ends what came of it', async () => {
+test('a reused refresh token is refused and ends its session if the realm revokes refresh tokens', async () => {
   const { name, path, form } = await realmWithAnn({ revokeRefreshToken: true, refreshTokenMaxReuse: 0 })
   const refresh = (refresh_token: string) =>
     post(name, { client_id: 'web', client_secret: 'web-secret', grant_type: 'refresh_token', refresh_token })
@@ -146,7 +147,7 @@ test('a refresh token counts once where the realm revokes them; used again, it e
   ])
 })
 
-test('a session that ends takes its access tokens along', async () => {
+test('the end of a session invalidates its access tokens', async () => {
   const token = (await post('master', admin)).body
   const read = async () => (await call('GET', '/admin/realms/master', { token: token.access_token })).status
   expect(await read()).toBe(200)

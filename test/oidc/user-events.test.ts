@@ -1,10 +1,11 @@
-// The tape of user events has what each endpoint tells; here is what becomes of it.
+// User events: which ones are stored, how they are searched, logged and expired. The recorded exchanges show which
+// events each endpoint emits.
 import { expect, test } from 'vitest'
 import { createServer } from '../../src/http/server.ts'
 import type { UserEvent } from '../../src/service/context/context.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { recordUserEvent } from '../../src/service/messages/user-events.ts'
-import { sweep } from '../../src/service/operations/sweeper.ts'
+import { sweepExpiredRows } from '../../src/service/operations/sweeper.ts'
 import { testServer } from '../support/server.ts'
 import { testService } from '../support/service.ts'
 
@@ -12,13 +13,13 @@ const { app, call, realm } = await testServer()
 const { service, statements } = await testService()
 
 const nameOf = (path: string) => path.split('/').at(-1)!
-const tell = (path: string, ...events: UserEvent[]) =>
-  service.runtime(SYSTEM, nameOf(path), async (context) => {
+const recordEvents = (path: string, ...events: UserEvent[]) =>
+  service.writeRuntime(SYSTEM, nameOf(path), async (context) => {
     for (const event of events) recordUserEvent(context, event)
   })
 const events = async (path: string, query = '') => (await call('GET', `${path}/events?direction=asc${query}`)).body
 const types = async (path: string, query = '') => (await events(path, query)).map(({ type }: { type: string }) => type)
-const refused = (path: string) =>
+const sendRefused = (path: string) =>
   app.inject({
     method: 'POST',
     url: `/realms/${nameOf(path)}/protocol/openid-connect/token`,
@@ -26,7 +27,7 @@ const refused = (path: string) =>
     payload: 'grant_type=password&client_id=nobody&username=ann&password=canary-7f3a',
   })
 
-test('a realm keeps the usual types, those that it names, or none', async () => {
+test('a realm stores the default event types, the configured ones, or none', async () => {
   const several: UserEvent[] = [
     { type: 'LOGIN' },
     { type: 'LOGIN', error: 'user_not_found' },
@@ -39,17 +40,21 @@ test('a realm keeps the usual types, those that it names, or none', async () => 
     [{ eventsEnabled: true, enabledEventTypes: ['REFRESH_TOKEN', 'LOGIN_ERROR'] }, ['LOGIN_ERROR', 'REFRESH_TOKEN']],
     [{ eventsEnabled: false }, []],
   ]
-  for (const [settings, kept] of expected) {
+  for (const [settings, stored] of expected) {
     const path = await realm(settings)
-    await tell(path, ...several)
-    expect(await types(path)).toEqual(kept)
+    await recordEvents(path, ...several)
+    expect(await types(path)).toEqual(stored)
   }
 })
 
-test('events are found by what happened, to whom, through which client, from where and when', async () => {
+test('events are filtered by type, user, client, IP address and date', async () => {
   const path = await realm({ eventsEnabled: true })
-  await tell(path, { type: 'LOGIN', client: 'web', user: 'u1', session: 's1', address: '192.0.2.1' })
-  await tell(path, { type: 'LOGIN', client: 'app', user: 'u2', address: '192.0.2.2' }, { type: 'LOGOUT', user: 'u1' })
+  await recordEvents(path, { type: 'LOGIN', client: 'web', user: 'u1', session: 's1', address: '192.0.2.1' })
+  await recordEvents(
+    path,
+    { type: 'LOGIN', client: 'app', user: 'u2', address: '192.0.2.2' },
+    { type: 'LOGOUT', user: 'u1' },
+  )
   expect(await events(path, '&user=u1&type=LOGIN')).toEqual([
     {
       id: expect.any(String),
@@ -76,10 +81,10 @@ test('events are found by what happened, to whom, through which client, from whe
   expect(await events(path)).toEqual([])
 })
 
-test('what anybody sends is kept in part, and never refused', async () => {
+test('event values that are too long or not storable are truncated and replaced', async () => {
   const path = await realm({ eventsEnabled: true })
   const long = 'x'.repeat(999)
-  await tell(path, {
+  await recordEvents(path, {
     type: 'LOGIN',
     error: 'client_not_found',
     client: `${long}\u{1f600}`,
@@ -88,10 +93,10 @@ test('what anybody sends is kept in part, and never refused', async () => {
   expect(await events(path)).toMatchObject([{ clientId: `${long}\ufffd`, details: { username: 'a\ufffdb' } }])
 })
 
-test('a call that is refused is told of, and one that fails is not', async () => {
+test('a refused call records an event, and a failed transaction does not', async () => {
   const path = await realm({ eventsEnabled: true })
-  await refused(path)
-  const failing = service.runtime(SYSTEM, nameOf(path), async (context) => {
+  await sendRefused(path)
+  const failing = service.writeRuntime(SYSTEM, nameOf(path), async (context) => {
     recordUserEvent(context, { type: 'LOGIN' })
     throw new Error('something else')
   })
@@ -99,39 +104,40 @@ test('a call that is refused is told of, and one that fails is not', async () =>
   expect(await types(path)).toEqual(['LOGIN_ERROR'])
 })
 
-test('the log tells of what happens where the realm names its listener, and of no secret', async () => {
+test('events are logged without secrets if the realm enables the listener', async () => {
   const lines: string[] = []
   const logging = await createServer(service, { logLevel: 'debug', logTo: { write: (line) => void lines.push(line) } })
-  const [told, quiet] = [await realm(), await realm({ eventsListeners: [] })]
-  for (const path of [told, quiet]) await refused(path)
-  await tell(told, { type: 'LOGIN', user: 'u1' })
+  const [enabled, disabled] = [await realm(), await realm({ eventsListeners: [] })]
+  for (const path of [enabled, disabled]) await sendRefused(path)
+  await recordEvents(enabled, { type: 'LOGIN', user: 'u1' })
   await logging.close()
-  await refused(told)
+  await sendRefused(enabled)
   const logged = lines.map((line) => JSON.parse(line)).filter(({ realm: of }) => of)
   expect(logged).toMatchObject([
-    { level: 40, msg: 'LOGIN_ERROR', realm: { name: nameOf(told) }, client: 'nobody', error: 'client_not_found' },
+    { level: 40, msg: 'LOGIN_ERROR', realm: { name: nameOf(enabled) }, client: 'nobody', error: 'client_not_found' },
     { level: 20, msg: 'LOGIN', user: 'u1' },
   ])
   expect(lines.join('')).not.toContain('canary-7f3a')
 })
 
-test('many events cost one statement, and a realm that keeps none no statement', async () => {
-  const [kept, none] = [await realm({ eventsEnabled: true }), await realm()]
+test('many events take one statement, and none in a realm that stores none', async () => {
+  const [stored, none] = [await realm({ eventsEnabled: true }), await realm()]
   const cost = async (path: string, count: number) =>
-    (await statements(() => tell(path, ...Array.from({ length: count }, () => ({ type: 'LOGIN' }) as const)))).length
-  expect(await cost(kept, 200)).toBe(await cost(kept, 2))
-  expect(await cost(none, 2)).toBe((await cost(kept, 2)) - 1)
+    (await statements(() => recordEvents(path, ...Array.from({ length: count }, () => ({ type: 'LOGIN' }) as const))))
+      .length
+  expect(await cost(stored, 200)).toBe(await cost(stored, 2))
+  expect(await cost(none, 2)).toBe((await cost(stored, 2)) - 1)
 })
 
-test('events go when their realm keeps them no longer', async () => {
+test('events are deleted after their expiration', async () => {
   const [long, short] = [
     await realm({ eventsEnabled: true }),
     await realm({ eventsEnabled: true, eventsExpiration: 60 }),
   ]
-  for (const path of [long, short]) await tell(path, { type: 'LOGIN' })
-  await sweep(service, new Date(Date.now() + 30_000))
+  for (const path of [long, short]) await recordEvents(path, { type: 'LOGIN' })
+  await sweepExpiredRows(service, new Date(Date.now() + 30_000))
   expect(await types(short)).toEqual(['LOGIN'])
-  await sweep(service, new Date(Date.now() + 90_000))
+  await sweepExpiredRows(service, new Date(Date.now() + 90_000))
   expect(await types(short)).toEqual([])
   expect(await types(long)).toEqual(['LOGIN'])
 })

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
-import { selfSigned } from '../../src/lib/self-signed.ts'
+import { createSelfSignedCertificate } from '../../src/lib/self-signed-certificate.ts'
 import { ADMISSION_PATH, serveAdmission } from '../../src/operator/admission/admission-server.ts'
 
 const MB = 1024 * 1024
@@ -15,7 +15,12 @@ const MB = 1024 * 1024
 const folder = await mkdtemp(join(tmpdir(), 'regent-admission-'))
 const files = { certificateFile: join(folder, 'tls.crt'), keyFile: join(folder, 'tls.key') }
 const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-const der = selfSigned('localhost', pair, new Date(Date.now() - 1000), new Date(Date.now() + 600_000))
+const der = createSelfSignedCertificate({
+  name: 'localhost',
+  ...pair,
+  from: new Date(Date.now() - 1000),
+  until: new Date(Date.now() + 600_000),
+})
 const ca = `-----BEGIN CERTIFICATE-----\n${der.toString('base64')}\n-----END CERTIFICATE-----\n`
 await writeFile(files.certificateFile, ca)
 await writeFile(files.keyFile, pair.privateKey.export({ type: 'pkcs8', format: 'pem' }))

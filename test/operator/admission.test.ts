@@ -6,23 +6,23 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isLoopback } from '../../src/lib/http/loopback.ts'
-import { deadlineIn } from '../../src/lib/timing/deadline.ts'
+import { createDeadline } from '../../src/lib/timing/deadline.ts'
 import { type AdmissionServer, serveAdmission } from '../../src/operator/admission/admission-server.ts'
 import { reviewer } from '../../src/operator/admission/review.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
-import { sourcesOf } from '../../src/service/sources/sources.ts'
-import { least, rendered } from '../support/chart.ts'
+import { listRealmSources } from '../../src/service/sources/source-records.ts'
+import { requiredValues, renderChart } from '../support/chart.ts'
 import { hasHelm, withHelm } from '../support/helm.ts'
-import { type Answer, connect, hasKubernetes, type Kubernetes, onKubernetes } from '../support/kubernetes.ts'
+import { type KubernetesResponse, connect, hasKubernetes, type Kubernetes, onKubernetes } from '../support/kubernetes.ts'
 import {
-  beginOperated,
-  endOperated,
-  newSpace,
-  type Operated,
-  operatorsCluster,
+  startTestOperator,
+  stopTestOperator,
+  createNamespace,
+  type TestOperator,
+  getOperatorCluster,
   resource,
-  type Space,
-  until,
+  type TestNamespace,
+  waitUntil,
 } from '../support/operated.ts'
 import { newName } from '../support/service.ts'
 
@@ -40,14 +40,14 @@ describe.skipIf(!isNear || !hasHelm)(skipped || onKubernetes, () => {
     Parameters<typeof reviewer>[1],
     Service,
     Kubernetes,
-    Operated,
+    TestOperator,
     AdmissionServer,
     string,
     Buffer,
   ]
 
-  const reviewed = () => newSpace(kubernetes, { [label]: 'yes' })
-  const tried = (space: Space, one: ReturnType<typeof resource>, options = 'dryRun=All') =>
+  const reviewed = () => createNamespace(kubernetes, { [label]: 'yes' })
+  const tried = (space: TestNamespace, one: ReturnType<typeof resource>, options = 'dryRun=All') =>
     kubernetes.apply({ ...one, metadata: { ...one.metadata, namespace: space.namespace } }, options)
   const client = (name: string, spec: object) => resource('RealmClient', name, { realmRef: { name: 'acme' }, ...spec })
   const denied = (why: string | RegExp) => ({
@@ -56,7 +56,7 @@ describe.skipIf(!isNear || !hasHelm)(skipped || onKubernetes, () => {
   })
 
   beforeAll(async () => {
-    ;({ service, kubernetes, operated } = await beginOperated())
+    ;({ service, kubernetes, operated } = await startTestOperator())
     folder = await mkdtemp(join(tmpdir(), 'regent-admission-'))
     const [certificateFile, keyFile] = [join(folder, 'tls.crt'), join(folder, 'tls.key')]
     const of = ['-subj', '/CN=regent', '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '1']
@@ -64,26 +64,26 @@ describe.skipIf(!isNear || !hasHelm)(skipped || onKubernetes, () => {
     spawnSync('openssl', ['req', '-x509', ...key, '-keyout', keyFile, '-out', certificateFile, ...of])
     ca = await readFile(certificateFile)
     const failed = (error: unknown) => failures.push(error)
-    options = { cluster: operatorsCluster(), limitOf: () => undefined, counts: () => true, failed }
+    options = { cluster: getOperatorCluster(), limitOf: () => undefined, counts: () => true, failed }
     const listening = { host: '127.0.0.1', port: 0, certificateFile, keyFile }
     server = await serveAdmission(reviewer(service, options, ending.signal), listening, failed)
-    const values = [...least, 'admission.enabled=true', `admission.namespaceSelector.matchLabels.${label}=yes`]
-    const configuration = rendered(values, { release: label, templates: ['admission'] })[1]!
+    const values = [...requiredValues, 'admission.enabled=true', `admission.namespaceSelector.matchLabels.${label}=yes`]
+    const configuration = renderChart(values, { release: label, templates: ['admission'] })[1]!
     const [hook] = configuration.webhooks as object[]
     const clientConfig = { url: `https://127.0.0.1:${server.port}/admission`, caBundle: ca.toString('base64') }
-    await kubernetes.ask('POST', HOOKS, { ...configuration, webhooks: [{ ...hook, clientConfig }] })
+    await kubernetes.request('POST', HOOKS, { ...configuration, webhooks: [{ ...hook, clientConfig }] })
     // API servers learn of webhooks after a while.
     const probe = await reviewed()
     const slip = resource('Realm', 'probe', {
       groups: [{ name: 'a', subGroups: [{ name: 'b', subGroups: [{ nam: 'c' }] }] }],
     })
-    await until(async () => (await tried(probe, slip)).status === 422)
+    await waitUntil(async () => (await tried(probe, slip)).status === 422)
   })
   afterAll(async () => {
-    await kubernetes?.ask('DELETE', `${HOOKS}/${label}`)
+    await kubernetes?.request('DELETE', `${HOOKS}/${label}`)
     await server?.close()
     ending.abort()
-    await endOperated(kubernetes, operated)
+    await stopTestOperator(kubernetes, operated)
     if (folder) await rm(folder, { recursive: true })
   })
 
@@ -100,13 +100,13 @@ describe.skipIf(!isNear || !hasHelm)(skipped || onKubernetes, () => {
       denied(/spec\.groups\[0\]\.subGroups\[0\]\.subGroups\[0\]\.name: names a Secret, and is not secret/),
     )
     await space.apply(resource('Realm', 'acme', { realm }))
-    await space.stands(resource('Realm', 'acme', {}), 'True')
-    const before = await service.read(SYSTEM, realm, sourcesOf)
+    await space.waitForReady(resource('Realm', 'acme', {}), 'True')
+    const before = await service.read(SYSTEM, realm, listRealmSources)
     const lost = client('portal', { defaultClientScopes: ['no-such-scope'] })
     expect(await tried(space, lost, '')).toMatchObject(denied(/: spec\.defaultClientScopes\[0\]: .*no-such-scope/))
     expect((await space.get(lost)).code).toBe(404)
     expect(await tried(space, client('portal', {}))).toMatchObject({ status: 201 })
-    expect(await service.read(SYSTEM, realm, sourcesOf)).toEqual(before)
+    expect(await service.read(SYSTEM, realm, listRealmSources)).toEqual(before)
   })
 
   test('what was written a moment ago can be referred to', async () => {
@@ -118,7 +118,7 @@ describe.skipIf(!isNear || !hasHelm)(skipped || onKubernetes, () => {
       )
       await space.apply(client(`client-${at}`, { defaultClientScopes: [`scope-${at}`] }))
     }
-    await space.stands(client('client-4', {}), 'True')
+    await space.waitForReady(client('client-4', {}), 'True')
   })
 
   test('a realm that its namespace makes in the same moment is not taken for that of somebody else', async () => {
@@ -126,20 +126,20 @@ describe.skipIf(!isNear || !hasHelm)(skipped || onKubernetes, () => {
     const realm = newName()
     const acme = (suspend: boolean) => resource('Realm', 'acme', { realm, suspend })
     await space.apply(acme(true))
-    await space.stands(acme(true), 'False', 'Suspended')
+    await space.waitForReady(acme(true), 'False', 'Suspended')
     // Who refuses looks twice, so that it is the second look which must not be mistaken.
     let looks = 0
-    const find: Service['find'] = async (names) => {
+    const find: Service['findRealms'] = async (names) => {
       if (++looks === 2) {
         await space.apply(acme(false))
-        await space.stands(acme(false), 'True')
+        await space.waitForReady(acme(false), 'True')
       }
-      return service.find(names)
+      return service.findRealms(names)
     }
-    const { review } = reviewer({ ...service, find }, options, ending.signal)
+    const { review } = reviewer({ ...service, findRealms: find }, options, ending.signal)
     const { body } = await tried(space, client('portal', {}))
     const lost = { ...body, spec: { ...body.spec, defaultClientScopes: ['no-such-scope'] } }
-    const { refused } = await review({ resource: lost }, ending.signal, deadlineIn(60_000, new Error('too late')))
+    const { refused } = await review({ resource: lost }, ending.signal, createDeadline(60_000, new Error('too late')))
     expect([refused, looks]).toEqual([expect.stringContaining('no-such-scope'), 2])
   })
 
@@ -154,7 +154,7 @@ describe.skipIf(!isNear || !hasHelm)(skipped || onKubernetes, () => {
     expect(await tried(team, boss)).toMatchObject(denied('create user boss: .*you lack realm-admin'))
     const user = resource('RealmUser', 'ann', { realm })
     await team.apply(user)
-    await team.stands(user, 'True')
+    await team.waitForReady(user, 'True')
     const { status, warnings } = await tried(owner, acme([]))
     expect([status, warnings]).toEqual([
       200,
@@ -168,10 +168,10 @@ describe.skipIf(!isNear || !hasHelm)(skipped || onKubernetes, () => {
     await space.apply(resource('Realm', 'acme', { realm: newName() }))
     await space.apply(shop('one', 'One'))
     expect(await tried(space, shop('other', 'Other'))).toMatchObject(
-      denied(`: spec.name: client shop: name is stated differently at spec.name of RealmClient ${space.namespace}/one`),
+      denied(`: spec.name: client shop: name is declared differently at spec.name of RealmClient ${space.namespace}/one`),
     )
     expect(await tried(space, shop('one', 'Another'))).toMatchObject({ status: 200 })
-    await space.stands(shop('one', ''), 'True')
+    await space.waitForReady(shop('one', ''), 'True')
   })
 
   test('what is valid is taken, with warnings: of what still has to come, is advised against, waits, or goes', async () => {
@@ -179,14 +179,14 @@ describe.skipIf(!isNear || !hasHelm)(skipped || onKubernetes, () => {
     const realm = newName()
     const acme = (clients: string[]) =>
       resource('Realm', 'acme', { realm, guards: { deletions: 0 }, clients: clients.map((clientId) => ({ clientId })) })
-    const warned = async (one: ReturnType<typeof resource>, options?: string): Promise<Answer['warnings']> => {
+    const warned = async (one: ReturnType<typeof resource>, options?: string): Promise<KubernetesResponse['warnings']> => {
       const { status, warnings } = await tried(space, one, options)
       expect(status).toBeLessThan(202)
       return warnings
     }
     expect(await warned(client('early', {}))).toEqual([expect.stringContaining('there is no Realm')])
     expect(await warned(acme(['a', 'b']), '')).toEqual([])
-    await space.stands(acme([]), 'True')
+    await space.waitForReady(acme([]), 'True')
     const secret = { secretKeyRef: { name: 'shop', key: 'secret' } }
     expect(await warned(client('shop', { secret }))).toEqual([expect.stringContaining('there is no Secret shop')])
     expect(await warned(client('wild', { redirectUris: ['*'] }))).toContainEqual(
@@ -224,7 +224,7 @@ describe.skipIf(!isNear || !hasHelm)(skipped || onKubernetes, () => {
     expect(await tried(space, lost)).toMatchObject(denied('no-such-scope'))
     await server.close()
     await space.apply(lost)
-    await space.stands(lost, 'False', 'Invalid')
+    await space.waitForReady(lost, 'False', 'Invalid')
     expect(failures).toEqual([])
   })
 })

@@ -1,11 +1,11 @@
 // How a server asks the API server.
 import { describe, expect, test } from 'vitest'
 import { hasKubernetes, onKubernetes } from '../support/kubernetes.ts'
-import { operatorsCluster } from '../support/operated.ts'
+import { getOperatorCluster } from '../support/operated.ts'
 
 describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   test('what is asked for waits for no watch, however many there are', async () => {
-    const cluster = operatorsCluster()
+    const cluster = getOperatorCluster()
     const ending = new AbortController()
     const path = '/api/v1/namespaces?watch=true&timeoutSeconds=60'
     const begun = Array.from({ length: 100 }, () => {

@@ -5,18 +5,18 @@ import { kinds } from '../../src/kinds/index.ts'
 import type { Representation } from '../../src/kinds/json.ts'
 import type { KindName } from '../../src/kinds/kind.ts'
 import { mayNameSecret } from '../../src/operator/secrets/secret-places.ts'
-import { API_VERSION, parentFields, resourceNames, SOURCE } from '../../src/realm-file/resources/resource-kinds.ts'
-import { parseDocuments } from '../../src/realm-file/yaml/document.ts'
+import { API_VERSION, listParentFields, listResourceNames, SOURCE_RESOURCE } from '../../src/realm-file/resources/resource-kinds.ts'
+import { parseDocuments } from '../../src/realm-file/yaml/parse-documents.ts'
 import {
-  type Answer,
+  type KubernetesResponse,
   hasKubernetes,
   type Kubernetes,
   onKubernetes,
   openKubernetes,
   type Resource,
-  resourcesIn,
+  readResources,
 } from '../support/kubernetes.ts'
-import { documentOf, objectOf, settableFields, together, world } from '../support/samples.ts'
+import { toDocument, createSampleObject, listSettableFields, consistentFields, createSampleObjects } from '../support/samples.ts'
 
 type Schema = {
   [member: string]: unknown
@@ -24,14 +24,14 @@ type Schema = {
   items?: Schema
   additionalProperties?: Schema
 }
-const definitions = globSync('crds/*.yaml').flatMap(resourcesIn)
+const definitions = globSync('crds/*.yaml').flatMap(readResources)
 const schemaOf = ({ spec }: Resource) =>
   (spec as { versions: [{ schema: { openAPIV3Schema: Schema } }] }).versions[0].schema.openAPIV3Schema
-const all = (Object.keys(kinds) as KindName[]).map((name) => [resourceNames(kinds[name])[0]!, name] as const)
+const all = (Object.keys(kinds) as KindName[]).map((name) => [listResourceNames(kinds[name])[0]!, name] as const)
 
 test('every kind has a definition, in which every field is described', () => {
   const names = definitions.map(({ spec }) => (spec as { names: { kind: string } }).names.kind)
-  expect(names.sort()).toEqual([...all.map(([resource]) => resource), SOURCE].sort())
+  expect(names.sort()).toEqual([...all.map(([resource]) => resource), SOURCE_RESOURCE].sort())
   const poor = (schema: Schema, path: string): string[] => [
     ...Object.entries(schema.properties ?? {}).flatMap(([name, one]) => [
       ...(one.description || name === 'metadata' ? [] : [`${path}.${name}`]),
@@ -72,7 +72,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     kubernetes = await openKubernetes()
     namespace = await kubernetes.newNamespace()
   })
-  afterAll(() => kubernetes.leave())
+  afterAll(() => kubernetes.removeNamespaces())
 
   const resource = (kind: string, spec: object, name = 'x') => ({
     apiVersion: API_VERSION,
@@ -87,7 +87,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
       : {
           realmRef: { name: 'acme' },
           ...Object.fromEntries(
-            parentFields(kinds[kind])
+            listParentFields(kinds[kind])
               .slice(0, 1)
               .map(([field]) => [field, 'a']),
           ),
@@ -95,17 +95,17 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
         }
 
   test.each(all)('%s takes every field, in each of its values and as null', async (name, kind) => {
-    const fields = settableFields(kind)
+    const fields = listSettableFields(kind)
     const having = (value: (values: readonly unknown[]) => unknown) =>
       Object.fromEntries(fields.map(([field, , values]) => [field, value(values)])) as Representation
     for (const own of [having(([one]) => one), having(([, other]) => other), having(() => null)]) {
-      const spec = kind === 'realm' ? own : objectOf(kind, 'x', { ...own, ...together[kind] }).representation
+      const spec = kind === 'realm' ? own : createSampleObject(kind, 'x', { ...own, ...consistentFields[kind] }).representation
       expect(await tried(name, placed(kind, spec))).toMatchObject({ status: 201, body: { spec } })
     }
   })
 
   test('a realm takes all that is in it, and the forms in which Regent reads values', async () => {
-    const { realm, ...whole } = documentOf('x', world()) as Representation
+    const { realm, ...whole } = toDocument('x', createSampleObjects()) as Representation
     expect(await tried('Realm', whole)).toMatchObject({ status: 201, body: { spec: whole } })
     const spec = {
       enabled: 'true',
@@ -127,7 +127,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   })
 
   test('the examples are taken, and listed with what counts of them', async () => {
-    const examples = globSync('examples/kubernetes/*.yaml').flatMap(resourcesIn)
+    const examples = globSync('examples/kubernetes/*.yaml').flatMap(readResources)
     for (const one of examples) {
       const metadata = { ...one.metadata, namespace }
       expect(await kubernetes.apply({ ...one, metadata })).toMatchObject({ status: 201 })
@@ -142,9 +142,9 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     const client = { ...resource('RealmClient', {}, 'shop') }
     const path = await kubernetes.pathOf(client, namespace)
     const status = { realm: 'globex', lastAppliedRevision: 'sha256:1', drift: 2, conditions: [condition] }
-    const written = await kubernetes.ask('PATCH', `${path}/shop/status`, { status }, MERGE)
+    const written = await kubernetes.request('PATCH', `${path}/shop/status`, { status }, MERGE)
     expect(written).toMatchObject({ status: 200, body: { status } })
-    const { body } = await kubernetes.ask('GET', path, undefined, {
+    const { body } = await kubernetes.request('GET', path, undefined, {
       accept: 'application/json;as=Table;v=v1;g=meta.k8s.io',
     })
     expect(body.columnDefinitions.map((column: { name: string }) => column.name)).toEqual([
@@ -169,9 +169,9 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   })
 
   test('each is found by a short name, and all by their category', async () => {
-    const { resources } = (await kubernetes.ask('GET', `/apis/${API_VERSION}`)).body
+    const { resources } = (await kubernetes.request('GET', `/apis/${API_VERSION}`)).body
     const own = resources.filter(({ name }: { name: string }) => !name.includes('/'))
-    expect(own.map(({ kind }: { kind: string }) => kind).sort()).toEqual([...all.map(([name]) => name), SOURCE].sort())
+    expect(own.map(({ kind }: { kind: string }) => kind).sort()).toEqual([...all.map(([name]) => name), SOURCE_RESOURCE].sort())
     const short = own.flatMap(({ shortNames, categories }: { shortNames: string[]; categories: string[] }) => {
       expect(categories).toEqual(['regent'])
       return shortNames
@@ -182,7 +182,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   test('what is wrong is refused with its path', async () => {
     const created = async (kind: string, spec: object) => {
       const path = await kubernetes.pathOf({ apiVersion: API_VERSION, kind }, namespace)
-      return kubernetes.ask('POST', `${path}?dryRun=All&fieldValidation=Strict`, resource(kind, spec))
+      return kubernetes.request('POST', `${path}?dryRun=All&fieldValidation=Strict`, resource(kind, spec))
     }
     const refused = async (kind: string, spec: object) => refusals(await created(kind, spec))
     const inAcme = { realmRef: { name: 'acme' } }
@@ -236,12 +236,12 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
       credentials: { secretRef: { name: 'git' } },
       prune: 'none',
     }
-    expect(await tried(SOURCE, spec)).toMatchObject({ status: 201, body: { spec } })
-    expect(await tried(SOURCE, { url: 'git@git.example.org:realms.git' })).toMatchObject({ status: 201 })
+    expect(await tried(SOURCE_RESOURCE, spec)).toMatchObject({ status: 201, body: { spec } })
+    expect(await tried(SOURCE_RESOURCE, { url: 'git@git.example.org:realms.git' })).toMatchObject({ status: 201 })
     for (const wrong of [{}, { url: 'file:///etc' }, { url: '/etc' }])
-      expect(refusals(await tried(SOURCE, wrong))).toEqual(['spec.url'])
+      expect(refusals(await tried(SOURCE_RESOURCE, wrong))).toEqual(['spec.url'])
     for (const field of ['path', 'variables', 'signersFile'])
-      expect((await tried(SOURCE, { url, [field]: 'x' })).body.message).toContain(`.spec.${field}: field not declared`)
+      expect((await tried(SOURCE_RESOURCE, { url, [field]: 'x' })).body.message).toContain(`.spec.${field}: field not declared`)
   })
 
   test('the realm of a resource stays', async () => {
@@ -262,7 +262,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
 const MERGE = { 'content-type': 'application/merge-patch+json' }
 
 /** The paths of what is wrong. */
-function refusals({ status, body }: Answer): string[] {
+function refusals({ status, body }: KubernetesResponse): string[] {
   if (status < 300) return []
   expect(status).toBe(422)
   const fields: string[] = body.details.causes.map(({ field }: { field: string }) => field)

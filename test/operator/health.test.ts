@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { load } from 'js-yaml'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { type Answer, hasKubernetes, type Kubernetes, onKubernetes, openKubernetes } from '../support/kubernetes.ts'
+import { type KubernetesResponse, hasKubernetes, type Kubernetes, onKubernetes, openKubernetes } from '../support/kubernetes.ts'
 import { resource } from '../support/operated.ts'
 
 const documented = readFileSync('docs/kubernetes.md', 'utf8')
@@ -69,8 +69,8 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
       await vi.waitUntil(async () => (await tried(name, said())).status === 422, { timeout: 30_000 })
   })
   afterAll(async () => {
-    for (const path of policies) await kubernetes.ask('DELETE', path)
-    await kubernetes?.leave()
+    for (const path of policies) await kubernetes.request('DELETE', path)
+    await kubernetes?.removeNamespaces()
   })
 
   /** The API server speaks the same language: it takes a status only where the expression holds. */
@@ -90,15 +90,15 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
       ],
     ] as const
     for (const [plural, spec] of made) {
-      expect(await kubernetes.ask('POST', `${base}/${plural}`, { metadata: called, spec })).toMatchObject({
+      expect(await kubernetes.request('POST', `${base}/${plural}`, { metadata: called, spec })).toMatchObject({
         status: 201,
       })
       policies.push(`${base}/${plural}/${called.name}`)
     }
   }
-  const tried = async (name: string, status: object): Promise<Answer> => {
+  const tried = async (name: string, status: object): Promise<KubernetesResponse> => {
     const path = `${await kubernetes.pathOf(resource('RealmRole', name, {}), namespace)}/${name}/status?dryRun=All`
-    return kubernetes.ask('PATCH', path, { status }, { 'content-type': 'application/merge-patch+json' })
+    return kubernetes.request('PATCH', path, { status }, { 'content-type': 'application/merge-patch+json' })
   }
 
   test.each(cases)('Flux: $name', async ({ health, status }) => {

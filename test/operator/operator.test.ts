@@ -3,20 +3,20 @@ import { globSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Cluster } from '../../src/operator/cluster.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
-import { listPlans } from '../../src/service/sources/plans.ts'
-import { listSources, sourcesOf } from '../../src/service/sources/sources.ts'
-import { change, liveObject } from '../support/changes.ts'
-import { hasKubernetes, type Kubernetes, onKubernetes, resourcesIn } from '../support/kubernetes.ts'
+import { listSavedPlans } from '../../src/service/sources/saved-plans.ts'
+import { listPermittedSources, listRealmSources } from '../../src/service/sources/source-records.ts'
+import { updateObject, getLiveObject } from '../support/changes.ts'
+import { hasKubernetes, type Kubernetes, onKubernetes, readResources } from '../support/kubernetes.ts'
 import {
-  beginOperated,
-  endOperated,
-  type Found,
-  newSpace,
-  type Operated,
-  operate,
-  operatorsCluster,
+  startTestOperator,
+  stopTestOperator,
+  type AnyResource,
+  createNamespace,
+  type TestOperator,
+  startOperator,
+  getOperatorCluster,
   resource,
-  until,
+  waitUntil,
 } from '../support/operated.ts'
 import { ANN } from '../support/reconcile.ts'
 import { newName } from '../support/service.ts'
@@ -24,48 +24,48 @@ import { newName } from '../support/service.ts'
 describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   let service: Service
   let kubernetes: Kubernetes
-  let operated: Operated
+  let operated: TestOperator
   beforeAll(async () => {
-    ;({ service, kubernetes, operated } = await beginOperated())
+    ;({ service, kubernetes, operated } = await startTestOperator())
   })
-  afterAll(() => endOperated(kubernetes, operated))
+  afterAll(() => stopTestOperator(kubernetes, operated))
 
   const clientOf = async (realm: string, name: string) =>
-    (await liveObject(service, SYSTEM, realm, 'client', name).catch(() => undefined))?.representation
+    (await getLiveObject(service, SYSTEM, realm, 'client', name).catch(() => undefined))?.representation
 
   test('the examples become live, say so, follow an edit, and are gone when they are deleted', async () => {
-    const space = await newSpace(kubernetes)
+    const space = await createNamespace(kubernetes)
     const realm = newName()
     const examples = globSync('examples/kubernetes/*.yaml')
-      .flatMap(resourcesIn)
+      .flatMap(readResources)
       .map((one) => (one.kind === 'Realm' ? { ...one, spec: { ...(one.spec as object), realm } } : one))
     for (const one of examples) await space.apply(one)
     const own = examples.filter(({ kind }) => kind !== 'Secret')
-    for (const one of own) await space.stands(one, 'True')
+    for (const one of own) await space.waitForReady(one, 'True')
     expect(await clientOf(realm, 'shop')).toMatchObject({ name: 'Web shop' })
     const shop = examples.find(({ metadata }) => metadata.name === 'shop')!
     await space.apply({ ...shop, spec: { ...(shop.spec as object), name: 'Another shop' } })
-    await until(async () => (await clientOf(realm, 'shop'))?.name === 'Another shop')
+    await waitUntil(async () => (await clientOf(realm, 'shop'))?.name === 'Another shop')
     await space.delete(...examples)
-    for (const one of own) await space.gone(one)
-    expect(await service.find([realm])).toEqual([])
+    for (const one of own) await space.waitForDeletion(one)
+    expect(await service.findRealms([realm])).toEqual([])
     expect(operated.failures).toEqual([])
   })
 
   test('an object of a resource with deletionPolicy Orphan stays, and is nobody’s', async () => {
-    const space = await newSpace(kubernetes)
+    const space = await createNamespace(kubernetes)
     const realm = newName()
     const client = resource('RealmClient', 'shop', { realmRef: { name: 'acme' }, deletionPolicy: 'Orphan' })
     await space.apply(resource('Realm', 'acme', { realm }))
     await space.apply(client)
-    await space.stands(client, 'True')
+    await space.waitForReady(client, 'True')
     await space.delete(client)
-    await space.gone(client)
+    await space.waitForDeletion(client)
     expect(await clientOf(realm, 'shop')).toBeDefined()
   })
 
   test('a wrong resource says where, keeps what was live, and holds up nobody; corrected, it goes on', async () => {
-    const [platform, team] = [await newSpace(kubernetes), await newSpace(kubernetes)]
+    const [platform, team] = [await createNamespace(kubernetes), await createNamespace(kubernetes)]
     const realm = newName()
     const realmRef = { name: 'acme', namespace: platform.namespace }
     await platform.apply(resource('Realm', 'acme', { realm, allowedNamespaces: [{ name: team.namespace }] }))
@@ -73,53 +73,53 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     const shop = (name: string) => resource('RealmClient', 'shop', { realmRef, name })
     await platform.apply(stated({}))
     await team.apply(shop('One'))
-    await team.stands(shop('One'), 'True')
-    await platform.stands(stated({}), 'True')
+    await team.waitForReady(shop('One'), 'True')
+    await platform.waitForReady(stated({}), 'True')
     const wrong = stated({ name: 'Other', defaultClientScopes: ['no-such-scope'] })
     await platform.apply(wrong)
-    const { status } = await platform.stands(wrong, 'False', 'Invalid')
-    expect(status.conditions.map(({ type, status }: Found) => [type, status])).toEqual([
+    const { status } = await platform.waitForReady(wrong, 'False', 'Invalid')
+    expect(status.conditions.map(({ type, status }: AnyResource) => [type, status])).toEqual([
       ['Ready', 'False'],
       ['Stalled', 'True'],
     ])
     expect(status.conditions[0].message).toMatch(/^spec\.defaultClientScopes\[0\]: .*no-such-scope/)
     await team.apply(shop('Two'))
-    await until(async () => (await clientOf(realm, 'shop'))?.name === 'Two')
+    await waitUntil(async () => (await clientOf(realm, 'shop'))?.name === 'Two')
     expect(await clientOf(realm, 'portal')).toMatchObject({ name: 'Portal' })
     await platform.apply(stated({ name: 'Other' }))
-    await until(async () => (await clientOf(realm, 'portal'))?.name === 'Other')
-    await platform.stands(wrong, 'True')
+    await waitUntil(async () => (await clientOf(realm, 'portal'))?.name === 'Other')
+    await platform.waitForReady(wrong, 'True')
   })
 
   test('of two that state one field differently both say so, neither wins, and what is live stays', async () => {
-    const space = await newSpace(kubernetes)
+    const space = await createNamespace(kubernetes)
     const realm = newName()
     const [one, other] = ['One', 'Other'].map((name) =>
       resource('RealmClient', name.toLowerCase(), { realmRef: { name: 'acme' }, clientId: 'shop', name }),
     )
     await space.apply(resource('Realm', 'acme', { realm }))
     await space.apply(one!)
-    await space.stands(one!, 'True')
+    await space.waitForReady(one!, 'True')
     await space.apply(other!)
     for (const each of [one!, other!]) {
-      const { status } = await space.stands(each, 'False', 'Invalid')
+      const { status } = await space.waitForReady(each, 'False', 'Invalid')
       expect(status.conditions[0].message).toContain(
-        'spec.name: client shop: name is stated differently at spec.name of RealmClient',
+        'spec.name: client shop: name is declared differently at spec.name of RealmClient',
       )
     }
     expect(await clientOf(realm, 'shop')).toMatchObject({ name: 'One' })
     await space.delete(one!)
-    await space.stands(other!, 'True')
+    await space.waitForReady(other!, 'True')
     expect(await clientOf(realm, 'shop')).toMatchObject({ name: 'Other' })
   })
 
   test('without a grant a namespace states nothing in another’s realm, by any reference, and takes no realm over', async () => {
-    const [owner, stranger] = [await newSpace(kubernetes), await newSpace(kubernetes)]
+    const [owner, stranger] = [await createNamespace(kubernetes), await createNamespace(kubernetes)]
     const realm = newName()
     const acme = resource('Realm', 'acme', { realm })
     await owner.apply(acme)
-    await owner.stands(acme, 'True')
-    const made = await service.create(SYSTEM, { representation: { realm: newName() } }, async ({ realm }) => realm.name)
+    await owner.waitForReady(acme, 'True')
+    const made = await service.createRealm(SYSTEM, { representation: { realm: newName() } }, async ({ realm }) => realm.name)
     const refused: [kind: string, name: string, spec: object, reason: string][] = [
       ['RealmClient', 'by-resource', { realmRef: { name: 'acme', namespace: owner.namespace } }, 'NotAdmitted'],
       ['RealmUser', 'by-name', { realm }, 'NotAdmitted'],
@@ -131,21 +131,21 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     for (const [kind, name, spec, reason] of refused) {
       const one = resource(kind, name, spec)
       await stranger.apply(one)
-      await stranger.stands(one, 'False', reason)
+      await stranger.waitForReady(one, 'False', reason)
     }
     expect(await clientOf(realm, 'by-resource')).toBeUndefined()
     await owner.apply(resource('Realm', 'acme', { realm, allowedNamespaces: [{ name: stranger.namespace }] }))
-    await stranger.stands(resource('RealmClient', 'by-resource', {}), 'True')
+    await stranger.waitForReady(resource('RealmClient', 'by-resource', {}), 'True')
     expect(await clientOf(realm, 'by-resource')).toBeDefined()
     // What is stated there gives no administrative power.
     const boss = resource('RealmUser', 'boss', { realm, clientRoles: { 'realm-management': ['realm-admin'] } })
     await stranger.apply(boss)
-    const { status } = await stranger.stands(boss, 'False', 'Invalid')
+    const { status } = await stranger.waitForReady(boss, 'False', 'Invalid')
     expect(status.conditions[0].message).toContain('realm-admin')
   })
 
   test('only a Secret with the label is read, and what it holds is live when it changes', async () => {
-    const space = await newSpace(kubernetes)
+    const space = await createNamespace(kubernetes)
     const realm = newName()
     const secret = (text: string, labels = {}) => ({
       ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'shop', labels }, data: { secret: btoa(text) } },
@@ -157,20 +157,20 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await space.apply(resource('Realm', 'acme', { realm }))
     await space.apply(secret('first-secret'))
     await space.apply(shop)
-    await space.stands(shop, 'False', 'SecretNotFound')
+    await space.waitForReady(shop, 'False', 'SecretNotFound')
     expect(await clientOf(realm, 'shop')).toBeUndefined()
     for (const text of ['first-secret', 'second-secret']) {
       await space.apply(secret(text, { 'regent.dev/secret': 'true' }))
-      await until(async () => {
+      await waitUntil(async () => {
         const { secret } = (await clientOf(realm, 'shop')) ?? {}
         return typeof secret === 'string' && service.vault.open(secret) === text
       })
     }
-    expect(JSON.stringify((await space.stands(shop, 'True')).status)).not.toContain('secret-')
+    expect(JSON.stringify((await space.waitForReady(shop, 'True')).status)).not.toContain('secret-')
   })
 
   test('a plan that waits is approved by an annotation with its id', async () => {
-    const space = await newSpace(kubernetes)
+    const space = await createNamespace(kubernetes)
     const realm = newName()
     const acme = (clients: string[], annotations = {}) =>
       resource(
@@ -180,27 +180,27 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
         { annotations },
       )
     await space.apply(acme(['a', 'b']))
-    await space.stands(acme([]), 'True')
+    await space.waitForReady(acme([]), 'True')
     await space.apply(acme(['a']))
-    const { status } = await space.stands(acme([]), 'False', 'PendingApproval')
+    const { status } = await space.waitForReady(acme([]), 'False', 'PendingApproval')
     expect(await clientOf(realm, 'b')).toBeDefined()
     await space.apply(acme(['a'], { 'regent.dev/approved-plan': status.plan.id }))
-    await space.stands(acme([]), 'True')
+    await space.waitForReady(acme([]), 'True')
     expect(await clientOf(realm, 'b')).toBeUndefined()
   })
 
   test('what vanished, and nobody deleted, waits; after a restart with everything in sync nothing is written', async () => {
-    const space = await newSpace(kubernetes)
+    const space = await createNamespace(kubernetes)
     const realm = newName()
     const acme = resource('Realm', 'acme', { realm, displayName: 'Acme' })
     const shop = resource('RealmClient', 'shop', { realmRef: { name: 'acme' } })
     await space.apply(acme)
     await space.apply(shop)
-    await space.stands(shop, 'True')
+    await space.waitForReady(shop, 'True')
     await operated.stop()
-    const [unchanged, applied] = [service.applies.unchanged, await service.read(SYSTEM, realm, sourcesOf)]
+    const [unchanged, applied] = [service.applyCounts.unchanged, await service.read(SYSTEM, realm, listRealmSources)]
     const asked = new Map<string, number>()
-    const cluster = operatorsCluster()
+    const cluster = getOperatorCluster()
     const count = (verb: string) => asked.set(verb, (asked.get(verb) ?? 0) + 1)
     const counting: Cluster = {
       ...cluster,
@@ -209,58 +209,58 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
         return cluster.ask(method, ...rest)
       },
     }
-    const known = await listSources(service, SYSTEM)
+    const known = await listPermittedSources(service, SYSTEM)
     const realms = new Set(known.flatMap(({ source, realm }) => (source.startsWith('kubernetes:') ? [realm] : [])))
-    operated = operate(service, { cluster: counting })
-    await until(async () => service.applies.unchanged - unchanged >= realms.size)
-    expect(await service.read(SYSTEM, realm, sourcesOf)).toEqual(applied)
+    operated = startOperator(service, { cluster: counting })
+    await waitUntil(async () => service.applyCounts.unchanged - unchanged >= realms.size)
+    expect(await service.read(SYSTEM, realm, listRealmSources)).toEqual(applied)
     expect([...asked.keys()]).toEqual(['GET'])
 
     await operated.stop()
-    for (const one of [acme, shop]) await space.strip(one)
+    for (const one of [acme, shop]) await space.removeFinalizers(one)
     await space.delete(acme, shop)
     const told: string[] = []
-    operated = operate(service, { say: (line) => told.push(line) })
-    await until(async () => told.some((line) => line.includes(`declares the realm ${realm} any more`)))
+    operated = startOperator(service, { say: (line) => told.push(line) })
+    await waitUntil(async () => told.some((line) => line.includes(`declares the realm ${realm} any more`)))
     expect(await clientOf(realm, 'shop')).toBeDefined()
     // It comes back, and nothing has happened.
     await space.apply(acme)
     await space.apply(shop)
-    await space.stands(shop, 'True')
-    expect((await listPlans(service, SYSTEM)).filter(({ realms }) => realms[0]?.name === realm)).toEqual([])
+    await space.waitForReady(shop, 'True')
+    expect((await listSavedPlans(service, SYSTEM)).filter(({ realms }) => realms[0]?.name === realm)).toEqual([])
   })
 
   test('what somebody else writes into a status or takes away of finalizers is put right', async () => {
-    const space = await newSpace(kubernetes)
+    const space = await createNamespace(kubernetes)
     const acme = resource('Realm', 'acme', { realm: newName() })
     await space.apply(acme)
-    const { status, metadata } = await space.stands(acme, 'True')
+    const { status, metadata } = await space.waitForReady(acme, 'True')
     const path = `/apis/regent.dev/v1alpha1/namespaces/${space.namespace}/realms/acme`
     const merge = { 'content-type': 'application/merge-patch+json' }
-    await kubernetes.ask('PATCH', `${path}/status`, { status: { drift: 5, realm: 'other' } }, merge)
-    await until(async () => (await space.get(acme)).status.realm === status.realm)
+    await kubernetes.request('PATCH', `${path}/status`, { status: { drift: 5, realm: 'other' } }, merge)
+    await waitUntil(async () => (await space.get(acme)).status.realm === status.realm)
     expect((await space.get(acme)).status).toEqual(status)
-    await space.strip(acme)
-    await until(async () => (await space.get(acme)).metadata.finalizers !== undefined)
+    await space.removeFinalizers(acme)
+    await waitUntil(async () => (await space.get(acme)).metadata.finalizers !== undefined)
     expect((await space.get(acme)).metadata.finalizers).toEqual(metadata.finalizers)
   })
 
   test('drift is shown where it is stated, and the resource stays ready', async () => {
-    const space = await newSpace(kubernetes)
+    const space = await createNamespace(kubernetes)
     const realm = newName()
     const shop = resource('RealmClient', 'shop', { realmRef: { name: 'acme' }, name: 'Shop' })
     await space.apply(resource('Realm', 'acme', { realm }))
     await space.apply(shop)
-    await space.stands(shop, 'True')
-    await change(service, ANN, realm, 'client', ['shop'], { name: 'Changed' })
-    await until(async () => (await space.get(shop)).status.drift === 1)
-    const drifted = (await space.get(shop)).status.conditions.find(({ type }: Found) => type === 'Drifted')
+    await space.waitForReady(shop, 'True')
+    await updateObject(service, ANN, realm, 'client', ['shop'], { name: 'Changed' })
+    await waitUntil(async () => (await space.get(shop)).status.drift === 1)
+    const drifted = (await space.get(shop)).status.conditions.find(({ type }: AnyResource) => type === 'Drifted')
     expect(drifted).toMatchObject({
       status: 'True',
       message: expect.stringMatching(/client shop: name was changed by ann/),
     })
     await space.apply(resource('RealmClient', 'shop', { realmRef: { name: 'acme' }, name: 'Stated anew' }))
-    await until(async () => (await space.get(shop)).status.drift === 0)
+    await waitUntil(async () => (await space.get(shop)).status.drift === 0)
     expect(await clientOf(realm, 'shop')).toMatchObject({ name: 'Stated anew' })
   })
 })

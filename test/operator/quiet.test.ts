@@ -6,23 +6,23 @@ import { namesOf, sourceNames } from '../../src/operator/names.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes } from '../support/kubernetes.ts'
 import {
-  endOperated,
-  newSpace,
-  type Operated,
-  operate,
-  operatorsCluster,
+  stopTestOperator,
+  createNamespace,
+  type TestOperator,
+  startOperator,
+  getOperatorCluster,
   resource,
-  type Space,
-  until,
+  type TestNamespace,
+  waitUntil,
 } from '../support/operated.ts'
-import { freshService, isTransaction, newName } from '../support/service.ts'
+import { newService, isTransaction, newName } from '../support/service.ts'
 
 /** What was asked of the API server, by verb. */
 type Asked = Readonly<Record<'list' | 'watch' | 'POST' | 'PATCH', string[]>>
 
 /** The API server, and what was asked of it since. */
 function counting(): { cluster: Cluster; asked: Asked } {
-  const cluster = operatorsCluster()
+  const cluster = getOperatorCluster()
   const asked: Asked = { list: [], watch: [], POST: [], PATCH: [] }
   const count = (method: string, path: string) => {
     // Of many resources of others a list has several pages, and other tests bring imports there, and take them away.
@@ -49,17 +49,17 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   const statements: string[] = []
   let service: Service
   let kubernetes: Kubernetes
-  let operated: Operated
-  let space: Space
+  let operated: TestOperator
+  let space: TestNamespace
   beforeAll(async () => {
-    service = await freshService({ onStatement: ({ sql }) => void statements.push(sql) })
-    await service.create(SYSTEM, { representation: { realm: 'master' } }, async () => {})
+    service = await newService({ onStatement: ({ sql }) => void statements.push(sql) })
+    await service.createRealm(SYSTEM, { representation: { realm: 'master' } }, async () => {})
     kubernetes = await openKubernetes()
-    operated = operate(service)
-    space = await newSpace(kubernetes)
+    operated = startOperator(service)
+    space = await createNamespace(kubernetes)
   })
   afterAll(async () => {
-    await endOperated(kubernetes, operated)
+    await stopTestOperator(kubernetes, operated)
     await service?.close()
   })
 
@@ -70,18 +70,18 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     )
   const bring = async (resources: readonly ReturnType<typeof resource>[]) => {
     await Promise.all(resources.map((one) => space.apply(one)))
-    for (const one of resources) await space.stands(one, 'True')
+    for (const one of resources) await space.waitForReady(one, 'True')
   }
   /** Another operator takes over, and has found everything in sync: what it asked of the store. */
   const restarted = async (cluster?: Cluster) => {
     await operated.stop()
     statements.length = 0
-    const before = service.applies.unchanged
-    operated = operate(service, cluster && { cluster })
-    await until(async () => service.applies.unchanged - before >= realms.length)
+    const before = service.applyCounts.unchanged
+    operated = startOperator(service, cluster && { cluster })
+    await waitUntil(async () => service.applyCounts.unchanged - before >= realms.length)
     await operated.stop()
     const asked = statements.filter((sql) => !isTransaction(sql) && !sql.includes('lease'))
-    operated = operate(service, cluster && { cluster })
+    operated = startOperator(service, cluster && { cluster })
     // Two realms are looked at beside each other.
     return asked.sort()
   }
@@ -99,9 +99,9 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await bring([...realms, ...clientsIn('one', 30), ...clientsIn('two', 1)])
     await operated.stop()
     const { cluster, asked } = counting()
-    const before = service.applies.unchanged
-    operated = operate(service, { cluster })
-    await until(async () => service.applies.unchanged - before >= realms.length)
+    const before = service.applyCounts.unchanged
+    operated = startOperator(service, { cluster })
+    await waitUntil(async () => service.applyCounts.unchanged - before >= realms.length)
     const names = [...Object.values(kinds).map(namesOf), sourceNames]
     const own = names.map(({ plural }) => `/apis/regent.dev/v1alpha1/${plural}`)
     const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
@@ -111,14 +111,14 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
 
     const [edited] = clientsIn('one', 1)
     await space.apply(resource('RealmClient', 'one-0', { ...(edited!.spec as object), name: 'Edited' }))
-    const { metadata } = await space.stands(edited!, 'True')
-    await until(async () => asked.POST.length > 0)
+    const { metadata } = await space.waitForReady(edited!, 'True')
+    await waitUntil(async () => asked.POST.length > 0)
     await operated.stop()
     const at = (plural: string, name: string) =>
       `/apis/regent.dev/v1alpha1/namespaces/${metadata.namespace}/${plural}/${name}/status`
     expect(asked.PATCH.sort()).toEqual([at('realmclients', 'one-0'), at('realms', 'one')])
     expect(asked.POST).toEqual([`/apis/events.k8s.io/v1/namespaces/${metadata.namespace}/events`])
     expect(asked.list).toHaveLength(expected.length)
-    operated = operate(service)
+    operated = startOperator(service)
   })
 })

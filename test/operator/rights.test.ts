@@ -2,19 +2,19 @@
 import { globSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Cluster } from '../../src/operator/cluster.ts'
-import { parentFields, resourceKinds } from '../../src/realm-file/resources/resource-kinds.ts'
-import { rendered } from '../support/chart.ts'
+import { listParentFields, resourceKinds } from '../../src/realm-file/resources/resource-kinds.ts'
+import { renderChart } from '../support/chart.ts'
 import { hasHelm, withHelm } from '../support/helm.ts'
-import { installImports } from '../support/keycloak-imports.ts'
-import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes, resourcesIn } from '../support/kubernetes.ts'
+import { installKeycloakImports } from '../support/keycloak-imports.ts'
+import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes, readResources } from '../support/kubernetes.ts'
 import {
-  endOperated,
-  newSpace,
-  type Operated,
-  operate,
-  operatorsCluster,
+  stopTestOperator,
+  createNamespace,
+  type TestOperator,
+  startOperator,
+  getOperatorCluster,
   resource,
-  until,
+  waitUntil,
 } from '../support/operated.ts'
 import { newName, testService } from '../support/service.ts'
 
@@ -27,43 +27,43 @@ interface Rule {
 
 describe.skipIf(!hasKubernetes || !hasHelm)(hasHelm ? onKubernetes : withHelm, () => {
   let kubernetes: Kubernetes
-  let operated: Operated
+  let operated: TestOperator
   const used = new Set<string>()
   beforeAll(async () => {
     kubernetes = await openKubernetes()
-    await installImports(kubernetes)
+    await installKeycloakImports(kubernetes)
     const { service } = await testService()
-    operated = operate(service, { cluster: recording(operatorsCluster(), used) })
+    operated = startOperator(service, { cluster: recording(getOperatorCluster(), used) })
   })
-  afterAll(() => endOperated(kubernetes, operated))
+  afterAll(() => stopTestOperator(kubernetes, operated))
 
   test('each right is used, and none is missing', async () => {
-    const space = await newSpace(kubernetes)
+    const space = await createNamespace(kubernetes)
     const realm = newName()
     const kinds = globSync('crds/*.yaml')
-      .flatMap(resourcesIn)
+      .flatMap(readResources)
       .map(({ spec }) => (spec as { names: { kind: string } }).names.kind)
     for (const kind of kinds) await space.apply(resource(kind, 'x', specOf(kind, realm)))
     const shop = (secret: string) => resource('RealmClient', 'shop', { realm, secret, writeSecretTo: { name: 'shop' } })
     const written = async (secret: string) => {
       await space.apply(shop(secret))
       const kept = { kind: 'Secret', metadata: { name: 'shop' } }
-      await until(async () => (await space.get(kept)).data?.['client-secret'] === btoa(secret))
+      await waitUntil(async () => (await space.get(kept)).data?.['client-secret'] === btoa(secret))
     }
     await written('first-secret')
     await written('second-secret')
-    for (const kind of kinds) await until(async () => (await space.get(resource(kind, 'x', {}))).status !== undefined)
+    for (const kind of kinds) await waitUntil(async () => (await space.get(resource(kind, 'x', {}))).status !== undefined)
 
-    const { rules } = rendered().find(({ kind }) => kind === 'ClusterRole') as unknown as { rules: Rule[] }
+    const { rules } = renderChart().find(({ kind }) => kind === 'ClusterRole') as unknown as { rules: Rule[] }
     const granted = rules.flatMap(({ apiGroups, resources, verbs }) =>
       resources.flatMap((name) => verbs.map((verb) => `${verb} ${apiGroups[0]}/${name}`)),
     )
     const areUsed = async () => {
       // Other tests take it away, and bring it.
-      await installImports(kubernetes)
+      await installKeycloakImports(kubernetes)
       return granted.every((one) => used.has(one))
     }
-    await until(areUsed).catch(() => {})
+    await waitUntil(areUsed).catch(() => {})
     expect([...used].sort()).toEqual(granted.sort())
     expect(operated.failures).toEqual([])
   })
@@ -73,7 +73,7 @@ describe.skipIf(!hasKubernetes || !hasHelm)(hasHelm ? onKubernetes : withHelm, (
 function specOf(kind: string, realm: string): object {
   // Nobody answers there.
   if (kind === 'RealmSource') return { url: 'https://127.0.0.1:1/realms.git' }
-  const [parent] = parentFields(resourceKinds.get(kind)!)
+  const [parent] = listParentFields(resourceKinds.get(kind)!)
   return { realm, ...(parent && { [parent[0]]: 'a' }) }
 }
 

@@ -2,20 +2,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Resource } from '../../src/operator/resource.ts'
 import { secretKeeper } from '../../src/operator/secrets/secret-keeper.ts'
-import { renewSecret } from '../../src/service/admin-api/clients/client-secrets.ts'
+import { regenerateSecret } from '../../src/service/admin-api/clients/client-secrets.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
-import { liveObject } from '../support/changes.ts'
+import { getLiveObject } from '../support/changes.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes } from '../support/kubernetes.ts'
 import {
-  beginOperated,
-  conditionOf,
-  endOperated,
-  newSpace,
-  type Operated,
-  operatorsCluster,
+  startTestOperator,
+  findCondition,
+  stopTestOperator,
+  createNamespace,
+  type TestOperator,
+  getOperatorCluster,
   resource,
-  type Space,
-  until,
+  type TestNamespace,
+  waitUntil,
 } from '../support/operated.ts'
 import { ANN } from '../support/reconcile.ts'
 import { newName } from '../support/service.ts'
@@ -23,36 +23,36 @@ import { newName } from '../support/service.ts'
 describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   let service: Service
   let kubernetes: Kubernetes
-  let operated: Operated
+  let operated: TestOperator
   beforeAll(async () => {
-    ;({ service, kubernetes, operated } = await beginOperated())
+    ;({ service, kubernetes, operated } = await startTestOperator())
   })
-  afterAll(() => endOperated(kubernetes, operated))
+  afterAll(() => stopTestOperator(kubernetes, operated))
 
   const secretOf = async (realm: string, client: string) => {
-    const { representation } = await liveObject(service, SYSTEM, realm, 'client', client)
+    const { representation } = await getLiveObject(service, SYSTEM, realm, 'client', client)
     return service.vault.open(representation.secret as string)
   }
   const rotate = async (realm: string, client: string) => {
-    const { id } = await liveObject(service, SYSTEM, realm, 'client', client)
-    await service.write(ANN, realm, (context) => renewSecret(context, id))
+    const { id } = await getLiveObject(service, SYSTEM, realm, 'client', client)
+    await service.write(ANN, realm, (context) => regenerateSecret(context, id))
   }
   const secret = (name: string, data: object = {}, labels: object = {}) => ({
     ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name, labels }, data },
   })
-  const pathOf = async ({ namespace }: Space, name: string) => `/api/v1/namespaces/${namespace}/secrets/${name}`
-  const textsIn = async (space: Space, name: string): Promise<Record<string, string>> => {
+  const pathOf = async ({ namespace }: TestNamespace, name: string) => `/api/v1/namespaces/${namespace}/secrets/${name}`
+  const textsIn = async (space: TestNamespace, name: string): Promise<Record<string, string>> => {
     const { data = {} } = await space.get(secret(name))
     return Object.fromEntries(Object.entries(data).map(([key, text]) => [key, atob(text as string)]))
   }
   const shop = (spec: object) => resource('RealmClient', 'shop', { realmRef: { name: 'acme' }, ...spec })
 
   test('a client’s secret is written where its resource asks for it, follows the client, and is put back', async () => {
-    const space = await newSpace(kubernetes)
+    const space = await createNamespace(kubernetes)
     const realm = newName()
     await space.apply(resource('Realm', 'acme', { realm }))
     await space.apply(shop({ writeSecretTo: { name: 'for-shop' } }))
-    const { metadata } = await space.stands(shop({}), 'True')
+    const { metadata } = await space.waitForReady(shop({}), 'True')
     const written = await space.get(secret('for-shop'))
     expect(written).toMatchObject({
       metadata: {
@@ -67,25 +67,25 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     await rotate(realm, 'shop')
     const second = await secretOf(realm, 'shop')
     expect(second).not.toBe(first)
-    await until(async () => (await textsIn(space, 'for-shop'))['client-secret'] === second)
+    await waitUntil(async () => (await textsIn(space, 'for-shop'))['client-secret'] === second)
 
     const merge = { 'content-type': 'application/merge-patch+json' }
-    await kubernetes.ask('PATCH', await pathOf(space, 'for-shop'), { data: { 'client-secret': btoa('mine') } }, merge)
-    await until(async () => (await textsIn(space, 'for-shop'))['client-secret'] === second)
-    await kubernetes.ask('DELETE', await pathOf(space, 'for-shop'))
-    await until(async () => (await textsIn(space, 'for-shop'))['client-secret'] === second)
+    await kubernetes.request('PATCH', await pathOf(space, 'for-shop'), { data: { 'client-secret': btoa('mine') } }, merge)
+    await waitUntil(async () => (await textsIn(space, 'for-shop'))['client-secret'] === second)
+    await kubernetes.request('DELETE', await pathOf(space, 'for-shop'))
+    await waitUntil(async () => (await textsIn(space, 'for-shop'))['client-secret'] === second)
 
     await space.apply(shop({ writeSecretTo: { name: 'for-shop', key: 'password' } }))
-    await until(async () => JSON.stringify(await textsIn(space, 'for-shop')) === JSON.stringify({ password: second }))
-    const { status } = await space.stands(shop({}), 'True')
+    await waitUntil(async () => JSON.stringify(await textsIn(space, 'for-shop')) === JSON.stringify({ password: second }))
+    const { status } = await space.waitForReady(shop({}), 'True')
     expect(JSON.stringify(status)).not.toContain(second)
     await space.delete(shop({}))
-    await space.gone(secret('for-shop'))
+    await space.waitForDeletion(secret('for-shop'))
     expect(operated.failures).toEqual([])
   })
 
   test('a Secret that is somebody else’s is not touched, labelled or not: the resource says so, and goes on when it is gone', async () => {
-    const space = await newSpace(kubernetes)
+    const space = await createNamespace(kubernetes)
     const realm = newName()
     const own = { 'client-secret': btoa('mine') }
     await space.apply(secret('plain', own))
@@ -94,26 +94,26 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     for (const name of ['plain', 'labelled']) {
       const { metadata } = await space.get(secret(name))
       await space.apply(shop({ writeSecretTo: { name } }))
-      const { status } = await space.stands(shop({}), 'False', 'SecretNotWritten')
-      expect(conditionOf({ status }, 'Ready').message).toBe(
+      const { status } = await space.waitForReady(shop({}), 'False', 'SecretNotWritten')
+      expect(findCondition({ status }, 'Ready').message).toBe(
         `spec.writeSecretTo: there is a Secret ${name} that does not belong to this resource: name another one, or delete it`,
       )
-      expect(conditionOf({ status }, 'Stalled').status).toBe('True')
+      expect(findCondition({ status }, 'Stalled').status).toBe('True')
       expect((await space.get(secret(name))).metadata.resourceVersion).toBe(metadata.resourceVersion)
     }
     await space.delete(secret('labelled'))
-    await space.stands(shop({}), 'True')
+    await space.waitForReady(shop({}), 'True')
     expect(await textsIn(space, 'labelled')).toEqual({ 'client-secret': await secretOf(realm, 'shop') })
     await space.apply(shop({ writeSecretTo: { name: 'other' }, publicClient: true }))
-    const { status } = await space.stands(shop({}), 'False', 'Invalid')
-    expect(conditionOf({ status }, 'Ready').message).toContain('the client shop has no secret')
+    const { status } = await space.waitForReady(shop({}), 'False', 'Invalid')
+    expect(findCondition({ status }, 'Ready').message).toContain('the client shop has no secret')
   })
 
   test('a Secret that changed, went or came since it was seen is looked at again, and written', async () => {
-    const space = await newSpace(kubernetes)
+    const space = await createNamespace(kubernetes)
     // The API server collects what belongs to nobody.
     await space.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'owner' } })
-    const owner: Resource = (await kubernetes.ask('GET', `/api/v1/namespaces/${space.namespace}/configmaps/owner`)).body
+    const owner: Resource = (await kubernetes.request('GET', `/api/v1/namespaces/${space.namespace}/configmaps/owner`)).body
     const { uid } = owner.metadata
     const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid }]
     const owned = (text: string) => ({
@@ -122,7 +122,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     })
     const wanted = { owner, namespace: space.namespace, name: 'overtaken', key: 'client-secret' }
     const keepAs = (seen: Resource | undefined, text: string) =>
-      secretKeeper(operatorsCluster(), { secret: () => seen, put: () => {} }).keep({ ...wanted, text })
+      secretKeeper(getOperatorCluster(), { secret: () => seen, put: () => {} }).keep({ ...wanted, text })
 
     await space.apply(owned('first'))
     const first = await space.get(secret('overtaken'))
@@ -137,7 +137,7 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   })
 
   test('a guest of a realm gets no secret of a client that others state too, or that is stronger than what it may give', async () => {
-    const [owner, guest] = [await newSpace(kubernetes), await newSpace(kubernetes)]
+    const [owner, guest] = [await createNamespace(kubernetes), await createNamespace(kubernetes)]
     const realm = newName()
     const acme = resource('Realm', 'acme', {
       realm,
@@ -161,24 +161,24 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
       }),
     ]
     await owner.apply(acme)
-    await owner.stands(acme, 'True')
+    await owner.waitForReady(acme, 'True')
     for (const one of strong) {
       await owner.apply(one)
-      await owner.stands(one, 'True')
+      await owner.waitForReady(one, 'True')
     }
     await owner.delete(...strong)
-    for (const one of strong) await owner.gone(one)
+    for (const one of strong) await owner.waitForDeletion(one)
     const realmRef = owner.namespace
     for (const one of ['own', 'ours', 'strong']) await guest.apply(asking(one, realmRef))
-    await guest.stands(asking('own'), 'True')
+    await guest.waitForReady(asking('own'), 'True')
     expect(await textsIn(guest, 'of-own')).toEqual({ 'client-secret': await secretOf(realm, 'own') })
     for (const one of ['ours', 'strong']) {
-      const { status } = await guest.stands(asking(one), 'False', 'NotAdmitted')
-      expect(conditionOf({ status }, 'Ready').message).toContain(`the client ${one}`)
+      const { status } = await guest.waitForReady(asking(one), 'False', 'NotAdmitted')
+      expect(findCondition({ status }, 'Ready').message).toContain(`the client ${one}`)
       expect((await guest.get(secret(`of-${one}`))).code).toBe(404)
     }
     await owner.apply(asking('strong'))
-    await owner.stands(asking('strong'), 'True')
+    await owner.waitForReady(asking('strong'), 'True')
     expect(await textsIn(owner, 'of-strong')).toEqual({ 'client-secret': await secretOf(realm, 'strong') })
   })
 })

@@ -2,28 +2,28 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Cluster, openCluster } from '../../src/operator/cluster.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
-import { change, liveObject } from '../support/changes.ts'
+import { updateObject, getLiveObject } from '../support/changes.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes } from '../support/kubernetes.ts'
 import {
-  beginOperated,
-  conditionOf,
-  endOperated,
-  type Found,
-  newSpace,
-  type Operated,
+  startTestOperator,
+  findCondition,
+  stopTestOperator,
+  type AnyResource,
+  createNamespace,
+  type TestOperator,
   resource,
-  type Space,
-  until,
+  type TestNamespace,
+  waitUntil,
 } from '../support/operated.ts'
 import { ANN } from '../support/reconcile.ts'
 import { newName } from '../support/service.ts'
 
 /** What is wrong with a version of a resource, given the one before. */
-function broken({ metadata, status }: Found, before: Found): string[] {
+function broken({ metadata, status }: AnyResource, before: AnyResource): string[] {
   // So the API server says that nobody has looked at it yet.
   if (status.observedGeneration === -1) return []
-  const conditions: Found[] = status.conditions ?? []
-  const of = (type: string) => conditionOf({ status }, type)
+  const conditions: AnyResource[] = status.conditions ?? []
+  const of = (type: string) => findCondition({ status }, type)
   const [ready, reconciling, stalled] = ['Ready', 'Reconciling', 'Stalled'].map(of)
   const rules: Record<string, boolean> = {
     'Ready is always there': ready !== undefined,
@@ -40,7 +40,7 @@ function broken({ metadata, status }: Found, before: Found): string[] {
     ),
     'no generation is observed after a later one': !(before?.status?.observedGeneration > status.observedGeneration),
     'the time of a condition is that of its last change': conditions.every(({ type, status, lastTransitionTime }) => {
-      const last = conditionOf(before ?? {}, type)
+      const last = findCondition(before ?? {}, type)
       return (
         !last || (last.status === status) === (last.lastTransitionTime === lastTransitionTime) || last.status !== status
       )
@@ -54,20 +54,20 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
   let service: Service
   let kubernetes: Kubernetes
   let cluster: Cluster
-  let operated: Operated
+  let operated: TestOperator
   const ending = new AbortController()
   beforeAll(async () => {
-    ;({ service, kubernetes, operated } = await beginOperated())
+    ;({ service, kubernetes, operated } = await startTestOperator())
     cluster = openCluster()
   })
   afterAll(async () => {
     ending.abort()
-    await endOperated(kubernetes, operated)
+    await stopTestOperator(kubernetes, operated)
   })
 
   /** Keeps every version of the resources of a kind, and looks at each as it comes. */
-  function recorded({ namespace }: Space, plural: string, look: (version: Found) => void = () => {}) {
-    const versions: Found[] = []
+  function recorded({ namespace }: TestNamespace, plural: string, look: (version: AnyResource) => void = () => {}) {
+    const versions: AnyResource[] = []
     const path = `/apis/regent.dev/v1alpha1/namespaces/${namespace}/${plural}?watch=true`
     const line = (text: string) => {
       const { type, object } = JSON.parse(text)
@@ -80,16 +80,16 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     return versions
   }
   const nameOf = async (realm: string) =>
-    (await liveObject(service, SYSTEM, realm, 'client', 'shop').catch(() => undefined))?.representation.name
+    (await getLiveObject(service, SYSTEM, realm, 'client', 'shop').catch(() => undefined))?.representation.name
 
   test('whatever happens to resources, each status that they had obeys the rules, and none is ready before it is live', async () => {
-    const space = await newSpace(kubernetes)
+    const space = await createNamespace(kubernetes)
     const realm = newName()
     const claims: Promise<{ claimed: number; live: number }>[] = []
     const realms = recorded(space, 'realms')
     // The name of the client is the generation that states it: what is live is never earlier than what is claimed to be.
     const clients = recorded(space, 'realmclients', ({ metadata, status }) => {
-      if (conditionOf({ status }, 'Ready')?.status !== 'True' || metadata.deletionTimestamp) return
+      if (findCondition({ status }, 'Ready')?.status !== 'True' || metadata.deletionTimestamp) return
       const claimed = status.observedGeneration as number
       claims.push(nameOf(realm).then((live) => ({ claimed, live: Number(live) })))
     })
@@ -97,33 +97,33 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     const shop = (generation: number, spec: object = {}) =>
       resource('RealmClient', 'shop', { realmRef: { name: 'acme' }, name: `${generation}`, ...spec })
     await space.apply(shop(1))
-    await space.stands(shop(1), 'False', 'RealmNotFound')
+    await space.waitForReady(shop(1), 'False', 'RealmNotFound')
     await space.apply(acme())
-    await space.stands(shop(1), 'True')
+    await space.waitForReady(shop(1), 'True')
     for (const generation of [2, 3, 4, 5, 6, 7, 8]) await space.apply(shop(generation))
-    await space.stands(shop(8), 'True')
+    await space.waitForReady(shop(8), 'True')
     await space.apply(shop(9, { defaultClientScopes: ['no-such-scope'] }))
     await space.apply(shop(10, { defaultClientScopes: ['no-such-scope'] }))
-    await space.stands(shop(10), 'False', 'Invalid')
+    await space.waitForReady(shop(10), 'False', 'Invalid')
     await space.apply(shop(11))
-    await space.stands(shop(11), 'True')
+    await space.waitForReady(shop(11), 'True')
     // Drift that is told while another generation comes must not say that this one is live.
     for (const generation of [12, 13, 14]) {
-      await change(service, ANN, realm, 'client', ['shop'], { description: `drift ${generation}` })
+      await updateObject(service, ANN, realm, 'client', ['shop'], { description: `drift ${generation}` })
       await space.apply(shop(generation, { description: 'Stated' }))
     }
-    await space.stands(shop(14), 'True')
+    await space.waitForReady(shop(14), 'True')
     await space.apply(acme({ suspend: true }))
     await space.apply(shop(15))
-    await space.stands(shop(15), 'False', 'Suspended')
+    await space.waitForReady(shop(15), 'False', 'Suspended')
     await space.apply(acme({ mode: 'plan' }))
-    await space.stands(shop(15), 'False', 'Planned')
+    await space.waitForReady(shop(15), 'False', 'Planned')
     await space.apply(acme({ dependsOn: ['nobody'] }))
-    await space.stands(acme(), 'False', 'DependencyNotReady')
+    await space.waitForReady(acme(), 'False', 'DependencyNotReady')
     await space.apply(acme())
-    await space.stands(shop(15), 'True')
+    await space.waitForReady(shop(15), 'True')
     await space.delete(shop(15), acme())
-    for (const one of [shop(15), acme()]) await space.gone(one)
+    for (const one of [shop(15), acme()]) await space.waitForDeletion(one)
 
     const late = (await Promise.all(claims)).filter(({ claimed, live }) => live < claimed)
     expect(late).toEqual([])
@@ -139,12 +139,12 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
       )
       expect(said.filter((one, at) => one === said[at - 1])).toEqual([])
     }
-    const reasons = clients.flatMap(({ status }) => conditionOf({ status }, 'Ready')?.reason ?? [])
+    const reasons = clients.flatMap(({ status }) => findCondition({ status }, 'Ready')?.reason ?? [])
     for (const one of ['RealmNotFound', 'Applied', 'Invalid', 'Suspended', 'Planned']) expect(reasons).toContain(one)
   })
 
   test('five runs are remembered, the latest first, and events tell of changes, drift, failures and plans that wait', async () => {
-    const space = await newSpace(kubernetes)
+    const space = await createNamespace(kubernetes)
     const realm = newName()
     const acme = (displayName: string, spec: object = {}) =>
       resource('Realm', 'acme', { realm, displayName, guards: { deletions: 0 }, ...spec })
@@ -152,31 +152,31 @@ describe.skipIf(!hasKubernetes)(onKubernetes, () => {
     const applied: string[] = []
     for (const at of [1, 2, 3, 4, 5, 6]) {
       await space.apply(acme(`Acme ${at}`, groups))
-      applied.unshift((await space.stands(acme(''), 'True')).status.lastAppliedRevision)
+      applied.unshift((await space.waitForReady(acme(''), 'True')).status.lastAppliedRevision)
     }
     const { status } = await space.get(acme(''))
-    expect(status.history.map(({ revision }: Found) => revision)).toEqual(applied.slice(0, 5))
-    expect(status.history.every(({ outcome }: Found) => outcome === 'Applied')).toBe(true)
+    expect(status.history.map(({ revision }: AnyResource) => revision)).toEqual(applied.slice(0, 5))
+    expect(status.history.every(({ outcome }: AnyResource) => outcome === 'Applied')).toBe(true)
     expect(status).toMatchObject({ plan: { create: 0, update: 1, delete: 0 }, inventory: { objects: 2 }, drift: 0 })
 
-    await change(service, ANN, realm, 'realm', [realm], { displayName: 'Changed' })
-    await until(async () => conditionOf(await space.get(acme('')), 'Drifted') !== undefined)
+    await updateObject(service, ANN, realm, 'realm', [realm], { displayName: 'Changed' })
+    await waitUntil(async () => findCondition(await space.get(acme('')), 'Drifted') !== undefined)
     await space.apply(acme('Acme 6', { ...groups, defaultDefaultClientScopes: ['no-such-scope'] }))
-    const failed = await space.stands(acme(''), 'False', 'Invalid')
+    const failed = await space.waitForReady(acme(''), 'False', 'Invalid')
     expect(failed.status.history[0]).toMatchObject({ outcome: 'Failed', message: expect.stringContaining('no-such') })
     expect(failed.status.lastAppliedRevision).toBe(applied[0])
     await space.apply(acme('Acme 6', { groups: [] }))
-    const guarded = await space.stands(acme(''), 'False', 'PendingApproval')
+    const guarded = await space.waitForReady(acme(''), 'False', 'PendingApproval')
     expect(guarded.status.plan).toMatchObject({ delete: 1, id: expect.any(String) })
     await space.apply(acme('Acme 6', groups))
-    await space.stands(acme(''), 'True')
+    await space.waitForReady(acme(''), 'True')
 
     const path = `/apis/events.k8s.io/v1/namespaces/${space.namespace}/events`
     const told = async () => {
-      const { items } = (await kubernetes.ask('GET', path)).body
-      return items.map(({ type, reason, note }: Found) => `${type} ${reason}: ${note}`).join('\n')
+      const { items } = (await kubernetes.request('GET', path)).body
+      return items.map(({ type, reason, note }: AnyResource) => `${type} ${reason}: ${note}`).join('\n')
     }
-    await until(async () => (await told()).includes('PendingApproval'))
+    await waitUntil(async () => (await told()).includes('PendingApproval'))
     const notes = await told()
     expect(notes).toMatch(/Normal Applied: objects of the realm: configured 1$/m)
     expect(notes).toMatch(/Warning Drifted: realm \S+: displayName was changed by ann/)

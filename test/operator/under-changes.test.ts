@@ -3,11 +3,11 @@
 import { setTimeout as after } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
-import { type Changing, changing, persist } from '../support/changing.ts'
-import { type RunningServer, type Workplace, workplace } from '../support/cli.ts'
-import { FAULTS, type Fault, type FaultProxy, openFaultProxy, randomly, randomOf } from '../support/fault-proxy.ts'
+import { type ResourceChurn, createResourceChurn, retryUntilAnswered } from '../support/changing.ts'
+import { type RunningServer, type CommandFolder, createCommandFolder } from '../support/cli.ts'
+import { FAULTS, type Fault, type FaultProxy, openFaultProxy, injectRandomly, createRandom } from '../support/fault-proxy.ts'
 import { hasKubernetes, type Kubernetes, onKubernetes, openKubernetes } from '../support/kubernetes.ts'
-import { canOwnCluster, type OwnCluster, onOwnCluster, ownCluster } from '../support/own-cluster.ts'
+import { hasOwnCluster, type OwnCluster, onOwnCluster, startOwnCluster } from '../support/own-cluster.ts'
 
 const SECONDS = Number(process.env.REGENT_FAULT_SECONDS ?? 15)
 const isCampaign = process.env.REGENT_FAULT_SECONDS !== undefined
@@ -20,29 +20,29 @@ const REALMS = 3
 /** Milliseconds for everything to be as it should be; a watch may be silent for the longest part of it. */
 const CONVERGES = 180_000
 
-const isOwn = isCampaign && canOwnCluster
+const isOwn = isCampaign && hasOwnCluster
 
 describe.skipIf(!(hasKubernetes || isOwn) || !inject('databaseUrl'))(isOwn ? onOwnCluster : onKubernetes, () => {
   let own: OwnCluster | undefined
   let kubernetes: Kubernetes
   let proxy: FaultProxy
-  let at: Workplace
+  let at: CommandFolder
   let database: pg.Client
-  let world: Changing
-  const random = randomOf(SEED)
+  let world: ResourceChurn
+  const random = createRandom(SEED)
   beforeAll(async () => {
-    own = isOwn ? await ownCluster() : undefined
+    own = isOwn ? await startOwnCluster() : undefined
     kubernetes = await openKubernetes(own?.config)
     proxy = await openFaultProxy(own?.config ?? inject('operatorConfig'))
-    at = await workplace({ KUBECONFIG: proxy.config, REGENT_SOURCE: '' })
-    world = await changing(kubernetes, REALMS, random)
+    at = await createCommandFolder({ KUBECONFIG: proxy.config, REGENT_SOURCE: '' })
+    world = await createResourceChurn(kubernetes, REALMS, random)
   })
   afterAll(async () => {
-    await kubernetes?.leave()
+    await kubernetes?.removeNamespaces()
     await database?.end()
-    await at?.leave()
+    await at?.remove()
     await proxy?.close()
-    await own?.leave()
+    await own?.remove()
   })
 
   /** Names of the processes as the database knows them. */
@@ -64,7 +64,7 @@ describe.skipIf(!(hasKubernetes || isOwn) || !inject('databaseUrl'))(isOwn ? onO
     servers.push(await serve())
 
     const names = (Object.keys(FAULTS) as Fault[]).filter((fault) => isCampaign || fault !== 'silent')
-    proxy.inject(randomly(random, SHARE, names))
+    proxy.inject(injectRandomly(random, SHARE, names))
     const until = performance.now() + SECONDS * 1000
     const isOver = () => performance.now() >= until
     const changes = async () => {
@@ -85,7 +85,7 @@ describe.skipIf(!(hasKubernetes || isOwn) || !inject('databaseUrl'))(isOwn ? onO
           servers[which]!.pause()
           counts.pauses++
           await seconds(LEASE, 2 * LEASE)
-          servers[which]!.goOn()
+          servers[which]!.resume()
         }
       }
     }
@@ -104,7 +104,7 @@ describe.skipIf(!(hasKubernetes || isOwn) || !inject('databaseUrl'))(isOwn ? onO
     const calm = performance.now()
     let faults: string[] = []
     const converges = async () => {
-      faults = await persist(() => world.faults(servers[0]!.url))
+      faults = await retryUntilAnswered(() => world.faults(servers[0]!.url))
       return !faults.length
     }
     await vi.waitUntil(converges, { timeout: CONVERGES, interval: 200 }).catch(() => expect(faults).toEqual([]))

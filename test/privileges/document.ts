@@ -1,8 +1,8 @@
 // The miniature as the document of a realm, and what requests say of its objects.
-import { defaultRoleOf } from '../../src/kinds/built-in/index.ts'
+import { getDefaultRoleName } from '../../src/kinds/built-in/index.ts'
 import type { Representation } from '../../src/kinds/json.ts'
-import type { NamedRole } from '../../src/service/context/power.ts'
-import { hashPassword } from '../../src/service/users/passwords.ts'
+import type { AdminRoleName } from '../../src/service/context/admin-permissions.ts'
+import { hashPassword } from '../../src/service/users/password-hashing.ts'
 import { DEFAULT, type Declared, LOGIN, MANAGEMENT, PROVIDER, type Setting, type State } from './state.ts'
 
 /** Everybody's. */
@@ -130,7 +130,7 @@ export function documentOf(
       ...(user.account === undefined
         ? { id: wished('user', name), ...person(name) }
         : { username: name, enabled: true, serviceAccountClientId: user.account }),
-      realmRoles: [defaultRoleOf(realm), ...ofRealm(user.roles)],
+      realmRoles: [getDefaultRoleName(realm), ...ofRealm(user.roles)],
       clientRoles: byClient(user.roles),
       groups: [...user.groups].map(pathOf),
       ...(linked.has(name) && {
@@ -188,7 +188,7 @@ export const provider = (host: string): Record<string, string> => ({
 })
 
 /** A mapper that puts a role into tokens. */
-export const mapperOf = (name: string, role: NamedRole): Representation => ({
+export const mapperOf = (name: string, role: AdminRoleName): Representation => ({
   name,
   protocol: 'openid-connect',
   protocolMapper: 'oidc-hardcoded-role-mapper',
@@ -196,4 +196,4 @@ export const mapperOf = (name: string, role: NamedRole): Representation => ({
 })
 
 /** A role as mappers name it. */
-export const inMappers = ({ client, name }: NamedRole): string => (client === null ? name : `${client}.${name}`)
+export const inMappers = ({ client, name }: AdminRoleName): string => (client === null ? name : `${client}.${name}`)

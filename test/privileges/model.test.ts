@@ -1,7 +1,7 @@
 // Nobody gains power by any sequence of operations, and every check of the rule is needed for that: in a realm in miniature.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import * as privilege from '../../src/service/permissions/privilege.ts'
+import * as privilege from '../../src/service/permissions/privilege-escalation.ts'
 import { checkOf, growing, type OperationName, operations } from './operations.ts'
 import { neverGrows } from './play.ts'
 

@@ -1,7 +1,7 @@
 // What administrators do: what each operation needs, what power somebody has by it, and what it changes.
 import type { AdminRole, Permission } from '../../src/kinds/admin-roles.ts'
-import { allows, covers, type Power, powerFrom } from '../../src/service/context/power.ts'
-import type * as privilege from '../../src/service/permissions/privilege.ts'
+import { hasPermission, canGrant, type AdminPermissions, toAdminPermissions } from '../../src/service/context/admin-permissions.ts'
+import type * as privilege from '../../src/service/permissions/privilege-escalation.ts'
 import { CONDITION } from './document.ts'
 import {
   type Client,
@@ -51,7 +51,7 @@ export type Guard = 'verification of tokens' | 'limit of clients' | 'approval'
 /** Under what an operation is performed. */
 export interface Circumstances {
   /** What the caller may administer. */
-  readonly by: Power
+  readonly by: AdminPermissions
   /** Whether the server has the guard. */
   readonly guarded: boolean
 }
@@ -67,7 +67,7 @@ export interface Operation {
   /** Whether it can be done at all; if absent it always can. */
   applies?(state: State, target: Target, by: Principal): boolean
   /** What somebody may administer by it, or in whose place. The rule: who does it could give all of that. Absent: nothing. */
-  gives?(state: State, target: Target): Power
+  gives?(state: State, target: Target): AdminPermissions
   perform(state: State, target: Target, circumstances: Circumstances): void
 }
 
@@ -145,7 +145,7 @@ const without = (setting: Setting): Operation => ({
 })
 
 const canCreateUsers = (state: State, by: Principal): boolean =>
-  covers(power(state, by), powerOfRoles(state, ofNewcomers(state)))
+  canGrant(power(state, by), powerOfRoles(state, ofNewcomers(state)))
 
 /** Another user has the name then, whose password the caller knows. */
 const recreatedUser: Operation = {
@@ -221,7 +221,7 @@ const stillAllowed = (operation: Operation, needs: Permission): Operation => ({
     if (operation.applies && !operation.applies(state, target, by)) return false
     const after = structuredClone(state)
     operation.perform(after, target, { by: power(state, by), guarded: true })
-    return allows(power(after, by), REALM, needs)
+    return hasPermission(power(after, by), REALM, needs)
   },
 })
 
@@ -234,7 +234,7 @@ const unconditionedRole: Operation = {
   ...recreatedRole,
   applies: (state, target, by) =>
     recreatedRole.applies!(state, target, by) &&
-    covers(power(state, by), powerOfRoles(state, ofConditioned(state, new Set([target.role])))),
+    canGrant(power(state, by), powerOfRoles(state, ofConditioned(state, new Set([target.role])))),
 }
 
 /** Somebody who could grant everything has deleted the other one, on which nothing stands that the caller may administer. */
@@ -244,7 +244,7 @@ const afterDeletion = ({ needs, applies, perform }: Operation): Operation => ({
     if (applies && !applies(state, target, by)) return false
     const after = structuredClone(state)
     perform(after, target, { by: power(state, by), guarded: true })
-    return covers(power(after, by), power(state, by))
+    return canGrant(power(after, by), power(state, by))
   },
   perform,
 })
@@ -442,7 +442,7 @@ export const operations = {
     check: 'demandTitles',
     grantsNothing: true,
     applies: ({ roles }, { title }) => !roles.has(keyOf({ client: MANAGEMENT, name: title })),
-    gives: (_, { title }) => powerFrom(REALM, [{ client: MANAGEMENT, name: title }]),
+    gives: (_, { title }) => toAdminPermissions(REALM, [{ client: MANAGEMENT, name: title }]),
     perform: ({ roles }, { title }) => {
       roles.set(keyOf({ client: MANAGEMENT, name: title }), { client: MANAGEMENT, name: title, parts: new Set() })
     },

@@ -1,7 +1,7 @@
 // Administrators with few roles, who try everything: random sequences of operations, played in the miniature.
 import fc from 'fast-check'
 import { type AdminRole, adminRoles, type Permission } from '../../src/kinds/admin-roles.ts'
-import { allows, covers } from '../../src/service/context/power.ts'
+import { hasPermission, canGrant } from '../../src/service/context/admin-permissions.ts'
 import { type Beginning, begin } from './beginning.ts'
 import { type Operation, type OperationName, operations, type Target } from './operations.ts'
 import { type Principal, power, powerOfAll, principals, REALM, reach, type State } from './state.ts'
@@ -87,8 +87,8 @@ export function* play(
     if (applies && !applies(state, target, actor)) continue
     const may = power(state, actor)
     const permissions = needs === undefined ? [] : [typeof needs === 'function' ? needs(state, target) : needs].flat()
-    const holds = (permission?: Permission) => permission === undefined || allows(may, REALM, permission)
-    const checked = gives === undefined || covers(may, gives(state, target))
+    const holds = (permission?: Permission) => permission === undefined || hasPermission(may, REALM, permission)
+    const checked = gives === undefined || canGrant(may, gives(state, target))
     const allowed = permissions.every(holds) && (checked || operation === without)
     yield { operation, by: actor, target, allowed, checked, permitted: holds(permissions[0]), state }
     if (allowed) perform(state, target, { by: may, guarded: operation !== without })

@@ -2,8 +2,8 @@
 import { decodeJwt } from 'jose'
 import { expect } from 'vitest'
 import type { AdminRole } from '../../src/kinds/admin-roles.ts'
-import { everything, type NamedRole, type Power, powerFrom } from '../../src/service/context/power.ts'
-import type { TestAnswer } from '../support/server.ts'
+import { ALL_PERMISSIONS, type AdminRoleName, type AdminPermissions, toAdminPermissions } from '../../src/service/context/admin-permissions.ts'
+import type { TestResponse } from '../support/server.ts'
 import { testService } from '../support/service.ts'
 import { type Beginning, begin } from './beginning.ts'
 import { accountOf } from './document.ts'
@@ -60,11 +60,11 @@ export async function carryOut(
 /** Does the work as if the rule were not there: before all power it lets pass everything. */
 async function unchecked<T>(work: () => Promise<T>): Promise<T> {
   const { service } = await testService()
-  const { read, write, runtime } = service
-  const powerful = <C extends { readonly power: Power }>(context: C): C => Object.assign(context, { power: everything })
+  const { read, write, writeRuntime: runtime } = service
+  const powerful = <C extends { readonly power: AdminPermissions }>(context: C): C => Object.assign(context, { power: ALL_PERMISSIONS })
   service.read = (caller, realm, work) => read(caller, realm, (context) => work(powerful(context)))
   service.write = (caller, realm, work, options) => write(caller, realm, (context) => work(powerful(context)), options)
-  service.runtime = (caller, realm, work) => runtime(caller, realm, (context) => work(powerful(context)))
+  service.writeRuntime = (caller, realm, work) => runtime(caller, realm, (context) => work(powerful(context)))
   try {
     return await work()
   } finally {
@@ -73,7 +73,7 @@ async function unchecked<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** What is known then, and who comes: by the provider, or as somebody new. */
-async function follow(world: World, { operation, target, state }: Step & { state: State }, answer: TestAnswer) {
+async function follow(world: World, { operation, target, state }: Step & { state: State }, answer: TestResponse) {
   if (operation.startsWith('write the ')) world.renewTokens(target.client)
   const created = String(answer.headers.location).split('/').at(-1)!
   if (operation.startsWith('make a user')) world.know('user', target.fresh, created)
@@ -91,7 +91,7 @@ async function follow(world: World, { operation, target, state }: Step & { state
 }
 
 /** The ids of what was created in the place of something else. */
-async function followRecreation(world: World, operation: OperationName, target: Step['target'], answer: TestAnswer) {
+async function followRecreation(world: World, operation: OperationName, target: Step['target'], answer: TestResponse) {
   const imported = /^(?:overwrite|import) /.test(operation)
   const [, kind] =
     /^(?:delete a|overwrite a|import a|create an?) (user|group|role|client|application)/.exec(operation) ?? []
@@ -141,23 +141,23 @@ async function succeeding(world: World, by: Principal, than: ReadonlySet<AdminRo
 }
 
 /** What somebody may administer by what their token shows. */
-async function powerThere(world: World, principal: Principal): Promise<Power> {
+async function powerThere(world: World, principal: Principal): Promise<AdminPermissions> {
   const { realm_access = {}, resource_access = {} } = decodeJwt(await world.token(principal)) as {
     realm_access?: { roles?: string[] }
     resource_access?: Record<string, { roles: string[] }>
   }
-  const roles: NamedRole[] = [
+  const roles: AdminRoleName[] = [
     ...(realm_access.roles ?? []).map((name) => ({ client: null, name })),
     ...Object.entries(resource_access).flatMap(([client, { roles }]) => roles.map((name) => ({ client, name }))),
   ]
-  return powerFrom(REALM, roles)
+  return toAdminPermissions(REALM, roles)
 }
 
 /** What somebody may administer by the roles that they have for one who has all power. */
-async function powerHeld(world: World, user: string): Promise<Power> {
+async function powerHeld(world: World, user: string): Promise<AdminPermissions> {
   const roles = `users/${world.id('user', user)}/role-mappings/clients/${world.id('client', MANAGEMENT)}/composite`
   const { body } = await world.ask('everything', 'GET', roles)
-  return powerFrom(
+  return toAdminPermissions(
     REALM,
     (body as { name: string }[]).map(({ name }) => ({ client: MANAGEMENT, name })),
   )

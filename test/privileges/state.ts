@@ -1,6 +1,6 @@
 // A realm in miniature: who has which roles, by which ways, and whom administrators with few roles can act as.
-import { type AdminRole, adminRoles, permissionToGive } from '../../src/kinds/admin-roles.ts'
-import { allows, type NamedRole, type Power, powerFrom, within } from '../../src/service/context/power.ts'
+import { type AdminRole, adminRoles, permissionToGrant } from '../../src/kinds/admin-roles.ts'
+import { hasPermission, type AdminRoleName, type AdminPermissions, toAdminPermissions, intersectPermissions } from '../../src/service/context/admin-permissions.ts'
 
 /** The realm's name here; on a server it has another one. */
 export const REALM = 'small'
@@ -94,7 +94,7 @@ export interface Principal {
   readonly client: string
 }
 
-export const keyOf = ({ client, name }: NamedRole): string => (client === null ? name : `${client}/${name}`)
+export const keyOf = ({ client, name }: AdminRoleName): string => (client === null ? name : `${client}/${name}`)
 
 /** The key of a role that administers. */
 export const administering = (role: AdminRole): string => `${MANAGEMENT}/${role}`
@@ -133,8 +133,8 @@ export function ofUsers(state: State, users: Iterable<string>): Set<string> {
 export const ofAnybody = (state: State): Set<string> => ofUsers(state, state.users.keys())
 
 /** What roles let administer, with all that they contain. A mapper may name a role that is deleted. */
-export function powerOfRoles(state: State, keys: Iterable<string>): Power {
-  return powerFrom(
+export function powerOfRoles(state: State, keys: Iterable<string>): AdminPermissions {
+  return toAdminPermissions(
     REALM,
     [...closure(state, keys)].flatMap((key) => state.roles.get(key) ?? []),
   )
@@ -144,7 +144,7 @@ export function powerOfRoles(state: State, keys: Iterable<string>): Power {
  * What a principal may administer: as much of the power of the user as the client has in its scope, and as its last editor
  * could grant.
  */
-export function power(state: State, principal: Principal): Power {
+export function power(state: State, principal: Principal): AdminPermissions {
   const { believed } = state.clients.get(principal.client)!
   const { user, client } = {
     user: believed.sub ?? principal.user,
@@ -152,25 +152,25 @@ export function power(state: State, principal: Principal): Power {
   }
   const { full, scope, limit } = state.clients.get(client)!
   const held = powerOfRoles(state, ofUser(state, user))
-  const limited = limit ? within(held, { all: false, realms: new Map([[REALM, limit]]) }) : held
-  return full ? limited : within(limited, powerOfRoles(state, [...scope, ...ofClient(state, client)]))
+  const limited = limit ? intersectPermissions(held, { all: false, realms: new Map([[REALM, limit]]) }) : held
+  return full ? limited : intersectPermissions(limited, powerOfRoles(state, [...scope, ...ofClient(state, client)]))
 }
 
 /** Somebody with the power edits the client: its tokens carry the admin roles that they have or can grant. */
-export function edit(client: Client, power: Power): void {
-  if (power.all || allows(power, REALM, 'administer-realm')) delete client.limit
+export function edit(client: Client, power: AdminPermissions): void {
+  if (power.all || hasPermission(power, REALM, 'administer-realm')) delete client.limit
   else client.limit = grantable(power.realms.get(REALM) ?? new Set(), power)
 }
 
-function grantable(held: ReadonlySet<AdminRole>, power: Power): ReadonlySet<AdminRole> {
-  return new Set(adminRoles.filter((role) => held.has(role) || allows(power, REALM, permissionToGive[role])))
+function grantable(held: ReadonlySet<AdminRole>, power: AdminPermissions): ReadonlySet<AdminRole> {
+  return new Set(adminRoles.filter((role) => held.has(role) || hasPermission(power, REALM, permissionToGrant[role])))
 }
 
 /**
  * What tokens of a principal show, which others than the server may believe: with client scopes, and what mappers put into
  * them. Nobody else believes tokens of applications that the administrators create.
  */
-export function shown(state: State, { user, client }: Principal): Power {
+export function shown(state: State, { user, client }: Principal): AdminPermissions {
   if (client.startsWith(CREATED)) return power(state, { user, client })
   const { full, scope, mapped, scopes } = state.clients.get(client)!
   const others = [...scopes].map((name) => state.clientScopes.get(name)!)
@@ -179,7 +179,7 @@ export function shown(state: State, { user, client }: Principal): Power {
   const put = [...mapped, ...others.flatMap((one) => [...one.mapped])]
   return together([
     power(state, { user, client }),
-    full ? held : within(held, powerOfRoles(state, inScope)),
+    full ? held : intersectPermissions(held, powerOfRoles(state, inScope)),
     powerOfRoles(state, put),
   ])
 }
@@ -189,20 +189,20 @@ const ofClient = (state: State, client: string): string[] =>
   [...state.roles].flatMap(([key, role]) => (role.client === client ? [key] : []))
 
 /** All of the powers. */
-export function together(powers: readonly Power[]): Power {
+export function together(powers: readonly AdminPermissions[]): AdminPermissions {
   if (powers.some(({ all }) => all)) return { all: true }
   const roles = powers.flatMap((one) => (one.all ? [] : [...(one.realms.get(REALM) ?? [])]))
   return { all: false, realms: new Map([[REALM, new Set(roles)]]) }
 }
 
 /** The roles that somebody with the power could have by giving what they may give, again and again: what it amounts to. */
-export function reach(power: Power): Set<AdminRole> {
+export function reach(power: AdminPermissions): Set<AdminRole> {
   const own = power.all ? adminRoles : (power.realms.get(REALM) ?? [])
   const found = new Set<AdminRole>(own)
   for (let before = -1; before < found.size; ) {
     before = found.size
     for (const role of adminRoles)
-      if (allows({ all: false, realms: new Map([[REALM, found]]) }, REALM, permissionToGive[role])) found.add(role)
+      if (hasPermission({ all: false, realms: new Map([[REALM, found]]) }, REALM, permissionToGrant[role])) found.add(role)
   }
   return found
 }
@@ -220,4 +220,4 @@ export function* principals({ users, people, secrets, applications }: State): Ge
 }
 
 /** What all whom the administrators can act as let them administer, or show that they may. */
-export const powerOfAll = (state: State): Power => together([...principals(state)].map((one) => shown(state, one)))
+export const powerOfAll = (state: State): AdminPermissions => together([...principals(state)].map((one) => shown(state, one)))

@@ -2,7 +2,7 @@
 
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { writers } from '../../src/service/kinds/index.ts'
-import { type TestAnswer, testServer } from '../support/server.ts'
+import { type TestResponse, testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
 import { type Beginning, begin } from './beginning.ts'
 import { accountOf, documentOf, type Kind, PASSWORD, SETTINGS, sourceOf, wishedFor } from './document.ts'
@@ -19,7 +19,7 @@ export interface World {
   /** Knows the new secret of a client. */
   knowSecret(client: string, secret: string): void
   /** Asks as a principal, or as one who has all power. */
-  ask(by: Principal | 'everything', method: string, path: string, body?: unknown): Promise<TestAnswer>
+  ask(by: Principal | 'everything', method: string, path: string, body?: unknown): Promise<TestResponse>
   /** Uses no token of the client that was issued before. */
   renewTokens(client: string): void
   /** A new token. */
@@ -59,7 +59,7 @@ export async function worldOf(beginning: Beginning): Promise<World> {
       if (status !== 200) throw new Error(`${user} by ${client}: ${status} ${JSON.stringify(body)}`)
       return body.access_token
     },
-    async ask(by: Principal | 'everything', method: string, address: string, body?: unknown): Promise<TestAnswer> {
+    async ask(by: Principal | 'everything', method: string, address: string, body?: unknown): Promise<TestResponse> {
       const ask = (token?: string) =>
         call(method, address.startsWith('/') ? address : address ? `${path}/${address}` : path, {
           ...(token && { token }),

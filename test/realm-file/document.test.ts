@@ -1,13 +1,14 @@
 import fc from 'fast-check'
 import { dump } from 'js-yaml'
 import { describe, expect, test } from 'vitest'
-import type { Path } from '../../src/lib/position.ts'
-import { type Document, parseDocuments } from '../../src/realm-file/yaml/document.ts'
-import { DocumentError, pointerOf } from '../../src/realm-file/yaml/problem.ts'
+import type { DocumentPath } from '../../src/lib/source-position.ts'
+import type { Document } from '../../src/realm-file/yaml/document.ts'
+import { parseDocuments } from '../../src/realm-file/yaml/parse-documents.ts'
+import { DocumentError, toJsonPointer } from '../../src/realm-file/yaml/problem.ts'
 
 const values = (text: string) => parseDocuments('realm.yaml', text).map(({ value }) => value)
 const only = (text: string): Document => parseDocuments('realm.yaml', text)[0]!
-const place = (document: Document, path: Path) => {
+const place = (document: Document, path: DocumentPath) => {
   const { line, column } = document.locate(path)
   return `${line}:${column}`
 }
@@ -188,8 +189,8 @@ describe('positions', () => {
   })
 
   test('a pointer escapes what it must', () => {
-    expect(pointerOf([])).toBe('')
-    expect(pointerOf(['clients', 0, 'a/b~c'])).toBe('/clients/0/a~1b~0c')
+    expect(toJsonPointer([])).toBe('')
+    expect(toJsonPointer(['clients', 0, 'a/b~c'])).toBe('/clients/0/a~1b~0c')
   })
 })
 
@@ -269,7 +270,7 @@ describe('refusals', () => {
   ])('a key that stands twice in JSON is read as JSON.parse reads it, with a notice: %s', (_case, text, notice) => {
     const documents = parseDocuments('realm.json', text)
     expect(documents.map(({ value }) => value)).toEqual([JSON.parse(text)].flat())
-    const notices = documents.flatMap(({ notices }) => notices)
+    const notices = documents.flatMap(({ warnings: notices }) => notices)
     expect(notices.map(({ position, message }) => `${position.line}:${position.column}: ${message}`)).toEqual([
       `${notice}: keep one of them (the last one counts)`,
     ])
@@ -349,7 +350,7 @@ test('values and places of files that were forgotten are read again', () => {
   const documents = ['first', 'second', 'third'].flatMap((realm) =>
     parseDocuments(`${realm}.yaml`, `realm: ${realm}\n${filler}enabled: true\n`),
   )
-  expect(documents.map(({ head }) => head.realm)).toEqual(['first', 'second', 'third'])
+  expect(documents.map(({ header: head }) => head.realm)).toEqual(['first', 'second', 'third'])
   for (const document of [...documents, ...documents]) {
     expect((document.value as { notes: string[] }).notes).toHaveLength(100_000)
     expect(document.locate(['enabled'])).toEqual({ file: document.file, line: 100_003, column: 1 })

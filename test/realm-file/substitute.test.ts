@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
-import { escapeVariables, substitute } from '../../src/realm-file/substitute.ts'
-import type { SubstituteOptions } from '../../src/realm-file/variables.ts'
-import { parseDocuments } from '../../src/realm-file/yaml/document.ts'
+import { escapeVariables, substituteVariables } from '../../src/realm-file/substitute-variables.ts'
+import type { VariableOptions } from '../../src/realm-file/variables.ts'
+import { parseDocuments } from '../../src/realm-file/yaml/parse-documents.ts'
 import { DocumentError } from '../../src/realm-file/yaml/problem.ts'
 
 const env = {
@@ -22,14 +22,14 @@ const readFile = (path: string) => {
   if (files[path] === undefined) throw new Error(`ENOENT: no such file or directory, open '${path}'`)
   return files[path]
 }
-const options: SubstituteOptions = { env, readFile, allowed: () => true }
+const options: VariableOptions = { env, readFile, isAllowed: () => true }
 
-const read = (text: string, changed: Partial<SubstituteOptions> = {}) =>
-  substitute(parseDocuments('realm.yaml', text)[0]!, { ...options, ...changed })
+const read = (text: string, changed: Partial<VariableOptions> = {}) =>
+  substituteVariables(parseDocuments('realm.yaml', text)[0]!, { ...options, ...changed })
 /** What a text becomes. */
-const result = (text: string, changed: Partial<SubstituteOptions> = {}) =>
+const result = (text: string, changed: Partial<VariableOptions> = {}) =>
   (read(JSON.stringify({ text }), changed).value as { text: string }).text
-const refusal = (text: string, changed: Partial<SubstituteOptions> = {}): DocumentError => {
+const refusal = (text: string, changed: Partial<VariableOptions> = {}): DocumentError => {
   try {
     read(text, changed)
   } catch (error) {
@@ -38,7 +38,7 @@ const refusal = (text: string, changed: Partial<SubstituteOptions> = {}): Docume
   }
   throw new Error('was not refused')
 }
-const complaint = (text: string, changed: Partial<SubstituteOptions> = {}) =>
+const complaint = (text: string, changed: Partial<VariableOptions> = {}) =>
   refusal(JSON.stringify({ text }), changed).message
 
 describe('variables', () => {
@@ -121,7 +121,7 @@ describe('what is no variable', () => {
   test('a document without variables is not copied, and asks for nothing', () => {
     const document = parseDocuments('realm.yaml', 'realm: shop\nroles: ["${x}"]\n')[0]!
     const allowed = vi.fn(() => true)
-    const { value, substituted } = substitute(document, { ...options, allowed })
+    const { value, substituted } = substituteVariables(document, { ...options, isAllowed: allowed })
     expect(value).toBe(document.value)
     expect(substituted.size).toBe(0)
     expect(allowed).not.toHaveBeenCalled()
@@ -129,7 +129,7 @@ describe('what is no variable', () => {
 
   test('a document is not changed, and its untouched parts are shared', () => {
     const document = parseDocuments('realm.yaml', 'a: { x: $(env:HOST) }\nb: { x: y }\n')[0]!
-    const { value } = substitute(document, options)
+    const { value } = substituteVariables(document, options)
     expect(document.value).toEqual({ a: { x: '$(env:HOST)' }, b: { x: 'y' } })
     expect((value as { b: unknown }).b).toBe((document.value as { b: unknown }).b)
   })
@@ -192,16 +192,18 @@ describe('refusals', () => {
   test('what the settings do not allow is refused, default or not, and is never looked up', () => {
     const reading = vi.fn(readFile)
     const allowed = (kind: string, name: string) => kind === 'env' && name === 'HOST'
-    expect(result('$(env:HOST)', { allowed })).toBe('example.com')
-    expect(complaint('$(env:PASSWORD:-x)', { allowed })).toContain('$(env:PASSWORD) is not allowed in documents here')
-    expect(complaint('$(file:/run/secret:-x)', { allowed, readFile: reading })).toContain(
+    expect(result('$(env:HOST)', { isAllowed: allowed })).toBe('example.com')
+    expect(complaint('$(env:PASSWORD:-x)', { isAllowed: allowed })).toContain(
+      '$(env:PASSWORD) is not allowed in documents here',
+    )
+    expect(complaint('$(file:/run/secret:-x)', { isAllowed: allowed, readFile: reading })).toContain(
       'is not allowed in documents here',
     )
     expect(reading).not.toHaveBeenCalled()
   })
 
   test('only allowed variables are suggested', () => {
-    expect(complaint('$(env:PASWORD)', { allowed: (_, name) => name !== 'PASSWORD' })).not.toContain('PASSWORD?')
+    expect(complaint('$(env:PASWORD)', { isAllowed: (_, name) => name !== 'PASSWORD' })).not.toContain('PASSWORD?')
   })
 
   test('where no files are read, a file is refused', () => {

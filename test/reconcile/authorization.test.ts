@@ -1,16 +1,16 @@
 // Clients that decide permissions: their resources, scopes and policies in documents, and what follows them around.
 import { beforeEach, expect, test } from 'vitest'
 import type { Representation } from '../../src/kinds/json.ts'
-import { exportRealm } from '../../src/realm-file/export/render.ts'
+import { exportRealm } from '../../src/realm-file/export/export-realm.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
-import { change, liveObject, liveObjects, remove } from '../support/changes.ts'
-import { ANN, applyAs, planText, source } from '../support/reconcile.ts'
+import { updateObject, getLiveObject, listLiveObjects, deleteObject } from '../support/changes.ts'
+import { ANN, applySource, planText, createSource } from '../support/reconcile.ts'
 import { newRealm, testService } from '../support/service.ts'
 
 let service: Service
 let realm: string
-const live = (kind: Parameters<typeof liveObject>[3], ...key: string[]) =>
-  liveObject(service, SYSTEM, realm, kind, ...key)
+const live = (kind: Parameters<typeof getLiveObject>[3], ...key: string[]) =>
+  getLiveObject(service, SYSTEM, realm, kind, ...key)
 
 beforeEach(async () => {
   service = (await testService()).service
@@ -53,7 +53,7 @@ const bank = (settings: Representation = {}, more: Representation = {}): Represe
 })
 
 test('the settings come back as they were stated', async () => {
-  await applyAs(service, source([bank()]))
+  await applySource(service, createSource([bank()]))
   const { clients } = await service.read(SYSTEM, realm, (context) => exportRealm(context, { full: true }))
   const api = (clients as Representation[]).find(({ clientId }) => clientId === 'api')!
   expect(api).toMatchObject({ serviceAccountsEnabled: true, authorizationServicesEnabled: true })
@@ -87,56 +87,56 @@ test('the settings come back as they were stated', async () => {
 })
 
 test('a plan shows what policies name, and is empty once it is applied', async () => {
-  const state = source([bank()])
+  const state = createSource([bank()])
   const text = await planText(service, state)
   expect(text).toContain('authorization policy Open of client api')
-  await applyAs(service, state)
+  await applySource(service, state)
   expect(await planText(service, state)).toContain('Nothing to do.')
-  const changed = source([bank({ policies: [...policies.slice(0, -1), { ...policies.at(-1)!, config: {} }] })])
+  const changed = createSource([bank({ policies: [...policies.slice(0, -1), { ...policies.at(-1)!, config: {} }] })])
   expect(await planText(service, changed)).toMatch(/resources: -Safe/)
-  await applyAs(service, changed)
+  await applySource(service, changed)
   expect(await planText(service, changed)).toContain('Nothing to do.')
 })
 
 test('a role that is needed, and then only one of several, is one role', async () => {
-  await applyAs(service, source([bank()]))
+  await applySource(service, createSource([bank()]))
   const roles = '[{"id":"teller"},{"id":"api/auditor","required":true}]'
-  const changed = source([bank({ policies: [{ ...policies[0]!, config: { roles } }, ...policies.slice(1)] })])
+  const changed = createSource([bank({ policies: [{ ...policies[0]!, config: { roles } }, ...policies.slice(1)] })])
   expect(await planText(service, changed)).toMatch(/requiredRoles: \+\S*auditor -teller/)
-  await applyAs(service, changed)
+  await applySource(service, changed)
   expect(await planText(service, changed)).toContain('Nothing to do.')
 })
 
 test('what a policy names must be there, and the message says where', async () => {
   const named = [{ name: 'Open', type: 'scope', config: { scopes: '["opeen"]' } }]
-  await expect(planText(service, source([bank({ policies: named })]))).rejects.toThrow(
-    /^test-1.yaml:39:13: authorization policy Open of client api: scopes needs authorization scope opeen of client api, which is neither stated nor live; did you mean open\?$/,
+  await expect(planText(service, createSource([bank({ policies: named })]))).rejects.toThrow(
+    /^test-1.yaml:39:13: authorization policy Open of client api: scopes refers to authorization scope opeen of client api, which does not exist. Did you mean open\?$/,
   )
 })
 
 test('a setting that is no list as JSON is refused where it stands', async () => {
   const broken = [{ name: 'Tellers', type: 'role', config: { roles: '[{"id":' } }]
-  await expect(planText(service, source([bank({ policies: broken })]))).rejects.toThrow(
+  await expect(planText(service, createSource([bank({ policies: broken })]))).rejects.toThrow(
     /^test-1.yaml:39:13: .*config.roles must be a list as JSON, such as \[\{"id":"<name>"\}\]$/,
   )
 })
 
 test('a renamed role is renamed in policies too, and a deleted one is gone from them', async () => {
-  await applyAs(service, source([bank()]))
+  await applySource(service, createSource([bank()]))
   const tellers = async () => (await live('authorizationPolicy', 'client', 'api', 'Tellers')).representation
-  await change(service, ANN, realm, 'role', ['teller'], { name: 'cashier' })
+  await updateObject(service, ANN, realm, 'role', ['teller'], { name: 'cashier' })
   expect(await tellers()).toMatchObject({ requiredRoles: { realm: ['cashier'] } })
-  expect(await planText(service, source([bank()]))).toMatch(/corrects a change by ann/)
-  await remove(service, ANN, realm, 'role', 'cashier')
+  expect(await planText(service, createSource([bank()]))).toMatch(/corrects a change by ann/)
+  await deleteObject(service, ANN, realm, 'role', 'cashier')
   expect(await tellers()).not.toHaveProperty('requiredRoles')
 })
 
 test('a client that somebody renamed is called as before, and its policies change at the same time', async () => {
-  await applyAs(service, source([bank()]))
-  await change(service, ANN, realm, 'client', ['api'], { clientId: 'theirs' })
+  await applySource(service, createSource([bank()]))
+  await updateObject(service, ANN, realm, 'client', ['api'], { clientId: 'theirs' })
   const config = { resources: '["Safe"]', scopes: '["count"]', applyPolicies: '["Mia"]' }
-  const changed = source([bank({ policies: [...policies.slice(0, -1), { ...policies.at(-1)!, config }] })])
-  await applyAs(service, changed)
+  const changed = createSource([bank({ policies: [...policies.slice(0, -1), { ...policies.at(-1)!, config }] })])
+  await applySource(service, changed)
   expect((await live('authorizationPolicy', 'client', 'api', 'Open')).representation).toMatchObject({
     scopes: ['count'],
     policies: ['Mia'],
@@ -145,40 +145,40 @@ test('a client that somebody renamed is called as before, and its policies chang
 })
 
 test('a permission ends with the last resource that it names', async () => {
-  await applyAs(service, source([bank()]))
-  await remove(service, ANN, realm, 'authorizationResource', 'client', 'api', 'Safe')
-  expect([...(await liveObjects(service, SYSTEM, realm, 'authorizationPolicy')).keys()]).not.toContain('Open')
+  await applySource(service, createSource([bank()]))
+  await deleteObject(service, ANN, realm, 'authorizationResource', 'client', 'api', 'Safe')
+  expect([...(await listLiveObjects(service, SYSTEM, realm, 'authorizationPolicy')).keys()]).not.toContain('Open')
 })
 
 test('resources go with the person who owns them', async () => {
-  await applyAs(service, source([bank()]))
-  await remove(service, ANN, realm, 'user', 'mia')
-  expect((await liveObjects(service, SYSTEM, realm, 'authorizationResource')).size).toBe(0)
+  await applySource(service, createSource([bank()]))
+  await deleteObject(service, ANN, realm, 'user', 'mia')
+  expect((await listLiveObjects(service, SYSTEM, realm, 'authorizationResource')).size).toBe(0)
 })
 
 test('authorization services bring a role, and what they decide by goes with them', async () => {
-  await applyAs(service, source([bank()]))
+  await applySource(service, createSource([bank()]))
   expect((await live('user', 'service-account-api')).representation).toMatchObject({
     clientRoles: { api: ['uma_protection'] },
   })
   const off = bank({}, { authorizationServicesEnabled: false, authorizationSettings: null })
-  await applyAs(service, source([off]))
+  await applySource(service, createSource([off]))
   for (const kind of ['authorizationPolicy', 'authorizationResource', 'authorizationScope'] as const)
-    expect((await liveObjects(service, SYSTEM, realm, kind)).size).toBe(0)
-  expect(await planText(service, source([off]))).toContain('Nothing to do.')
+    expect((await listLiveObjects(service, SYSTEM, realm, kind)).size).toBe(0)
+  expect(await planText(service, createSource([off]))).toContain('Nothing to do.')
 })
 
 test('a policy names only what its type names', async () => {
-  await applyAs(service, source([bank()]))
+  await applySource(service, createSource([bank()]))
   const policy = {
     apiVersion: 'regent.dev/v1alpha1',
     kind: 'RealmAuthorizationPolicy',
     spec: { realm, client: 'api', name: 'Night', type: 'time', users: ['mia'] },
   }
-  await expect(applyAs(service, source([policy], 'other'))).rejects.toThrow('of type time names no users')
+  await expect(applySource(service, createSource([policy], 'other'))).rejects.toThrow('is of type time, which has no users')
 })
 
 test('settings of a client without authorization services are refused', async () => {
-  const without = source([bank({}, { authorizationServicesEnabled: false })])
-  await expect(applyAs(service, without)).rejects.toThrow(/client api has no authorization services/)
+  const without = createSource([bank({}, { authorizationServicesEnabled: false })])
+  await expect(applySource(service, without)).rejects.toThrow(/client api has no authorization services/)
 })

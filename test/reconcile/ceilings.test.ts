@@ -1,25 +1,25 @@
 // What a source may touch, and which administrative power its documents give at most.
 import { expect, test } from 'vitest'
 import { planSources } from '../../src/reconcile/run/run.ts'
-import type { Ceiling } from '../../src/service/context/power.ts'
+import type { SourcePermissions } from '../../src/service/context/admin-permissions.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { applyAs, source } from '../support/reconcile.ts'
+import { applySource, createSource } from '../support/reconcile.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
 
 const { call } = await testServer()
 const { service } = await testService()
 
-const stated = (realm: string, ceiling: Ceiling, content: object) => ({
-  ...source([{ realm, ...content }], `source-of-${realm}`),
-  ceiling,
+const stated = (realm: string, ceiling: SourcePermissions, content: object) => ({
+  ...createSource([{ realm, ...content }], `source-of-${realm}`),
+  sourcePermissions: ceiling,
 })
 const person = (...roles: string[]) => ({ username: 'ann', clientRoles: { 'realm-management': roles } })
 
 test('a source gives nobody more power than its limit, and is told who would get it', async () => {
   const realm = newName()
-  const limit: Ceiling = { roles: ['manage-users'] }
-  await applyAs(service, stated(realm, limit, { users: [person('view-users', 'manage-users')] }))
+  const limit: SourcePermissions = { roles: ['manage-users'] }
+  await applySource(service, stated(realm, limit, { users: [person('view-users', 'manage-users')] }))
   const ways = [
     { users: [person('manage-users', 'realm-admin')] },
     { roles: { realm: [{ name: 'strong', composites: { client: { 'realm-management': ['realm-admin'] } } }] } },
@@ -35,25 +35,25 @@ test('a source gives nobody more power than its limit, and is told who would get
       position: { file: expect.any(String) },
       message: expect.stringContaining(`you lack realm-admin of ${realm}`),
     }
-    await expect(applyAs(service, attempt)).rejects.toMatchObject({ problems: [problem] })
+    await expect(applySource(service, attempt)).rejects.toMatchObject({ problems: [problem] })
     await expect(planSources(service, SYSTEM, [attempt])).rejects.toMatchObject({ problems: [problem] })
-    await applyAs(service, { ...attempt, ceiling: { roles: ['realm-admin'] } })
-    await applyAs(service, stated(realm, {}, {}))
+    await applySource(service, { ...attempt, sourcePermissions: { roles: ['realm-admin'] } })
+    await applySource(service, stated(realm, {}, {}))
   }
 })
 
 test('a source that is limited to some realms touches no other one', async () => {
   const [own, other] = [newName(), newName()]
-  const limit: Ceiling = { realms: [own] }
-  await applyAs(service, stated(own, limit, {}))
-  await expect(applyAs(service, stated(other, limit, {}))).rejects.toMatchObject({
-    problems: [{ message: `the source source-of-${other} may not touch the realm ${other}: its limit is ${own}` }],
+  const limit: SourcePermissions = { realms: [own] }
+  await applySource(service, stated(own, limit, {}))
+  await expect(applySource(service, stated(other, limit, {}))).rejects.toMatchObject({
+    problems: [{ message: `source source-of-${other} is not permitted to declare realm ${other}. Permitted realms: ${own}.` }],
   })
-  await applyAs(service, stated(other, {}, {}))
+  await applySource(service, stated(other, {}, {}))
   const taken = newName()
-  const renaming = { ...source([{ realm: taken, renamedFrom: other }], 'thief'), ceiling: { realms: [taken] } }
-  await expect(applyAs(service, renaming)).rejects.toMatchObject({
-    problems: [{ message: `the source thief may not touch the realm ${other}: its limit is ${taken}` }],
+  const renaming = { ...createSource([{ realm: taken, renamedFrom: other }], 'thief'), sourcePermissions: { realms: [taken] } }
+  await expect(applySource(service, renaming)).rejects.toMatchObject({
+    problems: [{ message: `source thief is not permitted to declare realm ${other}. Permitted realms: ${taken}.` }],
   })
 })
 
@@ -64,7 +64,7 @@ test('tokens of a client that a source declares carry the administrative roles t
   const content = {
     users: [{ ...boss, firstName: 'A', lastName: 'B', credentials: [{ type: 'password', value: 'pw' }] }],
   }
-  await applyAs(service, source([{ realm, enabled: true, ...content }], `platform-of-${realm}`))
+  await applySource(service, createSource([{ realm, enabled: true, ...content }], `platform-of-${realm}`))
   const opened = async () => {
     const { status, body } = await call('POST', `/realms/${realm}/protocol/openid-connect/token`, {
       token: null,
@@ -77,22 +77,22 @@ test('tokens of a client that a source declares carry the administrative roles t
     )
     return Promise.all(statuses)
   }
-  await applyAs(service, stated(realm, { roles: [] }, { clients: [client] }))
+  await applySource(service, stated(realm, { roles: [] }, { clients: [client] }))
   expect(await opened()).toEqual([403, 403, 403])
-  await applyAs(service, stated(realm, { roles: ['manage-users'] }, { clients: [{ ...client, description: 'x' }] }))
+  await applySource(service, stated(realm, { roles: ['manage-users'] }, { clients: [{ ...client, description: 'x' }] }))
   expect(await opened()).toEqual([200, 200, 403])
-  await applyAs(service, stated(realm, {}, { clients: [{ ...client, description: 'y' }] }))
+  await applySource(service, stated(realm, {}, { clients: [{ ...client, description: 'y' }] }))
   expect(await opened()).toEqual([200, 200, 200])
 })
 
 test('a source that may not give all of a realm does not change clients by which administrators log in', async () => {
   const realm = newName()
-  await applyAs(service, source([{ realm }], `platform-of-${realm}`))
-  const attempt = (roles: Ceiling['roles'], client: object) =>
-    applyAs(service, stated(realm, { roles }, { clients: [{ clientId: 'security-admin-console', ...client }] }))
+  await applySource(service, createSource([{ realm }], `platform-of-${realm}`))
+  const attempt = (roles: SourcePermissions['roles'], client: object) =>
+    applySource(service, stated(realm, { roles }, { clients: [{ clientId: 'security-admin-console', ...client }] }))
   const redirect = { redirectUris: ['https://evil.example/*'] }
   await expect(attempt(['manage-clients'], redirect)).rejects.toMatchObject({
-    problems: [{ message: expect.stringContaining('administrators log in by client security-admin-console') }],
+    problems: [{ message: expect.stringContaining('Administrators log in with the client security-admin-console') }],
   })
   await attempt(['manage-clients'], { description: 'The console.' })
   await attempt(['realm-admin'], redirect)

@@ -1,8 +1,8 @@
 // Client profiles and policies in documents: each list is one field of the realm.
 import { expect, test } from 'vitest'
-import { apply, exported, plan, realmOfEachTest } from '../support/documents.ts'
+import { apply, exportDocument, plan, useNewRealmPerTest } from '../support/documents.ts'
 
-realmOfEachTest()
+useNewRealmPerTest()
 
 const profile = (executor = 'pkce-enforcer') => ({
   name: 'strict',
@@ -19,15 +19,15 @@ const document = (executor?: string, profiles = ['strict', 'fapi-1-baseline']) =
 })
 
 test('apply, then plan, is empty; an export has them as documents do, and plans to nothing', async () => {
-  expect(await exported()).not.toHaveProperty('clientPolicies')
+  expect(await exportDocument()).not.toHaveProperty('clientPolicies')
   await apply(document())
   expect(await plan(document())).toContain('Nothing to do.')
-  const shown = await exported()
+  const shown = await exportDocument()
   expect(shown).toMatchObject({ ...document(), clientPolicies: { policies: [{ enabled: false }] } })
   expect(await plan(shown)).toContain('Nothing to do.')
   console.log(await plan({}))
   await apply({})
-  expect(await exported()).not.toHaveProperty('clientPolicies')
+  expect(await exportDocument()).not.toHaveProperty('clientPolicies')
 })
 
 test('an executor that Regent does not have is kept, and the plan says so; a profile must be there', async () => {

@@ -1,11 +1,11 @@
 // Components in documents: by the type of their provider, each with those that belong to it.
 import { expect, test } from 'vitest'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { change, liveObjects } from '../support/changes.ts'
-import { apply, exported, plan, realm, realmOfEachTest, service } from '../support/documents.ts'
+import { updateObject, listLiveObjects } from '../support/changes.ts'
+import { apply, exportDocument, plan, realm, useNewRealmPerTest, service } from '../support/documents.ts'
 import { ANN } from '../support/reconcile.ts'
 
-realmOfEachTest()
+useNewRealmPerTest()
 
 const STORAGE = 'org.keycloak.storage.UserStorageProvider'
 const MAPPER = 'org.keycloak.storage.ldap.mappers.LDAPStorageMapper'
@@ -36,14 +36,14 @@ test('apply, then plan, is empty; an export has parts in what they belong to and
   await apply(stores(store()))
   expect(await plan(stores(store()))).toContain('Nothing to do.')
   expect(await plan(stores(store({}, { userObjectClasses: ['inetOrgPerson', 'person'] })))).toContain('Nothing to do.')
-  const shown = await exported()
+  const shown = await exportDocument()
   expect(shown.components).toMatchObject({
     [STORAGE]: [
       { name: 'people/all', config: { bindCredential: ['**********'] }, subComponents: { [MAPPER]: [phone] } },
     ],
   })
   expect(await plan(shown)).toContain('Nothing to do.')
-  expect(JSON.stringify(await exported({ secrets: true }))).toContain('"bindCredential":["hush"]')
+  expect(JSON.stringify(await exportDocument({ secrets: true }))).toContain('"bindCredential":["hush"]')
 })
 
 test('a secret that changes is a change, and no plan shows it', async () => {
@@ -55,12 +55,12 @@ test('a secret that changes is a change, and no plan shows it', async () => {
 
 test('who is renamed takes its parts along, and is named back', async () => {
   await apply(stores(store()))
-  await change(service, ANN, realm, 'component', [`${STORAGE}/people%2Fall`], { path: `${STORAGE}/folk` })
-  const renamed = await liveObjects(service, SYSTEM, realm, 'component')
+  await updateObject(service, ANN, realm, 'component', [`${STORAGE}/people%2Fall`], { path: `${STORAGE}/folk` })
+  const renamed = await listLiveObjects(service, SYSTEM, realm, 'component')
   expect([...renamed.keys()]).toContain(`${STORAGE}/folk/${MAPPER}/phone`)
   await apply(stores(store()))
   expect(await plan(stores(store()))).toContain('Nothing to do.')
-  const live = await liveObjects(service, SYSTEM, realm, 'component')
+  const live = await listLiveObjects(service, SYSTEM, realm, 'component')
   expect([...live.keys()]).toContain(`${STORAGE}/people%2Fall/${MAPPER}/phone`)
   expect(live.size).toBe(renamed.size)
 })
@@ -83,7 +83,7 @@ test('two built-in policies that differ in their sub-type only are told apart; a
   )
   await apply(policies('anonymous'))
   await apply({})
-  const live = await liveObjects(service, SYSTEM, realm, 'component')
+  const live = await listLiveObjects(service, SYSTEM, realm, 'component')
   const { config } = live.get(`${POLICY}(anonymous)/Allowed Client Scopes`)!.representation
   expect(config).toEqual({ 'allow-default-scopes': ['true'] })
 })
@@ -120,7 +120,7 @@ test('stores as earlier versions list them are components; a mapper names its st
   }
   await apply(old)
   expect(await plan(old)).toContain('Nothing to do.')
-  expect((await exported()).components).toMatchObject({
+  expect((await exportDocument()).components).toMatchObject({
     [STORAGE]: [
       {
         name: 'people',
@@ -158,7 +158,7 @@ test('a user profile that is stated by itself is the component; what is wrong wi
   const text = JSON.stringify({ groups: profile.groups, attributes: profile.attributes })
   const component = { providerId: 'declarative-user-profile', config: { 'kc.user.profile.config': [text] } }
   expect(await plan({ components: { [PROFILE]: [component] } })).toContain('Nothing to do.')
-  expect(await plan(await exported())).toContain('Nothing to do.')
+  expect(await plan(await exportDocument())).toContain('Nothing to do.')
   await expect(apply({ userProfile: { ...profile, groups: [] } })).rejects.toThrow(
     "[Attribute 'unit' references unknown group 'work']",
   )

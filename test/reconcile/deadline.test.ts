@@ -4,9 +4,9 @@ import type { Deadline } from '../../src/lib/timing/deadline.ts'
 import { applySources } from '../../src/reconcile/run/run.ts'
 import { failure } from '../../src/service/context/errors.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { liveObject } from '../support/changes.ts'
-import { applyAs, source } from '../support/reconcile.ts'
-import { allRows } from '../support/rows.ts'
+import { getLiveObject } from '../support/changes.ts'
+import { applySource, createSource } from '../support/reconcile.ts'
+import { dumpRows } from '../support/rows.ts'
 import { newName, testService } from '../support/service.ts'
 
 const { service } = await testService()
@@ -14,14 +14,14 @@ const { service } = await testService()
 /** A moment that passes after so many looks at it. */
 function passingAfter(looks: number): Deadline {
   let seen = 0
-  return { left: () => (seen++ < looks ? 60_000 : 0), overdue: failure('overdue', 'it has taken too long') }
+  return { remaining: () => (seen++ < looks ? 60_000 : 0), timeoutError: failure('timeout', 'it has taken too long') }
 }
 
 test('a run is broken off at each step at which its time may be over, and is whole when it is not', async () => {
   const realm = newName()
-  await applyAs(service, source([{ realm, clients: [{ clientId: 'gone' }] }], realm))
-  const before = await allRows(service, realm)
-  const wanted = source(
+  await applySource(service, createSource([{ realm, clients: [{ clientId: 'gone' }] }], realm))
+  const before = await dumpRows(service, realm)
+  const wanted = createSource(
     [
       {
         realm,
@@ -36,11 +36,11 @@ test('a run is broken off at each step at which its time may be over, and is who
   for (let overdue = true; overdue; looks++) {
     const deadline = passingAfter(looks)
     const error = await applySources(service, { ...SYSTEM, deadline }, [wanted]).catch((one: unknown) => one)
-    overdue = error === deadline.overdue
+    overdue = error === deadline.timeoutError
     // What one leaves, the next ones leave too: not each has to be looked at.
-    if (overdue && looks % 6 === 5) expect(await allRows(service, realm)).toEqual(before)
+    if (overdue && looks % 6 === 5) expect(await dumpRows(service, realm)).toEqual(before)
     if (!overdue) expect(error).toMatchObject({ realms: [{ plan: { realm } }] })
   }
   expect(looks).toBeGreaterThan(20)
-  expect((await liveObject(service, SYSTEM, realm, 'client', 'shop')).key).toEqual(['shop'])
+  expect((await getLiveObject(service, SYSTEM, realm, 'client', 'shop')).key).toEqual(['shop'])
 })

@@ -1,20 +1,20 @@
 // Users that are created with declared roles have exactly these, and the default role of a new realm its declared members.
 import { expect, test } from 'vitest'
 import type { Representation } from '../../src/kinds/json.ts'
-import { movedIn } from '../../src/realm-file/export/moved-in.ts'
-import { exportRealm } from '../../src/realm-file/export/render.ts'
+import { migrateRealm } from '../../src/realm-file/export/migrate-realm.ts'
+import { exportRealm } from '../../src/realm-file/export/export-realm.ts'
 import { planSources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { liveObject } from '../support/changes.ts'
-import { applyAs, planText, source } from '../support/reconcile.ts'
+import { getLiveObject } from '../support/changes.ts'
+import { applySource, planText, createSource } from '../support/reconcile.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
 
 const { service } = await testService()
 const { call, make } = await testServer()
 
-const live = async (realm: string, kind: Parameters<typeof liveObject>[3], ...key: string[]) =>
-  (await liveObject(service, SYSTEM, realm, kind, ...key)).representation
+const live = async (realm: string, kind: Parameters<typeof getLiveObject>[3], ...key: string[]) =>
+  (await getLiveObject(service, SYSTEM, realm, kind, ...key)).representation
 const membersOf = async (realm: string) => (await live(realm, 'role', `default-roles-${realm}`)).composites
 const rolesOf = async (realm: string, user: string) => {
   const { realmRoles = [], clientRoles } = await live(realm, 'user', user)
@@ -35,8 +35,8 @@ test('a document gives new users exactly the roles that it declares, and those w
   const realm = newName()
   const declared = [...cases(realm), [{ realmRoles: null }, { realmRoles: [] }] as const]
   const users = declared.map(([fields], at) => ({ username: `u${at}`, ...fields }))
-  const state = source([{ realm, clients: [shop], roles, users: [...users, { username: 'plain' }] }], realm)
-  await applyAs(service, state)
+  const state = createSource([{ realm, clients: [shop], roles, users: [...users, { username: 'plain' }] }], realm)
+  await applySource(service, state)
   for (const [at, [, has]] of declared.entries()) expect(await rolesOf(realm, `u${at}`)).toEqual(has)
   expect(await rolesOf(realm, 'plain')).toEqual({ realmRoles: [`default-roles-${realm}`] })
   expect(await planText(service, state)).toContain('Nothing to do.')
@@ -60,18 +60,18 @@ test('a user who exists keeps other roles, and gets the default role back from n
   const realm = newName()
   await make('/admin/realms', { realm, clients: [shop], roles })
   await make(`/admin/realms/${realm}/users`, { username: 'ann' })
-  const state = source([{ realm, users: [{ username: 'ann', realmRoles: ['staff'] }] }], realm)
+  const state = createSource([{ realm, users: [{ username: 'ann', realmRoles: ['staff'] }] }], realm)
   expect(await planText(service, state)).not.toContain('default-roles')
-  await applyAs(service, state)
+  await applySource(service, state)
   expect(await rolesOf(realm, 'ann')).toEqual({ realmRoles: [`default-roles-${realm}`, 'staff'] })
 })
 
 test('a user whose roles are removed from the document keeps the default role', async () => {
   const realm = newName()
   const state = (user: object) =>
-    source([{ realm, clients: [shop], roles, users: [{ username: 'ann', ...user }] }], realm)
-  await applyAs(service, state({ realmRoles: ['staff', `default-roles-${realm}`] }))
-  await applyAs(service, state({}))
+    createSource([{ realm, clients: [shop], roles, users: [{ username: 'ann', ...user }] }], realm)
+  await applySource(service, state({ realmRoles: ['staff', `default-roles-${realm}`] }))
+  await applySource(service, state({}))
   expect(await rolesOf(realm, 'ann')).toEqual({ realmRoles: [`default-roles-${realm}`] })
 })
 
@@ -82,11 +82,11 @@ test.each([
 ])('a service account of %s has exactly the declared roles', async (_name, settings, fields, has) => {
   const realm = newName()
   const user = { username: 'service-account-api', serviceAccountClientId: 'api', ...fields }
-  const state = source(
+  const state = createSource(
     [{ realm, roles: { realm: roles.realm }, clients: [{ clientId: 'api', ...settings }], users: [user] }],
     realm,
   )
-  await applyAs(service, state)
+  await applySource(service, state)
   expect((await rolesOf(realm, 'service-account-api')).realmRoles).toEqual(has)
   expect(await planText(service, state)).toContain('Nothing to do.')
 })
@@ -94,9 +94,9 @@ test.each([
 test('a service account that nobody declares, or that exists, has the default role', async () => {
   const realm = newName()
   const clients = [{ clientId: 'api', serviceAccountsEnabled: true }]
-  await applyAs(service, source([{ realm, clients }], realm))
+  await applySource(service, createSource([{ realm, clients }], realm))
   const user = { username: 'service-account-api', serviceAccountClientId: 'api', realmRoles: ['offline_access'] }
-  await applyAs(service, source([{ realm, clients, users: [user] }], realm))
+  await applySource(service, createSource([{ realm, clients, users: [user] }], realm))
   expect((await rolesOf(realm, 'service-account-api')).realmRoles).toEqual([`default-roles-${realm}`, 'offline_access'])
 })
 
@@ -120,9 +120,9 @@ test.each([
     return { ...rest, roles: { realm: [...roles.realm, ...more.roles.realm] } }
   }
   const [applied, posted] = [newName(), newName()]
-  const state = source([documentOf(applied)], applied)
+  const state = createSource([documentOf(applied)], applied)
   expect(await planText(service, state)).toContain('-uma_authorization')
-  await applyAs(service, state)
+  await applySource(service, state)
   expect(await membersOf(applied)).toEqual(has)
   expect(await planText(service, state)).toContain('Nothing to do.')
   await make('/admin/realms', documentOf(posted))
@@ -132,14 +132,14 @@ test.each([
 test('the default role of a realm that exists keeps members that no document declares', async () => {
   const realm = newName()
   await make('/admin/realms', { realm })
-  await applyAs(service, source([narrow(realm, { realm: ['offline_access'] })], realm))
+  await applySource(service, createSource([narrow(realm, { realm: ['offline_access'] })], realm))
   expect(await membersOf(realm)).toMatchObject({ realm: ['offline_access', 'uma_authorization'] })
 })
 
 test('a default role that is declared without members has the usual ones', async () => {
   const realm = newName()
   const name = `default-roles-${realm}`
-  await applyAs(service, source([{ realm, roles: { realm: [{ name, description: 'ours' }] } }], realm))
+  await applySource(service, createSource([{ realm, roles: { realm: [{ name, description: 'ours' }] } }], realm))
   expect(await membersOf(realm)).toMatchObject({ realm: ['offline_access', 'uma_authorization'] })
 })
 
@@ -151,8 +151,8 @@ test('a default role of another name has exactly its declared members', async ()
     roles: { realm: [{ name: 'everyone', composites: { realm: ['offline_access'] } }] },
     users: [{ username: 'ann', realmRoles: ['everyone'] }],
   }
-  expect(await planText(service, source([document], realm))).not.toContain('without this default role')
-  await applyAs(service, source([document], realm))
+  expect(await planText(service, createSource([document], realm))).not.toContain('without this default role')
+  await applySource(service, createSource([document], realm))
   expect((await live(realm, 'role', 'everyone')).composites).toEqual({ realm: ['offline_access'] })
 })
 
@@ -164,8 +164,8 @@ test('an export of version 11 gives every user exactly the default roles that it
     roles: { realm: [{ name: 'offline_access' }, { name: 'uma_authorization' }] },
     clients: [{ clientId: 'account', defaultRoles: ['view-profile'] }],
   }
-  const state = source([document], realm)
-  await applyAs(service, state)
+  const state = createSource([document], realm)
+  await applySource(service, state)
   expect(await membersOf(realm)).toEqual({ realm: ['offline_access'], client: { account: ['view-profile'] } })
   expect(await planText(service, state)).toContain('Nothing to do.')
 })
@@ -181,16 +181,16 @@ test('partialImport overwrites the members of the default role with the declared
 test('the plan notes users that are created without the default role, in one line', async () => {
   const notesOf = async (...users: object[]) => {
     const realm = newName()
-    const { realms } = await planSources(service, SYSTEM, [source([{ realm, roles, clients: [shop], users }], realm)])
+    const { realms } = await planSources(service, SYSTEM, [createSource([{ realm, roles, clients: [shop], users }], realm)])
     return realms[0]!.plan.notes.map(({ message }) => message.replaceAll(realm, 'R'))
   }
   const ann = { username: 'ann', realmRoles: ['staff'] }
-  const advice = 'without this default role: add it to realmRoles where it is wanted'
+  const advice = 'without this default role. Add it to realmRoles to grant it.'
   expect(await notesOf(ann, { username: 'plain' })).toEqual([
-    `user ann declares roles without default-roles-R, and is created ${advice}`,
+    `user ann declares roles without default-roles-R and is created ${advice}`,
   ])
   expect(await notesOf(ann, { username: 'bob', clientRoles: { shop: ['buyer'] } })).toEqual([
-    `2 users declare roles without default-roles-R, and are created ${advice}`,
+    `2 users declare roles without default-roles-R and are created ${advice}`,
   ])
   expect(await notesOf({ username: 'plain' })).toEqual([])
 })
@@ -213,9 +213,9 @@ test('export --full --secrets, the least export and a realm that is moved in mak
   ]
   const composites = { realm: ['offline_access', 'staff'], client: { account: ['view-profile'] } }
   const [defaultRole] = narrow(realm, composites).roles.realm
-  await applyAs(
+  await applySource(
     service,
-    source([{ realm, roles: { realm: [defaultRole!, { name: 'staff' }] }, clients, users }], realm),
+    createSource([{ realm, roles: { realm: [defaultRole!, { name: 'staff' }] }, clients, users }], realm),
   )
   const rolesIn = async (name: string) => {
     const all = await service.read(SYSTEM, name, (context) => exportRealm(context, { full: true }))
@@ -230,11 +230,11 @@ test('export --full --secrets, the least export and a realm that is moved in mak
   const before = await rolesIn(realm)
   for (const options of [{ full: true, secrets: true }, { secrets: true }, {}]) {
     const exported = await service.read(SYSTEM, realm, (context) => exportRealm(context, options))
-    const documents = [exported, ...(options.full ? [movedIn('https://old.example.org', exported).document] : [])]
+    const documents = [exported, ...(options.full ? [migrateRealm('https://old.example.org', exported).document] : [])]
     for (const document of documents) {
       const name = newName()
-      const state = source([JSON.parse(JSON.stringify(document).replaceAll(realm, name))], name)
-      await applyAs(service, state)
+      const state = createSource([JSON.parse(JSON.stringify(document).replaceAll(realm, name))], name)
+      await applySource(service, state)
       expect(await rolesIn(name)).toEqual(before)
       expect(await planText(service, state)).toContain('Nothing to do.')
     }

@@ -5,8 +5,8 @@ import { createServer } from '../../src/http/server.ts'
 import { bootstrap } from '../../src/service/operations/bootstrap.ts'
 import { openService } from '../../src/service/operations/open-service.ts'
 import { APPLICATION, loginAddress, testBrowser } from '../support/browser.ts'
-import { listenTo } from '../support/listener.ts'
-import { applyAs, source } from '../support/reconcile.ts'
+import { listenToDrift } from '../support/listener.ts'
+import { applySource, createSource } from '../support/reconcile.ts'
 import { newDatabase, newName } from '../support/service.ts'
 
 const location = await newDatabase()
@@ -50,15 +50,15 @@ const ann = { username: 'ann', enabled: true, email: 'ann@example.org', firstNam
 async function realmAndListener(more: object = {}) {
   const realm = newName()
   const people = [{ ...ann, credentials: [{ type: 'password', value: 'first' }] }]
-  const stated = source(
+  const stated = createSource(
     [{ realm, enabled: true, clients: [{ clientId: 'shop', name: 'Web shop' }], users: people, ...more }],
     realm,
   )
-  await applyAs(service, stated)
+  await applySource(service, stated)
   const [client] = await call('GET', `/admin/realms/${realm}/clients?clientId=shop`)
   const [user] = await call('GET', `/admin/realms/${realm}/users?username=ann`)
   const at = { client: `/admin/realms/${realm}/clients/${client.id}`, user: `/admin/realms/${realm}/users/${user.id}` }
-  return { realm, stated, at, listener: await listenTo(listener.url, await token(), `?realm=${realm}`) }
+  return { realm, stated, at, listener: await listenToDrift(listener.url, await token(), `?realm=${realm}`) }
 }
 
 const renamed = (name: string) =>
@@ -81,20 +81,20 @@ test('an administrator’s change of a stated field is told with who, through wh
   expect(drift.by).toMatchObject({ name: 'admin', kind: 'administrator', client: 'admin-cli', address: '127.0.0.1' })
   expect(await call('GET', `/regent/v1/drift?realm=${realm}`)).toEqual([drift])
   // Whoever comes later begins with it.
-  const later = await listenTo(writer.url, await token())
+  const later = await listenToDrift(writer.url, await token())
   expect(later.state).toContainEqual(drift)
   later.stop()
   await call('PUT', at.client, { name: 'Web shop' })
-  await listener.whole((all) => all.length === 2)
+  await listener.untilAll((all) => all.length === 2)
   await call('DELETE', at.client)
-  await listener.whole((all) => all.length === 3)
-  await applyAs(service, stated)
-  await listener.whole((all) => all.length === 4)
+  await listener.untilAll((all) => all.length === 3)
+  await applySource(service, stated)
+  await listener.untilAll((all) => all.length === 4)
   expect(listener.all.map(({ event, drift }) => [event, drift.path])).toEqual([
     ['drift', 'name'],
-    ['settled', 'name'],
+    ['resolved', 'name'],
     ['drift', undefined],
-    ['settled', undefined],
+    ['resolved', undefined],
   ])
   listener.stop()
 })
@@ -135,9 +135,9 @@ test('nobody hears of a realm that they may not administer, nor when their token
   await call('POST', mapping, [role])
   const own = (await logIn(realm, 'boss', 'boss')).access_token!
   const elsewhere = await realmAndListener()
-  await expect(listenTo(listener.url, own, `?realm=${elsewhere.realm}`)).rejects.toThrow('403')
-  await expect(listenTo(listener.url, 'none')).rejects.toThrow('401')
-  const listened = await listenTo(listener.url, own)
+  await expect(listenToDrift(listener.url, own, `?realm=${elsewhere.realm}`)).rejects.toThrow('403')
+  await expect(listenToDrift(listener.url, 'none')).rejects.toThrow('401')
+  const listened = await listenToDrift(listener.url, own)
   await call('PUT', elsewhere.at.client, { name: 'Elsewhere' })
   await elsewhere.listener.until(({ event }) => event === 'drift')
   await call('PUT', at.client, { name: 'Changed' })

@@ -5,21 +5,21 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, expect, test } from 'vitest'
 import { deliverers } from '../../src/oidc/mail/deliver.ts'
-import { type DriftNotices, startDriftNotices } from '../../src/reconcile/drift/drift-notices.ts'
+import { type DriftNotifier, startDriftNotifier } from '../../src/reconcile/drift/drift-notifications.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
-import { countWaiting, startOutbox } from '../../src/service/messages/outbox.ts'
+import { countOutboxMessages, startOutbox } from '../../src/service/messages/outbox.ts'
 import { openService } from '../../src/service/operations/open-service.ts'
-import { change } from '../support/changes.ts'
-import { ANN, applyAs, source } from '../support/reconcile.ts'
+import { updateObject } from '../support/changes.ts'
+import { ANN, applySource, createSource } from '../support/reconcile.ts'
 import { newDatabase, newRealm } from '../support/service.ts'
-import { inbox } from '../support/wakes.ts'
+import { createInbox } from '../support/wakes.ts'
 
 const HOUR = 3_600_000
 const SECRET = 'shared'
 let late = 0
 /** What the receiver answers. */
 let answer = 200
-const posts = inbox<{ body: string; headers: Record<string, unknown>; answered: number }>()
+const posts = createInbox<{ body: string; headers: Record<string, unknown>; answered: number }>()
 const receiver = createServer(async (request, response) => {
   const body = await text(request)
   response.writeHead(answer, { location: '/elsewhere' }).end()
@@ -31,15 +31,15 @@ const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/drift?
 const location = await newDatabase()
 const open = () => openService({ location, key: new Uint8Array(32), clock: () => new Date(Date.now() + late) })
 const service = await open()
-await service.create(SYSTEM, { representation: { realm: 'master' } }, async () => {})
+await service.createRealm(SYSTEM, { representation: { realm: 'master' } }, async () => {})
 /** Another server over the same store; PGlite has none. */
 const servers = location.url ? [service, await open()] : [service]
 const reports: string[] = []
 const begin = (on: Service) => {
   startOutbox(on, deliverers, (error) => reports.push(`${error.message}: ${error.cause}`))
-  return startDriftNotices(on, { url, secret: SECRET }, (error) => reports.push(error.message))
+  return startDriftNotifier(on, { url, secret: SECRET }, (error) => reports.push(error.message))
 }
-let notices: DriftNotices[] = []
+let notices: DriftNotifier[] = []
 
 afterAll(async () => {
   for (const one of notices) await one.close()
@@ -51,17 +51,17 @@ const told = (realm: string) => posts.all.map(({ body }) => JSON.parse(body)).fi
 
 test('drift, and that it is settled, is posted once, signed, however many servers there are, and until it is taken', async () => {
   const realm = await newRealm(service)
-  const stated = source([{ realm, clients: [{ clientId: 'shop', name: 'Web shop', secret: 'sesame' }] }], realm)
-  await applyAs(service, stated)
+  const stated = createSource([{ realm, clients: [{ clientId: 'shop', name: 'Web shop', secret: 'sesame' }] }], realm)
+  await applySource(service, stated)
   notices = await Promise.all(servers.map(begin))
   answer = 302
-  await change(service, ANN, realm, 'client', ['shop'], { name: 'Changed', secret: 'canary' })
-  await posts.whole((all) => all.length === 1)
-  for (const one of servers) await one.outbox?.settled()
+  await updateObject(service, ANN, realm, 'client', ['shop'], { name: 'Changed', secret: 'canary' })
+  await posts.untilAll((all) => all.length === 1)
+  for (const one of servers) await one.outboxWorker?.whenIdle()
   answer = 200
   late += HOUR
-  for (const one of servers) one.outbox?.wake()
-  await posts.whole((all) => all.length === 2)
+  for (const one of servers) one.outboxWorker?.wake()
+  await posts.untilAll((all) => all.length === 2)
   const { body, headers } = posts.all[1]!
   expect(headers).toMatchObject({
     'content-type': 'application/json',
@@ -90,31 +90,31 @@ test('drift, and that it is settled, is posted once, signed, however many server
       live: 'Changed',
     }),
   )
-  await change(service, ANN, realm, 'client', ['shop'], { name: 'Web shop' })
-  await posts.whole((all) => all.length === 3)
-  expect(told(realm).at(-1)).toMatchObject({ number: 2, events: [{ event: 'settled', path: 'name' }] })
+  await updateObject(service, ANN, realm, 'client', ['shop'], { name: 'Web shop' })
+  await posts.untilAll((all) => all.length === 3)
+  expect(told(realm).at(-1)).toMatchObject({ number: 2, events: [{ event: 'resolved', path: 'name' }] })
   // What failed was told of in the log, without the address's own secrets.
-  for (const one of servers) await one.outbox?.settled()
+  for (const one of servers) await one.outboxWorker?.whenIdle()
   expect(reports.join()).toMatch(
     /a webhook of the realm \S+ was not delivered \(attempt 1; next attempt in 10 s\): Error: http:\/\/127\.0\.0\.1:\d+ answered 302/,
   )
   expect(reports.join()).not.toContain('canary')
-  expect(await countWaiting(service)).toBe(0)
+  expect(await countOutboxMessages(service)).toBe(0)
 })
 
 test('what happened while no server ran is told when one does', async () => {
   for (const one of notices) await one.close()
   const [realm, other] = [await newRealm(service), await newRealm(service)]
   for (const name of [realm, other]) {
-    await applyAs(service, source([{ realm: name, clients: [{ clientId: 'shop', name: 'Web shop' }] }], name))
-    await change(service, ANN, name, 'client', ['shop'], { name: 'Changed' })
+    await applySource(service, createSource([{ realm: name, clients: [{ clientId: 'shop', name: 'Web shop' }] }], name))
+    await updateObject(service, ANN, name, 'client', ['shop'], { name: 'Changed' })
   }
   notices = await Promise.all(servers.map(begin))
-  await posts.whole(() => told(realm).length === 1 && told(other).length === 1)
+  await posts.untilAll(() => told(realm).length === 1 && told(other).length === 1)
   for (const one of notices) await one.close()
-  await change(service, ANN, realm, 'client', ['shop'], { name: 'Web shop' })
+  await updateObject(service, ANN, realm, 'client', ['shop'], { name: 'Web shop' })
   notices = await Promise.all(servers.map(begin))
-  await posts.whole(() => told(realm).length === 2)
-  expect(told(realm)[1].events).toMatchObject([{ event: 'settled', path: 'name' }])
+  await posts.untilAll(() => told(realm).length === 2)
+  expect(told(realm)[1].events).toMatchObject([{ event: 'resolved', path: 'name' }])
   expect(told(other)).toHaveLength(1)
 })

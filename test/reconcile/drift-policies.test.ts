@@ -1,29 +1,29 @@
 // What becomes of drift is settled by the source, by kind and path; where it settles nothing, by what is usual.
 import { expect, test } from 'vitest'
-import { findDrift } from '../../src/reconcile/drift/drift.ts'
-import { renderOutcome } from '../../src/reconcile/report/render.ts'
+import { listDrift } from '../../src/reconcile/drift/drift.ts'
+import { renderOutcome } from '../../src/reconcile/report/text-report.ts'
 import { applySources, planSources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import type { SourceSettings } from '../../src/service/journal/source-settings.ts'
-import { change, remove } from '../support/changes.ts'
-import { live, realm, realmOfEachTest, service, state } from '../support/documents.ts'
-import { ANN, applyAs, source } from '../support/reconcile.ts'
+import type { SourceSettings } from '../../src/kinds/source-settings.ts'
+import { updateObject, deleteObject } from '../support/changes.ts'
+import { getLive, realm, useNewRealmPerTest, service, toRealmSource } from '../support/documents.ts'
+import { ANN, applySource, createSource } from '../support/reconcile.ts'
 import { testService } from '../support/service.ts'
 
-realmOfEachTest()
+useNewRealmPerTest()
 
 type Rules = NonNullable<SourceSettings['drift']>
 
 const shop = (fields: object) => ({ clients: [{ clientId: 'shop', ...fields }] })
 const under = (drift: Rules | undefined, document: object) => ({
-  ...state(document),
+  ...toRealmSource(document),
   ...(drift && { settings: { drift } }),
 })
-const apply = (drift: Rules | undefined, document: object) => applyAs(service, under(drift, document))
+const apply = (drift: Rules | undefined, document: object) => applySource(service, under(drift, document))
 const plan = async (drift: Rules | undefined, document: object) =>
   renderOutcome(await planSources(service, SYSTEM, [under(drift, document)]), 'planned')
-const drifts = async () => (await findDrift(service, SYSTEM, realm)).map(({ path, policy }) => [path, policy])
-const nameOf = async () => (await live('client', 'shop')).representation.name
+const drifts = async () => (await listDrift(service, SYSTEM, realm)).map(({ path, policy }) => [path, policy])
+const nameOf = async () => (await getLive('client', 'shop')).representation.name
 
 test('a rule reports what would be put back, of that kind and path; the last rule that matches counts', async () => {
   const stated = shop({ name: 'Stated', description: 'stated', attributes: { colour: 'red' } })
@@ -35,7 +35,7 @@ test('a rule reports what would be put back, of that kind and path; the last rul
     { kind: 'role', path: 'description', policy: 'selfHeal' },
   ]
   await apply(rules, stated)
-  await change(service, ANN, realm, 'client', ['shop'], {
+  await updateObject(service, ANN, realm, 'client', ['shop'], {
     name: 'Theirs',
     description: 'theirs',
     'attributes.colour': 'blue',
@@ -46,7 +46,7 @@ test('a rule reports what would be put back, of that kind and path; the last rul
     ['attributes.colour', 'report'],
   ])
   await apply(rules, stated)
-  expect((await live('client', 'shop')).representation).toMatchObject({
+  expect((await getLive('client', 'shop')).representation).toMatchObject({
     name: 'Theirs',
     description: 'stated',
     attributes: { colour: 'blue' },
@@ -61,11 +61,11 @@ test('a rule puts back what would only be reported: a secret, and whether somebo
   const stated = { ...shop({ secret: 'stated' }), users: [{ username: 'ann', enabled: true }] }
   const rules: Rules = [{ policy: 'correct' }]
   await apply(rules, stated)
-  await change(service, ANN, realm, 'client', ['shop'], { secret: 'theirs' })
-  await change(service, ANN, realm, 'user', ['ann'], { enabled: false })
+  await updateObject(service, ANN, realm, 'client', ['shop'], { secret: 'theirs' })
+  await updateObject(service, ANN, realm, 'user', ['ann'], { enabled: false })
   await apply(rules, stated)
-  expect(service.vault.open(String((await live('client', 'shop')).representation.secret))).toBe('stated')
-  expect((await live('user', 'ann')).representation.enabled).toBe(true)
+  expect(service.vault.open(String((await getLive('client', 'shop')).representation.secret))).toBe('stated')
+  expect((await getLive('user', 'ann')).representation.enabled).toBe(true)
   expect(await drifts()).toEqual([])
 })
 
@@ -73,7 +73,7 @@ test('what is adopted stays and is no drift, until the source states something n
   const { statements } = await testService()
   const rules: Rules = [{ kind: 'client', path: 'name', policy: 'accept' }]
   await apply(rules, shop({ name: 'Stated' }))
-  await change(service, ANN, realm, 'client', ['shop'], { name: 'Theirs' })
+  await updateObject(service, ANN, realm, 'client', ['shop'], { name: 'Theirs' })
   expect(await drifts()).toEqual([])
   expect(await plan(rules, shop({ name: 'Stated' }))).toMatch(
     /! client shop: name was changed to Theirs by ann .*; accepted until the document declares another value\nNothing to do\./,
@@ -95,24 +95,24 @@ test('an object that somebody deleted is not made again where that is adopted or
     { kind: 'client', policy: 'report' },
   ]
   await apply(rules, stated)
-  await remove(service, ANN, realm, 'role', 'adopted')
-  await remove(service, ANN, realm, 'client', 'shop')
+  await deleteObject(service, ANN, realm, 'role', 'adopted')
+  await deleteObject(service, ANN, realm, 'client', 'shop')
   for (let at = 0; at < 2; at++) {
     expect(await drifts()).toEqual([[undefined, 'report']])
     await apply(rules, stated)
   }
-  await expect(live('role', 'adopted')).rejects.toThrow()
-  await expect(live('client', 'shop')).rejects.toThrow()
+  await expect(getLive('role', 'adopted')).rejects.toThrow()
+  await expect(getLive('client', 'shop')).rejects.toThrow()
   // Without the rules, both are made again.
   await apply(undefined, stated)
-  await live('role', 'adopted')
-  await live('client', 'shop')
+  await getLive('role', 'adopted')
+  await getLive('client', 'shop')
 })
 
 test.each(['report', 'accept'] as const)('what a rule says to %s is put back once the rule is gone', async (policy) => {
   const stated = shop({ name: 'Stated', defaultClientScopes: ['email', 'profile'] })
   await apply([{ policy }], stated)
-  await change(service, ANN, realm, 'client', ['shop'], { name: 'Theirs' })
+  await updateObject(service, ANN, realm, 'client', ['shop'], { name: 'Theirs' })
   await apply([{ policy }], stated)
   await apply([{ policy }, { kind: 'role', policy: 'correct' }], stated)
   expect(await nameOf()).toBe('Theirs')
@@ -125,20 +125,20 @@ test.each(['report', 'accept'] as const)('what a rule says to %s is put back onc
 test('selfHeal is put back like any drift, and drift says so', async () => {
   const rules: Rules = [{ kind: 'client', policy: 'selfHeal' }]
   await apply(rules, shop({ name: 'Stated' }))
-  await change(service, ANN, realm, 'client', ['shop'], { name: 'Theirs' })
+  await updateObject(service, ANN, realm, 'client', ['shop'], { name: 'Theirs' })
   expect(await drifts()).toEqual([['name', 'selfHeal']])
   await apply(rules, shop({ name: 'Stated' }))
   expect(await nameOf()).toBe('Stated')
 })
 
 test('where several sources state a field, the policy that interferes least decides', async () => {
-  const one = { ...source([{ realm, ...shop({ name: 'Stated', description: 'one' }) }], `${realm}-one`) }
+  const one = { ...createSource([{ realm, ...shop({ name: 'Stated', description: 'one' }) }], `${realm}-one`) }
   const other = {
-    ...source([{ realm, ...shop({ name: 'Stated' }) }], `${realm}-other`),
+    ...createSource([{ realm, ...shop({ name: 'Stated' }) }], `${realm}-other`),
     settings: { drift: [{ policy: 'report' as const }] },
   }
   await applySources(service, SYSTEM, [one, other])
-  await change(service, ANN, realm, 'client', ['shop'], { name: 'Theirs', description: 'theirs' })
+  await updateObject(service, ANN, realm, 'client', ['shop'], { name: 'Theirs', description: 'theirs' })
   await applySources(service, SYSTEM, [one, other])
-  expect((await live('client', 'shop')).representation).toMatchObject({ name: 'Theirs', description: 'one' })
+  expect((await getLive('client', 'shop')).representation).toMatchObject({ name: 'Theirs', description: 'one' })
 })

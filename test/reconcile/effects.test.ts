@@ -1,16 +1,16 @@
 // What people lose by a plan: counted before it is carried out, the same in plan and apply, in text, markdown and JSON.
 import { expect, test } from 'vitest'
-import { markdownOutcome } from '../../src/reconcile/report/markdown.ts'
-import { plainly, renderOutcome } from '../../src/reconcile/report/render.ts'
+import { renderMarkdownOutcome } from '../../src/reconcile/report/markdown-report.ts'
+import { withoutColors, renderOutcome } from '../../src/reconcile/report/text-report.ts'
 import { planSources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { joinSession, startSession } from '../../src/service/login/sessions.ts'
-import { forget } from '../../src/service/sources/sources.ts'
-import { apply, live, realm, realmOfEachTest, service, state } from '../support/documents.ts'
-import { applyAs, source } from '../support/reconcile.ts'
+import { addClientSession, startSession } from '../../src/service/login/sessions.ts'
+import { forgetSourceInRealm } from '../../src/service/sources/source-records.ts'
+import { apply, getLive, realm, useNewRealmPerTest, service, toRealmSource } from '../support/documents.ts'
+import { applySource, createSource } from '../support/reconcile.ts'
 import { testService } from '../support/service.ts'
 
-realmOfEachTest()
+useNewRealmPerTest()
 
 const names = (count: number) => Array.from({ length: count }, (_, at) => `user-${at}`)
 const provider = { alias: 'partner', providerId: 'oidc', enabled: true, config: {} }
@@ -29,19 +29,19 @@ async function people(): Promise<void> {
     realmRoles: ['auditor'],
     clientConsents: [{ clientId: 'shop', grantedClientScopes: [] }],
   }))
-  await applyAs(service, source([{ realm, users }], 'people'))
+  await applySource(service, createSource([{ realm, users }], 'people'))
   // Nobody states them from now on, so nobody vetoes.
-  await service.write(SYSTEM, realm, (context) => forget(context, 'people'))
+  await service.write(SYSTEM, realm, (context) => forgetSourceInRealm(context, 'people'))
 }
 
 /** People log in to the client. */
 async function logIn(client: string, usernames: readonly string[], now = new Date()): Promise<void> {
-  const { id } = await live('client', client)
+  const { id } = await getLive('client', client)
   for (const username of usernames) {
-    const user = (await live('user', username)).id
-    await service.runtime(SYSTEM, realm, async (context) => {
+    const user = (await getLive('user', username)).id
+    await service.writeRuntime(SYSTEM, realm, async (context) => {
       const session = await startSession({ ...context, now }, { user, body: {} })
-      await joinSession({ ...context, now }, session, id, { scope: '', base: 'http://localhost' })
+      await addClientSession({ ...context, now }, session, { client: id, scope: '', base: 'http://localhost' })
     })
   }
 }
@@ -53,7 +53,7 @@ const everything = {
   clients: [{ clientId: 'shop' }, { clientId: 'kept' }],
 }
 const counted = async (stated: object) =>
-  (await planSources(service, SYSTEM, [state(stated)])).realms[0]!.effects.map(({ key, what, count }) => [
+  (await planSources(service, SYSTEM, [toRealmSource(stated)])).realms[0]!.effects.map(({ key, effect: what, count }) => [
     key.at(-1),
     what,
     count,
@@ -65,9 +65,9 @@ test('a plan counts what people lose with what it deletes, and an apply tells th
   await logIn('shop', ['user-0', 'user-1'])
   await logIn('kept', ['user-2'])
   const rest = { identityProviders: [other], clients: [{ clientId: 'kept' }] }
-  const planned = await planSources(service, SYSTEM, [state(rest)])
+  const planned = await planSources(service, SYSTEM, [toRealmSource(rest)])
   expect(
-    planned.realms[0]!.effects.map(({ kind, key, what, count }) => [kind, key.at(-1), what, count]).sort(),
+    planned.realms[0]!.effects.map(({ kind, key, effect: what, count }) => [kind, key.at(-1), what, count]).sort(),
   ).toEqual([
     ['client', 'shop', 'endsSessions', 2],
     ['client', 'shop', 'removesConsents', 4],
@@ -75,16 +75,16 @@ test('a plan counts what people lose with what it deletes, and an apply tells th
     ['group', '/staff/finance', 'removesMembers', 3],
     ['identityProvider', 'partner', 'locksOutUsers', 2],
     ['identityProvider', 'partner', 'unlinksUsers', 4],
-    ['role', 'auditor', 'takesRoleFromGroups', 1],
-    ['role', 'auditor', 'takesRoleFromUsers', 4],
+    ['role', 'auditor', 'removesRoleFromGroups', 1],
+    ['role', 'auditor', 'removesRoleFromUsers', 4],
   ])
-  const text = renderOutcome(planned, 'planned', plainly)
+  const text = renderOutcome(planned, 'planned', withoutColors)
   expect(text).toMatch(
     /- identity provider partner\n {6}! unlinks 4 users\n {6}! 2 users have no other way to log in\n/,
   )
-  expect(text).toMatch(/- client shop\n {6}! ends 2 sessions\n {6}! forgets 4 consents\n/)
-  expect(markdownOutcome(planned, 'planned')).toContain('**What people lose**\n')
-  expect(markdownOutcome(planned, 'planned')).toContain(
+  expect(text).toMatch(/- client shop\n {6}! ends 2 sessions\n {6}! removes 4 consents\n/)
+  expect(renderMarkdownOutcome(planned, 'planned')).toContain('**Effects on users**\n')
+  expect(renderMarkdownOutcome(planned, 'planned')).toContain(
     '\n- `identity provider partner`: unlinks 4 users; 2 users have no other way to log in\n',
   )
   expect((await apply(rest)).realms[0]!.effects).toEqual(planned.realms[0]!.effects)
@@ -103,13 +103,13 @@ test('what is disabled hinders people too; sessions whose time is over count for
     users: [{ username: 'boss', enabled: false }],
   }
   expect((await counted(disabled)).sort()).toEqual([
-    ['boss', 'stopsSessions', 1],
-    ['partner', 'hindersUsers', 4],
+    ['boss', 'disablesSessions', 1],
+    ['partner', 'blocksLogins', 4],
     ['partner', 'locksOutUsers', 2],
-    ['shop', 'stopsSessions', 2],
+    ['shop', 'disablesSessions', 2],
   ])
   expect(await counted({ ...everything, enabled: false, users: [{ username: 'boss', enabled: true }] })).toEqual([
-    [realm, 'stopsSessions', 2],
+    [realm, 'disablesSessions', 2],
   ])
 })
 
@@ -118,7 +118,7 @@ test('it costs a constant number of statements, and none where nothing ends', as
   await apply(everything)
   await people()
   const of = async (stated: object) =>
-    (await statements(() => planSources(service, SYSTEM, [state(stated)]))).filter(({ sql }) => sql.includes('effects'))
+    (await statements(() => planSources(service, SYSTEM, [toRealmSource(stated)]))).filter(({ sql }) => sql.includes('effects'))
       .length
   expect(await of({ ...everything, displayName: 'Other' })).toBe(0)
   expect(await of({ clients: [{ clientId: 'kept' }] })).toBe(1)

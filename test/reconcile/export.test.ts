@@ -1,10 +1,10 @@
 // What an export leaves out: everything that the creation of a realm gives anyway.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { folderOf } from '../../src/realm-file/export/folder.ts'
-import { exportRealm } from '../../src/realm-file/export/render.ts'
+import { splitIntoFiles } from '../../src/realm-file/export/split-into-files.ts'
+import { exportRealm } from '../../src/realm-file/export/export-realm.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { applyAs, planText, source } from '../support/reconcile.ts'
+import { applySource, planText, createSource } from '../support/reconcile.ts'
 import { newName, newRealm, testService } from '../support/service.ts'
 
 const { service } = await testService()
@@ -14,12 +14,12 @@ const exported = (realm: string, options = {}) =>
 /** What is exported of a new realm to which the document was applied: it changes nothing there, and makes the same realm elsewhere. */
 async function roundTrip(document: object, options = {}) {
   const realm = newName()
-  await applyAs(service, source([{ realm, ...document }], realm))
+  await applySource(service, createSource([{ realm, ...document }], realm))
   const least = await exported(realm, options)
-  expect(await planText(service, source([least], `${realm} again`))).toContain('Nothing to do.')
+  expect(await planText(service, createSource([least], `${realm} again`))).toContain('Nothing to do.')
   const other = newName()
   const moved = (value: object) => JSON.parse(JSON.stringify(value).replaceAll(realm, other))
-  await applyAs(service, source([moved(least)], other))
+  await applySource(service, createSource([moved(least)], other))
   expect(await exported(other, options)).toEqual(moved(least))
   if ('secrets' in options)
     expect(await exported(other, { ...options, full: true })).toEqual(
@@ -182,8 +182,8 @@ test('as a folder, a realm has a file for each object, and all of them say what 
     identityProviders: [{ alias: 'corp', providerId: 'oidc' }],
     identityProviderMappers: [{ name: 'email', identityProviderAlias: 'corp' }],
   }
-  await applyAs(service, source([document], realm))
-  const files = folderOf(await exported(realm))
+  await applySource(service, createSource([document], realm))
+  const files = splitIntoFiles(await exported(realm))
   expect(files.map(({ path }) => path).sort()).toEqual(
     [
       'clients/_hidden',
@@ -208,9 +208,9 @@ test('as a folder, a realm has a file for each object, and all of them say what 
 /** Applies documents to another realm; gives its name. */
 async function sourceIn(documents: readonly object[], realm: string): Promise<string> {
   const other = newName()
-  await applyAs(
+  await applySource(
     service,
-    source(
+    createSource(
       documents.map((one) => JSON.stringify(one).replaceAll(realm, other)),
       other,
     ),

@@ -1,16 +1,16 @@
 // Authentication flows and required actions as documents state them, also old ones.
 import { beforeEach, expect, test } from 'vitest'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
-import { liveObject, liveObjects } from '../support/changes.ts'
-import { applyAs, planText, source } from '../support/reconcile.ts'
+import { getLiveObject, listLiveObjects } from '../support/changes.ts'
+import { applySource, planText, createSource } from '../support/reconcile.ts'
 import { testServer } from '../support/server.ts'
 import { newRealm, testService } from '../support/service.ts'
 
 let service: Service
 let realm: string
-const live = (kind: Parameters<typeof liveObject>[3], ...key: string[]) =>
-  liveObject(service, SYSTEM, realm, kind, ...key)
-const state = (document: object) => source([{ realm, ...document }], realm)
+const live = (kind: Parameters<typeof getLiveObject>[3], ...key: string[]) =>
+  getLiveObject(service, SYSTEM, realm, kind, ...key)
+const state = (document: object) => createSource([{ realm, ...document }], realm)
 const flow = (alias: string, ...authenticationExecutions: object[]) => ({ alias, authenticationExecutions })
 
 beforeEach(async () => {
@@ -25,7 +25,7 @@ test('steps stand in the order of their priorities, however a document lists the
     { authenticator: 'auth-spnego', requirement: 'REQUIRED' },
   ]
   const stated = state({ authenticationFlows: [flow('ours', ...steps)] })
-  await applyAs(service, stated)
+  await applySource(service, stated)
   expect((await live('authenticationFlow', 'ours')).representation.authenticationExecutions).toMatchObject([
     { authenticator: 'auth-spnego', priority: 0 },
     { authenticator: 'auth-cookie', priority: 10 },
@@ -40,7 +40,7 @@ test('an optional step of an old document becomes a conditional flow', async () 
     { authenticator: 'auth-otp-form', requirement: 'OPTIONAL', priority: 20, autheticatorFlow: false },
   ]
   const stated = state({ authenticationFlows: [flow('ours', ...steps)] })
-  await applyAs(service, stated)
+  await applySource(service, stated)
   expect((await live('authenticationFlow', 'ours')).representation.authenticationExecutions).toMatchObject([
     { authenticator: 'auth-password-form', requirement: 'REQUIRED' },
     { flowAlias: 'ours - auth-otp-form - Conditional', requirement: 'CONDITIONAL', priority: 20 },
@@ -55,9 +55,9 @@ test('an optional step of an old document becomes a conditional flow', async () 
 
 test('the required action that was in small letters is the one in capitals', async () => {
   const old = { alias: 'terms_and_conditions', providerId: 'terms_and_conditions', enabled: true }
-  await applyAs(service, state({ requiredActions: [old] }))
+  await applySource(service, state({ requiredActions: [old] }))
   expect((await live('requiredAction', 'TERMS_AND_CONDITIONS')).representation.enabled).toBe(true)
-  expect([...(await liveObjects(service, SYSTEM, realm, 'requiredAction')).keys()]).not.toContain(old.alias)
+  expect([...(await listLiveObjects(service, SYSTEM, realm, 'requiredAction')).keys()]).not.toContain(old.alias)
 })
 
 test('what Regent does not have is kept, and the plan says so once', async () => {
@@ -74,30 +74,30 @@ test('what Regent does not have is kept, and the plan says so once', async () =>
   expect(text).toMatch(
     /required action enrol: Regent does not have the provider enrol-badge; log-ins that demand it fail/,
   )
-  await applyAs(service, stated)
+  await applySource(service, stated)
   expect((await live('requiredAction', 'enrol')).representation).toMatchObject({ enabled: true, priority: 0 })
 })
 
 test('a step that an administrator adds over REST is drift of the flow, and the others keep their ids', async () => {
   const { call, make } = await testServer()
   const stated = state({ authenticationFlows: [flow('ours', { authenticator: 'auth-cookie' })] })
-  await applyAs(service, stated)
+  await applySource(service, stated)
   const executions = `/admin/realms/${realm}/authentication/flows/ours/executions`
   const [before] = (await call('GET', executions)).body
   await make(`${executions}/execution`, { provider: 'auth-otp-form' })
   expect(await planText(service, stated)).toMatch(
     /authenticationExecutions: {2}corrects a change by admin .*\n *-auth-otp-form/,
   )
-  await applyAs(service, stated)
+  await applySource(service, stated)
   expect((await call('GET', executions)).body).toEqual([before])
 })
 
 test('settings that an export masks stay what they are', async () => {
   const config = (value: string) => [{ alias: 'phone settings', config: { key: value, digits: '6' } }]
-  await applyAs(service, state({ authenticatorConfig: config('k1') }))
+  await applySource(service, state({ authenticatorConfig: config('k1') }))
   const masked = state({ authenticatorConfig: config('**********') })
   expect(await planText(service, masked)).toMatch(/config.key is masked; the live value is retained/)
-  await applyAs(service, masked)
+  await applySource(service, masked)
   expect((await live('authenticatorConfig', 'phone settings')).representation.config).toEqual({
     digits: '6',
     key: 'k1',
@@ -109,7 +109,7 @@ test('a failure names what failed, also where flows are parts of flows that stan
     authenticationFlows: [flow('whole', { flowAlias: 'part', authenticatorFlow: true }), flow('part')],
     clients: [{ clientId: 'shop', rootUrl: 'nonsense' }],
   })
-  await expect(applyAs(service, stated)).rejects.toMatchObject({
+  await expect(applySource(service, stated)).rejects.toMatchObject({
     action: { kind: 'client', key: ['shop'] },
     message: 'Root URL is not a valid URL',
   })
@@ -117,6 +117,6 @@ test('a failure names what failed, also where flows are parts of flows that stan
 
 test('a step names what it is', async () => {
   const stated = state({ authenticationFlows: [flow('ours', { requirement: 'REQUIRED' })] })
-  const message = 'a step of authentication flow ours names neither an authenticator nor a flow'
-  await expect(applyAs(service, stated)).rejects.toThrow(message)
+  const message = 'Authentication flow "ours": a step has neither an authenticator nor a flowAlias'
+  await expect(applySource(service, stated)).rejects.toThrow(message)
 })

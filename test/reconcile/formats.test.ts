@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { kinds } from '../../src/kinds/index.ts'
-import { exportRealm } from '../../src/realm-file/export/render.ts'
+import { exportRealm } from '../../src/realm-file/export/export-realm.ts'
 import { DocumentError } from '../../src/realm-file/yaml/problem.ts'
-import { readFileSource } from '../../src/reconcile/read/file.ts'
-import { unpackSource } from '../../src/reconcile/read/text.ts'
-import type { Outcome } from '../../src/reconcile/run/run.ts'
+import { readFileSource } from '../../src/reconcile/read/file-source.ts'
+import { deserializeSource } from '../../src/reconcile/read/source-text.ts'
+import type { RunOutcome } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { applyAs, planText } from '../support/reconcile.ts'
+import { applySource, planText } from '../support/reconcile.ts'
 import { newName, testService } from '../support/service.ts'
 
 const { service } = await testService()
@@ -26,14 +26,14 @@ async function sourceOf(files: Files, unknownFields?: 'warn', env = {}) {
     await mkdir(dirname(join(root, name)), { recursive: true })
     await writeFile(join(root, name), typeof content === 'string' ? content : JSON.stringify(content, null, 2))
   }
-  const { documents: _, notices: __, ...text } = await readFileSource(root, { env, allowed: () => true, unknownFields })
-  return unpackSource(JSON.parse(JSON.stringify(text).replaceAll(`${root}/`, '')))
+  const { documents: _, warnings: __, ...text } = await readFileSource(root, { env, isAllowed: () => true, unknownFields })
+  return deserializeSource(JSON.parse(JSON.stringify(text).replaceAll(`${root}/`, '')))
 }
 
 const apply = async (files: Files, unknownFields?: 'warn', env = {}) =>
-  applyAs(service, await sourceOf(files, unknownFields, env))
+  applySource(service, await sourceOf(files, unknownFields, env))
 const exported = (realm: string) => service.read(SYSTEM, realm, (context) => exportRealm(context, { secrets: true }))
-const notesOf = ({ notes, realms }: Outcome) =>
+const notesOf = ({ notes, realms }: RunOutcome) =>
   [...notes, ...realms.flatMap(({ plan }) => plan.notes)].map(
     ({ message, position }) => `${position?.file}:${position?.line}:${position?.column}: ${message}`,
   )
@@ -73,7 +73,7 @@ describe('resources', () => {
         resource('RealmAuthenticationFlow', [`realm: ${realm}`, 'alias: their flow']),
       ].join('\n---\n'),
     })
-    const [{ plan }] = outcome.realms as [Outcome['realms'][number]]
+    const [{ plan }] = outcome.realms as [RunOutcome['realms'][number]]
     expect(
       plan.actions.map(({ kind, key, position }) => `${kind} ${key.join('/')} ${position?.file}:${position?.line}`),
     ).toEqual([
@@ -183,7 +183,7 @@ describe('resources', () => {
     const realm = newName()
     const client = resource('RealmClient', [`realm: ${realm}`, 'clientId: web'])
     expect(await refusal({ 'a.yaml': client })).toEqual([
-      `a.yaml:5:3: realm ${realm} is not there, and no document of this source states it: state it, or correct the name`,
+      `a.yaml:5:3: realm ${realm} does not exist, and no document of this source declares it. Declare it, or correct the name.`,
     ])
     await apply({ 'realm.yaml': `realm: ${realm}\nclients: [{clientId: web}]` })
     const mapper = (owner: string) =>
@@ -194,7 +194,7 @@ describe('resources', () => {
       ),
     ])
     const source = await sourceOf({ 'a.yaml': mapper('web') })
-    await applyAs(service, { ...source, name: 'mappers' })
+    await applySource(service, { ...source, name: 'mappers' })
     const none = await sourceOf({ 'a.yaml': resource('RealmRole', [`realm: ${realm}`, 'name: staff']) })
     expect(await planText(service, { ...none, name: 'mappers' })).toMatch(
       /\+ role staff.*- protocol mapper x of client web.*1 to create, 0 to update, 1 to delete/s,
@@ -242,7 +242,7 @@ describe('resources', () => {
       'a.yaml:1:1: Deployment web states no realm and is left out',
       'c.yaml:1:1: RealmSource team states no realm and is left out',
     ])
-    await expect(apply({ 'a.yaml': deployment })).rejects.toThrow(/holds no document that states a realm/)
+    await expect(apply({ 'a.yaml': deployment })).rejects.toThrow(/contains no document that declares a realm/)
   })
 
   test('a list, as kubectl writes it, holds them too', async () => {

@@ -1,9 +1,9 @@
 // `$(generated:NAME)`: a secret that Regent makes for a source.
 import { beforeEach, expect, test } from 'vitest'
-import { substitute } from '../../src/realm-file/substitute.ts'
-import { parseDocuments } from '../../src/realm-file/yaml/document.ts'
-import { tokenWith } from '../support/administrators.ts'
-import { applyAs, planText, source } from '../support/reconcile.ts'
+import { substituteVariables } from '../../src/realm-file/substitute-variables.ts'
+import { parseDocuments } from '../../src/realm-file/yaml/parse-documents.ts'
+import { createAdminToken } from '../support/administrators.ts'
+import { applySource, planText, createSource } from '../support/reconcile.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
 
@@ -33,7 +33,7 @@ const live = async (clientId: string, of = realm) =>
 
 test('a secret that documents name is made once, the same wherever its source names it, and kept', async () => {
   const other = newName()
-  const stated = source(
+  const stated = createSource(
     [
       { realm, clients: [client('shop', generated('shop')), client('till', generated('shop'))] },
       {
@@ -43,7 +43,7 @@ test('a secret that documents name is made once, the same wherever its source na
     ],
     team,
   )
-  await applyAs(service, stated)
+  await applySource(service, stated)
   const secret = await live('shop')
   expect(secret).toMatch(/^[\w-]{43}$/)
   expect(await live('till')).toBe(secret)
@@ -55,20 +55,20 @@ test('a secret that documents name is made once, the same wherever its source na
 
   // Who has one realm learns nothing of what the source of that name says elsewhere, nor does another source there.
   expect(await live('shop', other)).not.toBe(secret)
-  await applyAs(service, source([{ realm, clients: [client('desk', generated('shop'))] }], newName('team')))
+  await applySource(service, createSource([{ realm, clients: [client('desk', generated('shop'))] }], newName('team')))
   expect(await live('desk')).not.toBe(secret)
 })
 
 test('a secret that is rotated is a change at the next run, and only then', async () => {
-  const stated = source(
+  const stated = createSource(
     [{ realm, clients: [client('shop', generated('shop')), client('till', generated('till'))] }],
     team,
   )
-  await applyAs(service, stated)
+  await applySource(service, stated)
   const [shop, till] = [await live('shop'), await live('till')]
   expect((await secrets('shop', { method: 'POST', what: '/rotate' })).status).toBe(204)
   expect(await live('shop')).toBe(shop)
-  const { realms } = await applyAs(service, stated)
+  const { realms } = await applySource(service, stated)
   expect(realms[0]!.plan.actions).toMatchObject([{ operation: 'update', key: ['shop'], changes: [{ path: 'secret' }] }])
   expect(await live('shop')).toBe((await secrets('shop')).body.value)
   expect(await live('shop')).not.toBe(shop)
@@ -77,9 +77,9 @@ test('a secret that is rotated is a change at the next run, and only then', asyn
 
 test('only who administers the realm sees its secrets', async () => {
   const mine = (await testRealm()).split('/').at(-1)!
-  const token = await tokenWith(mine, { clientRoles: { 'realm-management': ['realm-admin'] } })
+  const token = await createAdminToken(mine, { clientRoles: { 'realm-management': ['realm-admin'] } })
   const stated = (of: string) => ({ realm: of, clients: [client('shop', generated('shop'))] })
-  await applyAs(service, source([stated(mine), stated(realm)], team))
+  await applySource(service, createSource([stated(mine), stated(realm)], team))
   expect((await secrets('shop', { token, of: mine })).status).toBe(200)
   expect((await secrets('', { token })).status).toBe(403)
   expect((await secrets('shop', { token })).status).toBe(403)
@@ -87,17 +87,17 @@ test('only who administers the realm sees its secrets', async () => {
 })
 
 test('a generated secret has no place but where secrets have theirs', async () => {
-  const stated = source([{ realm, clients: [{ clientId: 'shop', description: generated('shop') }] }], team)
-  await expect(applyAs(service, stated)).rejects.toMatchObject({
+  const stated = createSource([{ realm, clients: [{ clientId: 'shop', description: generated('shop') }] }], team)
+  await expect(applySource(service, stated)).rejects.toMatchObject({
     problems: [
-      { message: expect.stringMatching(/client shop: description is no secret, and everybody could read there/) },
+      { message: expect.stringMatching(/client shop: description is no secret, so that /) },
     ],
   })
 })
 
 test('where documents are read, the name stays as it is written', () => {
   const read = (text: string) =>
-    substitute(parseDocuments('a.yaml', text)[0]!, { env: {}, readFile: undefined, allowed: () => false }).value
+    substituteVariables(parseDocuments('a.yaml', text)[0]!, { env: {}, readFile: undefined, isAllowed: () => false }).value
   expect(read("secret: '$(generated:shop)'")).toEqual({ secret: '$(generated:shop)' })
   expect(() => read("secret: '$(generated:a b)'")).toThrow(/a name has letters, digits/)
   expect(() => read("secret: '$(generatd:a)'")).toThrow(/did you mean \$\(generated:…\)/)

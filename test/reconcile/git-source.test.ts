@@ -6,31 +6,31 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { outboundGuard } from '../../src/lib/http/outbound.ts'
-import { openGitSource } from '../../src/reconcile/read/git.ts'
+import { createOutbound } from '../../src/lib/http/outbound.ts'
+import { openGitSource } from '../../src/reconcile/read/git-source.ts'
 import {
   type GitAddress,
-  gitAddress,
-  nameOf,
-  sameRepository,
-  shownAddress,
+  parseGitAddress,
+  toSourceName,
+  isSameRepository,
+  renderGitAddress,
 } from '../../src/reconcile/read/git-address.ts'
-import { gitServer, hasGit, repositoryIn } from '../support/git.ts'
+import { startGitServer, hasGit, createRepository } from '../support/git.ts'
 
 const env = {}
 const allowed = () => true
 
 test.skipIf(!hasGit)('only files that have changed are parsed again, and no link leads out', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'regent-test-git-'))
-  const repository = await repositoryIn(folder)
+  const repository = await createRepository(folder)
   await repository.push({ 'prod/a.yaml': 'realm: a\n', 'prod/b.yaml': 'realm: b\n' })
-  const source = await openGitSource(gitAddress(`${repository.url}#main:prod`)!, { env, allowed })
+  const source = await openGitSource(parseGitAddress(`${repository.url}#main:prod`)!, { env, isAllowed: allowed })
   try {
     const first = await source.read()
     expect(first.documents.map(({ file }) => file)).toEqual(['prod/a.yaml', 'prod/b.yaml'])
     await repository.push({ 'prod/b.yaml': 'realm: c\n' })
     const second = await source.read()
-    expect(second.documents.map(({ head }) => head.realm)).toEqual(['a', 'c'])
+    expect(second.documents.map(({ header: head }) => head.realm)).toEqual(['a', 'c'])
     expect(second.documents[0]!.value).toBe(first.documents[0]!.value)
     expect(second.revision).toBe(await source.fetch())
 
@@ -46,16 +46,16 @@ test.skipIf(!hasGit)('only files that have changed are parsed again, and no link
 
 test.skipIf(!hasGit)('a tag and a whole commit are read like a branch; what is not there is said', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'regent-test-git-'))
-  const repository = await repositoryIn(folder)
+  const repository = await createRepository(folder)
   const commit = await repository.push({ 'a.yaml': 'realm: a\n' })
   await repository.git('tag', '--annotate', '--message=First', 'v1')
   await repository.git('push', '--quiet', 'origin', 'v1')
   await repository.push({ 'a.yaml': 'realm: b\n' })
   const read = async (place: string) => {
-    const source = await openGitSource(gitAddress(`${repository.url}${place}`)!, { env, allowed })
+    const source = await openGitSource(parseGitAddress(`${repository.url}${place}`)!, { env, isAllowed: allowed })
     try {
       expect(await source.fetch()).toBe((await source.read()).revision)
-      return source.attempted
+      return source.attemptedRevision
     } finally {
       await source.close()
     }
@@ -63,15 +63,15 @@ test.skipIf(!hasGit)('a tag and a whole commit are read like a branch; what is n
   expect(await read('#v1')).toBe(commit)
   expect(await read(`#${commit}:a.yaml`)).toBe(commit)
   expect(await read('')).not.toBe(commit)
-  await expect(read('#v2')).rejects.toThrow('there is no branch or tag v2 (a commit is named in full)')
-  await expect(read('#main:x')).rejects.toThrow('there is no file or folder x in the commit')
+  await expect(read('#v2')).rejects.toThrow('there is no branch or tag v2. Commits must be given by their full hash.')
+  await expect(read('#main:x')).rejects.toThrow('there is no file or folder x in commit')
   await rm(folder, { recursive: true })
 })
 
 test('a source is named by its repository and path, without credentials and branch', () => {
   const named = (text: string) => {
-    const address = gitAddress(text)
-    return address && [nameOf(address), shownAddress(address)]
+    const address = parseGitAddress(text)
+    return address && [toSourceName(address), renderGitAddress(address)]
   }
   expect(named('./realms')).toBeUndefined()
   expect(named('https://ci:pass@example.com/realms.git#main:prod')).toEqual([
@@ -87,15 +87,15 @@ test('a source is named by its repository and path, without credentials and bran
 })
 
 test.each([
-  ['git://example.com/realms.git', 'by https, ssh or file'],
-  ['ext://sh', 'by https, ssh or file'],
-  ['http://u:secret@example.com/realms.git', 'http://example.com/realms.git would send documents in the clear'],
-  ['ssh://git:secret@example.com/realms.git', 'holds a password'],
-  ['https://example.com/realms.git?token=secret', 'has a query'],
-  ['https://example.com/realms.git#--upload-pack=x', 'is no name of a branch'],
-  ['https://example.com/realms.git#main:../../etc', 'leads out of the repository'],
+  ['git://example.com/realms.git', 'Use https, ssh or file.'],
+  ['ext://sh', 'Use https, ssh or file.'],
+  ['http://u:secret@example.com/realms.git', 'http://example.com/realms.git is not encrypted'],
+  ['ssh://git:secret@example.com/realms.git', 'contains a password'],
+  ['https://example.com/realms.git?token=secret', 'has a query string'],
+  ['https://example.com/realms.git#--upload-pack=x', 'is not a valid name of a branch'],
+  ['https://example.com/realms.git#main:../../etc', 'is outside of the repository'],
 ])('%s is refused', (address, message) => {
-  expect(() => gitAddress(address)).toThrow(message)
+  expect(() => parseGitAddress(address)).toThrow(message)
 })
 
 test('an address in a webhook is known by whatever protocol it names', () => {
@@ -104,17 +104,17 @@ test('an address in a webhook is known by whatever protocol it names', () => {
     'ssh://git@Example.com:22/team/realms',
     'https://example.com/team/realms/',
   ])
-    expect(sameRepository('https://ci:x@example.com/team/realms.git', other), other).toBe(true)
-  expect(sameRepository('https://example.com/team/realms.git', 'https://example.com/team/other.git')).toBe(false)
+    expect(isSameRepository('https://ci:x@example.com/team/realms.git', other), other).toBe(true)
+  expect(isSameRepository('https://example.com/team/realms.git', 'https://example.com/team/other.git')).toBe(false)
 })
 
 test.skipIf(!hasGit)(
   'git connects to the address that was checked, whatever its name means then, and follows no redirect',
   async () => {
     const folder = await mkdtemp(join(tmpdir(), 'regent-test-git-'))
-    const repository = await repositoryIn(folder)
+    const repository = await createRepository(folder)
     await repository.push({ 'a.yaml': 'realm: a\n' })
-    const host = await gitServer(folder, 'ann', 'pw')
+    const host = await startGitServer(folder, 'ann', 'pw')
     const [, port] = host.host.split(':')
     const elsewhere = createServer((request, response) => {
       response.writeHead(302, { location: `http://ann:pw@${host.host}${request.url}` }).end()
@@ -122,14 +122,14 @@ test.skipIf(!hasGit)(
     await once(elsewhere, 'listening')
     const checked: string[] = []
     const outbound = {
-      ...outboundGuard({ development: true }),
+      ...createOutbound({ development: true }),
       async resolve(name: string) {
         checked.push(name)
         return '127.0.0.1'
       },
     }
     const open = (address: Partial<GitAddress>) =>
-      openGitSource({ url: '', protocol: 'http', ...address }, { env, allowed, outbound, brings: {} })
+      openGitSource({ url: '', protocol: 'http', ...address }, { env, isAllowed: allowed, outbound, keys: {} })
     const credentials = { user: 'ann', password: 'pw' }
     // No resolver knows this name.
     const source = await open({ url: `http://repository.invalid:${port}/realms.git`, credentials })

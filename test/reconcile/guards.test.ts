@@ -1,33 +1,33 @@
 // What waits for an approval: deleting a realm or making it again, many deletions, adopting people whom nobody made.
 import { beforeEach, expect, test } from 'vitest'
-import { applySources } from '../../src/reconcile/run/run.ts'
-import { approveSaved, savePlan } from '../../src/reconcile/run/saved.ts'
+import { applyRun, applySources } from '../../src/reconcile/run/run.ts'
+import { approveSavedPlan, planAndSave } from '../../src/reconcile/run/saved-plans.ts'
 import { type Caller, SYSTEM } from '../../src/service/context/service.ts'
 import { writers } from '../../src/service/kinds/index.ts'
-import { credentialsOf } from '../../src/service/users/credentials.ts'
-import { change, liveObject, liveObjects, make, remove } from '../support/changes.ts'
-import { plansOn, sourceText } from '../support/plans.ts'
-import { administeredRealm } from '../support/realm-with-boss.ts'
-import { ANN, source } from '../support/reconcile.ts'
-import { allRows } from '../support/rows.ts'
+import { getCredentialsByUser } from '../../src/service/users/credentials.ts'
+import { updateObject, getLiveObject, listLiveObjects, createObject, deleteObject } from '../support/changes.ts'
+import { createPlanClient, toSourceBody } from '../support/plans.ts'
+import { createAdminRealm } from '../support/realm-with-boss.ts'
+import { ANN, createSource } from '../support/reconcile.ts'
+import { dumpRows } from '../support/rows.ts'
 import { type TestServer, testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
 
 const { service, statements } = await testService()
 const server: TestServer = await testServer()
 let realm: string
-let regent: ReturnType<typeof plansOn>
+let regent: ReturnType<typeof createPlanClient>
 
 beforeEach(() => {
   realm = newName()
-  regent = plansOn(server, `source-of-${realm}`)
+  regent = createPlanClient(server, `source-of-${realm}`)
 })
 
-const names = async () => (await service.realms()).map(({ name }) => name)
+const names = async () => (await service.listRealms()).map(({ name }) => name)
 const roles = (count: number) => ({ realm: Array.from({ length: count }, (_, at) => ({ name: `role-${at}` })) })
 const passwordsOf = async (username: string) => {
-  const user = await liveObject(service, SYSTEM, realm, 'user', username)
-  const found = await service.read(SYSTEM, realm, (context) => credentialsOf(context, [user]))
+  const user = await getLiveObject(service, SYSTEM, realm, 'user', username)
+  const found = await service.read(SYSTEM, realm, (context) => getCredentialsByUser(context, [user]))
   return found.get(user.id)?.length ?? 0
 }
 const guardsIn = (outcome: { realms: { guards?: { guard: string }[] }[] }) =>
@@ -47,7 +47,7 @@ test('a realm that is stated no more is deleted once a person approves that; the
     },
   ])
   expect(await names()).toContain(realm)
-  expect((await liveObject(service, SYSTEM, other, 'realm')).representation.displayName).toBe('Two')
+  expect((await getLiveObject(service, SYSTEM, other, 'realm')).representation.displayName).toBe('Two')
 
   const { status, body } = await regent.approve(pendingApproval.plan)
   expect(status).toBe(200)
@@ -75,11 +75,11 @@ test('a realm that is stated no more is deleted once a person approves that; the
 test('of a realm that somebody else still states, only what the source owned goes; master is never deleted', async () => {
   const other = `other-of-${realm}`
   await regent.apply({ realm, roles: roles(2) })
-  await applySources(service, SYSTEM, [source([{ realm, roles: { realm: [{ name: 'theirs' }] } }], other)])
+  await applySources(service, SYSTEM, [createSource([{ realm, roles: { realm: [{ name: 'theirs' }] } }], other)])
   const outcome = await regent.apply({ realm: `${realm}-else` })
   expect(outcome.realms[0].pendingApproval).toBeUndefined()
-  expect([...(await liveObjects(service, SYSTEM, realm, 'role')).keys()]).toContain('theirs')
-  expect([...(await liveObjects(service, SYSTEM, realm, 'role')).keys()]).not.toContain('role-0')
+  expect([...(await listLiveObjects(service, SYSTEM, realm, 'role')).keys()]).toContain('theirs')
+  expect([...(await listLiveObjects(service, SYSTEM, realm, 'role')).keys()]).not.toContain('role-0')
   expect((await regent.plan({ realm: `${realm}-else` })).body.realms).toHaveLength(1)
 
   await regent.apply({ realm: `${realm}-else` }, { realm: 'master', displayName: realm })
@@ -94,8 +94,8 @@ test('of a realm that somebody else still states, only what the source owned goe
 
 test('a source that deletes nothing leaves a realm as it is that it states no more', async () => {
   const settings = { prune: 'none' as const }
-  await applySources(service, SYSTEM, [{ ...source([{ realm }, { realm: `${realm}-b` }], realm), settings }])
-  const { notes } = await applySources(service, SYSTEM, [{ ...source([{ realm }], realm), settings }])
+  await applySources(service, SYSTEM, [{ ...createSource([{ realm }, { realm: `${realm}-b` }], realm), settings }])
+  const { notes } = await applySources(service, SYSTEM, [{ ...createSource([{ realm }], realm), settings }])
   expect(notes).toEqual([{ message: `realm ${realm}-b is no longer declared; it is retained` }])
   expect(await names()).toContain(`${realm}-b`)
 })
@@ -112,9 +112,9 @@ test.each([
   await regent.apply({ realm, displayName: 'One', roles: roles(before) })
   const { realms } = await regent.apply({ realm, displayName: 'Two', roles: roles(after) })
   expect(realms[0].pendingApproval.guards).toEqual([{ guard: 'deletions', message, objects: [] }])
-  expect((await liveObject(service, SYSTEM, realm, 'realm')).representation.displayName).toBe('One')
+  expect((await getLiveObject(service, SYSTEM, realm, 'realm')).representation.displayName).toBe('One')
   await regent.approve(realms[0].pendingApproval.plan)
-  expect((await liveObject(service, SYSTEM, realm, 'realm')).representation.displayName).toBe('Two')
+  expect((await getLiveObject(service, SYSTEM, realm, 'realm')).representation.displayName).toBe('Two')
   expect((await regent.plan({ realm, displayName: 'Two', roles: roles(after) })).body.realms[0].plan.actions).toEqual(
     [],
   )
@@ -123,30 +123,30 @@ test.each([
 test('what is below something counts too', async () => {
   const stated = { realm, groups: [] }
   const applying = () =>
-    server.call('POST', '/regent/v1/apply', { body: sourceText([stated], `source-of-${realm}`, { prune: 'all' }) })
+    server.call('POST', '/regent/v1/apply', { body: toSourceBody([stated], `source-of-${realm}`, { prune: 'all' }) })
   await applying()
-  await make(service, ANN, realm, 'group', { path: '/top' })
+  await createObject(service, ANN, realm, 'group', { path: '/top' })
   const below = Array.from({ length: 25 }, (_, at) => ({ representation: { path: `/top/${at}` } }))
   await service.write(ANN, realm, (context) => writers.group.create(context, below))
   expect(guardsIn((await applying()).body)).toEqual(['deletions'])
-  expect(await liveObjects(service, SYSTEM, realm, 'group')).toHaveProperty('size', 26)
+  expect(await listLiveObjects(service, SYSTEM, realm, 'group')).toHaveProperty('size', 26)
 })
 
 test('three objects go whatever share they are, and a source settles what is many', async () => {
   await regent.apply({ realm, roles: roles(3) })
   expect((await regent.apply({ realm })).realms[0].pendingApproval).toBeUndefined()
-  const strict = { ...source([{ realm, roles: roles(3) }], realm), settings: { guards: { deletions: 0 } } }
+  const strict = { ...createSource([{ realm, roles: roles(3) }], realm), settings: { guards: { deletions: 0 } } }
   await applySources(service, SYSTEM, [strict])
-  const fewer = { ...source([{ realm, roles: roles(2) }], realm), settings: { guards: { deletions: 0 } } }
+  const fewer = { ...createSource([{ realm, roles: roles(2) }], realm), settings: { guards: { deletions: 0 } } }
   expect(guardsIn((await applySources(service, SYSTEM, [fewer])) as never)).toEqual(['deletions'])
 })
 
-const SELF: Caller = { actor: { kind: 'person', user: 'eve', client: 'account-console' } }
+const SELF: Caller = { actor: { kind: 'user', user: 'eve', client: 'account-console' } }
 
 test('a person whom neither a source nor an administrator made is adopted with an approval, and keeps their password', async () => {
   await regent.apply({ realm })
-  await make(service, ANN, realm, 'user', { username: 'ann' })
-  await make(service, SELF, realm, 'user', { username: 'eve', enabled: true })
+  await createObject(service, ANN, realm, 'user', { username: 'ann' })
+  await createObject(service, SELF, realm, 'user', { username: 'eve', enabled: true })
   const users = ['ann', 'eve'].map((username) => ({ username, credentials: [{ type: 'password', value: 'stated-1' }] }))
   const stated = { realm, users }
   const { realms } = await regent.apply(stated)
@@ -160,7 +160,7 @@ test('a person whom neither a source nor an administrator made is adopted with a
 
 test('with credentials only if the approval says so', async () => {
   await regent.apply({ realm })
-  await make(service, SELF, realm, 'user', { username: 'eve', enabled: true })
+  await createObject(service, SELF, realm, 'user', { username: 'eve', enabled: true })
   const stated = { realm, users: [{ username: 'eve', credentials: [{ type: 'password', value: 'stated-1' }] }] }
   const { realms } = await regent.apply(stated)
   const { body } = await regent.approve(realms[0].pendingApproval.plan, { withCredentials: true })
@@ -173,7 +173,7 @@ test('with credentials only if the approval says so', async () => {
 
 test('an approval with credentials is for those that were stated then', async () => {
   await regent.apply({ realm })
-  await make(service, SELF, realm, 'user', { username: 'eve', enabled: true })
+  await createObject(service, SELF, realm, 'user', { username: 'eve', enabled: true })
   const eve = (value: string) => ({ realm, users: [{ username: 'eve', credentials: [{ type: 'password', value }] }] })
   const { saved } = await regent.save(eve('approved-1'))
   await regent.approve(saved.id, { withCredentials: true })
@@ -194,15 +194,15 @@ test('the same plan made again waits as the same; one that comes out differently
   // What is stated again waits for nothing any more.
   await regent.apply({ realm, roles: roles(8) })
   expect((await regent.show(second.plan)).status).toBe(404)
-  expect([...(await liveObjects(service, SYSTEM, realm, 'role')).keys()]).toContain('role-7')
+  expect([...(await listLiveObjects(service, SYSTEM, realm, 'role')).keys()]).toContain('role-7')
 })
 
 test('a plan that waits is dropped by nobody who may not administer its realm', async () => {
-  const own = await administeredRealm({})
+  const own = await createAdminRealm({})
   await regent.apply({ realm, users: [{ username: 'ann' }] })
   await server.call('DELETE', `/admin/realms/${realm}`)
   const { pendingApproval } = (await regent.apply({ realm })).realms[0]
-  const body = sourceText([{ realm: own.name }], `source-of-${realm}`)
+  const body = toSourceBody([{ realm: own.name }], `source-of-${realm}`)
   expect((await server.call('POST', '/regent/v1/apply', { token: await own.token('boss'), body })).status).toBe(403)
   expect((await regent.show(pendingApproval.plan)).body.state).toBe('pending')
 })
@@ -210,11 +210,11 @@ test('a plan that waits is dropped by nobody who may not administer its realm', 
 test('what somebody changes between plan and approval is planned anew', async () => {
   await regent.apply({ realm, roles: roles(8) })
   const { pendingApproval } = (await regent.apply({ realm, roles: roles(1) })).realms[0]
-  await change(service, ANN, realm, 'realm', [realm], { displayName: 'Theirs' })
-  await remove(service, ANN, realm, 'role', 'role-7')
+  await updateObject(service, ANN, realm, 'realm', [realm], { displayName: 'Theirs' })
+  await deleteObject(service, ANN, realm, 'role', 'role-7')
   const { body } = await regent.approve(pendingApproval.plan)
   expect(body.outcome.realms[0].pendingApproval.plan).not.toBe(pendingApproval.plan)
-  expect([...(await liveObjects(service, SYSTEM, realm, 'role')).keys()]).toContain('role-6')
+  expect([...(await listLiveObjects(service, SYSTEM, realm, 'role')).keys()]).toContain('role-6')
   expect((await regent.show(pendingApproval.plan)).status).toBe(404)
 })
 
@@ -222,17 +222,17 @@ test('an approval is void once what is to be deleted has changed, or something b
   const stated = { realm, clients: [{ clientId: 'shop' }], roles: roles(8) }
   await regent.apply(stated)
   const { pendingApproval } = (await regent.apply({ realm, roles: roles(1) })).realms[0]
-  await change(service, ANN, realm, 'role', ['role-7'], { description: 'Theirs' })
-  const { id } = await liveObject(service, SYSTEM, realm, 'client', 'shop')
+  await updateObject(service, ANN, realm, 'role', ['role-7'], { description: 'Theirs' })
+  const { id } = await getLiveObject(service, SYSTEM, realm, 'client', 'shop')
   await server.call('POST', `/admin/realms/${realm}/clients/${id}/roles`, { body: { name: 'buyer' } })
   const again = (await regent.approve(pendingApproval.plan)).body.outcome.realms[0]
   const isVoid = (what: string) => [
-    { message: `what admin has approved is void: what is deleted has changed since (${what})` },
+    { message: `The approval by admin is void, since objects to delete have changed: ${what}.` },
   ]
   expect(again.plan.notes).toEqual(isVoid('role role-7, role buyer of client shop'))
   expect((await regent.show(again.pendingApproval.plan)).body).toMatchObject({ state: 'pending' })
-  expect([...(await liveObjects(service, SYSTEM, realm, 'role')).keys()]).toContain('role-7')
-  await change(service, ANN, realm, 'role', ['client', 'shop', 'buyer'], { description: 'Theirs' })
+  expect([...(await listLiveObjects(service, SYSTEM, realm, 'role')).keys()]).toContain('role-7')
+  await updateObject(service, ANN, realm, 'role', ['client', 'shop', 'buyer'], { description: 'Theirs' })
   const last = (await regent.approve(again.pendingApproval.plan)).body.outcome.realms[0]
   expect(last.plan.notes).toEqual(isVoid('role buyer of client shop'))
   expect((await regent.approve(last.pendingApproval.plan)).body.plan).toMatchObject({ state: 'applied' })
@@ -242,9 +242,9 @@ test('an approval of the end of a realm is void once anything in it has changed,
   await regent.apply({ realm, displayName: 'One' }, { realm: `${realm}-else` })
   const waiting = async () => (await regent.apply({ realm: `${realm}-else` })).realms[0].pendingApproval.plan
   const first = await waiting()
-  await make(service, ANN, realm, 'user', { username: 'bob' })
+  await createObject(service, ANN, realm, 'user', { username: 'bob' })
   expect(await waiting()).toBe(first)
-  await make(service, ANN, realm, 'client', { clientId: 'shop' })
+  await createObject(service, ANN, realm, 'client', { clientId: 'shop' })
   const { body } = await regent.approve(first)
   expect(body.outcome.realms[0].pendingApproval.plan).not.toBe(first)
   expect(await names()).toContain(realm)
@@ -252,29 +252,34 @@ test('an approval of the end of a realm is void once anything in it has changed,
 
 test('a realm does not end where another source has come to it since that was planned', async () => {
   const of = (...all: string[]) =>
-    source(
+    createSource(
       all.map((one) => ({ realm: one })),
       `source-of-${realm}`,
     )
   await applySources(service, SYSTEM, [of(realm, `${realm}-else`)])
-  const { saved } = await savePlan(service, SYSTEM, [of(`${realm}-else`)])
-  await approveSaved(service, SYSTEM, saved.id)
+  const { saved } = await planAndSave(service, SYSTEM, [of(`${realm}-else`)])
+  await approveSavedPlan(service, SYSTEM, { id: saved.id })
   let others = 0
-  const demand = async () => {
-    if (others++ === 0) await applySources(service, SYSTEM, [source([{ realm }], `other-of-${realm}`)])
+  const requireSame = async () => {
+    if (others++ === 0) await applySources(service, SYSTEM, [createSource([{ realm }], `other-of-${realm}`)])
   }
-  const limits = { only: new Set([realm]), exactly: { plan: saved.id, demand } }
-  await applySources(service, SYSTEM, [of(`${realm}-else`)], limits)
+  await applyRun({
+    service,
+    caller: SYSTEM,
+    sources: [of(`${realm}-else`)],
+    only: new Set([realm]),
+    savedPlan: { plan: saved.id, requireSame },
+  })
   expect(others).toBe(2)
   expect(await names()).toContain(realm)
 })
 
 test('a run that has nothing to do costs two statements at most while plans of its sources are there', async () => {
-  const state = source([{ realm, roles: roles(8) }], realm)
+  const state = createSource([{ realm, roles: roles(8) }], realm)
   await applySources(service, SYSTEM, [state])
   await regent.save({ realm, displayName: 'Saved' })
-  const before = await allRows(service)
+  const before = await dumpRows(service)
   const executed = await statements(() => applySources(service, SYSTEM, [state]))
   expect(executed.length).toBeLessThanOrEqual(2)
-  expect(await allRows(service)).toEqual(before)
+  expect(await dumpRows(service)).toEqual(before)
 })

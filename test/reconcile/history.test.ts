@@ -1,23 +1,23 @@
 // The past of a realm: its revisions, what lies between two of them, and the way back.
 import { describe, expect, test } from 'vitest'
-import { findDrift } from '../../src/reconcile/drift/drift.ts'
-import { diff, history, rollback } from '../../src/reconcile/history/history.ts'
-import { why } from '../../src/reconcile/history/why.ts'
-import { renderActions, renderOutcome } from '../../src/reconcile/report/render.ts'
+import { listDrift } from '../../src/reconcile/drift/drift.ts'
+import { diffRevisions, listHistory, rollback } from '../../src/reconcile/history/history.ts'
+import { explainObject } from '../../src/reconcile/history/explain-object.ts'
+import { renderActions, renderOutcome } from '../../src/reconcile/report/text-report.ts'
 import type { Context } from '../../src/service/context/context.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { resume } from '../../src/service/sources/sources.ts'
-import { change, make, remove } from '../support/changes.ts'
-import { apply, exported, live, plan, realm, realmOfEachTest, service } from '../support/documents.ts'
+import { resumeSourceInRealm } from '../../src/service/sources/source-records.ts'
+import { updateObject, createObject, deleteObject } from '../support/changes.ts'
+import { apply, exportDocument, getLive, plan, realm, useNewRealmPerTest, service } from '../support/documents.ts'
 import { ANN } from '../support/reconcile.ts'
 
-realmOfEachTest()
+useNewRealmPerTest()
 
 const read = <T>(work: (context: Context) => Promise<T>) => service.read(SYSTEM, realm, work)
-const revisions = () => read((context) => history(context, {}))
+const revisions = () => read((context) => listHistory(context, {}))
 const revision = async () => (await revisions())[0]!.number
-const back = (to: number, tried = false) => rollback(service, ANN, realm, to, { tried })
-const whole = () => exported({ full: true, ids: true, secrets: true })
+const back = (revision: number, dryRun = false) => rollback(service, ANN, { realm, revision, dryRun })
+const whole = () => exportDocument({ full: true, ids: true, secrets: true })
 
 const stated = {
   displayName: 'One',
@@ -28,7 +28,7 @@ const stated = {
 
 test('each transaction that changes configuration is a revision, with who did it and what was applied', async () => {
   await apply(stated)
-  await change(service, ANN, realm, 'client', ['shop'], { name: 'Other' })
+  await updateObject(service, ANN, realm, 'client', ['shop'], { name: 'Other' })
   const [changed, applied, made] = await revisions()
   expect(changed).toMatchObject({ actor: { user: 'ann' }, created: 0, updated: 1, deleted: 0, sources: null })
   // Made and changed by one apply: everything is counted once.
@@ -40,10 +40,10 @@ test('each transaction that changes configuration is a revision, with who did it
 test('what lies between two revisions is told object by object, in both directions', async () => {
   await apply(stated)
   const before = await revision()
-  await change(service, ANN, realm, 'client', ['shop'], { name: 'Other' })
-  await make(service, ANN, realm, 'role', { name: 'new' })
-  await remove(service, ANN, realm, 'role', 'all')
-  const between = (from: number, to?: number) => read(async (context) => renderActions(await diff(context, from, to)))
+  await updateObject(service, ANN, realm, 'client', ['shop'], { name: 'Other' })
+  await createObject(service, ANN, realm, 'role', { name: 'new' })
+  await deleteObject(service, ANN, realm, 'role', 'all')
+  const between = (from: number, to?: number) => read(async (context) => renderActions(await diffRevisions(context, from, to)))
   expect(await between(before)).toBe(
     ['  ~ client shop', '      name: Shop → Other', '  + role new', '  - role all'].join('\n'),
   )
@@ -52,7 +52,7 @@ test('what lies between two revisions is told object by object, in both directio
       '\n',
     ),
   )
-  await expect(between(before + 100)).rejects.toThrow(`r${before + 100} is no revision of the realm ${realm}`)
+  await expect(between(before + 100)).rejects.toThrow(`realm ${realm} has no revision r${before + 100}`)
 })
 
 describe('a rollback', () => {
@@ -60,12 +60,12 @@ describe('a rollback', () => {
     await apply(stated)
     const [before, at] = [await whole(), await revision()]
     await apply({ ...stated, displayName: 'Two', clients: [] })
-    await change(service, ANN, realm, 'role', ['staff'], { name: 'people', description: 'all' })
-    await change(service, ANN, realm, 'group', ['/fruit'], { path: '/food' })
-    await remove(service, ANN, realm, 'group', '/food/apple')
-    await make(service, ANN, realm, 'group', { path: '/nuts' })
-    await make(service, ANN, realm, 'clientScope', { name: 'new', protocol: 'openid-connect' })
-    await change(service, ANN, realm, 'realm', [realm], { 'attributes.colour': 'red' })
+    await updateObject(service, ANN, realm, 'role', ['staff'], { name: 'people', description: 'all' })
+    await updateObject(service, ANN, realm, 'group', ['/fruit'], { path: '/food' })
+    await deleteObject(service, ANN, realm, 'group', '/food/apple')
+    await createObject(service, ANN, realm, 'group', { path: '/nuts' })
+    await createObject(service, ANN, realm, 'clientScope', { name: 'new', protocol: 'openid-connect' })
+    await updateObject(service, ANN, realm, 'realm', [realm], { 'attributes.colour': 'red' })
     const shown = renderOutcome({ realms: [await back(at, true)], notes: [] }, 'planned')
     expect(shown).toContain('+ client shop')
     expect(shown).toContain('name: people → staff')
@@ -81,24 +81,24 @@ describe('a rollback', () => {
   test('is a revision of its own, from which there is a way back too', async () => {
     await apply(stated)
     const at = await revision()
-    await change(service, ANN, realm, 'client', ['shop'], { name: 'Other' })
+    await updateObject(service, ANN, realm, 'client', ['shop'], { name: 'Other' })
     const changed = await revision()
     await back(at)
-    expect((await live('client', 'shop')).representation.name).toBe('Shop')
+    expect((await getLive('client', 'shop')).representation.name).toBe('Shop')
     await back(changed)
-    expect((await live('client', 'shop')).representation.name).toBe('Other')
+    expect((await getLive('client', 'shop')).representation.name).toBe('Other')
     expect((await revisions()).length).toBeGreaterThanOrEqual(4)
   })
 
   test('leaves secrets as they are, and lists them', async () => {
     await apply(stated)
     const at = await revision()
-    await change(service, ANN, realm, 'client', ['shop'], { secret: 'canary', name: 'Other' })
+    await updateObject(service, ANN, realm, 'client', ['shop'], { secret: 'canary', name: 'Other' })
     const { plan } = await back(at)
     expect(plan.notes.map(({ message }) => message)).toEqual([
-      'client shop: secret is not kept in the journal; what is there stays',
+      'client shop: secret is not restored, since the journal stores no secrets. The live value stays.',
     ])
-    expect(service.vault.open(String((await live('client', 'shop')).representation.secret))).toBe('canary')
+    expect(service.vault.open(String((await getLive('client', 'shop')).representation.secret))).toBe('canary')
   })
 
   test('holds the sources: a push is planned and not applied, until it states the same or somebody resumes', async () => {
@@ -112,15 +112,15 @@ describe('a rollback', () => {
     expect(renderOutcome(held, 'applied')).toMatch(
       /displayName: One → Bad[\s\S]*suspended: ann rolled back to r\d+[\s\S]*Nothing to do\.$/,
     )
-    expect((await live('realm', realm)).representation.displayName).toBe('One')
+    expect((await getLive('realm', realm)).representation.displayName).toBe('One')
     // What was pushed last says what is live: it goes on.
     expect((await apply(stated)).realms[0]).not.toHaveProperty('held')
     await apply(pushed)
-    expect((await live('realm', realm)).representation.displayName).toBe('Bad')
+    expect((await getLive('realm', realm)).representation.displayName).toBe('Bad')
     await back(at)
-    await service.write(ANN, realm, (context) => resume(context, realm))
+    await service.write(ANN, realm, (context) => resumeSourceInRealm(context, realm))
     await apply(pushed)
-    expect((await live('realm', realm)).representation.displayName).toBe('Bad')
+    expect((await getLive('realm', realm)).representation.displayName).toBe('Bad')
   })
 
   test('by whoever works on the store itself is that of a person: what its source states comes back when that goes on', async () => {
@@ -128,20 +128,20 @@ describe('a rollback', () => {
     const at = await revision()
     const pushed = { ...stated, displayName: 'Bad' }
     await apply(pushed)
-    await rollback(service, SYSTEM, realm, at)
+    await rollback(service, SYSTEM, { realm, revision: at })
     expect((await apply(pushed)).realms[0]).toMatchObject({ suspended: { revision: at, by: 'operator' } })
-    await service.write(SYSTEM, realm, (context) => resume(context, realm))
+    await service.write(SYSTEM, realm, (context) => resumeSourceInRealm(context, realm))
     await apply(pushed)
-    expect((await live('realm', realm)).representation.displayName).toBe('Bad')
+    expect((await getLive('realm', realm)).representation.displayName).toBe('Bad')
   })
 
   test('to what is live does nothing, and holds nothing by showing it', async () => {
     await apply(stated)
     const at = await revision()
-    await change(service, ANN, realm, 'client', ['shop'], { name: 'Other' })
+    await updateObject(service, ANN, realm, 'client', ['shop'], { name: 'Other' })
     await back(at, true)
-    expect((await live('client', 'shop')).representation.name).toBe('Other')
-    expect(await findDrift(service, SYSTEM, realm)).toHaveLength(1)
+    expect((await getLive('client', 'shop')).representation.name).toBe('Other')
+    expect(await listDrift(service, SYSTEM, realm)).toHaveLength(1)
     await apply(stated)
     expect(await plan(stated)).toContain('Nothing to do.')
   })
@@ -149,19 +149,19 @@ describe('a rollback', () => {
 
 test('why something is as it is: file, line and revision that state it, or who changed it', async () => {
   await apply({ displayName: 'One', clients: [{ clientId: 'shop', name: 'Shop', secret: 'canary' }] })
-  await change(service, ANN, realm, 'client', ['shop'], { description: 'by hand' })
-  const { fields, by } = await read((context) => why(context, 'clients/shop'))
+  await updateObject(service, ANN, realm, 'client', ['shop'], { description: 'by hand' })
+  const { fields, by } = await read((context) => explainObject(context, 'clients/shop'))
   const of = (path: string) => fields.find((one) => one.path === path)
   expect(by).toMatchObject({ kind: 'source', name: realm })
   expect(of('name')).toMatchObject({
     value: 'Shop',
-    stated: [{ source: realm, file: `${realm}-1.yaml`, line: 5 }],
+    declarations: [{ source: realm, file: `${realm}-1.yaml`, line: 5 }],
     by: { kind: 'source', name: realm, revision: expect.stringMatching(/^\w{12}$/) },
   })
-  expect(of('description')).toMatchObject({ value: 'by hand', stated: [], by: { name: 'ann', client: 'admin-cli' } })
+  expect(of('description')).toMatchObject({ value: 'by hand', declarations: [], by: { name: 'ann', client: 'admin-cli' } })
   expect(JSON.stringify(fields)).not.toContain('canary')
-  const setting = await read((context) => why(context, 'displayName'))
-  expect(setting.fields).toMatchObject([{ path: 'displayName', value: 'One', stated: [{ line: 2 }] }])
-  await expect(read((context) => why(context, 'clients/shop/nam'))).rejects.toThrow('did you mean name?')
-  await expect(read((context) => why(context, 'clients/none'))).rejects.toThrow('client none is not there')
+  const setting = await read((context) => explainObject(context, 'displayName'))
+  expect(setting.fields).toMatchObject([{ path: 'displayName', value: 'One', declarations: [{ line: 2 }] }])
+  await expect(read((context) => explainObject(context, 'clients/shop/nam'))).rejects.toThrow('Did you mean name?')
+  await expect(read((context) => explainObject(context, 'clients/none'))).rejects.toThrow('client none does not exist')
 })

@@ -1,14 +1,14 @@
 // Identity providers and their mappers in documents: a mapper stands in a list of the realm and names its provider.
 import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { findDrift } from '../../src/reconcile/drift/drift.ts'
+import { listDrift } from '../../src/reconcile/drift/drift.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { change, liveObject, liveObjects, remove } from '../support/changes.ts'
-import { apply, exported, goOnIn, plan, realm, realmOfEachTest, service } from '../support/documents.ts'
-import { ANN, planText, source } from '../support/reconcile.ts'
+import { updateObject, getLiveObject, listLiveObjects, deleteObject } from '../support/changes.ts'
+import { apply, exportDocument, switchRealm, plan, realm, useNewRealmPerTest, service } from '../support/documents.ts'
+import { ANN, planText, createSource } from '../support/reconcile.ts'
 import { newName } from '../support/service.ts'
 
-realmOfEachTest()
+useNewRealmPerTest()
 
 const provider = (more: object = {}) => ({
   alias: 'op',
@@ -34,7 +34,7 @@ const document = (more: object = {}) => ({
 test('apply, then plan, is empty; an export shows mappers with their providers, secrets masked, and plans to nothing', async () => {
   await apply(document())
   expect(await plan(document())).toContain('Nothing to do.')
-  const shown = await exported()
+  const shown = await exportDocument()
   expect(shown).toMatchObject({
     identityProviders: [{ alias: 'op', config: { clientSecret: '**********' } }, { alias: 'other' }],
     identityProviderMappers: [
@@ -47,19 +47,19 @@ test('apply, then plan, is empty; an export shows mappers with their providers, 
 
 test('an export with ids and secrets makes the same providers in another realm', async () => {
   await apply(document())
-  const shown = await exported({ secrets: true, ids: true })
+  const shown = await exportDocument({ secrets: true, ids: true })
   const ids = (shown.identityProviders as { internalId: string }[]).map(({ internalId }) => internalId)
-  await goOnIn()
+  await switchRealm()
   const { identityProviders, identityProviderMappers } = shown
   await apply({ identityProviders, identityProviderMappers })
-  expect(await exported({ secrets: true, ids: true })).toMatchObject({ identityProviders, identityProviderMappers })
-  expect([...(await liveObjects(service, SYSTEM, realm, 'identityProvider')).values()].map(({ id }) => id)).toEqual(ids)
+  expect(await exportDocument({ secrets: true, ids: true })).toMatchObject({ identityProviders, identityProviderMappers })
+  expect([...(await listLiveObjects(service, SYSTEM, realm, 'identityProvider')).values()].map(({ id }) => id)).toEqual(ids)
 })
 
 test('what an administrator changes is drift; a mapper and its provider that are stated no more are pruned', async () => {
   await apply(document())
-  await change(service, ANN, realm, 'identityProvider', ['op'], { displayName: 'Mine', 'config.clientSecret': 'loud' })
-  expect(await findDrift(service, SYSTEM, realm)).toMatchObject([{ path: 'displayName', live: 'Mine' }, {}])
+  await updateObject(service, ANN, realm, 'identityProvider', ['op'], { displayName: 'Mine', 'config.clientSecret': 'loud' })
+  expect(await listDrift(service, SYSTEM, realm)).toMatchObject([{ path: 'displayName', live: 'Mine' }, {}])
   expect(await plan(document())).toMatch(/! identity provider op: config\.clientSecret was changed by ann/)
   expect(await plan({ identityProviders: [provider()], identityProviderMappers: [] })).toMatch(
     /- identity provider other\n.*- identity provider mapper unit of identity provider op\n/s,
@@ -76,13 +76,13 @@ identityProviderMappers:
     identityProviderMapper: oidc-username-idp-mapper
     identityProviderAlias: opp
 `
-  await expect(planText(service, source([text]))).rejects.toThrow(
-    'test-1.yaml:8:5: identity provider mapper unit of identity provider opp needs identity provider opp, which is neither stated nor live; did you mean op?',
+  await expect(planText(service, createSource([text]))).rejects.toThrow(
+    'test-1.yaml:8:5: identity provider mapper unit of identity provider opp: identity provider opp does not exist. Did you mean op?',
   )
-  await expect(planText(service, source([text.replace('identityProviderAlias: opp', 'config: {}')]))).rejects.toThrow(
+  await expect(planText(service, createSource([text.replace('identityProviderAlias: opp', 'config: {}')]))).rejects.toThrow(
     'test-1.yaml:6:5: identity provider mapper unit does not say which identity provider it belongs to: add "identityProviderAlias: <alias>"',
   )
-  await expect(planText(service, source([text.replace('Alias: opp', 'Alais: op')]))).rejects.toThrow(
+  await expect(planText(service, createSource([text.replace('Alias: opp', 'Alais: op')]))).rejects.toThrow(
     'did you mean identityProviderAlias?',
   )
 })
@@ -105,12 +105,12 @@ test('a flow that a provider names can be renamed; deleted, the provider loses i
   const flow = (alias: string) => ({ authenticationFlows: [{ alias, topLevel: true, authenticationExecutions: [] }] })
   const named = { identityProviders: [provider({ postBrokerLoginFlowAlias: 'after' })] }
   await apply({ ...named, ...flow('after') })
-  await change(service, ANN, realm, 'authenticationFlow', ['after'], { alias: 'afterwards' })
-  const then = await liveObject(service, SYSTEM, realm, 'identityProvider', 'op')
+  await updateObject(service, ANN, realm, 'authenticationFlow', ['after'], { alias: 'afterwards' })
+  const then = await getLiveObject(service, SYSTEM, realm, 'identityProvider', 'op')
   expect(then.representation.postBrokerLoginFlowAlias).toBe('afterwards')
   await apply({ ...named, ...flow('after') })
-  await remove(service, ANN, realm, 'authenticationFlow', 'after')
-  const left = await liveObject(service, SYSTEM, realm, 'identityProvider', 'op')
+  await deleteObject(service, ANN, realm, 'authenticationFlow', 'after')
+  const left = await getLiveObject(service, SYSTEM, realm, 'identityProvider', 'op')
   expect(left.representation.postBrokerLoginFlowAlias).toBeUndefined()
   expect(await plan({ ...named, ...flow('after') })).toMatch(/postBrokerLoginFlowAlias: none → after[^\n]*corrects/)
 })
@@ -131,7 +131,7 @@ test('whether a provider is offered at log-in is read in its earlier form, and s
   expect(await plan(named)).toMatch(/hideOnLogin: true {2}realm-\S+-1\.yaml:8:7/)
   await apply(named)
   expect(await plan(named)).toContain('Nothing to do.')
-  const { representation } = await liveObject(service, SYSTEM, realm, 'identityProvider', 'op')
+  const { representation } = await getLiveObject(service, SYSTEM, realm, 'identityProvider', 'op')
   expect(representation).toMatchObject({ hideOnLogin: true })
   expect(representation.config).toBeUndefined()
 })
@@ -143,11 +143,11 @@ test.skipIf(!existsSync(shared)).each(['acme-apps.yaml', 'moped.json'])('%s keep
   const text = readFileSync(new URL(name, shared), 'utf8')
     .replaceAll(/\$\(env:\w+_URL(:-[^)]*)?\)/g, 'https://id.example.org')
     .replaceAll(/\$\(env:\w+(:-[^)]*)?\)/g, 'hush')
-  const [read] = source([text]).documents
+  const [read] = createSource([text]).documents
   const { identityProviders } = read!.value as { identityProviders: { alias: string; config: object }[] }
-  await goOnIn(newName())
+  await switchRealm(newName())
   await apply({ realm, identityProviders })
   expect(await plan({ realm, identityProviders })).toContain('Nothing to do.')
-  const live = await liveObjects(service, SYSTEM, realm, 'identityProvider')
+  const live = await listLiveObjects(service, SYSTEM, realm, 'identityProvider')
   expect([...live.keys()].sort()).toEqual(identityProviders.map(({ alias }) => alias).sort())
 })

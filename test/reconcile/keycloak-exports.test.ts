@@ -1,13 +1,13 @@
 // Forms of Keycloak's realm exports that are applied, planned empty, exported, and planned empty again.
 import { expect, test } from 'vitest'
 import type { Representation } from '../../src/kinds/json.ts'
-import { movedIn } from '../../src/realm-file/export/moved-in.ts'
-import { exportRealm } from '../../src/realm-file/export/render.ts'
+import { migrateRealm } from '../../src/realm-file/export/migrate-realm.ts'
+import { exportRealm } from '../../src/realm-file/export/export-realm.ts'
 import { planSources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { aPart } from '../support/campaign.ts'
-import { liveObject } from '../support/changes.ts'
-import { applyAs, planText, source } from '../support/reconcile.ts'
+import { takeSample } from '../support/campaign.ts'
+import { getLiveObject } from '../support/changes.ts'
+import { applySource, planText, createSource } from '../support/reconcile.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
 
@@ -17,23 +17,23 @@ const { call, make } = await testServer()
 /** Fails unless the document is applied, planned empty, and its exports are too, also as another realm. Returns the realm's name. */
 async function roundTrip(content: Representation): Promise<string> {
   const realm = newName()
-  const state = source([{ realm, ...content }], realm)
-  await applyAs(service, state)
+  const state = createSource([{ realm, ...content }], realm)
+  await applySource(service, state)
   expect(await planText(service, state)).toContain('Nothing to do.')
-  for (const options of aPart([{}, { full: true, secrets: true, ids: true }, { full: true, secrets: true }])) {
+  for (const options of takeSample([{}, { full: true, secrets: true, ids: true }, { full: true, secrets: true }])) {
     const exported = await service.read(SYSTEM, realm, (context) => exportRealm(context, options))
-    expect(await planText(service, source([exported], `${realm} exported`))).toContain('Nothing to do.')
+    expect(await planText(service, createSource([exported], `${realm} exported`))).toContain('Nothing to do.')
     const name = newName()
     const { id: _, ...other } = JSON.parse(JSON.stringify(exported).replaceAll(realm, name))
-    const copy = source([other], name)
-    await applyAs(service, copy)
+    const copy = createSource([other], name)
+    await applySource(service, copy)
     expect(await planText(service, copy)).toContain('Nothing to do.')
   }
   return realm
 }
 
-const live = (realm: string, kind: Parameters<typeof liveObject>[3], ...key: string[]) =>
-  liveObject(service, SYSTEM, realm, kind, ...key)
+const live = (realm: string, kind: Parameters<typeof getLiveObject>[3], ...key: string[]) =>
+  getLiveObject(service, SYSTEM, realm, kind, ...key)
 
 test.each([
   ['admin-cli', { defaultClientScopes: ['basic', 'service_account'] }],
@@ -51,18 +51,18 @@ test.each([
 test('a client that exists may get a service account and its client scope in one document', async () => {
   const realm = newName()
   const client = { clientId: 'shop', defaultClientScopes: ['basic'] }
-  await applyAs(service, source([{ realm, clients: [client] }], realm))
+  await applySource(service, createSource([{ realm, clients: [client] }], realm))
   const scopes = ['basic', 'service_account']
   const changed = { ...client, serviceAccountsEnabled: true, defaultClientScopes: scopes }
-  const state = source([{ realm, clients: [changed] }], realm)
-  await applyAs(service, state)
+  const state = createSource([{ realm, clients: [changed] }], realm)
+  await applySource(service, state)
   expect((await live(realm, 'client', 'shop')).representation.defaultClientScopes).toEqual(scopes)
   expect(await planText(service, state)).toContain('Nothing to do.')
 })
 
 test('a user who exists may be managed by an organization that the same document declares', async () => {
   const realm = newName()
-  await applyAs(service, source([{ realm, users: [{ username: 'ann' }] }], realm))
+  await applySource(service, createSource([{ realm, users: [{ username: 'ann' }] }], realm))
   const organization = (member: object) => [
     { name: 'acme', alias: 'acme', domains: [{ name: 'acme.example' }], members: [member] },
   ]
@@ -72,8 +72,8 @@ test('a user who exists may be managed by an organization that the same document
     users: [{ username: 'ann' }],
     organizations: organization({ username: 'ann', membershipType: 'MANAGED' }),
   }
-  const state = source([document], realm)
-  await applyAs(service, state)
+  const state = createSource([document], realm)
+  await applySource(service, state)
   expect((await live(realm, 'user', 'ann')).representation.managedBy).toEqual(['acme'])
   expect(await planText(service, state)).toContain('Nothing to do.')
 })
@@ -103,7 +103,7 @@ test('a flow that is called like the id of another one is meant by its alias', a
   const flows = ['a', 'b'].map((alias) => ({ alias, id: alias === 'a' ? 'b' : 'c', topLevel: true }))
   const clients = [{ clientId: 'shop', authenticationFlowBindingOverrides: { browser: 'b', direct_grant: 'c' } }]
   const realm = newName()
-  await applyAs(service, source([{ realm, authenticationFlows: flows, clients }], realm))
+  await applySource(service, createSource([{ realm, authenticationFlows: flows, clients }], realm))
   expect((await live(realm, 'client', 'shop')).representation.authenticationFlowBindingOverrides).toEqual({
     browser: 'b',
     direct_grant: 'b',
@@ -113,7 +113,7 @@ test('a flow that is called like the id of another one is meant by its alias', a
 test('an id that no flow has is refused with its place', async () => {
   const content = realmOfOwnFlows()
   content.clients[0]!.authenticationFlowBindingOverrides.browser = 'f0000000-0000-4000-8000-000000000000'
-  await expect(applyAs(service, source([content], content.realm))).rejects.toThrow(
+  await expect(applySource(service, createSource([content], content.realm))).rejects.toThrow(
     'client shop: authenticationFlowBindingOverrides.browser needs authentication flow f0000000',
   )
 })
@@ -150,14 +150,14 @@ test('a realm that is moved in keeps the flows of its clients, which its server 
   const content = realmOfOwnFlows()
   await make('/admin/realms', content)
   const { body } = await call('POST', `/admin/realms/${content.realm}/partial-export?exportClients=true`)
-  const { document } = movedIn('https://old.example.org', body)
+  const { document } = migrateRealm('https://old.example.org', body)
   const [shop] = document.clients as Representation[]
   expect(shop).toMatchObject({ clientId: 'shop', authenticationFlowBindingOverrides: aliases })
 })
 
 /** The notes of the plan for a document, by their messages. */
 async function notesOf(document: Representation): Promise<string[]> {
-  const { realms } = await planSources(service, SYSTEM, [source([document], newName())])
+  const { realms } = await planSources(service, SYSTEM, [createSource([document], newName())])
   return realms.flatMap(({ plan }) => plan.notes.map(({ message, position }) => `${position?.line}: ${message}`))
 }
 
@@ -187,8 +187,8 @@ test('POST of a realm takes authenticator configs of one alias, be they of built
 
 test('two flows of one alias are still refused', async () => {
   const flow = { alias: 'ours', topLevel: true }
-  const document = source([{ realm: newName(), authenticationFlows: [flow, flow] }])
-  await expect(applyAs(service, document)).rejects.toThrow('authentication flow ours is stated twice')
+  const document = createSource([{ realm: newName(), authenticationFlows: [flow, flow] }])
+  await expect(applySource(service, document)).rejects.toThrow('authentication flow ours is stated twice')
 })
 
 /** A realm with a client whose policies name everything by id. */
@@ -255,7 +255,7 @@ test('a role that is called like the id of another one is meant by its name', as
   const roles = { realm: [{ id: `${realm}-1`, name: 'first' }, { name: `${realm}-1` }] }
   const policies = [{ name: 'p', type: 'role', config: { roles: `[{"id":"${realm}-1"}]` } }]
   const clients = [{ clientId: 'api', authorizationServicesEnabled: true, authorizationSettings: { policies } }]
-  await applyAs(service, source([{ realm, roles, clients }], realm))
+  await applySource(service, createSource([{ realm, roles, clients }], realm))
   const { representation } = await live(realm, 'authorizationPolicy', 'client', 'api', 'p')
   expect(representation.roles).toEqual({ realm: [`${realm}-1`] })
 })
@@ -342,22 +342,22 @@ test('a scope mapping of a client template that nobody declares is refused by it
     roles: { realm: [{ name: 'staff' }] },
     scopeMappings: [{ clientTemplate: 'no such', roles: ['staff'] }],
   }
-  await expect(applyAs(service, source([document]))).rejects.toThrow(
-    'client scope no_such is named here, and is neither stated nor live: state it, or do without it',
+  await expect(applySource(service, createSource([document]))).rejects.toThrow(
+    'client scope no_such does not exist, but is referred to here. Declare it, or remove the reference.',
   )
 })
 
 test('a JSON file that states users twice is applied with the last ones; the plan says where', async () => {
   const realm = newName()
   const text = `{\n  "realm": "${realm}",\n  "users": [{ "username": "ann" }],\n  "enabled": false,\n  "enabled": true,\n  "users": [{ "username": "bob", "email": "a@example.org", "email": "b@example.org" }]\n}`
-  const state = source([text], realm)
-  expect(state.notices?.map(({ position, message }) => `${position?.line}: ${message}`)).toEqual([
+  const state = createSource([text], realm)
+  expect(state.warnings?.map(({ position, message }) => `${position?.line}: ${message}`)).toEqual([
     '5: the key "enabled" stands twice, first at 4:3: keep one of them (the last one counts)',
     '6: the key "users" stands twice, first at 3:3: keep one of them (the last one counts)',
     '6: the key "email" stands twice, first at 6:34: keep one of them (the last one counts)',
   ])
   expect(await planText(service, state)).toContain('the key "users" stands twice')
-  await applyAs(service, state)
+  await applySource(service, state)
   expect((await live(realm, 'user', 'bob')).representation).toMatchObject({ email: 'b@example.org' })
   await expect(live(realm, 'user', 'ann')).rejects.toThrow()
   expect(await planText(service, state)).toContain('Nothing to do.')

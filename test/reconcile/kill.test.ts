@@ -10,15 +10,15 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, expect, inject, test } from 'vitest'
 import { createServer } from '../../src/http/server.ts'
-import { readFileSource } from '../../src/reconcile/read/file.ts'
+import { readFileSource } from '../../src/reconcile/read/file-source.ts'
 import { applySources, planSources } from '../../src/reconcile/run/run.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import type { StoreLocation } from '../../src/service/context/store-types.ts'
 import { bootstrap } from '../../src/service/operations/bootstrap.ts'
 import { openService } from '../../src/service/operations/open-service.ts'
-import { everything } from '../support/campaign.ts'
-import { DONE, type Errand, NOW } from '../support/killed.ts'
-import { guards } from '../support/reconcile.ts'
+import { isFullRun } from '../support/campaign.ts'
+import { DONE, type KilledApplyOptions, KILL_REQUEST } from '../support/killed.ts'
+import { withoutDeletionGuards } from '../support/reconcile.ts'
 import { newDatabase } from '../support/service.ts'
 
 const STEPS = Number(process.env.REGENT_STEPS ?? 3)
@@ -59,20 +59,20 @@ async function state(realm: string, name: string) {
   }
   const file = join(folder, `${realm}-${name}.json`)
   await writeFile(file, JSON.stringify(document))
-  return readFileSource(file, { name: SOURCE, called: SOURCE, env: {}, allowed: () => false }).then((read) => ({
+  return readFileSource(file, { name: SOURCE, displayName: SOURCE, env: {}, isAllowed: () => false }).then((read) => ({
     ...read,
-    settings: { guards },
+    settings: { guards: withoutDeletionGuards },
     realm,
     file,
   }))
 }
 
 type State = Awaited<ReturnType<typeof state>>
-type Step = NonNullable<Errand['step']>
+type Step = NonNullable<KilledApplyOptions['step']>
 
 /** Runs the child to its end, whatever that is. Gives the lines that it has told. */
-async function child({ file, settings }: State, step?: Errand['step']): Promise<string[]> {
-  const errand: Errand = {
+async function child({ file, settings }: State, step?: KilledApplyOptions['step']): Promise<string[]> {
+  const errand: KilledApplyOptions = {
     location,
     key: key.toString('base64url'),
     file,
@@ -89,7 +89,7 @@ async function child({ file, settings }: State, step?: Errand['step']): Promise<
   })
   const lines: string[] = []
   for await (const line of createInterface(process_.stdout)) {
-    if (line === NOW) process_.kill('SIGKILL')
+    if (line === KILL_REQUEST) process_.kill('SIGKILL')
     else lines.push(line)
   }
   const [code, signal] = await ended
@@ -135,7 +135,7 @@ type Rows = Record<string, { rows: number; sum: string }>
 
 /** Each table: how many rows, and a sum of them all that any change of any of them changes. */
 function rowsOf(service: Service): Promise<Rows> {
-  return service.look(async (db) => {
+  return service.query(async (db) => {
     const { rows: tables } = await sql<{ name: string }>`
       select tablename as name from pg_tables where schemaname = 'public' order by 1`.execute(db)
     const all: Rows = {}
@@ -151,7 +151,7 @@ function rowsOf(service: Service): Promise<Rows> {
 
 /** How many rows there are of what is live: the past grows. */
 function counts(rows: Rows): Record<string, number> {
-  const past = ['journal', 'people_journal', 'history', 'admin_event', 'former_realm']
+  const past = ['journal', 'user_journal', 'history', 'admin_event', 'deleted_realm']
   return Object.fromEntries(
     Object.entries(rows).flatMap(([table, { rows }]) => (past.includes(table) ? [] : [[table, rows]])),
   )
@@ -243,7 +243,7 @@ async function killedAt(step: Step, { lines, whole }: Measured, from: State | un
   })
 }
 
-test.runIf(everything)(
+test.runIf(isFullRun)(
   'an apply that is killed at any step is done whole, or not at all, and the next one finishes it',
   async () => {
     await reopened((service) => bootstrap(service))

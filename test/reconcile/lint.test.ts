@@ -1,30 +1,29 @@
 // `regent lint`: what each rule finds and what it does not, how something is said to be meant, and findings under plans.
 import { expect, test } from 'vitest'
 import type { Representation } from '../../src/kinds/json.ts'
-import { openEnvelopes } from '../../src/realm-file/resources/envelopes.ts'
-import { substitute } from '../../src/realm-file/substitute.ts'
-import { parseDocuments } from '../../src/realm-file/yaml/document.ts'
-import { type Finding, lint } from '../../src/reconcile/lint/index.ts'
-import { rules } from '../../src/reconcile/lint/rules.ts'
-import { desiredRealms } from '../../src/reconcile/merge/desired-realm.ts'
-import { packValues, unpackSource } from '../../src/reconcile/read/text.ts'
-import { plainly, renderOutcome } from '../../src/reconcile/report/render.ts'
+import { unwrapResources } from '../../src/realm-file/resources/unwrap-resources.ts'
+import { substituteVariables } from '../../src/realm-file/substitute-variables.ts'
+import { parseDocuments } from '../../src/realm-file/yaml/parse-documents.ts'
+import { findLintFindings, type LintFinding, lintRules } from '../../src/reconcile/lint/lint.ts'
+import { readDesiredRealms } from '../../src/reconcile/merge/desired-realm.ts'
+import { listVariableValues, deserializeSource } from '../../src/reconcile/read/source-text.ts'
+import { withoutColors, renderOutcome } from '../../src/reconcile/report/text-report.ts'
 import { applySources, planSources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { openVault } from '../../src/service/context/vault.ts'
-import { realm, realmOfEachTest, service } from '../support/documents.ts'
-import { source } from '../support/reconcile.ts'
+import { realm, useNewRealmPerTest, service } from '../support/documents.ts'
+import { createSource } from '../support/reconcile.ts'
 
-realmOfEachTest()
+useNewRealmPerTest()
 
 const env = { SECRET: 'from outside' }
 
 /** What is found in a YAML or JSON text, as `regent lint` reads it. */
-function found(text: string): Finding[] {
+function found(text: string): LintFinding[] {
   const options = { env, readFile: () => '', allowed: () => true }
-  const { documents } = openEnvelopes(parseDocuments('a.yaml', text).map((one) => substitute(one, options)))
-  return desiredRealms(documents, openVault(Buffer.alloc(32))).flatMap(({ name, objects }) =>
-    lint(name, [...objects.values()]),
+  const { documents } = unwrapResources(parseDocuments('a.yaml', text).map((one) => substituteVariables(one, options)))
+  return readDesiredRealms(documents, { vault: openVault(Buffer.alloc(32)) }).flatMap(({ name, objects }) =>
+    findLintFindings(name, [...objects.values()]),
   )
 }
 
@@ -149,7 +148,7 @@ const cases: Record<string, { finds: Representation[]; not: Representation[] }> 
 }
 
 test('every rule finds what it is about, and not what is done well; no finding tells a secret', () => {
-  expect(Object.keys(cases)).toEqual(Object.keys(rules))
+  expect(Object.keys(cases)).toEqual(Object.keys(lintRules))
   for (const [rule, { finds, not }] of Object.entries(cases)) {
     for (const stated of finds)
       expect(
@@ -228,14 +227,14 @@ clients:
     secret: hunter2
 `
   const options = { env, readFile: () => '', allowed: () => true }
-  const values = packValues(parseDocuments('a.yaml', text).map((one) => substitute(one, options)))
-  const state = unpackSource({ name: 'a', revision: '1', files: [{ file: 'a.yaml', text, values }] })
+  const values = listVariableValues(parseDocuments('a.yaml', text).map((one) => substituteVariables(one, options)))
+  const state = deserializeSource({ name: 'a', revision: '1', files: [{ file: 'a.yaml', text, values }] })
   const planned = await planSources(service, SYSTEM, [state])
   expect(planned.realms[0]!.findings!.map(({ rule, position }) => [rule, position.line])).toEqual([
     ['wildcard-redirect', 5],
     ['plain-secret', 7],
   ])
-  expect(renderOutcome(planned, 'planned', plainly)).toContain(
+  expect(renderOutcome(planned, 'planned', withoutColors)).toContain(
     '  lint: client shop: the redirect URI https://shop.example/* has a wildcard: declare each redirect URI in full (wildcard-redirect)  a.yaml:5:20\n',
   )
   const applied = await applySources(service, SYSTEM, [state])
@@ -245,8 +244,8 @@ clients:
 
 test('of a rule that finds much, a plan shows some and how many more', async () => {
   const clients = Array.from({ length: 40 }, (_, at) => ({ clientId: `c${at}`, webOrigins: ['*'] }))
-  const planned = await planSources(service, SYSTEM, [source([{ realm, clients }])])
-  const text = renderOutcome(planned, 'planned', plainly)
+  const planned = await planSources(service, SYSTEM, [createSource([{ realm, clients }])])
+  const text = renderOutcome(planned, 'planned', withoutColors)
   expect(text.match(/\(any-origin\)/g)).toHaveLength(11)
   expect(text).toContain('lint: and 30 more: "regent lint" lists them (any-origin)')
 })

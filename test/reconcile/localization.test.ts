@@ -1,10 +1,10 @@
 // Texts by language in documents: owned text by text.
 import { expect, test } from 'vitest'
-import { change } from '../support/changes.ts'
-import { apply, exported, plan, realm, realmOfEachTest, service } from '../support/documents.ts'
+import { updateObject } from '../support/changes.ts'
+import { apply, exportDocument, plan, realm, useNewRealmPerTest, service } from '../support/documents.ts'
 import { ANN } from '../support/reconcile.ts'
 
-realmOfEachTest()
+useNewRealmPerTest()
 
 const texts = { de: { 'a.greeting': 'Hallo', bye: '' }, en: { 'a.greeting': 'Hello' } }
 
@@ -12,16 +12,16 @@ test('apply, then plan, is empty, under either name; an export plans to nothing'
   await apply({ localizationTexts: texts })
   expect(await plan({ localizationTexts: texts })).toContain('Nothing to do.')
   expect(await plan({ messageBundles: texts })).toContain('Nothing to do.')
-  const shown = await exported()
+  const shown = await exportDocument()
   expect(shown.localizationTexts).toEqual(texts)
   expect(await plan(shown)).toContain('Nothing to do.')
 })
 
 test('a text that somebody added stays; one that is stated no more goes, a language with it', async () => {
   await apply({ localizationTexts: texts })
-  await change(service, ANN, realm, 'localization', ['de'], { 'texts.own': 'Meins' })
+  await updateObject(service, ANN, realm, 'localization', ['de'], { 'texts.own': 'Meins' })
   await apply({ localizationTexts: { de: { 'a.greeting': 'Hallo' } } })
-  expect((await exported()).localizationTexts).toEqual({ de: { 'a.greeting': 'Hallo', own: 'Meins' } })
+  expect((await exportDocument()).localizationTexts).toEqual({ de: { 'a.greeting': 'Hallo', own: 'Meins' } })
 })
 
 test('a language that both names state is said with its place', async () => {

@@ -1,34 +1,35 @@
 // Plans as markdown: what a comment on a pull request holds, and that nothing in a document writes into it.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { markdownOutcome, markdownTable } from '../../src/reconcile/report/markdown.ts'
+import { renderMarkdownTable } from '../../src/reconcile/report/markdown-format.ts'
+import { renderMarkdownOutcome } from '../../src/reconcile/report/markdown-report.ts'
 import type { RenderedOutcome } from '../../src/reconcile/report/outcome-text.ts'
 import { planSources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { joinSession, startSession } from '../../src/service/login/sessions.ts'
+import { addClientSession, startSession } from '../../src/service/login/sessions.ts'
 import { users } from '../../src/service/users/users.ts'
-import { change } from '../support/changes.ts'
-import { apply, live, realm, realmOfEachTest, service, state } from '../support/documents.ts'
+import { updateObject } from '../support/changes.ts'
+import { apply, getLive, realm, useNewRealmPerTest, service, toRealmSource } from '../support/documents.ts'
 import { ANN } from '../support/reconcile.ts'
 
-realmOfEachTest()
+useNewRealmPerTest()
 
 /** Somebody logs in to a client. */
 async function logIn(client: string): Promise<void> {
-  const { id } = await live('client', client)
+  const { id } = await getLive('client', client)
   const [user] = await service.write(SYSTEM, realm, (context) =>
     users.create(context, [{ representation: { username: 'somebody', enabled: true } }]),
   )
-  await service.runtime(SYSTEM, realm, async (context) => {
+  await service.writeRuntime(SYSTEM, realm, async (context) => {
     const session = await startSession(context, { user: user!.id, body: {} })
-    await joinSession(context, session, id, { scope: '', base: 'http://localhost' })
+    await addClientSession(context, session, { client: id, scope: '', base: 'http://localhost' })
   })
 }
 
 test('a plan as markdown: a heading per realm, small objects open, long ones folded, secrets never', async () => {
   const secure = { bruteForceProtected: true, passwordPolicy: 'length(12)' }
   await apply({ ...secure, displayName: 'Before', clients: [{ clientId: 'old' }, { clientId: 'web', name: 'Web' }] })
-  await change(service, ANN, realm, 'client', ['web'], { name: 'Not what the file says' })
+  await updateObject(service, ANN, realm, 'client', ['web'], { name: 'Not what the file says' })
   const many = { name: 'Many', description: 'd', rootUrl: 'https://a.example', baseUrl: '/', redirectUris: ['/cb'] }
   await logIn('old')
   const stated = {
@@ -39,7 +40,7 @@ test('a plan as markdown: a heading per realm, small objects open, long ones fol
       { clientId: 'many', ...many, webOrigins: ['+'], secret: 'hunter2' },
     ],
   }
-  const markdown = markdownOutcome(await planSources(service, SYSTEM, [state(stated)]), 'planned')
+  const markdown = renderMarkdownOutcome(await planSources(service, SYSTEM, [toRealmSource(stated)]), 'planned')
   expect(markdown).not.toContain('hunter2')
   expect(
     markdown
@@ -51,29 +52,29 @@ test('a plan as markdown: a heading per realm, small objects open, long ones fol
     '',
     '### Realm `acme`',
     '',
-    '**What people lose**',
+    '**Effects on users**',
     '',
     '- `client old`: ends 1 session',
     '',
-    '**Advised against**',
+    '**Lint findings**',
     '',
     '- `client many: secret: the secret is in plain text: rotate it, and use $(env:NAME), $(file:PATH) or $(generated:NAME) (plain-secret)` `acme-1.yaml:17:5`',
     '',
     '**~** `realm acme` `acme-1.yaml:1:1`',
     '',
-    '| Field | Value | Stated at |',
+    '| Field | Value | Declared at |',
     '| --- | --- | --- |',
     '| `displayName` | `Before → After` | `acme-1.yaml:4:1` |',
     '',
     '**~** `client web` `acme-1.yaml:6:5`',
     '',
-    '| Field | Value | Why | Stated at |',
+    '| Field | Value | Reason | Declared at |',
     '| --- | --- | --- | --- |',
     '| `name` | `Not what the file says → Web` | `corrects a change by ann by admin-cli from 127.0.0.1 at TIME` | `acme-1.yaml:7:5` |',
     '',
     '<details><summary><b>+</b> <code>client many</code> <code>acme-1.yaml:8:5</code> 7 fields</summary>',
     '',
-    '| Field | Value | Stated at |',
+    '| Field | Value | Declared at |',
     '| --- | --- | --- |',
     '| `name` | `Many` | `acme-1.yaml:9:5` |',
     '| `description` | `d` | `acme-1.yaml:10:5` |',
@@ -141,20 +142,20 @@ test('nothing that a document says, in whatever place, is markup or calls anybod
         preconditions: [],
       } as const
       const consequences = [{ ...client, operation: 'delete' }] as const
-      const effects = [{ ...client, what: 'endsSessions', count: 2 }]
+      const effects = [{ ...client, effect: 'endsSessions', count: 2 }]
       const suspended = { revision: 1, by: text, at: text }
       const shown: RenderedOutcome = { realms: [{ plan, consequences, effects, suspended }], notes }
-      expect(outsideOfCode(markdownOutcome(shown, 'planned'))).not.toMatch(/INJECTED|<img|@bob|\[a\]/)
-      expect(outsideOfCode(markdownTable(['Head'], [[text, text]]))).not.toMatch(/INJECTED|<img|@bob|\[a\]/)
+      expect(outsideOfCode(renderMarkdownOutcome(shown, 'planned'))).not.toMatch(/INJECTED|<img|@bob|\[a\]/)
+      expect(outsideOfCode(renderMarkdownTable(['Head'], [[text, text]]))).not.toMatch(/INJECTED|<img|@bob|\[a\]/)
     }),
   )
 })
 
 test('a plan that is too long for a comment says how much is left out, and nothing is cut within an object', async () => {
   const clients = Array.from({ length: 900 }, (_, at) => ({ clientId: `client-${at}`, name: `Client ${at}` }))
-  const markdown = markdownOutcome(await planSources(service, SYSTEM, [state({ clients })]), 'planned')
+  const markdown = renderMarkdownOutcome(await planSources(service, SYSTEM, [toRealmSource({ clients })]), 'planned')
   const shown = markdown.match(/^\*\*\+\*\* `client client-/gm)!.length
   expect(markdown.length).toBeLessThanOrEqual(65_536)
   expect(markdown.length).toBeGreaterThan(60_000)
-  expect(markdown).toMatch(new RegExp(`\\*\\*${900 - shown} more are left out, .*\\*\\*$`))
+  expect(markdown).toMatch(new RegExp(`\\*\\*${900 - shown} more are omitted, .*\\*\\*$`))
 })

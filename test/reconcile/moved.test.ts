@@ -5,26 +5,26 @@ import { expect, test } from 'vitest'
 import { kinds } from '../../src/kinds/index.ts'
 import type { Representation } from '../../src/kinds/json.ts'
 import type { KindName } from '../../src/kinds/kind.ts'
-import type { RealmOutcome } from '../../src/reconcile/execute/execute.ts'
+import type { RealmOutcome } from '../../src/reconcile/execute/realm-outcome.ts'
 import { type Action, isRelationChange } from '../../src/reconcile/model/action.ts'
-import { type Outcome, planSources } from '../../src/reconcile/run/run.ts'
-import { applySaved, type StalePlanError, savePlan } from '../../src/reconcile/run/saved.ts'
-import { digested } from '../../src/service/context/secrets.ts'
+import { type RunOutcome, planSources } from '../../src/reconcile/run/run.ts'
+import { applySavedPlan, type StalePlanError, planAndSave } from '../../src/reconcile/run/saved-plans.ts'
+import { digestSecrets } from '../../src/service/context/secrets.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
 import { writers } from '../../src/service/kinds/index.ts'
-import type { LiveObject } from '../../src/service/objects/live.ts'
-import { everything } from '../support/campaign.ts'
-import { make } from '../support/changes.ts'
+import type { LiveObject } from '../../src/service/objects/live-objects.ts'
+import { isFullRun } from '../support/campaign.ts'
+import { createObject } from '../support/changes.ts'
 import { type GeneratedRealm, generatedRealms } from '../support/generate.ts'
-import { ANN, applyAs, source } from '../support/reconcile.ts'
-import { allRows } from '../support/rows.ts'
-import { documentOf, settableFields } from '../support/samples.ts'
+import { ANN, applySource, createSource } from '../support/reconcile.ts'
+import { dumpRows } from '../support/rows.ts'
+import { toDocument, listSettableFields } from '../support/samples.ts'
 import { newName, testService } from '../support/service.ts'
 
 const { service } = await testService()
 
 /** So many changes between plan and apply: a campaign makes more. */
-const MOVES = Number(process.env.REGENT_MOVES ?? (everything ? 50 : 20))
+const MOVES = Number(process.env.REGENT_MOVES ?? (isFullRun ? 50 : 20))
 /** Changes that follow each other in one realm. */
 const EACH = 10
 
@@ -51,7 +51,7 @@ async function allOf(realm: string): Promise<Map<string, LiveObject>> {
   })
 }
 
-const fieldsOf = ({ kind, representation }: LiveObject) => digested(service.vault, kinds[kind], representation)
+const fieldsOf = ({ kind, representation }: LiveObject) => digestSecrets(service.vault, kinds[kind], representation)
 
 /** What is done to which object: one that the plan touches, or any. */
 function aim(
@@ -66,7 +66,7 @@ function aim(
   const all = [...before.values()]
   const any = { live: all[one.object % all.length]!, paths: [] as string[] }
   const { live, paths } = one.aimed && touched.length ? touched[one.object % touched.length]! : any
-  const names = paths.length ? paths : settableFields(live.kind).map(([name]) => name)
+  const names = paths.length ? paths : listSettableFields(live.kind).map(([name]) => name)
   return { live, path: names[one.field % Math.max(1, names.length)] ?? '' }
 }
 
@@ -74,22 +74,17 @@ function aim(
 async function interfere(realm: string, one: Move, plan: readonly Action[]): Promise<[id: string, path: string][]> {
   const before = await allOf(realm)
   const { live, path } = aim(one, before, plan)
-  const values = settableFields(live.kind).find(([name]) => name === path)?.[2]
+  const values = listSettableFields(live.kind).find(([name]) => name === path)?.[2]
   const wished = plan.find(({ operation, kind }) => operation === 'create' && kind === 'role')
   const name = one.aimed && wished ? wished.key.at(-1)! : newName('theirs')
   const work =
     one.what === 'create'
-      ? make(service, ANN, realm, 'role', { name })
-      : service.write(
-          ANN,
-          realm,
-          async (context) => {
-            if (one.what === 'delete' && live.kind !== 'realm') return writers[live.kind].delete(context, [live])
-            if (!values || kinds[live.kind].fields[path]?.relation) return undefined
-            return writers[live.kind].update(context, [{ live, set: { [path]: values[one.which] } }])
-          },
-          { master: live.kind === 'realm' },
-        )
+      ? createObject(service, ANN, realm, 'role', { name })
+      : service.write(ANN, { realm, withMaster: live.kind === 'realm' }, async (context) => {
+          if (one.what === 'delete' && live.kind !== 'realm') return writers[live.kind].delete(context, [live])
+          if (!values || kinds[live.kind].fields[path]?.relation) return undefined
+          return writers[live.kind].update(context, [{ live, set: { [path]: values[one.which] } }])
+        })
   await work.catch(() => undefined)
   const after = await allOf(realm)
   return [...new Set([...before.keys(), ...after.keys()])].flatMap((id): [string, string][] => {
@@ -124,7 +119,7 @@ const told = ({ plan, consequences }: RealmOutcome): string[] =>
       ]),
     ),
     ...consequences.flatMap(({ operation, kind, object, fields }) =>
-      operation === 'delete' && !kinds[kind as KindName].people ? [JSON.stringify([kind, object, fields])] : [],
+      operation === 'delete' && !kinds[kind as KindName].isUserData ? [JSON.stringify([kind, object, fields])] : [],
     ),
   ].sort()
 
@@ -138,33 +133,33 @@ test('a saved plan is refused exactly where it touches what somebody changed mea
       async (first, second, moves) => {
         const realm = newName()
         const states = [first, second].map(({ settings, objects }: GeneratedRealm) =>
-          source([documentOf(realm, objects, settings)], realm),
+          createSource([toDocument(realm, objects, settings)], realm),
         )
-        await applyAs(service, states[0]!)
+        await applySource(service, states[0]!)
         for (const [at, one] of moves.entries()) {
           const wanted = states[(at + 1) % 2]!
-          const planned = await savePlan(service, SYSTEM, [wanted])
+          const planned = await planAndSave(service, SYSTEM, [wanted])
           const theirs = await interfere(realm, one, planned.realms[0]!.plan.actions)
           const anew = await planSources(service, SYSTEM, [wanted]).catch(() => undefined)
           const touched =
             !anew || JSON.stringify(anew.realms.flatMap(told)) !== JSON.stringify(planned.realms.flatMap(told))
-          const [before, rows] = [await allOf(realm), await allRows(service, realm)]
-          const outcome = await applySaved(service, SYSTEM, planned.saved.id).catch((error: unknown) => error)
+          const [before, rows] = [await allOf(realm), await dumpRows(service, realm)]
+          const outcome = await applySavedPlan(service, SYSTEM, { id: planned.saved.id }).catch((error: unknown) => error)
           seen[touched ? 'refused' : 'applied']++
           if (touched) {
             expect(outcome).toBeInstanceOf(Error)
             if (anew) expect((outcome as StalePlanError).stale.length).toBeGreaterThan(0)
-            expect(await allRows(service, realm)).toEqual(rows)
-            await applyAs(service, wanted).catch(() => applyAs(service, states[at % 2]!))
+            expect(await dumpRows(service, realm)).toEqual(rows)
+            await applySource(service, wanted).catch(() => applySource(service, states[at % 2]!))
             continue
           }
           if (outcome instanceof Error) throw outcome
-          expect((outcome as Outcome).realms.flatMap(told)).toEqual(planned.realms.flatMap(told))
+          expect((outcome as RunOutcome).realms.flatMap(told)).toEqual(planned.realms.flatMap(told))
           const after = await allOf(realm)
           for (const [id, path] of theirs) {
             const [was, is] = [before.get(id), after.get(id)]
             // The account of a client goes with it: of people, a plan does not say who goes.
-            if (was && !is && kinds[was.kind].people) continue
+            if (was && !is && kinds[was.kind].isUserData) continue
             const value = (live: LiveObject | undefined): unknown =>
               path === '' ? live !== undefined : ((live && (fieldsOf(live) as Representation)[path]) ?? null)
             expect(value(is), `${id} ${path}`).toEqual(value(was))

@@ -1,18 +1,18 @@
-// Organizations in documents: people and identity providers stand inside of them, and belong to the realm.
+// Organizations in documents. Members and identity providers are declared inside of them, and belong to the realm.
 import { beforeEach, expect, test } from 'vitest'
-import { exportRealm } from '../../src/realm-file/export/render.ts'
-import { findDrift } from '../../src/reconcile/drift/drift.ts'
+import { exportRealm } from '../../src/realm-file/export/export-realm.ts'
+import { listDrift } from '../../src/reconcile/drift/drift.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { writers } from '../../src/service/kinds/index.ts'
-import type { Update } from '../../src/service/objects/writers.ts'
-import { change, liveObject, liveObjects, remove } from '../support/changes.ts'
-import { ANN, applyAs, planText, source } from '../support/reconcile.ts'
+import type { ObjectUpdate } from '../../src/service/objects/writers.ts'
+import { deleteObject, getLiveObject, listLiveObjects, updateObject } from '../support/changes.ts'
+import { ANN, applySource, planText, createSource } from '../support/reconcile.ts'
 import { newRealm, testService } from '../support/service.ts'
 
 let service: Service
 let realm: string
-const state = (document: object, name = realm) => source([{ realm, ...document }], name)
-const apply = (document: object, name?: string) => applyAs(service, state(document, name))
+const state = (document: object, name = realm) => createSource([{ realm, ...document }], name)
+const apply = (document: object, name?: string) => applySource(service, state(document, name))
 const plan = (document: object) => planText(service, state(document))
 const exported = (options = {}) => service.read(SYSTEM, realm, (context) => exportRealm(context, options))
 
@@ -21,9 +21,9 @@ beforeEach(async () => {
   realm = await newRealm(service)
 })
 
-/** Changes what a person belongs to, as REST and log-ins do. */
-const relate = async (user: string, relations: Update['relations'] & object) => {
-  const live = await liveObject(service, SYSTEM, realm, 'user', user)
+/** Changes the memberships of a user, as REST and log-ins do. */
+const relate = async (user: string, relations: ObjectUpdate['relations'] & object) => {
+  const live = await getLiveObject(service, SYSTEM, realm, 'user', user)
   await service.write(ANN, realm, (context) => writers.user.update(context, [{ live, set: {}, relations }]))
 }
 
@@ -44,11 +44,11 @@ const base = {
 }
 const document = (more: object = {}) => ({ ...base, organizations: [acme(), { name: 'bare' }], ...more })
 
-test('apply, then plan, is empty; an export shows members and providers inside, and makes the same organizations again', async () => {
+test('apply, then plan, is empty; an export contains members and identity providers, and recreates the organizations', async () => {
   await apply(document())
   expect(await plan(document())).toContain('Nothing to do.')
-  const shown = await exported({ secrets: true, ids: true })
-  expect(shown).toMatchObject({
+  const exportedRealm = await exported({ secrets: true, ids: true })
+  expect(exportedRealm).toMatchObject({
     users: [{ username: 'ann' }, { username: 'bob' }],
     organizations: [
       {
@@ -68,29 +68,31 @@ test('apply, then plan, is empty; an export shows members and providers inside, 
       { name: 'bare', alias: 'bare' },
     ],
   })
-  expect(shown.users).not.toMatchObject([{ managedBy: expect.anything() }, {}])
-  expect(shown.identityProviders).toEqual([expect.not.objectContaining({ organization: 'acme' })])
-  expect(await plan(shown)).toContain('Nothing to do.')
+  expect(exportedRealm.users).not.toMatchObject([{ managedBy: expect.anything() }, {}])
+  expect(exportedRealm.identityProviders).toEqual([expect.not.objectContaining({ organization: 'acme' })])
+  expect(await plan(exportedRealm)).toContain('Nothing to do.')
   realm = await newRealm(service)
-  const { users, identityProviders, organizations } = shown
+  const { users, identityProviders, organizations } = exportedRealm
   await apply({ users, identityProviders, organizations })
   expect(await exported({ secrets: true, ids: true })).toMatchObject({ users, identityProviders, organizations })
 })
 
-test('a membership is owned by itself: who only names a person neither makes nor deletes the account', async () => {
-  await apply(base, `${realm}-people`)
+test('a source that declares a membership manages the membership only, not the user', async () => {
+  await apply(base, `${realm}-users`)
   await apply({ organizations: [acme()] })
-  const ann = await liveObject(service, SYSTEM, realm, 'user', 'ann')
+  const ann = await getLiveObject(service, SYSTEM, realm, 'user', 'ann')
   expect(ann.representation).toMatchObject({ organizations: ['acme'], managedBy: ['acme'] })
   await apply({ organizations: [acme({ members: [{ username: 'ann' }], identityProviders: [] })] })
-  expect((await liveObject(service, SYSTEM, realm, 'user', 'ann')).representation).toMatchObject({ managedBy: [] })
-  expect((await liveObject(service, SYSTEM, realm, 'user', 'bob')).representation).toMatchObject({ organizations: [] })
-  expect((await liveObject(service, SYSTEM, realm, 'identityProvider', 'partner')).references).toEqual({})
+  expect((await getLiveObject(service, SYSTEM, realm, 'user', 'ann')).representation).toMatchObject({ managedBy: [] })
+  expect((await getLiveObject(service, SYSTEM, realm, 'user', 'bob')).representation).toMatchObject({
+    organizations: [],
+  })
+  expect((await getLiveObject(service, SYSTEM, realm, 'identityProvider', 'partner')).references).toEqual({})
 })
 
-test('a person or a provider that is nowhere is refused where the organization names it', async () => {
+test('a reference to a user or identity provider that does not exist is refused at its position', async () => {
   const text = `realm: ${realm}\norganizations:\n  - name: acme\n    members:\n      - username: nobody\n    identityProviders:\n      - alias: nowhere\n`
-  const failed = planText(service, source([text], realm))
+  const failed = planText(service, createSource([text], realm))
   await expect(failed).rejects.toMatchObject({
     problems: [
       { position: { line: 5 }, message: expect.stringContaining('user nobody') },
@@ -99,17 +101,17 @@ test('a person or a provider that is nowhere is refused where the organization n
   })
 })
 
-test('a name that cannot be an alias needs one beside it', async () => {
+test('an organization whose name is not a valid alias needs an alias', async () => {
   await expect(apply({ organizations: [{ name: 'Two Words' }] })).rejects.toThrow('Name cannot be used as alias')
   await apply({ organizations: [{ name: 'Two Words', alias: 'two' }] })
   expect(await plan({ organizations: [{ name: 'Three Words', alias: 'two' }] })).toMatch(/name: .*Three Words/)
 })
 
-test('what an administrator changes is drift, domains and memberships among it', async () => {
+test('changes by an administrator are drift, also of domains and memberships', async () => {
   await apply(document())
-  await change(service, ANN, realm, 'organization', ['acme'], { description: 'Breaks things', domains: null })
+  await updateObject(service, ANN, realm, 'organization', ['acme'], { description: 'Breaks things', domains: null })
   await relate('bob', { organizations: { remove: [['acme']] } })
-  expect((await findDrift(service, SYSTEM, realm)).map(({ path }) => path).sort()).toEqual([
+  expect((await listDrift(service, SYSTEM, realm)).map(({ path }) => path).sort()).toEqual([
     'description',
     'domains',
     'organizations',
@@ -119,19 +121,19 @@ test('what an administrator changes is drift, domains and memberships among it',
   expect(await plan(document())).toContain('Nothing to do.')
 })
 
-test('an organization that is stated no more is pruned, and with it go the accounts that it made; the plan says so', async () => {
-  await apply({ ...base, users: [...base.users, { username: 'eva' }] }, `${realm}-people`)
+test('an organization that is removed from the source is deleted with its managed members, and the plan lists them', async () => {
+  await apply({ ...base, users: [...base.users, { username: 'eva' }] }, `${realm}-users`)
   await apply({ organizations: [acme()] })
   await relate('eva', { managedBy: { add: [['acme']] } })
   const text = await plan({})
   expect(text).toContain('- organization acme')
   expect(text).toMatch(/eva/)
   await apply({})
-  expect([...(await liveObjects(service, SYSTEM, realm, 'user')).keys()]).toEqual(['ann', 'bob'])
-  expect([...(await liveObjects(service, SYSTEM, realm, 'organization')).keys()]).toEqual([])
+  expect([...(await listLiveObjects(service, SYSTEM, realm, 'user')).keys()]).toEqual(['ann', 'bob'])
+  expect([...(await listLiveObjects(service, SYSTEM, realm, 'organization')).keys()]).toEqual([])
 })
 
-test('a domain moves from one organization to another in one apply, and belongs to one only', async () => {
+test('a domain can move to another organization in one apply, and belongs to one only', async () => {
   const two = (first: object[], second: object[]) => ({
     organizations: [
       { name: 'one', domains: first },
@@ -140,12 +142,12 @@ test('a domain moves from one organization to another in one apply, and belongs 
   })
   await apply(two([{ name: 'a.example', verified: true }], []))
   await apply(two([], [{ name: 'a.example' }]))
-  expect((await liveObject(service, SYSTEM, realm, 'organization', 'two')).representation.domains).toMatchObject([
+  expect((await getLiveObject(service, SYSTEM, realm, 'organization', 'two')).representation.domains).toMatchObject([
     { name: 'a.example' },
   ])
   await expect(apply(two([{ name: 'a.example' }], [{ name: 'A.example' }]))).rejects.toThrow(
     'Domain a.example is already linked to organization',
   )
-  await remove(service, ANN, realm, 'organization', 'two')
+  await deleteObject(service, ANN, realm, 'organization', 'two')
   expect(await plan(two([], [{ name: 'a.example' }]))).toContain('+ organization two')
 })

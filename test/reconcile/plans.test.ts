@@ -12,10 +12,10 @@ import { expect, test } from 'vitest'
 import type { FlatFields } from '../../src/kinds/compare.ts'
 import type { Representation } from '../../src/kinds/json.ts'
 import type { Key, KindName } from '../../src/kinds/kind.ts'
-import type { SourceState } from '../../src/reconcile/read/source-state.ts'
-import type { SourceSettings } from '../../src/service/journal/source-settings.ts'
-import { change, make as makeObject, remove } from '../support/changes.ts'
-import { ANN, applyAs, guards, planText, source } from '../support/reconcile.ts'
+import type { SourceSettings } from '../../src/kinds/source-settings.ts'
+import type { SourceContent } from '../../src/reconcile/read/source-content.ts'
+import { deleteObject, createObject as makeObject, updateObject } from '../support/changes.ts'
+import { ANN, applySource, withoutDeletionGuards, planText, createSource } from '../support/reconcile.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
 
@@ -44,7 +44,7 @@ test.each(readdirSync(CASES))('the plan of %s is as in its plan.txt', async (nam
   const live = read('live.yaml')
   if (live !== undefined) await make('/admin/realms', load(live) as object)
   const applied = read('applied.yaml')
-  if (applied !== undefined) await applyAs(service, declared(applied, realm))
+  if (applied !== undefined) await applySource(service, declared(applied, realm))
   for (const drift of load(read('drift.yaml') ?? '[]') as Drift[]) await makeChange(realm, drift)
   const settings = load(read('settings.yaml') ?? '{}') as SourceSettings
   const plan = await planText(service, declared(read('desired.yaml')!, realm, settings))
@@ -52,17 +52,17 @@ test.each(readdirSync(CASES))('the plan of %s is as in its plan.txt', async (nam
 })
 
 /** The source that declares a text. */
-function declared(text: string, realm: string, settings: SourceSettings = {}): SourceState {
-  const state = source([text], realm)
+function declared(text: string, realm: string, settings: SourceSettings = {}): SourceContent {
+  const state = createSource([text], realm)
   const files = state.files.map((file) => ({ ...file, file: 'desired.yaml' }))
-  return { ...state, files, settings: { guards, ...settings } }
+  return { ...state, files, settings: { guards: withoutDeletionGuards, ...settings } }
 }
 
 async function makeChange(realm: string, drift: Drift): Promise<void> {
   const { update, set, create, representation, delete: deleted } = drift
-  if (update) await change(service, ANN, realm, update[0] as KindName, update.slice(1), set!)
+  if (update) await updateObject(service, ANN, realm, update[0] as KindName, update.slice(1), set!)
   else if (create) await makeObject(service, ANN, realm, create, representation!)
-  else if (deleted) await remove(service, ANN, realm, deleted[0] as KindName, ...deleted.slice(1))
+  else if (deleted) await deleteObject(service, ANN, realm, deleted[0] as KindName, ...deleted.slice(1))
 }
 
 /** The text with the name of the case's realm, and without what differs from run to run. */

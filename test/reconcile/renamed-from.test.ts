@@ -1,9 +1,9 @@
-// `renamedFrom`: documents say what something was called before, and it is renamed instead of made anew.
+// `renamedFrom`: the object with the former name is renamed, instead of a new one being created.
 import { beforeEach, expect, test } from 'vitest'
-import { exportRealm } from '../../src/realm-file/export/render.ts'
+import { exportRealm } from '../../src/realm-file/export/export-realm.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
-import { liveObject } from '../support/changes.ts'
-import { applyAs, planText, source } from '../support/reconcile.ts'
+import { getLiveObject } from '../support/changes.ts'
+import { applySource, planText, createSource } from '../support/reconcile.ts'
 import { newName, testService } from '../support/service.ts'
 
 let service: Service
@@ -13,13 +13,13 @@ beforeEach(async () => {
   realm = newName()
 })
 
-const state = (document: object, name = realm) => source([{ realm, ...document }], name)
-const apply = (document: object) => applyAs(service, state(document))
+const state = (document: object, name = realm) => createSource([{ realm, ...document }], name)
+const apply = (document: object) => applySource(service, state(document))
 const plan = (document: object) => planText(service, state(document))
-const live = (kind: Parameters<typeof liveObject>[3], ...key: string[]) =>
-  liveObject(service, SYSTEM, realm, kind, ...key)
+const live = (kind: Parameters<typeof getLiveObject>[3], ...key: string[]) =>
+  getLiveObject(service, SYSTEM, realm, kind, ...key)
 
-test('a client keeps its id, its roles and mappers, and who names it; afterwards it is without effect', async () => {
+test('a renamed client keeps its id, roles, mappers and references; afterwards `renamedFrom` has no effect', async () => {
   const mapper = { name: 'm', protocol: 'openid-connect', protocolMapper: 'oidc-audience-mapper' }
   const document = (client: object, id: string) => ({
     clients: [{ ...client, protocolMappers: [mapper] }],
@@ -42,7 +42,7 @@ test('a client keeps its id, its roles and mappers, and who names it; afterwards
   expect(await plan(document({ clientId: 'store' }, 'store'))).toContain('Nothing to do.')
 })
 
-test('references by the former name count for that plan, with a note', async () => {
+test('references by the former name are accepted in that plan, with a note', async () => {
   await apply({ roles: { realm: [{ name: 'old' }, { name: 'all', composites: { realm: ['old'] } }] } })
   const roles = (name: string) => ({
     roles: {
@@ -54,14 +54,14 @@ test('references by the former name count for that plan, with a note', async () 
     },
   })
   expect(await plan(roles('old'))).toMatch(
-    /note: role all: composites uses a former name, which counts for this plan only/,
+    /note: role all: composites uses a former name, which is valid for this plan only/,
   )
   await apply(roles('old'))
   expect((await live('role', 'more')).representation.composites).toEqual({ realm: ['new'] })
   expect(await plan(roles('new'))).toContain('Nothing to do.')
 })
 
-test('a group takes along what is below it, a realm what is in it', async () => {
+test('a group is renamed with its subgroups, a realm with its content', async () => {
   await apply({ groups: [{ name: 'fruit', subGroups: [{ name: 'apple' }] }] })
   const [group, below] = [await live('group', '/fruit'), await live('group', '/fruit/apple')]
   const food = { groups: [{ name: 'food', renamedFrom: 'fruit', subGroups: [{ name: 'apple' }] }] }
@@ -70,35 +70,35 @@ test('a group takes along what is below it, a realm what is in it', async () => 
   expect((await live('group', '/food/apple')).id).toBe(below.id)
   const { id } = await live('realm', realm)
   const name = newName()
-  const stated = source([{ realm: name, renamedFrom: realm, ...food }], realm)
-  await applyAs(service, stated)
+  const declared = createSource([{ realm: name, renamedFrom: realm, ...food }], realm)
+  await applySource(service, declared)
   realm = name
   expect((await live('realm', name)).id).toBe(id)
   expect((await live('group', '/food')).id).toBe(group.id)
-  expect(await planText(service, stated)).toContain('Nothing to do.')
+  expect(await planText(service, declared)).toContain('Nothing to do.')
 })
 
-test('what is not there under the former name is made; what is stated under both names is refused', async () => {
+test('an object whose former name does not exist is created; declaring both names is refused', async () => {
   await apply({ clients: [{ clientId: 'new', renamedFrom: 'none' }] })
   expect((await live('client', 'new')).key).toEqual(['new'])
   await expect(apply({ clients: [{ clientId: 'new', renamedFrom: 'old' }, { clientId: 'old' }] })).rejects.toThrow(
-    'client new: client old is stated too: leave out renamedFrom, or that',
+    'client new: client old is declared as well. Remove renamedFrom, or that declaration.',
   )
   await expect(apply({ clients: [{ clientId: 'new', renamedFrom: 1 }] })).rejects.toThrow(
     'client new: renamedFrom must be the name that it had, not a number',
   )
 })
 
-test('the role that everybody has may be called otherwise, in documents and in an export', async () => {
+test('the default role can have another name, in documents and in an export', async () => {
   const document = {
-    defaultRole: { name: 'everybody' },
-    roles: { realm: [{ name: 'everybody', description: 'All.' }] },
+    defaultRole: { name: 'everyone' },
+    roles: { realm: [{ name: 'everyone', description: 'All.' }] },
   }
   await apply(document)
   await apply({ ...document, users: [{ username: 'ann' }] })
-  expect((await live('user', 'ann')).representation.realmRoles).toEqual(['everybody'])
+  expect((await live('user', 'ann')).representation.realmRoles).toEqual(['everyone'])
   await expect(live('role', `default-roles-${realm}`)).rejects.toThrow()
   const exported = await service.read(SYSTEM, realm, (context) => exportRealm(context))
-  expect(exported).toMatchObject({ defaultRole: { name: 'everybody' } })
-  expect(await planText(service, source([exported], realm))).toContain('Nothing to do.')
+  expect(exported).toMatchObject({ defaultRole: { name: 'everyone' } })
+  expect(await planText(service, createSource([exported], realm))).toContain('Nothing to do.')
 })

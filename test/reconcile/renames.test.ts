@@ -1,17 +1,17 @@
-// What somebody renames or deletes besides the documents: the inventory binds by id, and nobody's reference is overlooked.
+// Objects that are renamed or deleted by REST: the inventory identifies them by id, and references to them are found.
 import { beforeEach, expect, test } from 'vitest'
-import { findDrift } from '../../src/reconcile/drift/drift.ts'
+import { listDrift } from '../../src/reconcile/drift/drift.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
-import { change, liveObject, liveObjects, remove } from '../support/changes.ts'
-import { ANN, applyAs, planText, source } from '../support/reconcile.ts'
+import { deleteObject, getLiveObject, listLiveObjects, updateObject } from '../support/changes.ts'
+import { ANN, applySource, planText, createSource } from '../support/reconcile.ts'
 import { newName, newRealm, testService } from '../support/service.ts'
 
 let service: Service
 let statements: Awaited<ReturnType<typeof testService>>['statements']
 let realm: string
-const live = (kind: Parameters<typeof liveObject>[3], ...key: string[]) =>
-  liveObject(service, SYSTEM, realm, kind, ...key)
-const state = (document: object, name = realm) => source([{ realm, ...document }], name)
+const live = (kind: Parameters<typeof getLiveObject>[3], ...key: string[]) =>
+  getLiveObject(service, SYSTEM, realm, kind, ...key)
+const state = (document: object, name = realm) => createSource([{ realm, ...document }], name)
 
 beforeEach(async () => {
   ;({ service, statements } = await testService())
@@ -19,55 +19,55 @@ beforeEach(async () => {
 })
 
 const scope = (name: string, more: object = {}) => ({ name, protocol: 'openid-connect', ...more })
-const settles = async (stated: ReturnType<typeof state>) => {
-  await applyAs(service, stated)
-  expect(await planText(service, stated)).toContain('Nothing to do.')
-  expect((await statements(() => applyAs(service, stated))).length).toBeLessThanOrEqual(2)
+const expectStable = async (declared: ReturnType<typeof state>) => {
+  await applySource(service, declared)
+  expect(await planText(service, declared)).toContain('Nothing to do.')
+  expect((await statements(() => applySource(service, declared))).length).toBeLessThanOrEqual(2)
 }
 
-test('a client that somebody renamed is named back, with its mappers and roles', async () => {
-  const stated = state({
+test('a client that was renamed by REST gets its declared name again, with its mappers and roles', async () => {
+  const declared = state({
     clients: [{ clientId: 'a', protocolMappers: [{ name: 'm', protocolMapper: 'oidc-audience-mapper' }] }],
     roles: { client: { a: [{ name: 'buyer' }] } },
   })
-  await applyAs(service, stated)
+  await applySource(service, declared)
   const { id } = await live('client', 'a')
-  await change(service, ANN, realm, 'client', ['a'], { clientId: 'b' })
-  expect(await planText(service, stated)).toMatch(/clientId: b → a/)
-  await settles(stated)
+  await updateObject(service, ANN, realm, 'client', ['a'], { clientId: 'b' })
+  expect(await planText(service, declared)).toMatch(/clientId: b → a/)
+  await expectStable(declared)
   expect((await live('client', 'a')).id).toBe(id)
   await live('role', 'client', 'a', 'buyer')
 })
 
-test('a name that somebody gave to another object is free again before a new object gets it', async () => {
-  await applyAs(service, state({ clientScopes: [scope('a')] }))
+test('a renamed object gets its declared name back before a new object takes its current name', async () => {
+  await applySource(service, state({ clientScopes: [scope('a')] }))
   const { id } = await live('clientScope', 'a')
-  await change(service, ANN, realm, 'clientScope', ['a'], { name: 'b' })
-  await settles(state({ clientScopes: [scope('a'), scope('b')] }))
+  await updateObject(service, ANN, realm, 'clientScope', ['a'], { name: 'b' })
+  await expectStable(state({ clientScopes: [scope('a'), scope('b')] }))
   expect((await live('clientScope', 'a')).id).toBe(id)
   expect((await live('clientScope', 'b')).id).not.toBe(id)
 })
 
-test('renaming what others refer to is drift of theirs', async () => {
-  const stated = state({
+test('renaming a referenced object is drift of the references', async () => {
+  const declared = state({
     clients: [{ clientId: 'web', defaultClientScopes: ['calendar'] }],
     roles: { realm: [{ name: 'staff', composites: { realm: ['worker'] } }, { name: 'worker' }] },
     clientScopes: [scope('calendar')],
   })
-  await applyAs(service, stated)
-  await change(service, ANN, realm, 'clientScope', ['calendar'], { name: 'agenda' })
-  await change(service, ANN, realm, 'role', ['worker'], { name: 'labourer' })
-  expect((await findDrift(service, SYSTEM, realm)).map(({ key, path }) => `${key.join('/')} ${path}`).sort()).toEqual([
+  await applySource(service, declared)
+  await updateObject(service, ANN, realm, 'clientScope', ['calendar'], { name: 'agenda' })
+  await updateObject(service, ANN, realm, 'role', ['worker'], { name: 'labourer' })
+  expect((await listDrift(service, SYSTEM, realm)).map(({ key, path }) => `${key.join('/')} ${path}`).sort()).toEqual([
     'calendar name',
     'staff composites',
     'web defaultClientScopes',
     'worker name',
   ])
-  await settles(stated)
+  await expectStable(declared)
   expect((await live('client', 'web')).representation.defaultClientScopes).toEqual(['calendar'])
 })
 
-test('a flow loses no step without a word: the settings and sub-flows that its steps name are drift of the flow', async () => {
+test('deleting a configuration or subflow of a flow’s steps is drift of the flow', async () => {
   const flows = {
     authenticatorConfig: [{ alias: 'settings', config: { a: '1' } }],
     authenticationFlows: [
@@ -82,109 +82,104 @@ test('a flow loses no step without a word: the settings and sub-flows that its s
       { alias: 'part' },
     ],
   }
-  await applyAs(service, state(flows))
-  await remove(service, ANN, realm, 'authenticatorConfig', 'settings')
-  await remove(service, ANN, realm, 'authenticationFlow', 'part')
-  const drift = await findDrift(service, SYSTEM, realm)
+  await applySource(service, state(flows))
+  await deleteObject(service, ANN, realm, 'authenticatorConfig', 'settings')
+  await deleteObject(service, ANN, realm, 'authenticationFlow', 'part')
+  const drift = await listDrift(service, SYSTEM, realm)
   expect(drift.map(({ key, path }) => `${key[0]} ${path ?? 'gone'}`).sort()).toEqual([
     'ours authenticationExecutions',
     'part gone',
     'settings gone',
   ])
-  await settles(state(flows))
+  await expectStable(state(flows))
   expect((await live('authenticationFlow', 'ours')).representation.authenticationExecutions).toMatchObject([
     { authenticatorConfig: 'settings' },
     { flowAlias: 'part' },
   ])
 })
 
-test('what another source counts on is not pruned: it names who needs it', async () => {
-  await applyAs(service, state({ clientScopes: [scope('calendar')] }, `${realm}-a`))
-  await applyAs(service, state({ clients: [{ clientId: 'web', defaultClientScopes: ['calendar'] }] }, `${realm}-b`))
-  await expect(applyAs(service, state({ clientScopes: [] }, `${realm}-a`))).rejects.toThrow(
-    `client web of source ${realm}-b needs client scope calendar, which would be deleted`,
+test('an object that another source refers to is not pruned, and the error lists the references', async () => {
+  await applySource(service, state({ clientScopes: [scope('calendar')] }, `${realm}-a`))
+  await applySource(service, state({ clients: [{ clientId: 'web', defaultClientScopes: ['calendar'] }] }, `${realm}-b`))
+  await expect(applySource(service, state({ clientScopes: [] }, `${realm}-a`))).rejects.toThrow(
+    `client web of source ${realm}-b refers to client scope calendar, which is no longer declared and would be deleted`,
   )
   await live('clientScope', 'calendar')
 })
 
-test('a realm that somebody renamed is named back, and no second one is made', async () => {
-  const stated = source([{ realm, displayName: 'Ours' }], realm)
-  await applyAs(service, stated)
+test('a realm that was renamed by REST gets its declared name again', async () => {
+  const declared = createSource([{ realm, displayName: 'Ours' }], realm)
+  await applySource(service, declared)
   const { id } = await live('realm')
   const other = newName()
-  await change(service, ANN, realm, 'realm', [realm], { realm: other })
-  expect(await planText(service, stated)).toMatch(new RegExp(`realm: ${other} → ${realm}`))
-  await applyAs(service, stated)
+  await updateObject(service, ANN, realm, 'realm', [realm], { realm: other })
+  expect(await planText(service, declared)).toMatch(new RegExp(`realm: ${other} → ${realm}`))
+  await applySource(service, declared)
   expect((await live('realm')).id).toBe(id)
-  expect((await service.realms()).map(({ name }) => name)).not.toContain(other)
-  expect(await planText(service, stated)).toContain('Nothing to do.')
+  expect((await service.listRealms()).map(({ name }) => name)).not.toContain(other)
+  expect(await planText(service, declared)).toContain('Nothing to do.')
 })
 
-test('an object that one source leaves keeps what the other states of it, and nothing else', async () => {
-  await applyAs(service, state({ clientScopes: [scope('calendar', { description: 'Yours' })] }, `${realm}-a`))
-  await applyAs(service, state({ clientScopes: [scope('calendar', { attributes: { a: '1' } })] }, `${realm}-b`))
-  await applyAs(service, state({ clientScopes: [] }, `${realm}-a`))
+test('an object that one of two sources no longer declares keeps the fields of the other source only', async () => {
+  await applySource(service, state({ clientScopes: [scope('calendar', { description: 'Yours' })] }, `${realm}-a`))
+  await applySource(service, state({ clientScopes: [scope('calendar', { attributes: { a: '1' } })] }, `${realm}-b`))
+  await applySource(service, state({ clientScopes: [] }, `${realm}-a`))
   const { representation } = await live('clientScope', 'calendar')
   expect(representation).toMatchObject({ attributes: { a: '1' } })
   expect(representation.description).toBeUndefined()
 })
 
-test('null states that there is none: on creation, and of a whole map', async () => {
+test('null declares that a field has no value, on creation and for a whole map', async () => {
   const client = (more: object) =>
     state({ clients: [{ clientId: 'web', redirectUris: ['https://a.example.org/*'], ...more }] })
-  await settles(client({ webOrigins: null, attributes: { colour: 'blue' } }))
+  await expectStable(client({ webOrigins: null, attributes: { colour: 'blue' } }))
   expect((await live('client', 'web')).representation.webOrigins ?? []).toEqual([])
-  await settles(client({ webOrigins: null, attributes: null }))
+  await expectStable(client({ webOrigins: null, attributes: null }))
   expect((await live('client', 'web')).representation.attributes ?? {}).toEqual({})
-  await change(service, ANN, realm, 'client', ['web'], { 'attributes.size': 'large' })
-  expect(await findDrift(service, SYSTEM, realm)).toMatchObject([
+  await updateObject(service, ANN, realm, 'client', ['web'], { 'attributes.size': 'large' })
+  expect(await listDrift(service, SYSTEM, realm)).toMatchObject([
     { key: ['web'], path: 'attributes', live: { size: 'large' } },
   ])
-  await settles(client({ webOrigins: null, attributes: null }))
+  await expectStable(client({ webOrigins: null, attributes: null }))
 })
 
-test('whoever is faster with a name makes the plan anew, and nothing fails', async () => {
+test('a name that is taken between plan and apply leads to a new plan, not to an error', async () => {
   let raced = false
-  const stated = state({ clientScopes: [scope('calendar')] })
+  const declared = state({ clientScopes: [scope('calendar')] })
   const racing: Service = {
     ...service,
-    async snapshot(caller, name, work) {
-      const result = await service.snapshot(caller, name, work)
+    async readSnapshot(caller, name, work) {
+      const result = await service.readSnapshot(caller, name, work)
       if (!raced) {
         raced = true
-        await applyAs(service, state({ clientScopes: [scope('calendar')] }, `${realm}-other`))
+        await applySource(service, state({ clientScopes: [scope('calendar')] }, `${realm}-other`))
       }
       return result
     },
   }
-  await applyAs(racing, stated)
-  expect((await liveObjects(service, SYSTEM, realm, 'clientScope')).has('calendar')).toBe(true)
+  await applySource(racing, declared)
+  expect((await listLiveObjects(service, SYSTEM, realm, 'clientScope')).has('calendar')).toBe(true)
 })
 
-test('what fails once and then would not is not kept behind the back of who was told that it failed', async () => {
+test('an apply that fails with an unexpected error is not retried', async () => {
   let failed = false
   const failing: Service = {
     ...service,
-    write: (caller, name, work, options) =>
-      service.write(
-        caller,
-        name,
-        async (context) => {
-          const result = await work(context)
-          if (failed) return result
-          failed = true
-          throw new Error('the connection broke')
-        },
-        options,
-      ),
+    write: (caller, target, work) =>
+      service.write(caller, target, async (context) => {
+        const result = await work(context)
+        if (failed) return result
+        failed = true
+        throw new Error('the connection broke')
+      }),
   }
-  await expect(applyAs(failing, state({ clientScopes: [scope('calendar')] }))).rejects.toThrow('the connection broke')
-  expect((await liveObjects(service, SYSTEM, realm, 'clientScope')).has('calendar')).toBe(false)
+  await expect(applySource(failing, state({ clientScopes: [scope('calendar')] }))).rejects.toThrow('the connection broke')
+  expect((await listLiveObjects(service, SYSTEM, realm, 'clientScope')).has('calendar')).toBe(false)
 })
 
-test('clients and roles may have the names of things that every object has', async () => {
+test('clients and roles may have names of JavaScript’s object properties', async () => {
   const odd = ['constructor', 'toString', 'hasOwnProperty']
-  await settles(
+  await expectStable(
     state({
       clients: odd.map((clientId) => ({ clientId })),
       roles: {
@@ -195,35 +190,35 @@ test('clients and roles may have the names of things that every object has', asy
   )
 })
 
-test('the service account is called as its client, and goes with it', async () => {
-  await applyAs(service, state({ clients: [{ clientId: 'old', serviceAccountsEnabled: true }] }))
-  await change(service, ANN, realm, 'client', ['old'], { clientId: 'new' })
-  const stated = state({
+test('a service account is renamed and deleted with its client', async () => {
+  await applySource(service, state({ clients: [{ clientId: 'old', serviceAccountsEnabled: true }] }))
+  await updateObject(service, ANN, realm, 'client', ['old'], { clientId: 'new' })
+  const declared = state({
     clients: [
       { clientId: 'old', serviceAccountsEnabled: true },
       { clientId: 'new', serviceAccountsEnabled: true },
     ],
   })
-  await settles(stated)
-  expect(await planText(service, state({ clients: [] }))).toContain('- user service-account-old follows')
+  await expectStable(declared)
+  expect(await planText(service, state({ clients: [] }))).toContain('- user service-account-old (consequence)')
 })
 
-test('what master says of a realm that the same source makes is planned before it is there', async () => {
-  const made = newName()
+test('declarations in master about a new realm of the same source are planned before the realm exists', async () => {
+  const newRealmName = newName()
   const role = newName('role')
-  const stated = source(
+  const declared = createSource(
     [
-      { realm: made },
+      { realm: newRealmName },
       {
         realm: 'master',
-        roles: { realm: [{ name: role, composites: { client: { [`${made}-realm`]: ['view-realm'] } } }] },
+        roles: { realm: [{ name: role, composites: { client: { [`${newRealmName}-realm`]: ['view-realm'] } } }] },
       },
     ],
-    made,
+    newRealmName,
   )
-  const text = await planText(service, stated)
+  const text = await planText(service, declared)
   expect(text).toContain(`+ role ${role}`)
-  expect(text).toContain('it needs what another realm of this run brings first')
-  await applyAs(service, stated)
-  expect(await planText(service, stated)).toContain('Nothing to do.')
+  expect(text).toContain('the plan needs objects that another realm of this run creates first')
+  await applySource(service, declared)
+  expect(await planText(service, declared)).toContain('Nothing to do.')
 })

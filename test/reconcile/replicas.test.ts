@@ -1,13 +1,13 @@
-// Two server processes over one PostgreSQL: one applies the sources, and one that was paused meanwhile applies nothing any more.
+// Two server processes with one PostgreSQL database: one applies the sources, and one that was paused meanwhile commits nothing.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test as testOf } from 'vitest'
-import { type RunningServer, type Workplace, workplace } from '../support/cli.ts'
+import { type CommandFolder, createCommandFolder, type RunningServer } from '../support/cli.ts'
 
 const test = testOf.runIf(inject('databaseUrl'))
 
-let at: Workplace
+let at: CommandFolder
 let database: pg.Client
 let locking: pg.Client
 let applying: RunningServer
@@ -15,7 +15,7 @@ let waiting: RunningServer
 
 beforeAll(async () => {
   if (!inject('databaseUrl')) return
-  at = await workplace()
+  at = await createCommandFolder()
   database = new pg.Client(at.database)
   await database.connect()
   locking = new pg.Client(at.database)
@@ -28,12 +28,12 @@ beforeAll(async () => {
 afterAll(async () => {
   await database?.end()
   await locking?.end()
-  await at?.leave()
+  await at?.remove()
 })
 
 const state = (name: string) => writeFile(join(at.folder, 'acme.yaml'), `realm: acme\ndisplayName: ${name}\n`)
 
-/** What the realm was called, one after the other. */
+/** The display names of the realm, in order. */
 const names = async () => {
   const { rows } = await database.query<{ to: string }>(`
     select c ->> 'to' as to from history h, jsonb_array_elements(h.plan -> 'actions') a, jsonb_array_elements(a -> 'changes') c
@@ -41,20 +41,20 @@ const names = async () => {
   return rows.map(({ to }) => to)
 }
 
-/** The server that applies is paused; the other one takes over and applies a change; the first one goes on, and waits. */
+/** Pauses the server that holds the lease; the other one takes over and applies a change; then the first one continues. */
 async function takeOver(change: string): Promise<void> {
   applying.pause()
   await locking.query('rollback')
-  const taken = waiting.until(`→ ${change}`)
+  const takenOver = waiting.until(`→ ${change}`)
   await state(change)
-  expect(await taken).toContain('This server applies the sources now.')
-  const told = applying.until('takes over when that one ends')
-  applying.goOn()
-  expect(await told).toContain('Another server has taken over')
+  expect(await takenOver).toContain('This server applies the sources now.')
+  const standby = applying.until('takes over when that one ends')
+  applying.resume()
+  expect(await standby).toContain('Another server has taken over')
   ;[applying, waiting] = [waiting, applying]
 }
 
-test('a server that is paused beyond its lease is replaced, and waits when it goes on', async () => {
+test('a server that is paused beyond its lease is replaced, and stands by when it continues', async () => {
   expect(waiting.output()).toMatch(/The server \S+ applies the sources. This one serves, and takes over/)
   expect(await fetch(`${waiting.url}/health/ready`)).toMatchObject({ status: 200 })
   await takeOver('Taken over')
@@ -65,7 +65,7 @@ test.for([
   ['before its transaction', 'lock table inventory in access exclusive mode', 'from inventory'],
   ['within its transaction', `select from realm where name = 'acme' for update`, 'for no key update'],
   ['between the look at its lease and its commit', 'select from lease for update', 'for share'],
-])('what a server has begun that is paused %s is not kept', async ([moment, lock, statement]) => {
+])('a run of a server that is paused %s is not committed', async ([moment, lock, statement]) => {
   const waits = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like $1`
   await locking.query('begin')
   await locking.query(lock!)
@@ -76,14 +76,14 @@ test.for([
   expect(await names()).not.toContain('Lost')
 })
 
-test('what a person wants of a source reaches the server that applies it, whichever server is told', async () => {
+test('a request about a source reaches the server that applies it, whichever server receives it', async () => {
   const read = applying.until('acme.yaml at sha256:')
   const account = ['--server', waiting.url, '--user', 'admin', '--password', 'admin']
   expect(await at.run('source', 'force', 'acme.yaml', ...account)).toMatchObject({ code: 0 })
   await read
 })
 
-test('what could not be applied for a reason that passes is tried again without being asked for', async () => {
+test('a temporary failure is retried automatically', async () => {
   const failed = applying.until('cannot be applied now')
   await database.query('alter table history rename to gone')
   await state('Tried again')
@@ -100,7 +100,7 @@ test('what could not be applied for a reason that passes is tried again without 
   await expect.poll(status, { timeout: 60_000 }).not.toHaveProperty('nextTryAt')
 })
 
-test('a server that ends gives the lease back, and the other one goes on', async () => {
+test('a server that stops releases the lease, and the other one takes over', async () => {
   const next = waiting.until('This server applies the sources now.')
   expect(await applying.stop()).toBe(0)
   await next

@@ -1,17 +1,17 @@
-// Laws: apply, then plan, is empty; export, then plan, is empty; an export makes the same realm again.
+// Properties: apply, then plan, is empty; export, then plan, is empty; an export recreates the realm.
 import { existsSync, readFileSync } from 'node:fs'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Representation } from '../../src/kinds/json.ts'
-import { exportRealm } from '../../src/realm-file/export/render.ts'
-import { substitute } from '../../src/realm-file/substitute.ts'
-import { type Document, restated } from '../../src/realm-file/yaml/document.ts'
+import { exportRealm } from '../../src/realm-file/export/export-realm.ts'
+import { substituteVariables } from '../../src/realm-file/substitute-variables.ts'
+import { type Document, deriveDocument } from '../../src/realm-file/yaml/document.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
-import { everything } from '../support/campaign.ts'
-import { applyAs, planText, source } from '../support/reconcile.ts'
-import { freshService } from '../support/service.ts'
+import { isFullRun } from '../support/campaign.ts'
+import { applySource, planText, createSource } from '../support/reconcile.ts'
+import { newService } from '../support/service.ts'
 
 const shared = new URL('../../../shared/data/realms/', import.meta.url)
-const own = new URL('../../examples/acme.yaml', import.meta.url)
+const folder = new URL('../../examples/acme.yaml', import.meta.url)
 const real = [
   'acme-apps.yaml',
   'acme-internal.yaml',
@@ -24,27 +24,29 @@ const real = [
   'servlet-saml.json',
   'userprofile.yaml',
 ].map((name) => new URL(name, shared))
-const files = [own, ...real].map((file) => [file.pathname.split('/').at(-1)!, file] as const)
+const files = [folder, ...real].map((file) => [file.pathname.split('/').at(-1)!, file] as const)
 
-/** The variables of the files that have no default. */
+/** The variables of the files without a default. */
 const env = Object.fromEntries(
   ['ACME_AZURE_AAD_TENANT_URL', 'APPS_FRONTEND_URL_GREETME', 'APPS_FRONTEND_URL_MINISPA', 'KEYCLOAK_FRONTEND_URL'].map(
     (name) => [name, `https://${name.toLowerCase().replaceAll('_', '-')}.example.org`],
   ),
 )
 
-/** The documents of a file, its realm under another name where one is given. */
+/** The documents of a file, with the realm renamed where a name is given. */
 function documentsOf(file: URL, name?: string): Document[] {
-  return source([readFileSync(file, 'utf8')], file.pathname.split('/').at(-1)!).documents.map((document) => {
-    const known = substitute(document, { env, readFile: undefined, allowed: () => true })
-    return name === undefined ? known : restated(known, { ...(known.value as Representation), realm: name })
+  return createSource([readFileSync(file, 'utf8')], file.pathname.split('/').at(-1)!).documents.map((document) => {
+    const documents = substituteVariables(document, { env, readFile: undefined, isAllowed: () => true })
+    return name === undefined
+      ? documents
+      : deriveDocument(documents, { ...(documents.value as Representation), realm: name })
   })
 }
 
-const first = await freshService()
-const second = await freshService()
+const first = await newService()
+const second = await newService()
 for (const service of [first, second])
-  await service.create(SYSTEM, { representation: { realm: 'master' } }, async () => {})
+  await service.createRealm(SYSTEM, { representation: { realm: 'master' } }, async () => {})
 afterAll(async () => {
   await first.close()
   await second.close()
@@ -57,7 +59,7 @@ describe.each(files)('%s', (name, file) => {
       const realm = name === 'master-export-26.5.5.json' ? 'master' : name.replace(/\.\w+$/, '')
       const state = { name, revision: 'file', documents: documentsOf(file, realm), files: [] }
       expect(await planText(first, state)).toMatch(/to create/)
-      await applyAs(first, state)
+      await applySource(first, state)
       expect(await planText(first, state)).toContain('Nothing to do.')
       expect(await planText(first, { ...state, name: `${name} once more` })).toContain('Nothing to do.')
 
@@ -65,25 +67,25 @@ describe.each(files)('%s', (name, file) => {
         service.read(SYSTEM, realm, (context) => exportRealm(context, { secrets: true, full }))
       const [minimal, full] = [await read(first, false), await read(first, true)]
       for (const exported of [full, minimal])
-        expect(await planText(first, source([exported], `${name} exported`))).toContain('Nothing to do.')
+        expect(await planText(first, createSource([exported], `${name} exported`))).toContain('Nothing to do.')
 
-      await applyAs(second, source([minimal], name))
+      await applySource(second, createSource([minimal], name))
       expect(await read(second, true)).toEqual(full)
       expect(await read(second, false)).toEqual(minimal)
     },
   )
 })
 
-test.runIf(everything && existsSync(shared))(
-  'all together, in any order, and the export of a master under another name',
+test.runIf(isFullRun && existsSync(shared))(
+  'all files together, in any order, and the export of a master realm under another name',
   async () => {
     for (const order of [real, real.toReversed()]) {
-      const service = await freshService()
-      await service.create(SYSTEM, { representation: { realm: 'master' } }, async () => {})
+      const service = await newService()
+      await service.createRealm(SYSTEM, { representation: { realm: 'master' } }, async () => {})
       const documents = order.flatMap((file) => documentsOf(file, `all-${file.pathname.split('/').at(-1)}`))
       const state = { name: 'all', revision: 'files', documents, files: [] }
-      await applyAs(service, state)
-      expect((await service.realms()).length).toBe(real.length + 1)
+      await applySource(service, state)
+      expect((await service.listRealms()).length).toBe(real.length + 1)
       expect(await planText(service, { ...state, name: 'all once more' })).toContain('Nothing to do.')
       await service.close()
     }

@@ -1,27 +1,27 @@
-// Saved plans: applied exactly as they are, or refused with what has moved; approved by people, for a day.
+// Saved plans: applied unchanged, or refused as stale; approved by administrators; valid for a day.
 import { sql } from 'kysely'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { applySources } from '../../src/reconcile/run/run.ts'
-import { applySaved, approveSaved, savePlan } from '../../src/reconcile/run/saved.ts'
+import { applySavedPlan, approveSavedPlan, planAndSave } from '../../src/reconcile/run/saved-plans.ts'
 import { type Caller, SYSTEM } from '../../src/service/context/service.ts'
-import { sweep } from '../../src/service/operations/sweeper.ts'
-import { getPlan } from '../../src/service/sources/plans.ts'
-import { change, liveObject, remove } from '../support/changes.ts'
-import { plansOn } from '../support/plans.ts'
-import { administeredRealm } from '../support/realm-with-boss.ts'
-import { ANN, source } from '../support/reconcile.ts'
-import { allRows } from '../support/rows.ts'
+import { sweepExpiredRows } from '../../src/service/operations/sweeper.ts'
+import { getSavedPlan } from '../../src/service/sources/saved-plans.ts'
+import { deleteObject, getLiveObject, updateObject } from '../support/changes.ts'
+import { createPlanClient } from '../support/plans.ts'
+import { createAdminRealm } from '../support/realm-with-boss.ts'
+import { ANN, createSource } from '../support/reconcile.ts'
+import { dumpRows } from '../support/rows.ts'
 import { testServer } from '../support/server.ts'
-import { freshService, newName, testService } from '../support/service.ts'
+import { newService, newName, testService } from '../support/service.ts'
 
 const { service } = await testService()
 const server = await testServer()
 let realm: string
-let regent: ReturnType<typeof plansOn>
+let regent: ReturnType<typeof createPlanClient>
 
 beforeEach(() => {
   realm = newName()
-  regent = plansOn(server, `source-of-${realm}`)
+  regent = createPlanClient(server, `source-of-${realm}`)
 })
 
 const shop = (more: object = {}) => ({
@@ -29,7 +29,7 @@ const shop = (more: object = {}) => ({
   clients: [{ clientId: 'shop', name: 'Shop', ...more }],
   roles: { realm: [{ name: 'staff' }] },
 })
-const client = () => liveObject(service, SYSTEM, realm, 'client', 'shop')
+const client = () => getLiveObject(service, SYSTEM, realm, 'client', 'shop')
 const secret = async () => service.vault.open(String((await client()).representation.secret))
 
 test('a saved plan is applied by its id alone, with all of its realms, and only once', async () => {
@@ -39,7 +39,7 @@ test('a saved plan is applied by its id alone, with all of its realms, and only 
   expect(outcome.saved).toMatchObject({ id: expect.stringMatching(/^[a-z]{4}-[a-z]{4}-[a-z]{4}$/) })
   const { id } = outcome.saved
   expect((await regent.list()).body).toContainEqual(expect.objectContaining({ id, state: 'ready' }))
-  const applied = await regent.carryOut(id)
+  const applied = await regent.applySaved(id)
   const actions = ({ realms }: { realms: { plan: { actions: object[] } }[] }) => realms.map(({ plan }) => plan.actions)
   expect(actions(applied.body)).toEqual(actions(outcome))
   expect((await client()).representation).toMatchObject({ name: 'Other' })
@@ -52,35 +52,35 @@ test('a saved plan is applied by its id alone, with all of its realms, and only 
     ],
     outcome: { realms: [{ plan: { realm } }, { plan: { realm: other } }] },
   })
-  expect(await regent.carryOut(id)).toMatchObject({
+  expect(await regent.applySaved(id)).toMatchObject({
     status: 409,
     body: { errorMessage: `the plan ${id} is applied already` },
   })
-  // The revision tells by which plan it came about.
+  // The revision names the plan that it is from.
   const { body } = await server.call('GET', `/regent/v1/history/${realm}`)
   expect(body[0].actor).toMatchObject({ plan: id, user: 'admin' })
 })
 
-test('what somebody changes that the plan does not touch stays, and the plan is applied', async () => {
+test('a change of an object that the plan does not touch does not make it stale', async () => {
   await regent.apply(shop())
   const { saved } = await regent.save(shop({ name: 'Other' }))
-  await change(service, ANN, realm, 'client', ['shop'], { description: 'Theirs' })
-  await change(service, ANN, realm, 'realm', [realm], { displayName: 'Theirs' })
-  expect((await regent.carryOut(saved.id)).status).toBe(200)
+  await updateObject(service, ANN, realm, 'client', ['shop'], { description: 'Theirs' })
+  await updateObject(service, ANN, realm, 'realm', [realm], { displayName: 'Theirs' })
+  expect((await regent.applySaved(saved.id)).status).toBe(200)
   expect((await client()).representation).toMatchObject({ name: 'Other', description: 'Theirs' })
 })
 
-test('what somebody changes that the plan touches refuses it, and is told with who did it; nothing is changed', async () => {
+test('a change of an object that the plan touches makes it stale: the error names the author, and nothing is applied', async () => {
   await regent.apply(shop(), { realm: `${realm}-b` })
   const { saved } = await regent.save(shop({ name: 'Other' }), { realm: `${realm}-b`, displayName: 'B' })
-  await change(service, ANN, realm, 'client', ['shop'], { name: 'Theirs' })
-  await remove(service, ANN, realm, 'role', 'staff')
+  await updateObject(service, ANN, realm, 'client', ['shop'], { name: 'Theirs' })
+  await deleteObject(service, ANN, realm, 'role', 'staff')
   await server.logIn()
-  const before = await allRows(service)
-  const { status, body } = await regent.carryOut(saved.id)
+  const before = await dumpRows(service)
+  const { status, body } = await regent.applySaved(saved.id)
   expect(status).toBe(409)
   expect(body).toEqual({
-    errorMessage: `the plan ${saved.id} is not what would be applied now, since something has changed meanwhile: plan again`,
+    errorMessage: `The plan ${saved.id} is stale, since something has changed since it was saved. Plan again.`,
     stale: [
       expect.objectContaining({
         realm,
@@ -100,31 +100,31 @@ test('what somebody changes that the plan touches refuses it, and is told with w
       }),
     ],
   })
-  expect(await allRows(service)).toEqual(before)
+  expect(await dumpRows(service)).toEqual(before)
 })
 
-test('a plan that says otherwise than what was saved is refused, and so is one that waits', async () => {
+test('a plan with another digest is refused, and so is one that is pending approval', async () => {
   await regent.apply({ realm, roles: { realm: Array.from({ length: 8 }, (_, at) => ({ name: `role-${at}` })) } })
   const { saved } = await regent.save({ realm })
-  expect(await regent.carryOut(saved.id, { digest: 'another' })).toMatchObject({
+  expect(await regent.applySaved(saved.id, { digest: 'another' })).toMatchObject({
     status: 409,
-    body: { errorMessage: `this is not the plan ${saved.id} as it was saved: it was changed since` },
+    body: { errorMessage: `The plan ${saved.id} has changed since it was saved.` },
   })
-  expect(await regent.carryOut(saved.id, { digest: saved.digest })).toMatchObject({
+  expect(await regent.applySaved(saved.id, { digest: saved.digest })).toMatchObject({
     status: 409,
     body: { errorMessage: expect.stringContaining('is pending approval') },
   })
-  // What nobody tried to apply is only approved: applying it is another matter.
+  // A plan that was only saved is approved, and not applied by that.
   const { body } = await regent.approve(saved.id)
   expect(body).toMatchObject({ plan: { state: 'approved', approvedBy: 'admin' } })
   expect(body.outcome).toBeUndefined()
-  expect((await regent.carryOut(saved.id, { digest: saved.digest })).body.realms[0].approval).toMatchObject({
+  expect((await regent.applySaved(saved.id, { digest: saved.digest })).body.realms[0].approval).toMatchObject({
     by: 'admin',
   })
   expect((await regent.approve('lopa-nime-tura')).status).toBe(404)
 })
 
-test('what is about no realm is no plan to save', async () => {
+test('a plan without a realm cannot be saved', async () => {
   const body = { name: realm, revision: '1', files: [{ file: 'a.yaml', text: '# nothing yet\n', values: [] }] }
   expect(await server.call('POST', '/regent/v1/plan?save=true', { body })).toMatchObject({
     status: 400,
@@ -141,38 +141,38 @@ test('an approval counts for the next run of the same sources that makes the sam
   expect((await regent.apply({ realm })).realms[0].approval).toMatchObject({ plan: saved.id })
 })
 
-test('of two saved plans that do the same, the one is applied that was asked for', async () => {
+test('of two equal saved plans, the requested one is applied', async () => {
   const roles = { realm: Array.from({ length: 8 }, (_, at) => ({ name: `role-${at}` })) }
   await regent.apply({ realm, roles })
   const first = (await regent.save({ realm })).saved.id
   const second = (await regent.save({ realm })).saved.id
   await regent.approve(first)
   await regent.approve(second)
-  expect((await regent.carryOut(second)).body.realms[0].approval).toMatchObject({ plan: second })
+  expect((await regent.applySaved(second)).body.realms[0].approval).toMatchObject({ plan: second })
   expect((await regent.show(first)).body.state).toBe('approved')
   expect((await regent.show(second)).body.state).toBe('applied')
 })
 
-test('a plan that waits is of whoever wanted it last: what is stated then goes on as theirs', async () => {
+test('a plan pending approval belongs to its last requester, and is applied on their behalf', async () => {
   const state = (count: number) => {
     const roles = { realm: Array.from({ length: count }, (_, at) => ({ name: `role-${at}` })) }
-    return { ...source([{ realm, roles }], `source-of-${realm}`), settings: {} }
+    return { ...createSource([{ realm, roles }], `source-of-${realm}`), settings: {} }
   }
   await applySources(service, SYSTEM, [state(8)])
   const first = (await applySources(service, ANN, [state(1)])).realms[0]!.pendingApproval!.plan
   const watched: Caller = { actor: { kind: 'source', source: `source-of-${realm}` } }
-  const limited = { ...state(1), ceiling: { realms: [realm] } }
+  const limited = { ...state(1), sourcePermissions: { realms: [realm] } }
   expect((await applySources(service, watched, [limited])).realms[0]!.pendingApproval!.plan).toBe(first)
-  expect(await getPlan(service, SYSTEM, first)).toMatchObject({ madeBy: watched.actor })
+  expect(await getSavedPlan(service, SYSTEM, first)).toMatchObject({ madeBy: watched.actor })
 })
 
-test('only who administers the realm sees, applies, approves and rejects its plans; a source approves nothing', async () => {
-  const { token, name } = await administeredRealm({ viewer: 'view-clients' })
-  const elsewhere = await administeredRealm({})
-  const { saved } = await plansOn(server, name).save({ realm: name, displayName: 'Planned' })
-  const ask = async (who: Promise<string>, method: string, path = '') =>
-    server.call(method, `/regent/v1/plans${path}`, { token: await who })
-  for (const who of [token('viewer'), elsewhere.token('boss')]) {
+test('only realm administrators can read, apply, approve and reject plans; a source cannot approve', async () => {
+  const { token, name } = await createAdminRealm({ viewer: 'view-clients' })
+  const otherRealm = await createAdminRealm({})
+  const { saved } = await createPlanClient(server, name).save({ realm: name, displayName: 'Planned' })
+  const ask = async (tokenPromise: Promise<string>, method: string, path = '') =>
+    server.call(method, `/regent/v1/plans${path}`, { token: await tokenPromise })
+  for (const who of [token('viewer'), otherRealm.token('boss')]) {
     expect((await ask(who, 'GET')).body).toEqual([])
     for (const [method, path] of [
       ['GET', ''],
@@ -186,44 +186,50 @@ test('only who administers the realm sees, applies, approves and rejects its pla
   expect((await ask(token('boss'), 'POST', `/${saved.id}/apply`)).status).toBe(200)
 })
 
-test('no secret and no value of a variable is kept in the clear', async () => {
+test('no secret and no value of a variable is stored in plain text', async () => {
   const values = [{ '/clients/0/secret': 'value-of-a-variable', '/users/0/credentials/0/value': 'password-of-ann' }]
   const text = `realm: ${realm}\nclients: [{ clientId: shop, secret: $(env:SECRET) }]\nusers: [{ username: ann, credentials: [{ type: password, value: $(env:PASSWORD) }] }]\n`
   const body = { name: realm, revision: '1', files: [{ file: 'a.yaml', text, values }] }
   const { body: outcome } = await server.call('POST', '/regent/v1/plan?save=true', { body })
-  const kept = JSON.stringify([await allRows(service), (await regent.show(outcome.saved.id)).body, outcome])
-  expect(kept).toContain(outcome.saved.id)
-  for (const secret of Object.values(values[0]!)) expect(kept).not.toContain(secret)
-  expect((await regent.carryOut(outcome.saved.id)).status).toBe(200)
+  const stored = JSON.stringify([await dumpRows(service), (await regent.show(outcome.saved.id)).body, outcome])
+  expect(stored).toContain(outcome.saved.id)
+  for (const secret of Object.values(values[0]!)) expect(stored).not.toContain(secret)
+  expect((await regent.applySaved(outcome.saved.id)).status).toBe(200)
   expect(await secret()).toBe('value-of-a-variable')
-  // What was stated is dropped with that.
-  const { rows } = await service.look((db) =>
-    sql<{ kept: string | null }>`/* test */ select kept from plan where id = ${outcome.saved.id}`.execute(db),
+  // The sealed sources are deleted with that.
+  const { rows } = await service.query((db) =>
+    sql<{
+      sealed: string | null
+    }>`/* test */ select sealed_sources as sealed from plan where id = ${outcome.saved.id}`.execute(db),
   )
-  expect(rows).toEqual([{ kept: null }])
+  expect(rows).toEqual([{ sealed: null }])
 })
 
 let now = new Date('2026-01-01T00:00:00Z')
-const own = await freshService({ clock: () => now })
-await own.create(SYSTEM, { representation: { realm: 'master' } }, async () => {})
-afterAll(() => own.close())
+const separateService = await newService({ clock: () => now })
+await separateService.createRealm(SYSTEM, { representation: { realm: 'master' } }, async () => {})
+afterAll(() => separateService.close())
 
-test('plans and approvals are over after a day, and then they go', async () => {
+test('plans and approvals expire after a day and are deleted', async () => {
   const roles = { realm: Array.from({ length: 8 }, (_, at) => ({ name: `role-${at}` })) }
-  const state = (one: object) => ({ ...source([{ realm, ...one }], realm), settings: {} })
-  await applySources(own, SYSTEM, [state({ roles })])
-  const { saved } = await savePlan(own, SYSTEM, [state({})])
-  await approveSaved(own, SYSTEM, saved.id)
-  expect(await getPlan(own, SYSTEM, saved.id)).toMatchObject({ approvedBy: 'operator' })
+  const state = (content: object) => ({ ...createSource([{ realm, ...content }], realm), settings: {} })
+  await applySources(separateService, SYSTEM, [state({ roles })])
+  const { saved } = await planAndSave(separateService, SYSTEM, [state({})])
+  await approveSavedPlan(separateService, SYSTEM, { id: saved.id })
+  expect(await getSavedPlan(separateService, SYSTEM, saved.id)).toMatchObject({ approvedBy: 'operator' })
   now = new Date('2026-01-02T00:00:00Z')
-  await expect(applySaved(own, SYSTEM, saved.id)).rejects.toThrow(
+  await expect(applySavedPlan(separateService, SYSTEM, { id: saved.id })).rejects.toThrow(
     `the time of plan ${saved.id} was over at 2026-01-02T00:00:00.000Z: plan again`,
   )
-  const outcome = await applySources(own, SYSTEM, [state({})])
+  const outcome = await applySources(separateService, SYSTEM, [state({})])
   expect(outcome.realms[0]!.pendingApproval?.plan).not.toBe(saved.id)
-  await sweep(own, now)
-  await expect(getPlan(own, SYSTEM, saved.id)).rejects.toThrow(`there is no plan ${saved.id}`)
+  await sweepExpiredRows(separateService, now)
+  await expect(getSavedPlan(separateService, SYSTEM, saved.id)).rejects.toThrow(`there is no plan ${saved.id}`)
   await expect(
-    approveSaved(own, { actor: { kind: 'source', source: realm } }, outcome.realms[0]!.pendingApproval!.plan),
+    approveSavedPlan(
+      separateService,
+      { actor: { kind: 'source', source: realm } },
+      { id: outcome.realms[0]!.pendingApproval!.plan },
+    ),
   ).rejects.toThrow('403')
 })

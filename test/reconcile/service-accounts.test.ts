@@ -1,8 +1,8 @@
-// Service accounts in documents and imports: they log in as their clients do, so nobody gives them a password.
+// Service accounts in documents and imports: they have no credentials of their own.
 import { expect, test } from 'vitest'
 import { planSources } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { applyAs, planText, source } from '../support/reconcile.ts'
+import { applySource, planText, createSource } from '../support/reconcile.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
 
@@ -22,17 +22,17 @@ async function credentialsIn(realm: string): Promise<unknown> {
 
 test('a document applies without the credentials of a service account, and the plan notes that', async () => {
   const realm = newName()
-  const state = source([{ realm, clients: [client], users: [account] }], realm)
+  const state = createSource([{ realm, clients: [client], users: [account] }], realm)
   const { realms } = await planSources(service, SYSTEM, [state])
   expect(realms.flatMap(({ plan }) => plan.notes.map(({ message }) => message))).toEqual([
     'user service-account-robot: credentials are ignored, since a service account logs in as its client does',
   ])
-  await applyAs(service, state)
+  await applySource(service, state)
   expect(await credentialsIn(realm)).toEqual([])
   expect(await planText(service, state)).toContain('Nothing to do.')
 })
 
-test('POST of a realm and partialImport make service accounts without the credentials in their bodies', async () => {
+test('POST of a realm and partialImport create service accounts without the credentials in the body', async () => {
   const realm = newName()
   await make('/admin/realms', { realm, clients: [client], users: [account] })
   expect(await credentialsIn(realm)).toEqual([])
@@ -43,15 +43,15 @@ test('POST of a realm and partialImport make service accounts without the creden
   expect(await credentialsIn(other)).toEqual([])
 })
 
-test('a document that gives a service account credentials as if it were a user is refused', async () => {
+test('credentials of a service account that is declared as a user are refused', async () => {
   const realm = newName()
   const { serviceAccountClientId: _, credentials: __, ...user } = account
-  const declared = (more: object) => source([{ realm, clients: [client], users: [{ ...user, ...more }] }], realm)
-  await applyAs(service, source([{ realm, clients: [client] }], realm))
-  // What was there before keeps its credentials, until others are declared.
-  await applyAs(service, declared({ credentials }))
-  const others = [{ type: 'password', value: 'another' }]
-  await expect(applyAs(service, declared({ credentials: others }))).rejects.toThrow(
+  const declared = (more: object) => createSource([{ realm, clients: [client], users: [{ ...user, ...more }] }], realm)
+  await applySource(service, createSource([{ realm, clients: [client] }], realm))
+  // An existing account keeps its credentials, until others are declared.
+  await applySource(service, declared({ credentials }))
+  const newCredentials = [{ type: 'password', value: 'another' }]
+  await expect(applySource(service, declared({ credentials: newCredentials }))).rejects.toThrow(
     'A service account has no credentials',
   )
   expect(await credentialsIn(realm)).toEqual([])

@@ -1,10 +1,10 @@
-// Several sources of one realm that are read in one run: one desired realm, one plan, one transaction.
+// Several sources of one realm in one run: one desired realm, one plan, one transaction.
 import { beforeEach, expect, test } from 'vitest'
-import { renderOutcome } from '../../src/reconcile/report/render.ts'
+import { renderOutcome } from '../../src/reconcile/report/text-report.ts'
 import { applySources, planSources } from '../../src/reconcile/run/run.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
-import { change, liveObject } from '../support/changes.ts'
-import { ANN, applyAs, source } from '../support/reconcile.ts'
+import { getLiveObject, updateObject } from '../support/changes.ts'
+import { ANN, applySource, createSource } from '../support/reconcile.ts'
 import { newName, testService } from '../support/service.ts'
 
 let service: Service
@@ -19,77 +19,77 @@ beforeEach(async () => {
   team = `team-${realm}`
 })
 
-type Kind = Parameters<typeof liveObject>[3]
-const live = (kind: Kind, ...key: string[]) => liveObject(service, SYSTEM, realm, kind, ...key)
-const isGone = (kind: Kind, ...key: string[]) => expect(live(kind, ...key)).rejects.toThrow()
-const apply = (...sources: ReturnType<typeof source>[]) => applySources(service, SYSTEM, sources)
+type Kind = Parameters<typeof getLiveObject>[3]
+const live = (kind: Kind, ...key: string[]) => getLiveObject(service, SYSTEM, realm, kind, ...key)
+const expectDeleted = (kind: Kind, ...key: string[]) => expect(live(kind, ...key)).rejects.toThrow()
+const apply = (...sources: ReturnType<typeof createSource>[]) => applySources(service, SYSTEM, sources)
 const problemsOf = (error: unknown) =>
   (error as { problems: { message: string; position: { file: string } }[] }).problems
 
-test('all sources that state something about a realm give one plan, in which each owns what it states', async () => {
+test('all sources that declare a realm give one plan, in which each manages what it declares', async () => {
   const base = (displayName: string) =>
-    source([{ realm, displayName, roles: { realm: [{ name: 'staff' }] } }], platform)
+    createSource([{ realm, displayName, roles: { realm: [{ name: 'staff' }] } }], platform)
   const app = (description: string) =>
-    source([{ realm, clients: [{ clientId: 'shop', description }], roles: { realm: [{ name: 'buyer' }] } }], team)
+    createSource([{ realm, clients: [{ clientId: 'shop', description }], roles: { realm: [{ name: 'buyer' }] } }], team)
   const { realms } = await apply(base('One'), app('a shop'))
   expect(realms).toHaveLength(1)
   expect(await planSources(service, SYSTEM, [base('One'), app('a shop')])).toMatchObject({
     realms: [{ plan: { actions: [] } }],
   })
-  // What one of them says no more goes; what the other one says stays.
-  await apply(base('Two'), source([{ realm, clients: [{ clientId: 'shop' }] }], team))
+  // An object that one of them no longer declares is deleted; the other one's stays.
+  await apply(base('Two'), createSource([{ realm, clients: [{ clientId: 'shop' }] }], team))
   expect((await live('client', 'shop')).representation.description ?? null).toBeNull()
   expect((await live('realm', realm)).representation.displayName).toBe('Two')
-  await isGone('role', 'buyer')
+  await expectDeleted('role', 'buyer')
   expect((await live('role', 'staff')).key).toEqual(['staff'])
 })
 
-test('two sources that state one field differently are told both places, and nothing is written', async () => {
-  const one = source([{ realm, displayName: 'One' }], platform)
-  const other = source([{ realm, displayName: 'Other', enabled: true }], team)
+test('different values for one field from two sources are refused with both positions', async () => {
+  const one = createSource([{ realm, displayName: 'One' }], platform)
+  const other = createSource([{ realm, displayName: 'Other', enabled: true }], team)
   const problems = problemsOf(await apply(one, other).catch((error: unknown) => error))
   expect(problems.map(({ position, message }) => `${position.file}: ${message}`).sort()).toEqual([
-    `${platform}-1.yaml: realm ${realm}: displayName is stated differently at ${team}-1.yaml:2:1: state it once, or twice the same`,
-    `${team}-1.yaml: realm ${realm}: displayName is stated differently at ${platform}-1.yaml:2:1: state it once, or twice the same`,
+    `${platform}-1.yaml: realm ${realm}: displayName is declared differently at ${team}-1.yaml:2:1. Declare it once, or with the same value.`,
+    `${team}-1.yaml: realm ${realm}: displayName is declared differently at ${platform}-1.yaml:2:1. Declare it once, or with the same value.`,
   ])
-  await isGone('realm', realm)
+  await expectDeleted('realm', realm)
 })
 
-test('an object that moves from one source to another one stays the same object', async () => {
+test('an object that moves to another source keeps its id', async () => {
   const shop = { clientId: 'shop', name: 'Shop' }
-  const base = (clients: object[]) => source([{ realm, clients }], platform)
-  const app = (clients: object[]) => source([{ realm, clients }], team)
+  const base = (clients: object[]) => createSource([{ realm, clients }], platform)
+  const app = (clients: object[]) => createSource([{ realm, clients }], team)
   await apply(base([shop]), app([]))
   const before = await live('client', 'shop')
-  const moved = await apply(base([]), app([shop]))
-  expect(renderOutcome(moved, 'applied')).toContain('Nothing to do.')
+  const movedTo = await apply(base([]), app([shop]))
+  expect(renderOutcome(movedTo, 'applied')).toContain('Nothing to do.')
   expect((await live('client', 'shop')).id).toBe(before.id)
-  // It is the other source's now: what the first one says no longer counts.
-  await applyAs(service, base([]))
+  // The other source manages it now, and the first one has no effect on it.
+  await applySource(service, base([]))
   expect((await live('client', 'shop')).id).toBe(before.id)
   await apply(base([]), app([]))
-  await isGone('client', 'shop')
+  await expectDeleted('client', 'shop')
 })
 
-test('what a source stated goes when it states nothing of the realm any more, and another one still does', async () => {
-  const base = source([{ realm, roles: { realm: [{ name: 'staff' }] } }], platform)
-  const elsewhere = { realm: `${realm}-other` }
-  await apply(base, source([elsewhere, { realm, clients: [{ clientId: 'shop' }] }], team))
-  await apply(base, source([elsewhere], team))
-  await isGone('client', 'shop')
+test('the objects of a source are deleted when it no longer declares the realm, and another source still does', async () => {
+  const base = createSource([{ realm, roles: { realm: [{ name: 'staff' }] } }], platform)
+  const otherRealm = { realm: `${realm}-other` }
+  await apply(base, createSource([otherRealm, { realm, clients: [{ clientId: 'shop' }] }], team))
+  await apply(base, createSource([otherRealm], team))
+  await expectDeleted('client', 'shop')
   expect((await live('role', 'staff')).key).toEqual(['staff'])
-  const again = await planSources(service, SYSTEM, [base, source([elsewhere], team)])
+  const again = await planSources(service, SYSTEM, [base, createSource([otherRealm], team)])
   expect(renderOutcome(again, 'planned')).toContain('Nothing to do.')
 })
 
-test('of a relation each source owns the elements that it states', async () => {
+test('each source manages the elements of a relation that it declares', async () => {
   const roles = ['a', 'b', 'c'].map((name) => ({ name }))
-  const base = source(
+  const base = createSource(
     [{ realm, roles: { realm: [...roles, { name: 'all', composites: { realm: ['a', 'b'] } }] } }],
     platform,
   )
   const more = (composites: string[]) =>
-    source([{ realm, roles: { realm: [{ name: 'all', composites: { realm: composites } }] } }], team)
+    createSource([{ realm, roles: { realm: [{ name: 'all', composites: { realm: composites } }] } }], team)
   const composites = async () => (await live('role', 'all')).representation.composites
   await apply(base, more(['b', 'c']))
   expect(await composites()).toEqual({ realm: ['a', 'b', 'c'] })
@@ -97,12 +97,12 @@ test('of a relation each source owns the elements that it states', async () => {
   expect(await composites()).toEqual({ realm: ['a', 'b'] })
 })
 
-test('what one source changes of an object leaves alone what the other one says of it, whoever changed that meanwhile', async () => {
+test('a change of a user by one source does not reapply the required actions of another source', async () => {
   const user = { username: 'ann', requiredActions: ['UPDATE_PASSWORD'] }
-  const base = source([{ realm, users: [user] }], platform)
-  const more = (lastName: string) => source([{ realm, users: [{ username: 'ann', lastName }] }], team)
+  const base = createSource([{ realm, users: [user] }], platform)
+  const more = (lastName: string) => createSource([{ realm, users: [{ username: 'ann', lastName }] }], team)
   await apply(base, more('One'))
-  await change(service, ANN, realm, 'user', ['ann'], { requiredActions: [] })
+  await updateObject(service, ANN, realm, 'user', ['ann'], { requiredActions: [] })
   await apply(base, more('Two'))
   expect((await live('user', 'ann')).representation).toMatchObject({ lastName: 'Two', requiredActions: [] })
 })

@@ -1,21 +1,21 @@
-// Sources: what is read from files, and that it is the same after it has travelled.
+// Sources: reading files, and serialization.
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { exportRealm } from '../../src/realm-file/export/render.ts'
-import { readFileSource } from '../../src/reconcile/read/file.ts'
-import { unpackSource } from '../../src/reconcile/read/text.ts'
-import { watchFileSource } from '../../src/reconcile/read/watch.ts'
+import { exportRealm } from '../../src/realm-file/export/export-realm.ts'
+import { readFileSource } from '../../src/reconcile/read/file-source.ts'
+import { watchFiles } from '../../src/reconcile/read/file-watcher.ts'
+import { deserializeSource } from '../../src/reconcile/read/source-text.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { applyAs, planText } from '../support/reconcile.ts'
+import { applySource, planText } from '../support/reconcile.ts'
 import { newName, testService } from '../support/service.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'regent-sources-'))
 afterAll(() => rm(folder, { recursive: true }))
-const read = (path: string, env = {}) => readFileSource(join(folder, path), { env, allowed: () => true })
+const read = (path: string, env = {}) => readFileSource(join(folder, path), { env, isAllowed: () => true })
 
-test('a folder is one source: its YAML and JSON files by name, sub-folders too, hidden ones and those that say so not', async () => {
+test('a folder is one source of its YAML and JSON files and subfolders, without hidden and ignored ones', async () => {
   await mkdir(join(folder, 'many', 'deep'), { recursive: true })
   await mkdir(join(folder, 'many', 'other', 'below'), { recursive: true })
   await writeFile(join(folder, 'many', 'other', '.regentignore'), '')
@@ -32,12 +32,12 @@ test('a folder is one source: its YAML and JSON files by name, sub-folders too, 
   expect((await read(join('many', 'other'))).documents).toHaveLength(2)
 })
 
-test('a source that has travelled says the same, at the same places, and no variable is looked up again', async () => {
+test('a deserialized source has the same documents and positions, and looks up no variables', async () => {
   const text = 'realm: t\ndisplayName: $(env:NAME)\nattributes:\n  literal: $$(env:NAME)\n  nested: $(env:TRICK)\n'
   await writeFile(join(folder, 'travel.yaml'), text)
   const source = await read('travel.yaml', { NAME: 'Ann', TRICK: '$(env:NAME)' })
   const wire = JSON.parse(JSON.stringify({ name: source.name, revision: source.revision, files: source.files }))
-  const [arrived] = unpackSource(wire).documents
+  const [arrived] = deserializeSource(wire).documents
   expect(arrived!.value).toEqual(source.documents[0]!.value)
   expect(arrived!.value).toMatchObject({
     displayName: 'Ann',
@@ -51,14 +51,14 @@ test('a text that looks like a variable survives export and apply', async () => 
   const realm = newName()
   await writeFile(join(folder, 'escape.yaml'), `realm: ${realm}\ndisplayName: costs $$(env:PRICE)\n`)
   const source = await read('escape.yaml')
-  await applyAs(service, source)
+  await applySource(service, source)
   const exported = await service.read(SYSTEM, realm, (context) => exportRealm(context))
   expect(exported.displayName).toBe('costs $$(env:PRICE)')
   await writeFile(join(folder, 'exported.json'), JSON.stringify(exported))
   expect(await planText(service, await read('exported.json'))).toContain('Nothing to do.')
 })
 
-test('links are followed, as in a mounted ConfigMap; one that leads nowhere, or in a circle, is an error', async () => {
+test('symbolic links are followed, as in a mounted ConfigMap; broken and circular ones are errors', async () => {
   const mount = join(folder, 'mount')
   await mkdir(join(mount, '..2024_01'), { recursive: true })
   await writeFile(join(mount, '..2024_01', 'a.yaml'), 'realm: a\n')
@@ -68,27 +68,27 @@ test('links are followed, as in a mounted ConfigMap; one that leads nowhere, or 
   const { documents } = await read('mount')
   expect(documents.map(({ value }) => (value as { realm: string }).realm)).toEqual(['a', 'a', 'b', 'c', 'd'])
   await symlink('nowhere.yaml', join(mount, 'b.yaml'))
-  await expect(read('mount')).rejects.toThrow(/b\.yaml cannot be read: it is a link that leads nowhere/)
+  await expect(read('mount')).rejects.toThrow(/b\.yaml cannot be read: it is a broken symbolic link/)
   await rm(join(mount, 'b.yaml'))
   await symlink('..', join(folder, 'many', 'up'))
-  await expect(read('many')).rejects.toThrow(/many\/up is a link to a folder that it stands in/)
+  await expect(read('many')).rejects.toThrow(/many\/up is a symbolic link to one of its parent folders/)
   await rm(join(folder, 'many', 'up'))
   await mkdir(join(folder, 'other'))
   await symlink(join(folder, 'many'), join(folder, 'other', 'there'))
   await symlink(join(folder, 'other'), join(folder, 'many', 'back'))
-  await expect(read('other')).rejects.toThrow(/other\/there\/back is a link to a folder that it stands in/)
+  await expect(read('other')).rejects.toThrow(/other\/there\/back is a symbolic link to one of its parent folders/)
   await rm(join(folder, 'many', 'back'))
 })
 
-test('a source without any document is an error: it must never say that everything is to go', async () => {
+test('a source without documents is an error, and does not delete everything', async () => {
   await mkdir(join(folder, 'empty'))
   await writeFile(join(folder, 'empty', 'README.md'), '')
-  await expect(read('empty')).rejects.toThrow(/empty holds no document/)
+  await expect(read('empty')).rejects.toThrow(/empty contains no document/)
   await writeFile(join(folder, 'empty', 'a.yaml'), '# later\n')
-  await expect(read('empty')).rejects.toThrow(/empty holds no document/)
+  await expect(read('empty')).rejects.toThrow(/empty contains no document/)
 })
 
-test('a watched source tells of changes, also below a hidden folder and behind the link of a mount', async () => {
+test('a watched source reports changes, also in a hidden folder and behind the symbolic link of a mount', async () => {
   const mount = join(folder, '.hidden', 'mount')
   for (const version of ['1', '2']) {
     await mkdir(join(mount, `..${version}`), { recursive: true })
@@ -101,7 +101,7 @@ test('a watched source tells of changes, also below a hidden folder and behind t
   const changed = async () => {
     changes++
   }
-  const stop = await watchFileSource(mount, { changed, failed })
+  const stop = await watchFiles(mount, { onChange: changed, onError: failed })
   try {
     await writeFile(join(mount, 'b.yaml'), 'realm: b\n')
     await expect.poll(() => changes, { timeout: 10_000 }).toBe(1)

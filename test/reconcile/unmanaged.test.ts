@@ -1,33 +1,33 @@
-// What nobody states, and what to commit so that it is stated.
+// Unmanaged objects, and accepting them and drift.
 
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { dump } from 'js-yaml'
 import { expect, test } from 'vitest'
-import type { Unmanaged } from '../../src/reconcile/accept/unmanaged.ts'
-import { everything } from '../support/campaign.ts'
-import { workplace } from '../support/cli.ts'
-import { applyAs, planText, source } from '../support/reconcile.ts'
+import type { UnmanagedObjects } from '../../src/reconcile/accept/unmanaged.ts'
+import { isFullRun } from '../support/campaign.ts'
+import { createCommandFolder } from '../support/cli.ts'
+import { applySource, planText, createSource } from '../support/reconcile.ts'
 import { testServer } from '../support/server.ts'
 import { newName, testService } from '../support/service.ts'
 
 const { service } = await testService()
 const server = await testServer()
 
-const stated = (realm: string, shop = {}) => ({
+const declared = (realm: string, shop = {}) => ({
   realm,
   displayName: 'Shop',
   enabled: true,
   clients: [{ clientId: 'shop', name: 'Web shop', redirectUris: ['https://shop.example.org/*'], ...shop }],
 })
 
-/** A realm that a source states, and what somebody did in it by REST since. */
+/** A realm that a source declares, with changes that were made by REST since. */
 async function grownRealm() {
   const realm = newName()
-  await applyAs(service, source([stated(realm)], realm))
+  await applySource(service, createSource([declared(realm)], realm))
   const at = `/admin/realms/${realm}`
   const [shop] = (await server.call('GET', `${at}/clients?clientId=shop`)).body
-  const api = await server.make(`${at}/clients`, { clientId: 'api', secret: 'told to nobody', bearerOnly: true })
+  const api = await server.make(`${at}/clients`, { clientId: 'api', secret: 'confidential', bearerOnly: true })
   await server.make(`${api}/protocol-mappers/models`, {
     name: 'floor',
     protocol: 'openid-connect',
@@ -45,35 +45,35 @@ async function grownRealm() {
 
 const nothing = expect.stringContaining('Nothing to do.')
 
-test('what no source states is listed with who made it, without what belongs to it; people are counted', async () => {
+test('unmanaged objects are listed with their creators and without their children; unmanaged users are counted', async () => {
   const { realm, get } = await grownRealm()
-  const [found] = await get(`unmanaged?realm=${realm}`)
-  expect(found).toMatchObject({ realm, users: 1 })
-  expect((found as Unmanaged).objects.map(({ kind, key, by }) => [kind, ...key, by?.name])).toEqual([
+  const [unmanaged] = await get(`unmanaged?realm=${realm}`)
+  expect(unmanaged).toMatchObject({ realm, users: 1 })
+  expect((unmanaged as UnmanagedObjects).objects.map(({ kind, key, by }) => [kind, ...key, by?.name])).toEqual([
     ['client', 'api', 'admin'],
     ['role', 'client', 'shop', 'buyer', 'admin'],
     ['group', '/staff', 'admin'],
   ])
-  const [named] = await get(`unmanaged?realm=${realm}&users=true`)
-  expect(named.objects).toContainEqual(expect.objectContaining({ kind: 'user', key: ['ann'] }))
+  const [withUsers] = await get(`unmanaged?realm=${realm}&users=true`)
+  expect(withUsers.objects).toContainEqual(expect.objectContaining({ kind: 'user', key: ['ann'] }))
 })
 
-test.runIf(everything)('of all realms, that of each is listed', async () => {
+test.runIf(isFullRun)('without a realm, the unmanaged objects of all realms are listed', async () => {
   const { realm, get } = await grownRealm()
-  const [found] = await get(`unmanaged?realm=${realm}`)
-  expect(await get('unmanaged')).toContainEqual(found)
+  const [unmanaged] = await get(`unmanaged?realm=${realm}`)
+  expect(await get('unmanaged')).toContainEqual(unmanaged)
 })
 
-test('what is adopted and added to the source plans to nothing, once the edits are made', async () => {
+test('after the accepted document and edits are committed, the plan is empty', async () => {
   const { realm, get } = await grownRealm()
   const { document, edits } = await get(`accept/${realm}?users=true`)
   expect(edits).toEqual([
-    expect.objectContaining({ kind: 'client', key: ['shop'], path: 'name', stated: 'Web shop', live: 'Theirs' }),
+    expect.objectContaining({ kind: 'client', key: ['shop'], path: 'name', declared: 'Web shop', live: 'Theirs' }),
   ])
   const { file, line } = edits[0]
-  const text = dump(stated(realm), { noRefs: true }).split('\n')
+  const text = dump(declared(realm), { noRefs: true }).split('\n')
   expect([file, text[line - 1]!.trim()]).toEqual([`${realm}-1.yaml`, 'name: Web shop'])
-  expect(JSON.stringify(document)).not.toContain('told to nobody')
+  expect(JSON.stringify(document)).not.toContain('confidential')
   expect(document).toMatchObject({
     realm,
     clients: [{ clientId: 'api', protocolMappers: [{ config: { 'claim.value': '1' } }] }],
@@ -81,14 +81,14 @@ test('what is adopted and added to the source plans to nothing, once the edits a
     groups: [{ name: 'staff' }],
     users: [{ username: 'ann', enabled: true }],
   })
-  const adopted = source([stated(realm, { name: 'Theirs' }), document], realm)
+  const adopted = createSource([declared(realm, { name: 'Theirs' }), document], realm)
   expect(await planText(service, adopted)).toEqual(nothing)
-  await applyAs(service, adopted)
+  await applySource(service, adopted)
   expect(await get(`unmanaged?realm=${realm}`)).toEqual([])
   expect(await get(`accept/${realm}?users=true`)).toEqual({ edits: [] })
 })
 
-test('of an object that is asked for by itself, fields that nobody states are adopted too; of a field, that one', async () => {
+test('for the path of an object, its unmanaged fields are accepted too; for the path of a field, only the field', async () => {
   const { realm, get } = await grownRealm()
   const { document } = await get(`accept/${realm}?path=clients/shop`)
   expect(document).toEqual({
@@ -97,12 +97,12 @@ test('of an object that is asked for by itself, fields that nobody states are ad
     roles: { client: { shop: [{ name: 'buyer', description: 'Buys' }] } },
   })
   expect(document.clients[0]).not.toHaveProperty('name')
-  expect(await planText(service, source([stated(realm, { name: 'Theirs' }), document], realm))).toEqual(nothing)
+  expect(await planText(service, createSource([declared(realm, { name: 'Theirs' }), document], realm))).toEqual(nothing)
   expect(await get(`accept/${realm}?path=clients/shop/description`)).toEqual({
     document: { realm, clients: [{ clientId: 'shop', description: 'New' }] },
     edits: [],
   })
-  expect(await get(`accept/${realm}?path=clients/nobody`)).toEqual({ error: 'client nobody is not there' })
+  expect(await get(`accept/${realm}?path=clients/nobody`)).toEqual({ error: 'client nobody does not exist' })
   expect((await get(`accept/${realm}?path=groups&path=users`)).document).toEqual({
     realm,
     groups: [{ name: 'staff' }],
@@ -110,9 +110,9 @@ test('of an object that is asked for by itself, fields that nobody states are ad
   })
 })
 
-test('the commands print a table, and the document to commit with the edits above it', async () => {
+test('the commands print a table, and the document with the edits as comments', async () => {
   const { realm } = await grownRealm()
-  const at = await workplace()
+  const at = await createCommandFolder()
   const flags = ['--server', await server.listen(), '--token', await server.adminToken()]
   const table = await at.run('drift', realm, '--unmanaged', ...flags)
   expect(table.out).toMatch(/role buyer of client shop\s+│ admin by admin-cli/)
@@ -125,10 +125,10 @@ test('the commands print a table, and the document to commit with the edits abov
   expect(state).toBe('#   name: Theirs')
   await writeFile(join(at.folder, 'new.yaml'), document.join('\n'))
   expect(await at.run('plan', 'new.yaml', ...flags)).toMatchObject({ code: 0, out: nothing })
-  await at.leave()
+  await at.remove()
 })
 
-test('what was deleted by REST is to be stated no more', async () => {
+test('an object that was deleted by REST gives an edit that removes its declaration', async () => {
   const { realm, shop, get } = await grownRealm()
   await server.call('DELETE', `/admin/realms/${realm}/clients/${shop.id}`)
   expect((await get(`accept/${realm}?path=clients`)).edits).toEqual([

@@ -1,63 +1,63 @@
-// Processes over one store wake each other, at the commit of what there is to look at.
+// Processes with the same database notify each other of changes, at the commit.
 import pg from 'pg'
 import { afterAll, expect, inject, test } from 'vitest'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
-import type { Wake } from '../../src/service/context/store-types.ts'
+import type { WakeUp } from '../../src/service/context/store-types.ts'
 import { openService } from '../../src/service/operations/open-service.ts'
-import { change } from '../support/changes.ts'
-import { ANN, applyAs, source } from '../support/reconcile.ts'
+import { updateObject } from '../support/changes.ts'
+import { ANN, applySource, createSource } from '../support/reconcile.ts'
 import { newDatabase, newRealm } from '../support/service.ts'
-import { inbox } from '../support/wakes.ts'
+import { createInbox } from '../support/wakes.ts'
 
 const location = await newDatabase()
 const open = () => openService({ location, key: new Uint8Array(32) })
 const service = await open()
-/** PGlite has no other process. */
+/** With PGlite, there is no other process. */
 const other = location.url ? await open() : service
-await service.create(SYSTEM, { representation: { realm: 'master' } }, async () => {})
+await service.createRealm(SYSTEM, { representation: { realm: 'master' } }, async () => {})
 
 afterAll(async () => {
-  for (const one of new Set([service, other])) await one.close()
+  for (const opened of new Set([service, other])) await opened.close()
 })
 
-/** What another process is told from now on, less that it is to look at everything as it begins to listen. */
+/** Collects the notifications of another process, except the first one, which it gets when it begins to listen. */
 async function listening(from: Service) {
-  const { all, put, until } = inbox<Wake>()
+  const { all, put, until } = createInbox<WakeUp>()
   const stop = from.subscribe(put)
-  let asked = 0
-  await said('plan', 'begun')
+  let marks = 0
+  await send('plan', 'begun')
   return {
     stop,
-    /** What came until now. */
+    /** Returns the notifications until now. */
     async heard() {
-      await said('plan', `asked ${++asked}`)
+      await send('plan', `mark ${++marks}`)
       return all.filter(({ topic }) => topic !== 'plan' && topic !== 'everything')
     },
   }
 
-  /** Says it until it is heard: not before the store listens. */
-  async function said(topic: 'plan', name: string) {
+  /** Sends it again until it is received, since the store may not listen yet. */
+  async function send(topic: 'plan', name: string) {
     await until(() => true)
-    await service.runtime(SYSTEM, 'master', (context) => service.notify(context, { topic, name }))
+    await service.writeRuntime(SYSTEM, 'master', (context) => service.notify(context, { topic, name }))
     await until((wake) => wake.name === name)
   }
 }
 
-test('who changes what a source owns, or puts it back, wakes other processes; other writes wake nobody', async () => {
+test('a change of a managed object, and its correction, notify other processes; other writes do not', async () => {
   const realm = await newRealm(service)
-  const [{ number } = { number: 0 }] = await service.find([realm])
-  const stated = source([{ realm, clients: [{ clientId: 'shop', name: 'Stated' }] }], `wakes-${realm}`)
+  const [{ number } = { number: 0 }] = await service.findRealms([realm])
+  const declared = createSource([{ realm, clients: [{ clientId: 'shop', name: 'Declared' }] }], `wakes-${realm}`)
   const { heard, stop } = await listening(other)
-  await applyAs(service, stated)
-  await change(service, ANN, realm, 'client', ['admin-cli'], { name: 'Nobody states it' })
+  await applySource(service, declared)
+  await updateObject(service, ANN, realm, 'client', ['admin-cli'], { name: 'Undeclared' })
   expect(await heard()).toEqual([])
-  await change(service, ANN, realm, 'client', ['shop'], { name: 'Changed' })
+  await updateObject(service, ANN, realm, 'client', ['shop'], { name: 'Changed' })
   expect(await heard()).toEqual([{ topic: 'drift', realm: number }])
-  await change(service, ANN, realm, 'client', ['shop'], { name: 'Stated' })
+  await updateObject(service, ANN, realm, 'client', ['shop'], { name: 'Declared' })
   expect(await heard()).toHaveLength(2)
-  await applyAs(service, stated)
+  await applySource(service, declared)
   expect(await heard()).toHaveLength(3)
-  await applyAs(service, stated)
+  await applySource(service, declared)
   const undone = service.write(ANN, realm, async (context) => {
     await service.notify(context, { topic: 'drift', realm: number })
     throw new Error('no')
@@ -68,12 +68,12 @@ test('who changes what a source owns, or puts it back, wakes other processes; ot
 })
 
 test.runIf(inject('databaseUrl'))(
-  'a connection that is ended is made anew, and says that something was missed',
+  'a closed connection is opened again, and reports that notifications may be lost',
   async () => {
-    const { all, put, whole } = inbox<Wake>()
+    const { all, put, untilAll } = createInbox<WakeUp>()
     const stop = other.subscribe(put)
     const everything = (times: number) =>
-      whole((all) => all.filter(({ topic }) => topic === 'everything').length >= times)
+      untilAll((all) => all.filter(({ topic }) => topic === 'everything').length >= times)
     const client = new pg.Client(location.url)
     await client.connect()
     const end = () =>
@@ -84,8 +84,10 @@ test.runIf(inject('databaseUrl'))(
       await end()
       await everything(times)
     }
-    await service.runtime(SYSTEM, 'master', (context) => service.notify(context, { topic: 'lease', name: 'again' }))
-    await whole(() => all.some(({ name }) => name === 'again'))
+    await service.writeRuntime(SYSTEM, 'master', (context) =>
+      service.notify(context, { topic: 'lease', name: 'again' }),
+    )
+    await untilAll(() => all.some(({ name }) => name === 'again'))
     await client.end()
     stop()
   },

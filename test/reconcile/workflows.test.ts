@@ -1,12 +1,12 @@
-// Workflows in documents: kept and compared, and told not to be carried out.
+// Workflows in documents: stored and compared, with a note that Regent does not run them.
 import { expect, test } from 'vitest'
-import { findDrift } from '../../src/reconcile/drift/drift.ts'
+import { listDrift } from '../../src/reconcile/drift/drift.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { change, liveObjects } from '../support/changes.ts'
-import { apply, exported, goOnIn, plan, realm, realmOfEachTest, service } from '../support/documents.ts'
+import { listLiveObjects, updateObject } from '../support/changes.ts'
+import { apply, exportDocument, plan, realm, service, switchRealm, useNewRealmPerTest } from '../support/documents.ts'
 import { ANN } from '../support/reconcile.ts'
 
-realmOfEachTest()
+useNewRealmPerTest()
 
 const onboarding = (more: object = {}) => ({
   name: 'onboarding',
@@ -22,7 +22,7 @@ const onboarding = (more: object = {}) => ({
   ...more,
 })
 
-test('apply, then plan, is empty; an export plans to nothing, and makes the same workflows elsewhere', async () => {
+test('apply, then plan, is empty; export, then plan, is empty; an export recreates the workflows in another realm', async () => {
   const workflows = [onboarding(), { name: 'by-hand', steps: [{ uses: 'delete-client' }] }]
   const planned = await plan({ workflows })
   expect(planned).toContain('+ workflow onboarding')
@@ -31,26 +31,29 @@ test('apply, then plan, is empty; an export plans to nothing, and makes the same
   )
   await apply({ workflows })
   expect(await plan({ workflows })).toContain('Nothing to do.')
-  const shown = await exported()
-  expect(shown.workflows).toMatchObject([{ name: 'by-hand' }, onboarding()])
-  expect(await plan(shown)).toContain('Nothing to do.')
-  await goOnIn()
-  await apply({ workflows: shown.workflows })
-  expect((await exported()).workflows).toEqual(shown.workflows)
+  const exportedRealm = await exportDocument()
+  expect(exportedRealm.workflows).toMatchObject([{ name: 'by-hand' }, onboarding()])
+  expect(await plan(exportedRealm)).toContain('Nothing to do.')
+  await switchRealm()
+  await apply({ workflows: exportedRealm.workflows })
+  expect((await exportDocument()).workflows).toEqual(exportedRealm.workflows)
 })
 
-test('what an administrator changes is drift; a workflow that is stated no more is pruned', async () => {
+test('a change by an administrator is drift; a workflow that is removed from the source is deleted', async () => {
   await apply({ workflows: [onboarding()] })
-  await change(service, ANN, realm, 'workflow', ['onboarding'], { enabled: false, steps: [{ uses: 'delete-user' }] })
-  const drift = await findDrift(service, SYSTEM, realm)
+  await updateObject(service, ANN, realm, 'workflow', ['onboarding'], {
+    enabled: false,
+    steps: [{ uses: 'delete-user' }],
+  })
+  const drift = await listDrift(service, SYSTEM, realm)
   expect(drift.map(({ path }) => path).sort()).toEqual(['enabled', 'steps'])
   await apply({ workflows: [onboarding()] })
   expect(await plan({ workflows: [onboarding()] })).toContain('Nothing to do.')
   await apply({})
-  expect((await liveObjects(service, SYSTEM, realm, 'workflow')).size).toBe(0)
+  expect((await listLiveObjects(service, SYSTEM, realm, 'workflow')).size).toBe(0)
 })
 
-test('a workflow that cannot be is refused in the words of the reference server', async () => {
+test('an invalid workflow is refused with Keycloak’s message', async () => {
   await expect(apply({ workflows: [onboarding({ if: 'has-role(' })] })).rejects.toThrow('expected ")"')
   await expect(apply({ workflows: [onboarding({ on: 'full_moon' })] })).rejects.toThrow('id: full-moon')
 })

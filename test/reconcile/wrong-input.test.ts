@@ -1,43 +1,43 @@
-// Wrong input changes nothing, and says where what is wrong, and what would be right. Files, as people write them.
+// Invalid files change nothing, and give errors with positions and advice.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { DocumentError } from '../../src/realm-file/yaml/problem.ts'
-import { ActionError } from '../../src/reconcile/execute/apply.ts'
-import { readFileSource } from '../../src/reconcile/read/file.ts'
-import type { Outcome } from '../../src/reconcile/run/run.ts'
+import { ActionError } from '../../src/reconcile/execute/action-error.ts'
+import { readFileSource } from '../../src/reconcile/read/file-source.ts'
+import type { RunOutcome } from '../../src/reconcile/run/run.ts'
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { liveObject } from '../support/changes.ts'
-import { applyAs } from '../support/reconcile.ts'
-import { allRows } from '../support/rows.ts'
-import { freshService } from '../support/service.ts'
+import { getLiveObject } from '../support/changes.ts'
+import { applySource } from '../support/reconcile.ts'
+import { dumpRows } from '../support/rows.ts'
+import { newService } from '../support/service.ts'
 
-const service = await freshService()
+const service = await newService()
 afterAll(() => service.close())
 
 const CALENDAR = 'clientScopes:\n  - name: calendar\n    protocol: openid-connect\n'
 const ENV = { PASSWORD: 'hunter2', HOST: 'example.com' }
 
 beforeAll(async () => {
-  await service.create(SYSTEM, { representation: { realm: 'master' } }, async () => {})
-  await service.create(SYSTEM, { representation: { realm: 'shop' } }, async () => {})
+  await service.createRealm(SYSTEM, { representation: { realm: 'master' } }, async () => {})
+  await service.createRealm(SYSTEM, { representation: { realm: 'shop' } }, async () => {})
   await apply([`realm: shop\n${CALENDAR}`], 'base')
 })
 
 /** Applies a folder of files: a.yaml, b.yaml and so on. */
-async function apply(texts: readonly string[], name = 'test'): Promise<Outcome> {
+async function apply(texts: readonly string[], name = 'test'): Promise<RunOutcome> {
   const folder = await mkdtemp(join(tmpdir(), 'wrong-input-'))
   try {
     for (const [at, text] of texts.entries()) await writeFile(join(folder, `${'abcdef'[at]}.yaml`), text)
-    return await applyAs(service, await readFileSource(folder, { name, env: ENV, allowed: () => true }))
+    return await applySource(service, await readFileSource(folder, { name, env: ENV, isAllowed: () => true }))
   } catch (error) {
     if (!(error instanceof DocumentError)) throw error
-    const named = (text: string) => text.replaceAll(`${folder}/`, '')
+    const removeFolder = (text: string) => text.replaceAll(`${folder}/`, '')
     throw new DocumentError(
       error.problems.map(({ position, message }) => ({
-        position: { ...position, file: named(position.file) },
-        message: named(message),
+        position: { ...position, file: removeFolder(position.file) },
+        message: removeFolder(message),
       })),
     )
   } finally {
@@ -45,14 +45,14 @@ async function apply(texts: readonly string[], name = 'test'): Promise<Outcome> 
   }
 }
 
-/** The lines of the refusal; nothing has changed. */
+/** Returns the lines of the error, and checks that nothing has changed. */
 async function refusal(...texts: string[]): Promise<string[]> {
-  const before = await allRows(service)
+  const before = await dumpRows(service)
   const error: unknown = await apply(texts).then(
     () => undefined,
     (refused: unknown) => refused,
   )
-  expect(await allRows(service)).toEqual(before)
+  expect(await dumpRows(service)).toEqual(before)
   if (error === undefined) throw new Error('was not refused')
   if (!(error instanceof DocumentError)) throw error
   return error.message.split('\n')
@@ -63,7 +63,7 @@ const client = (...lines: string[]) => shop('clients:', '  - clientId: web', ...
 const flow = (...lines: string[]) =>
   shop('authenticationFlows:', '  - alias: ours', ...lines.map((line) => `    ${line}`))
 
-describe('texts that are no documents', () => {
+describe('texts that are not documents', () => {
   test.each([
     ['broken YAML', shop('enabled: "yes'), ['a.yaml:2:14: a quoted text is not closed: its last quote is missing']],
     [
@@ -105,7 +105,7 @@ describe('texts that are no documents', () => {
 })
 
 describe('variables', () => {
-  test('every one that has no value is named, in every document of a file', async () => {
+  test('every variable without a value is reported, in every document of a file', async () => {
     expect(
       await refusal(
         shop('displayName: $(env:NAME)', '---', 'realm: shop', 'loginTheme: $(env:PASWORD)', 'adminTheme: $(ENV:HOST)'),
@@ -117,7 +117,7 @@ describe('variables', () => {
     ])
   })
 
-  test('no message shows the value of one', async () => {
+  test('no error shows the value of a variable', async () => {
     const lines = await refusal(
       client('enabled: $(env:PASSWORD)', 'notBefore: $(env:PASSWORD)'),
       shop('sslRequired: $(env:PASSWORD)'),
@@ -273,7 +273,7 @@ describe('values of a wrong type', () => {
   })
 })
 
-describe('what stands in the place of objects', () => {
+describe('other values instead of objects', () => {
   test.each([
     [
       'an object for a list',
@@ -370,7 +370,7 @@ describe('names and ids', () => {
     [
       'one id for two objects',
       shop('clients: [{ clientId: web, id: x }, { clientId: api, id: x }]'),
-      ['a.yaml:2:54: client api has the id of client web at a.yaml:2:28: leave one of them out, since ids are unique'],
+      ['a.yaml:2:54: client api has the id of client web at a.yaml:2:28. Remove one of them, since ids are unique.'],
     ],
     [
       'a name with a line break does not look like another problem',
@@ -382,7 +382,7 @@ describe('names and ids', () => {
   })
 })
 
-describe('one object stated twice', () => {
+describe('objects that are declared twice', () => {
   test('in one document', async () => {
     expect(
       await refusal(
@@ -413,15 +413,15 @@ describe('one object stated twice', () => {
         client('name: Shop', 'secret: second', 'attributes: { a: 1, b: 3 }'),
       ),
     ).toEqual([
-      'b.yaml:4:5: client web: name is stated differently at a.yaml:4:5: state it once, or twice the same',
-      'b.yaml:5:5: client web: secret is stated differently at a.yaml:5:5: state it once, or twice the same',
-      'b.yaml:6:25: client web: attributes.b is stated differently at a.yaml:6:25: state it once, or twice the same',
+      'b.yaml:4:5: client web: name is declared differently at a.yaml:4:5. Declare it once, or with the same value.',
+      'b.yaml:5:5: client web: secret is declared differently at a.yaml:5:5. Declare it once, or with the same value.',
+      'b.yaml:6:25: client web: attributes.b is declared differently at a.yaml:6:25. Declare it once, or with the same value.',
     ])
   })
 
   test('in two documents of a file, with different ids', async () => {
     expect(await refusal(`${client('id: one')}\n---\n${client('id: two')}`)).toEqual([
-      'a.yaml:9:5: client web: id is stated differently at a.yaml:4:5: state it once, or twice the same',
+      'a.yaml:9:5: client web: id is declared differently at a.yaml:4:5. Declare it once, or with the same value.',
     ])
   })
 
@@ -430,21 +430,21 @@ describe('one object stated twice', () => {
     await apply([calendar('description: Yours')], 'base')
     expect(await refusal(calendar('description: Mine'))).toEqual([
       expect.stringMatching(
-        /^a\.yaml:5:5: client scope calendar: description is stated differently by source base, .*a\.yaml:3: state it once, or twice the same; .*--name base, or have that one called as this one: regent source rename$/,
+        /^a\.yaml:5:5: client scope calendar: description is declared differently by source base, .*a\.yaml:3\. Declare it once, or with the same value\. If base is this source .*--name base or run "regent source rename"\.$/,
       ),
     ])
   })
 
   test('in two files, with the same or with different fields: that is one object', async () => {
     await apply([client('name: Web', 'enabled: true'), client('enabled: true', 'description: Ours')], 'merged')
-    const { representation } = await liveObject(service, SYSTEM, 'shop', 'client', 'web')
+    const { representation } = await getLiveObject(service, SYSTEM, 'shop', 'client', 'web')
     expect(representation).toMatchObject({ name: 'Web', description: 'Ours' })
     await apply([shop()], 'merged')
   })
 })
 
-describe('references to what is neither stated nor live', () => {
-  test('every one is named at its place, with the nearest known name', async () => {
+describe('references to objects that are neither declared nor live', () => {
+  test('every reference is reported at its position, with the nearest name', async () => {
     expect(
       await refusal(
         shop(
@@ -472,38 +472,38 @@ describe('references to what is neither stated nor live', () => {
         ),
       ),
     ).toEqual([
-      'a.yaml:2:1: realm shop: browserFlow needs authentication flow browsr, which is neither stated nor live; did you mean browser?',
-      'a.yaml:7:9: client web: defaultClientScopes needs client scope calender, which is neither stated nor live; did you mean calendar?',
-      'a.yaml:8:43: client web: authenticationFlowBindingOverrides.browser needs authentication flow banana, which is neither stated nor live: state it, or do without it',
-      'a.yaml:12:29: role buyer: composites needs role ofline_access, which is neither stated nor live; did you mean offline_access?',
-      'a.yaml:12:70: role buyer: composites needs role manage-acount of client account, which is neither stated nor live; did you mean manage-account?',
-      'a.yaml:12:93: role buyer: composites needs role x of client shpo, which is neither stated nor live: state it, or do without it',
-      'a.yaml:14:22: role x of client acount needs client acount, which is neither stated nor live; did you mean account?',
-      'a.yaml:19:9: authentication flow ours: authenticationExecutions needs authenticator config setings, which is neither stated nor live; did you mean settings?',
-      'a.yaml:20:9: authentication flow ours: authenticationExecutions needs authentication flow parts, which is neither stated nor live; did you mean part?',
+      'a.yaml:2:1: realm shop: browserFlow refers to authentication flow browsr, which does not exist. Did you mean browser?',
+      'a.yaml:7:9: client web: defaultClientScopes refers to client scope calender, which does not exist. Did you mean calendar?',
+      'a.yaml:8:43: client web: authenticationFlowBindingOverrides.browser refers to authentication flow banana, which does not exist. Declare it, or remove the reference.',
+      'a.yaml:12:29: role buyer: composites refers to role ofline_access, which does not exist. Did you mean offline_access?',
+      'a.yaml:12:70: role buyer: composites refers to role manage-acount of client account, which does not exist. Did you mean manage-account?',
+      'a.yaml:12:93: role buyer: composites refers to role x of client shpo, which does not exist. Declare it, or remove the reference.',
+      'a.yaml:14:22: role x of client acount: client acount does not exist. Did you mean account?',
+      'a.yaml:19:9: authentication flow ours: authenticationExecutions refers to authenticator config setings, which does not exist. Did you mean settings?',
+      'a.yaml:20:9: authentication flow ours: authenticationExecutions refers to authentication flow parts, which does not exist. Did you mean part?',
     ])
   })
 
   test('in a realm that does not exist yet', async () => {
     expect(await refusal('realm: mall\ndefaultDefaultClientScopes: [emial]\nbrowserFlow: ""\n')).toEqual([
-      'a.yaml:2:30: realm mall: defaultDefaultClientScopes needs client scope emial, which is neither stated nor live; did you mean email?',
-      'a.yaml:3:1: realm mall: browserFlow names no authentication flow: write its name, or null for none',
+      'a.yaml:2:30: realm mall: defaultDefaultClientScopes refers to client scope emial, which does not exist. Did you mean email?',
+      'a.yaml:3:1: realm mall: browserFlow names no authentication flow. Write its name, or null for none.',
     ])
   })
 
-  test('to what the same source states no more', async () => {
+  test('to an object that is removed from the source', async () => {
     const web = client('defaultClientScopes: [agenda]')
     const agenda = 'realm: shop\nclientScopes: [{ name: agenda, protocol: openid-connect }]\n'
     await apply([web, agenda])
     expect(await refusal(web)).toEqual([
-      'a.yaml:4:27: client web: defaultClientScopes needs client scope agenda, which no document states any more: state it again, or do without it',
+      'a.yaml:4:27: client web: defaultClientScopes refers to client scope agenda, which is no longer declared and would be deleted. Declare it again, or remove the reference.',
     ])
     await apply([shop()])
   })
 })
 
 describe('several realms and files', () => {
-  test('all problems are told at once, in the order of files and lines', async () => {
+  test('all problems are reported at once, in the order of files and lines', async () => {
     expect(
       await refusal(
         shop('clients:', '  - clientId: web', '    enabld: true', 'enabled: yes', '---', 'enabled: true'),
@@ -520,7 +520,7 @@ describe('several realms and files', () => {
     ])
   })
 
-  test('broken files are told all at once', async () => {
+  test('all broken files are reported at once', async () => {
     expect(await refusal('a: "b', shop('displayName: $(env:NOWHERE)'), '{"realm": 1')).toEqual([
       'a.yaml:1:6: a quoted text is not closed: its last quote is missing',
       'b.yaml:2:1: $(env:NOWHERE): the environment variable is not set: set it, or give a default, as in $(env:NAME:-default)',
@@ -528,7 +528,7 @@ describe('several realms and files', () => {
     ])
   })
 
-  test('what is wrong with one realm keeps all from being changed', async () => {
+  test('a problem in one realm keeps all realms unchanged', async () => {
     expect(
       await refusal(
         'realm: zoo\nbrowserFlow: banana\n',
@@ -536,47 +536,47 @@ describe('several realms and files', () => {
         shop('clients: [{ clientId: web, defaultClientScopes: [banana] }]'),
       ),
     ).toEqual([
-      'a.yaml:2:1: realm zoo: browserFlow needs authentication flow banana, which is neither stated nor live: state it, or do without it',
-      'c.yaml:2:50: client web: defaultClientScopes needs client scope banana, which is neither stated nor live: state it, or do without it',
+      'a.yaml:2:1: realm zoo: browserFlow refers to authentication flow banana, which does not exist. Declare it, or remove the reference.',
+      'c.yaml:2:50: client web: defaultClientScopes refers to client scope banana, which does not exist. Declare it, or remove the reference.',
     ])
   })
 
-  test('master may refer to what another realm brings with it', async () => {
+  test('master may refer to objects that are created with another realm', async () => {
     const ops = 'roles: { realm: [{ name: ops, composites: { client: { zoo-realm: [view-realm] } } }] }'
     await apply([`realm: master\n${ops}\n`, 'realm: zoo\n'], 'two')
-    const { representation } = await liveObject(service, SYSTEM, 'master', 'role', 'ops')
+    const { representation } = await getLiveObject(service, SYSTEM, 'master', 'role', 'ops')
     expect(representation.composites).toEqual({ client: { 'zoo-realm': ['view-realm'] } })
   })
 })
 
-describe('what only the service knows to be wrong', () => {
+describe('errors of the service layer', () => {
   test.each([
     ['the name of a realm', 'enabled: true\nrealm: a/b\n', 'realm', 1, "Character '/' not allowed."],
     ['an address', client('redirectUris: ["http://a b"]'), 'client', 3, 'A redirect URI is not a valid URI'],
     ['a protocol', shop('clientScopes:', '  - { name: x, protocol: y }'), 'clientScope', 3, 'Unexpected protocol'],
-  ])('%s is told with its action and place', async (_, text, kind, line, message) => {
-    const before = await allRows(service)
+  ])('%s is reported with its action and position', async (_, text, kind, line, message) => {
+    const before = await dumpRows(service)
     const error: unknown = await apply([text]).catch((refused: unknown) => refused)
-    expect(await allRows(service)).toEqual(before)
+    expect(await dumpRows(service)).toEqual(before)
     expect(error).toBeInstanceOf(ActionError)
     expect(error).toMatchObject({ message, action: { operation: 'create', kind, position: { line } } })
   })
 })
 
-describe('what is not wrong', () => {
+describe('valid input', () => {
   test.each([
     ['an empty file', ''],
     ['a file that holds only comments', '# nothing yet\n---\n'],
     ['an empty list', '[]'],
   ])('%s states nothing beside others; alone, it would say that everything is to go', async (_, text) => {
-    const before = await allRows(service)
-    await expect(apply([text], 'empty')).rejects.toThrow('holds no document')
-    expect(await allRows(service)).toEqual(before)
+    const before = await dumpRows(service)
+    await expect(apply([text], 'empty')).rejects.toThrow('contains no document')
+    expect(await dumpRows(service)).toEqual(before)
     const { realms } = await apply([text, shop()], 'empty')
     expect(realms.map(({ plan }) => plan.realm)).toEqual(['shop'])
   })
 
-  test('fields of an earlier form are let pass, left alone and told', async () => {
+  test('fields of old versions are ignored with a warning', async () => {
     const { realms } = await apply(
       [
         shop(
@@ -600,11 +600,11 @@ describe('what is not wrong', () => {
       '8: consentText of 2 protocol mappers is not managed by this version and left alone',
       '11: oauthClients is not managed by this version and left alone',
     ])
-    const { representation } = await liveObject(service, SYSTEM, 'shop', 'client', 'old')
+    const { representation } = await getLiveObject(service, SYSTEM, 'shop', 'client', 'old')
     expect(representation).not.toHaveProperty('clientTemplate')
   })
 
-  test('a field of an earlier form of a wrong type is wrong', async () => {
+  test('a field of an old version with a wrong type is an error', async () => {
     expect(await refusal(client('clientTemplate: [basis]'))).toEqual([
       'a.yaml:4:5: client web: clientTemplate must be a text, not a list',
     ])

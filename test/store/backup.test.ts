@@ -13,16 +13,16 @@ import { createServer } from '../../src/http/server.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import type { StoreLocation } from '../../src/service/context/store-types.ts'
 import { openVault } from '../../src/service/context/vault.ts'
-import { BrokenBackup, backUp, readBackup } from '../../src/service/operations/backup.ts'
+import { BrokenBackupError, createBackup, readBackup } from '../../src/service/operations/backup.ts'
 import { openService } from '../../src/service/operations/open-service.ts'
-import { restore } from '../../src/service/operations/restore.ts'
+import { restoreBackup } from '../../src/service/operations/restore.ts'
 import { LAST_MIGRATION } from '../../src/store/database/migrate.ts'
-import { lastMigration } from '../../src/store/database/snapshot.ts'
-import { fillRealm } from '../support/addresses.ts'
-import { everything } from '../support/campaign.ts'
-import { administeredRealm } from '../support/realm-with-boss.ts'
-import { applyAs, source } from '../support/reconcile.ts'
-import { allRows } from '../support/rows.ts'
+import { findLastMigration } from '../../src/store/database/backup.ts'
+import { createFilledRealm } from '../support/addresses.ts'
+import { isFullRun } from '../support/campaign.ts'
+import { createAdminRealm } from '../support/realm-with-boss.ts'
+import { applySource, createSource } from '../support/reconcile.ts'
+import { dumpRows } from '../support/rows.ts'
 import { testServer } from '../support/server.ts'
 import { newDatabase, newName, testService } from '../support/service.ts'
 
@@ -37,33 +37,33 @@ const tested = async (): Promise<StoreLocation> => (inject('databaseUrl') ? newD
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 async function bytesOf(from: Service): Promise<Buffer> {
-  const spooled = await backUp(from, SYSTEM)
+  const spooled = await createBackup(from, SYSTEM)
   return buffer(spooled.read()).finally(spooled.close)
 }
 
 async function restored(bytes: Buffer, location: StoreLocation): Promise<Service> {
-  await restore({ location, key }, () => Readable.from([bytes]))
+  await restoreBackup({ location, key }, () => Readable.from([bytes]))
   return openService({ location, key })
 }
 
 /** All rows, and the foreign keys. Ids of transactions are of the database where they were given. */
 async function allOf(service: Service) {
-  const rows = await allRows(service)
-  const keys = await service.look((db) =>
+  const rows = await dumpRows(service)
+  const keys = await service.query((db) =>
     sql<{ key: string }>`
       select conrelid::regclass || ' ' || pg_get_constraintdef(oid) as key from pg_constraint
       where contype = 'f' and convalidated`.execute(db),
   )
-  const people = rows.people_journal?.map((row) => row.replace(/^(\(\d+,\d+,)\d+,/, '$1'))
-  const all = { ...rows, people_journal: people, keys: keys.rows.map(({ key }) => key) }
+  const people = rows.user_journal?.map((row) => row.replace(/^(\(\d+,\d+,)\d+,/, '$1'))
+  const all = { ...rows, user_journal: people, keys: keys.rows.map(({ key }) => key) }
   // Each database sorts texts in its own way.
   return Object.fromEntries(Object.entries(all).map(([table, rows]) => [table, rows?.sort()]))
 }
 
 test('a back-up that is restored on the other engine, and back, is every row, and everybody goes on with it', async () => {
   const document = { realm: newName(), clients: [{ clientId: 'web' }], users: [{ username: 'ann', enabled: true }] }
-  await fillRealm('thing')
-  await applyAs(service, source([document], document.realm))
+  await createFilledRealm('thing')
+  await applySource(service, createSource([document], document.realm))
   const path = await server.realm({ accessTokenLifespan: 3600 })
   const realm = path.split('/').at(-1)!
   const person = {
@@ -98,22 +98,22 @@ test('a back-up that is restored on the other engine, and back, is every row, an
   await other.close()
   expect(await allOf(back)).toEqual(before)
 
-  const { realms } = await applyAs(back, source([document], document.realm))
+  const { realms } = await applySource(back, createSource([document], document.realm))
   expect(realms).toMatchObject([{ plan: { actions: [] } }])
   expect(await allOf(back)).toEqual(before)
   const app = await createServer(back)
   expect((await logIn(app, { grant_type: 'refresh_token', refresh_token: refresh })).status).toBe(200)
   expect((await logIn(app, password)).status).toBe(200)
-  const numbers = (await service.realms()).map(({ number }) => number)
-  await back.create(SYSTEM, { representation: { realm: 'new-one' } }, async () => {})
-  const [made] = await back.find(['new-one'])
+  const numbers = (await service.listRealms()).map(({ number }) => number)
+  await back.createRealm(SYSTEM, { representation: { realm: 'new-one' } }, async () => {})
+  const [made] = await back.findRealms(['new-one'])
   expect(made!.number).toBeGreaterThan(Math.max(...numbers) + 1)
   await app.close()
   await back.close()
 })
 
 test('only who administers every realm may have a back-up', async () => {
-  const { name } = await administeredRealm({})
+  const { name } = await createAdminRealm({})
   const form = { grant_type: 'password', client_id: 'admin-cli', username: 'boss', password: 'pw' }
   const { body } = await server.call('POST', `/realms/${name}/protocol/openid-connect/token`, {
     token: null,
@@ -147,15 +147,15 @@ test('what is cut or damaged anywhere is refused, and leaves nothing behind', as
   )
   const location = embedded()
   for (const bytes of [...cut, ...damaged, ...changed])
-    await expect(restore({ location, key }, () => Readable.from([bytes]))).rejects.toThrow(BrokenBackup)
+    await expect(restoreBackup({ location, key }, () => Readable.from([bytes]))).rejects.toThrow(BrokenBackupError)
   expect(existsSync(location.folder!)).toBe(false)
 })
 
 test('a table that nobody knows is said to be wrong with the file, and nothing is kept of it', async () => {
   const known = { level: LAST_MIGRATION, key: openVault(key).keyId }
   const bytes = written({ ...known, tables: [{ name: 'wishes', rows: 1 }] }, [{ wish: 'more' }])
-  const restoring = restore({ location: await tested(), key }, () => Readable.from([bytes]))
-  await expect(restoring).rejects.toThrow(BrokenBackup)
+  const restoring = restoreBackup({ location: await tested(), key }, () => Readable.from([bytes]))
+  await expect(restoring).rejects.toThrow(BrokenBackupError)
   await expect(restoring).rejects.toThrow('it names the table wishes, which the store of Regent 0.0.1 does not have')
 })
 
@@ -163,11 +163,11 @@ test('a store that holds something, another key, and what a later version has ma
   const whole = await bytesOf(service)
   const location = await tested()
   const own = await openService({ location, key })
-  await own.create(SYSTEM, { representation: { realm: 'master' } }, async () => {})
+  await own.createRealm(SYSTEM, { representation: { realm: 'master' } }, async () => {})
   const before = await allOf(own)
   // An embedded store has one process, which is this one.
   if (location.folder) await own.close()
-  const trying = (bytes: Buffer, key: Uint8Array) => restore({ location, key }, () => Readable.from([bytes]))
+  const trying = (bytes: Buffer, key: Uint8Array) => restoreBackup({ location, key }, () => Readable.from([bytes]))
   await expect(trying(whole, key)).rejects.toThrow('the store holds 1 realms: a back-up is restored only into one')
   await expect(trying(whole, new Uint8Array(32).fill(1))).rejects.toThrow(/protected by the key .*--key-file/)
   await expect(trying(written({ level: '9999-later' }), key)).rejects.toThrow(
@@ -194,7 +194,7 @@ function written(more: object, rows: readonly object[] = []): Buffer {
   return gzipSync(`${text}${JSON.stringify({ sha256: createHash('sha256').update(text).digest('hex') })}\n`)
 }
 
-test.runIf(everything)(
+test.runIf(isFullRun)(
   'a back-up of an earlier version is restored as it was, and brought up to date like its store',
   async () => {
     const whole = written(
@@ -208,13 +208,13 @@ test.runIf(everything)(
     )
     const location = await tested()
     const old = await restored(whole, location)
-    const { rows } = await old.look((db) => sql`select name, body from realm where number = 7`.execute(db))
+    const { rows } = await old.query((db) => sql`select name, body from realm where number = 7`.execute(db))
     expect(rows).toEqual([{ name: 'old', body: { enabled: true } }])
-    expect(await old.look(lastMigration)).toBe(LAST_MIGRATION)
+    expect(await old.query(findLastMigration)).toBe(LAST_MIGRATION)
     await old.close()
 
-    await expect(restore({ location, key }, () => Readable.from([whole]))).rejects.toThrow(
-      /the store has the migration \d{4}-[a-z-]+ already, and 0004-groups is to be its last/,
+    await expect(restoreBackup({ location, key }, () => Readable.from([whole]))).rejects.toThrow(
+      /The store has the migration \d{4}-[a-z-]+ already, and 0004-groups must be its last/,
     )
   },
 )

@@ -3,19 +3,19 @@ import { globSync, readFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import { afterAll, expect, test } from 'vitest'
 import { openStore } from '../../src/store/database/database.ts'
-import { absent, integer, json, optional, type Row, type RowOf, row, rows, text } from '../../src/store/database/row.ts'
-import { describedWrong } from '../support/described-rows.ts'
+import { absent, integer, json, optional, type Row, type RowOf, row, query, text } from '../../src/store/database/query.ts'
+import { findRowDifferences } from '../support/described-rows.ts'
 import { newDatabase } from '../support/service.ts'
 
 const differences: string[] = []
-const store = await openStore(await newDatabase(), (statement) => differences.push(...describedWrong(statement)))
+const store = await openStore(await newDatabase(), (statement) => differences.push(...findRowDifferences(statement)))
 afterAll(() => store.close())
 
 /** Returns how the results of a statement about a realm, named by its comment, differ from the descriptions. */
 async function differencesOf(comment: string, ...descriptions: Row[]): Promise<string[]> {
   differences.length = 0
   await store.read((db) =>
-    rows(...descriptions)`
+    query(...descriptions)`
       select 'r' as name, 1 as number, null::text as "displayName" ${sql.raw(`-- ${comment}`)}`.all(db),
   )
   return differences.map((line) => line.replace(/, in: .*/s, ''))
@@ -54,11 +54,11 @@ test('of several descriptions one is enough', async () => {
 
 test('a difference names the statement', async () => {
   differences.length = 0
-  await store.transaction((tx) => rows(row({ name: text }))`select 1 as name`.all(tx))
+  await store.transaction((tx) => query(row({ name: text }))`select 1 as name`.all(tx))
   expect(differences).toEqual(['column "name": expected text (25), found int4 (23), in: select 1 as name'])
 })
 
 test('types of rows are stated by descriptions only', () => {
   const stating = globSync('src/**/*.ts').filter((file) => /\b(?:sql|executeQuery)</.test(readFileSync(file, 'utf8')))
-  expect(stating).toEqual(['src/store/database/row.ts'])
+  expect(stating).toEqual(['src/store/database/query.ts'])
 })

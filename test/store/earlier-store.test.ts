@@ -60,7 +60,7 @@ test('a store of a version before the first release is refused with the way to m
   const before = await store.run(state)
   expect(before.length).toBeGreaterThan(40)
   await expect(openStore(store.location)).rejects.toThrow(
-    /^An earlier version of Regent made the store: it has the migration 0001-realms\..*`regent export REALM --full --secrets`.*`regent apply`/,
+    /^An earlier version of Regent created the store: it has the migration 0001-realms\..*`regent export REALM --full --secrets`.*`regent apply`/,
   )
   expect(await store.run(state)).toEqual(before)
 })
@@ -70,7 +70,7 @@ test('a store of a later version is refused with the name of its migration', asy
   await (await openStore(store.location)).close()
   await store.run(`insert into kysely_migration values ('9999-later', now()::text)`)
   await expect(openStore(store.location)).rejects.toThrow(
-    'A later version of Regent made the store: it has the migration 9999-later. Use that version.',
+    'A later version of Regent created the store: it has the migration 9999-later. Use that version.',
   )
 })
 

@@ -5,9 +5,9 @@ import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { FolderInUse, lockFolder } from '../../src/store/database/lock.ts'
+import { FolderInUse, lockFolder } from '../../src/store/database/folder-lock.ts'
 
-const code = join(import.meta.dirname, '..', '..', 'src', 'store', 'lock.ts')
+const code = join(import.meta.dirname, '..', '..', 'src', 'store', 'database', 'folder-lock.ts')
 const ADDRESS = 'http://127.0.0.1:1'
 
 let folder: string

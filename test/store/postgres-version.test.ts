@@ -1,15 +1,15 @@
 // PostgreSQL servers that are too old are refused before anything is written to them.
 import { expect, test } from 'vitest'
-import { demandVersion } from '../../src/store/database/database.ts'
+import { checkVersion } from '../../src/store/database/database.ts'
 
 test.each([90624, 140012])('version %i is refused', (version) => {
-  expect(() => demandVersion(version)).toThrow('Regent needs version 15 or later: upgrade it.')
+  expect(() => checkVersion(version)).toThrow('Regent needs version 15 or later: upgrade it.')
 })
 
 test.each([150000, 150018, 180001])('version %i is accepted', (version) => {
-  expect(() => demandVersion(version)).not.toThrow()
+  expect(() => checkVersion(version)).not.toThrow()
 })
 
 test('the message names the version as PostgreSQL does', () => {
-  expect(() => demandVersion(140012)).toThrow('The database is PostgreSQL 14.12.')
+  expect(() => checkVersion(140012)).toThrow('The database is PostgreSQL 14.12.')
 })

@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { least, rendered } from './chart.ts'
+import { requiredValues, renderChart } from './chart.ts'
 import { connect } from './kubernetes.ts'
 
 /** An account of a release of the chart. */
-export interface Account {
+export interface OperatorAccount {
   /** File with the configuration by which it asks. */
   readonly config: string
   /** Leaves nothing of it. */
@@ -15,12 +15,12 @@ export interface Account {
 }
 
 /** Makes it, and waits until it may what it may. */
-export async function newAccount(): Promise<Account> {
-  const { config, ask, apply, pathOf } = connect()
+export async function createOperatorAccount(): Promise<OperatorAccount> {
+  const { config, request, apply, pathOf } = connect()
   const name = `regent-test-${randomBytes(6).toString('hex')}`
   const templates = ['service-account', 'cluster-role']
-  const resources = rendered(least, { release: name, namespace: name, templates })
-  await ask('POST', '/api/v1/namespaces', { metadata: { name } })
+  const resources = renderChart(requiredValues, { release: name, namespace: name, templates })
+  await request('POST', '/api/v1/namespaces', { metadata: { name } })
   for (const one of resources) {
     const { status, body } = await apply(one)
     if (status > 201) throw new Error(`${one.kind}: ${body.message}`)
@@ -28,11 +28,11 @@ export async function newAccount(): Promise<Account> {
   const account = `/api/v1/namespaces/${name}/serviceaccounts/${name}`
   // As long as the longest campaign.
   const lasting = { expirationSeconds: 12 * 60 * 60 }
-  const { token } = (await ask('POST', `${account}/token`, { spec: lasting })).body.status
+  const { token } = (await request('POST', `${account}/token`, { spec: lasting })).body.status
   const may = async () => {
     const resourceAttributes = { verb: 'list', resource: 'secrets' }
     const asked = { spec: { user: `system:serviceaccount:${name}:${name}`, resourceAttributes } }
-    return (await ask('POST', '/apis/authorization.k8s.io/v1/subjectaccessreviews', asked)).body.status.allowed
+    return (await request('POST', '/apis/authorization.k8s.io/v1/subjectaccessreviews', asked)).body.status.allowed
   }
   while (!(await may())) await new Promise((resolve) => setTimeout(resolve, 20))
 
@@ -51,8 +51,8 @@ export async function newAccount(): Promise<Account> {
     config: file,
     async remove() {
       for (const one of resources.filter(({ metadata }) => !metadata.namespace))
-        await ask('DELETE', `${await pathOf(one)}/${one.metadata.name}`)
-      await ask('DELETE', `/api/v1/namespaces/${name}`)
+        await request('DELETE', `${await pathOf(one)}/${one.metadata.name}`)
+      await request('DELETE', `/api/v1/namespaces/${name}`)
       await rm(folder, { recursive: true })
     },
   }

@@ -3,14 +3,14 @@ import type { Operation } from '../../src/http/operation.ts'
 import { adminRoles } from '../../src/kinds/admin-roles.ts'
 
 /** A realm with people who administer it, another one, or the one that administers all. */
-export type Place = 'own' | 'other' | 'master'
+export type RealmRelation = 'own' | 'other' | 'master'
 
 /** Roles that people of one realm hold, and the realm that they call. */
 export interface AdminCase {
-  readonly holder: Place
+  readonly holder: RealmRelation
   /** The client whose roles they hold; null: roles of the realm. `own` stands for the name of the realm. */
   readonly client: string | null
-  readonly target: Place
+  readonly target: RealmRelation
   readonly roles: readonly string[]
 }
 
@@ -45,9 +45,9 @@ export interface RecordedRoles {
 }
 
 /** What an operation is called there. */
-export const nameOfOperation = ({ method, path }: Pick<Operation, 'method' | 'path'>): string => `${method} ${path}`
+export const toOperationName = ({ method, path }: Pick<Operation, 'method' | 'path'>): string => `${method} ${path}`
 
 /** All pairs of what the list holds. */
-export function pairsOf<T>(list: readonly T[]): [T, T][] {
+export function listPairs<T>(list: readonly T[]): [T, T][] {
   return list.flatMap((one, at) => list.slice(at + 1).map((other): [T, T] => [one, other]))
 }

@@ -2,8 +2,8 @@
 import fc from 'fast-check'
 import { type AdminRole, adminRoles } from '../../src/kinds/admin-roles.ts'
 import { builtInObjects } from '../../src/kinds/built-in/index.ts'
-import { type NamedRole, type Power, powerFrom } from '../../src/service/context/power.ts'
-import { hashPassword } from '../../src/service/users/passwords.ts'
+import { type AdminRoleName, type AdminPermissions, toAdminPermissions } from '../../src/service/context/admin-permissions.ts'
+import { hashPassword } from '../../src/service/users/password-hashing.ts'
 import { testServer } from './server.ts'
 
 /** The client whose roles administer a realm. */
@@ -17,7 +17,7 @@ const credentials = [await hashPassword(PASSWORD)]
 const some = (length: number, maxLength = 2) => fc.uniqueArray(fc.nat(length - 1), { maxLength })
 
 /** Roles that contain each other and roles of administrators, groups inside of groups, people, and two administrators with a few roles. */
-export const administered = fc.record({
+export const generatedAdminRealms = fc.record({
   roles: fc.array(fc.record({ parts: some(6), administers: fc.subarray(OWN, { maxLength: 2 }) }), {
     minLength: 3,
     maxLength: 6,
@@ -42,10 +42,10 @@ function weak(): fc.Arbitrary<AdminRole[]> {
     .map((chosen) => [...new Set(chosen.flat())])
 }
 
-type Content = typeof administered extends fc.Arbitrary<infer T> ? T : never
+type Content = typeof generatedAdminRealms extends fc.Arbitrary<infer T> ? T : never
 
 /** The realm as a document. Besides its administrators there is one with all of it, `full`. */
-export function administeredRealm(realm: string, { roles, groups, people, clients, administrators }: Content) {
+export function toAdminRealmDocument(realm: string, { roles, groups, people, clients, administrators }: Content) {
   const named = (positions: readonly number[]) => positions.filter((at) => at < roles.length).map((at) => `role-${at}`)
   const paths: string[] = []
   for (const [at, { above }] of groups.entries()) paths.push(`${paths[above ?? at] ?? ''}/group-${at}`)
@@ -97,14 +97,14 @@ export function administeredRealm(realm: string, { roles, groups, people, client
 }
 
 /** A realm of that form. */
-export type AdministeredRealm = ReturnType<typeof administeredRealm>
+export type AdminRealmDocument = ReturnType<typeof toAdminRealmDocument>
 
 /** What roles let administer, with all that they contain: by the document, and by what a new realm has. */
-export function powerIn(document: AdministeredRealm, roles: readonly NamedRole[]): Power {
-  const contained = new Map<string, NamedRole[]>()
-  const key = ({ client, name }: NamedRole) => `${client} ${name}`
+export function getAdminPermissions(document: AdminRealmDocument, roles: readonly AdminRoleName[]): AdminPermissions {
+  const contained = new Map<string, AdminRoleName[]>()
+  const key = ({ client, name }: AdminRoleName) => `${client} ${name}`
   type Parts = { realm?: readonly string[]; client?: Readonly<Record<string, readonly string[]>> }
-  const add = (role: NamedRole, { realm = [], client = {} }: Parts = {}) =>
+  const add = (role: AdminRoleName, { realm = [], client = {} }: Parts = {}) =>
     contained.set(key(role), [
       ...realm.map((name) => ({ client: null, name })),
       ...Object.entries(client).flatMap(([owner, names]) => names.map((name) => ({ client: owner, name }))),
@@ -120,11 +120,11 @@ export function powerIn(document: AdministeredRealm, roles: readonly NamedRole[]
   for (const { name, composites } of document.roles.client['client-0']) add({ client: 'client-0', name }, composites)
   const all = new Map(roles.map((role) => [key(role), role]))
   for (const role of all.values()) for (const part of contained.get(key(role)) ?? []) all.set(key(part), part)
-  return powerFrom(document.realm, [...all.values()])
+  return toAdminPermissions(document.realm, [...all.values()])
 }
 
 /** A token of somebody in such a realm. */
-export async function tokenOf(realm: string, username: string): Promise<string> {
+export async function getToken(realm: string, username: string): Promise<string> {
   const { call } = await testServer()
   const form = { grant_type: 'password', client_id: 'admin-cli', username, password: PASSWORD }
   const { body } = await call('POST', `/realms/${realm}/protocol/openid-connect/token`, {

@@ -1,25 +1,25 @@
 // Administrators of a realm, by the roles that they have.
 
 import { SYSTEM } from '../../src/service/context/service.ts'
-import { hashPassword } from '../../src/service/users/passwords.ts'
+import { hashPassword } from '../../src/service/users/password-hashing.ts'
 import { users } from '../../src/service/users/users.ts'
 import { testServer } from './server.ts'
 import { newName, testService } from './service.ts'
 
 /** Roles: of the realm, and of clients. */
-export interface Held {
+export interface AssignedRoles {
   readonly realmRoles?: string[]
   readonly clientRoles?: Record<string, string[]>
 }
 
 /** Makes somebody with the roles; gives a token of theirs. */
-export async function tokenWith(realm: string, roles: Held): Promise<string> {
-  const [token] = await tokensWith(realm, [roles])
+export async function createAdminToken(realm: string, roles: AssignedRoles): Promise<string> {
+  const [token] = await createAdminTokens(realm, [roles])
   return token!
 }
 
 /** Makes people in the realm, each with these roles; gives their tokens. */
-export async function tokensWith(realm: string, all: readonly Held[]): Promise<string[]> {
+export async function createAdminTokens(realm: string, all: readonly AssignedRoles[]): Promise<string[]> {
   const { service } = await testService()
   const { call } = await testServer()
   const password = await hashPassword('pw')

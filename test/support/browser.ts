@@ -1,37 +1,37 @@
-// A browser without scripts: it keeps cookies, follows addresses and sends forms, in this process.
+// A browser for tests, without scripts: it stores cookies, follows redirects and submits forms, in this process.
 import { createHash, randomBytes } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 
-/** Where applications of tests are: nobody answers there, and a browser stops when it is sent there. */
+/** The redirect URI of the clients of tests. No server listens there: the browser stops when it is redirected to it. */
 export const APPLICATION = 'http://app.example/back'
 
-/** A page, or the address of an application that the browser was sent to. */
+/** A page that the browser has loaded, or the redirect to a client that it has stopped at. */
 export interface Visited {
   readonly status: number
-  /** The last address of the server. */
+  /** The last URL of the server. */
   readonly url: string
   readonly text: string
   readonly headers: Readonly<Record<string, unknown>>
-  /** What the application was told; absent: it was not reached. */
-  readonly answer?: URLSearchParams
+  /** The parameters of the response to the client; absent unless the browser was redirected to it. */
+  readonly response?: URLSearchParams
 }
 
-/** A browser. */
+/** A browser with its cookies. */
 export interface TestBrowser {
   readonly cookies: Map<string, string>
   open(url: string): Promise<Visited>
-  /** Sends the form of the page with these fields. */
+  /** Submits the form of a page with these fields. */
   send(page: Visited, fields: Record<string, string>): Promise<Visited>
-  /** Follows the link whose address holds the text. */
+  /** Follows the link whose URL contains a text. */
   follow(page: Visited, text: string): Promise<Visited>
 }
 
-/** A browser that asks the server. */
+/** Creates a browser that sends its requests to the server. */
 export function testBrowser(app: FastifyInstance): TestBrowser {
   const cookies = new Map<string, string>()
   const visit = async (method: 'GET' | 'POST', url: string, form?: Record<string, string>): Promise<Visited> => {
     const { pathname, search } = new URL(url, 'http://localhost')
-    const answer = await app.inject({
+    const result = await app.inject({
       method,
       url: pathname + search,
       headers: {
@@ -40,29 +40,29 @@ export function testBrowser(app: FastifyInstance): TestBrowser {
       },
       ...(form && { payload: new URLSearchParams(form).toString() }),
     })
-    for (const text of [answer.headers['set-cookie'] ?? []].flat()) keep(cookies, text)
-    const { location } = answer.headers
-    const page = { status: answer.statusCode, url: pathname + search, text: answer.body, headers: answer.headers }
+    for (const text of [result.headers['set-cookie'] ?? []].flat()) storeCookie(cookies, text)
+    const { location } = result.headers
+    const page = { status: result.statusCode, url: pathname + search, text: result.body, headers: result.headers }
     if (location === undefined) return page
     const to = new URL(location)
     return to.host === 'localhost' || to.host === 'localhost:80'
       ? visit('GET', location)
-      : { ...page, answer: new URLSearchParams(to.hash.slice(1) || to.search) }
+      : { ...page, response: new URLSearchParams(to.hash.slice(1) || to.search) }
   }
   return {
     cookies,
     open: (url) => visit('GET', url),
-    send: (page, fields) => visit('POST', new URL(formOf(page), `http://localhost${page.url}`).href, fields),
+    send: (page, fields) => visit('POST', new URL(getFormAction(page), `http://localhost${page.url}`).href, fields),
     follow(page, text) {
-      const links = [...page.text.matchAll(/<a href="([^"]*)"/g)].map(([, address]) => unescaped(address!))
-      const found = links.find((address) => address.includes(text))
-      if (found === undefined) throw new Error(`no link with ${text} in ${page.text}`)
-      return visit('GET', new URL(found, `http://localhost${page.url}`).href)
+      const links = [...page.text.matchAll(/<a href="([^"]*)"/g)].map(([, address]) => unescapeHtml(address!))
+      const link = links.find((address) => address.includes(text))
+      if (link === undefined) throw new Error(`no link with ${text} in ${page.text}`)
+      return visit('GET', new URL(link, `http://localhost${page.url}`).href)
     },
   }
 }
 
-/** The address that begins a log-in, and the secret with which its code is redeemed. */
+/** Returns the path of an authorization request, and the PKCE verifier that redeems its code. */
 export function loginAddress(realm: string, parameters: Record<string, string> = {}) {
   const verifier = randomBytes(32).toString('base64url')
   const query = new URLSearchParams({
@@ -79,18 +79,18 @@ export function loginAddress(realm: string, parameters: Record<string, string> =
   return { address: `/realms/${realm}/protocol/openid-connect/auth?${query}`, verifier }
 }
 
-/** The address of the form of a page. */
-function formOf({ text }: Visited): string {
+/** Returns the action of the form of a page. */
+function getFormAction({ text }: Visited): string {
   const [, action] = /<form method="post" action="([^"]*)"/.exec(text) ?? []
   if (action === undefined) throw new Error(`no form in ${text}`)
-  return unescaped(action)
+  return unescapeHtml(action)
 }
 
-function unescaped(text: string): string {
+function unescapeHtml(text: string): string {
   return text.replace(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)))
 }
 
-function keep(cookies: Map<string, string>, text: string): void {
+function storeCookie(cookies: Map<string, string>, text: string): void {
   const [pair = '', ...attributes] = text.split('; ')
   const at = pair.indexOf('=')
   const name = pair.slice(0, at)

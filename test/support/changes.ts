@@ -5,10 +5,10 @@ import type { Key, KindName } from '../../src/kinds/kind.ts'
 import type { Context, WriteContext } from '../../src/service/context/context.ts'
 import type { Caller, Service } from '../../src/service/context/service.ts'
 import { writers } from '../../src/service/kinds/index.ts'
-import type { LiveObject } from '../../src/service/objects/live.ts'
+import type { LiveObject } from '../../src/service/objects/live-objects.ts'
 
 /** The live objects of a kind, by the last part of their natural key. */
-export async function liveObjects(
+export async function listLiveObjects(
   service: Service,
   caller: Caller,
   realm: string,
@@ -19,24 +19,24 @@ export async function liveObjects(
 }
 
 /** The live object with that key. Throws where there is none. */
-export async function liveObject(
+export async function getLiveObject(
   service: Service,
   caller: Caller,
   realm: string,
   kind: KindName,
   ...key: string[]
 ): Promise<LiveObject> {
-  return service.read(caller, realm, (context) => liveIn(context, kind, key))
+  return service.read(caller, realm, (context) => getLiveInContext(context, kind, key))
 }
 
-async function liveIn(context: Context, kind: KindName, key: Key): Promise<LiveObject> {
+async function getLiveInContext(context: Context, kind: KindName, key: Key): Promise<LiveObject> {
   const [found] = await writers[kind].list(context, kind === 'realm' ? {} : { keys: [key] })
   if (!found) throw new Error(`there is no ${kind} ${key.join('/')}`)
   return found
 }
 
 /** Changes fields of one object. */
-export async function change(
+export async function updateObject(
   service: Service,
   caller: Caller,
   realm: string,
@@ -45,14 +45,14 @@ export async function change(
   set: FlatFields,
 ): Promise<void> {
   const work = async (context: WriteContext) => {
-    const live = await liveIn(context, kind, key)
+    const live = await getLiveInContext(context, kind, key)
     await writers[kind].update(context, [{ live, set }])
   }
-  await service.write(caller, realm, work, { master: kind === 'realm' })
+  await service.write(caller, { realm, withMaster: kind === 'realm' }, work)
 }
 
 /** Makes one object. */
-export async function make(
+export async function createObject(
   service: Service,
   caller: Caller,
   realm: string,
@@ -63,13 +63,13 @@ export async function make(
 }
 
 /** Deletes one object. */
-export async function remove(
+export async function deleteObject(
   service: Service,
   caller: Caller,
   realm: string,
   kind: KindName,
   ...key: string[]
 ): Promise<void> {
-  const live = await liveObject(service, caller, realm, kind, ...key)
+  const live = await getLiveObject(service, caller, realm, kind, ...key)
   await service.write(caller, realm, (context) => writers[kind].delete(context, [live]))
 }

@@ -1,7 +1,7 @@
 // Resources that somebody changes all the time, and what becomes of them: they and the live realms must say the same in the end.
 import { vi } from 'vitest'
 import type { Kubernetes, Resource } from './kubernetes.ts'
-import { newSpace, resource, type Space } from './operated.ts'
+import { createNamespace, resource, type TestNamespace } from './operated.ts'
 import { newName } from './service.ts'
 
 /** Kinds that come and go, with the field that is changed, and where REST has them. */
@@ -12,10 +12,10 @@ const KINDS = [
 ] as const
 
 /** Objects of each kind in each realm. */
-const EACH = 5
+const OBJECTS_PER_KIND = 5
 
 /** Resources of several realms. */
-export interface Changing {
+export interface ResourceChurn {
   readonly namespaces: readonly string[]
   readonly realms: readonly string[]
   /** Changes, makes or deletes one; gives whether it did, since one that goes is let go first. Waits while the API server does not answer. */
@@ -29,7 +29,7 @@ export interface Changing {
 }
 
 interface Slot {
-  readonly space: Space
+  readonly space: TestNamespace
   readonly realm: string
   readonly of: (typeof KINDS)[number]
   readonly name: string
@@ -38,15 +38,15 @@ interface Slot {
 }
 
 /** Makes so many realms, each of a namespace of its own, in which the next one states something, too. */
-export async function changing(kubernetes: Kubernetes, count: number, random: () => number): Promise<Changing> {
-  const spaces = await Promise.all(Array.from({ length: count }, () => newSpace(kubernetes)))
+export async function createResourceChurn(kubernetes: Kubernetes, count: number, random: () => number): Promise<ResourceChurn> {
+  const spaces = await Promise.all(Array.from({ length: count }, () => createNamespace(kubernetes)))
   const realms = spaces.map(() => newName())
   const guestOf = (at: number) => spaces[(at + 1) % count]!
   const realmOf = (at: number) =>
     resource('Realm', 'acme', { realm: realms[at]!, allowedNamespaces: [{ name: guestOf(at).namespace }] })
   const slots = spaces.flatMap((space, at) =>
     KINDS.flatMap((of) =>
-      Array.from({ length: EACH }, (_, number): Slot => {
+      Array.from({ length: OBJECTS_PER_KIND }, (_, number): Slot => {
         const owner = number === 0 ? guestOf(at) : space
         return { space: owner, realm: realms[at]!, of, name: `${realms[at]}-${number}`, value: undefined }
       }),
@@ -55,9 +55,9 @@ export async function changing(kubernetes: Kubernetes, count: number, random: ()
   const resourceOf = ({ of, name, realm, value }: Slot) =>
     resource(of.kind, name, { realm, [of.key]: name, ...(value !== undefined && { [of.field]: value }) })
   for (const [at, space] of spaces.entries()) await space.apply(realmOf(at))
-  const all = (): [Space, Resource][] => [
-    ...spaces.map((space, at): [Space, Resource] => [space, realmOf(at)]),
-    ...slots.flatMap((slot): [Space, Resource][] => (slot.value === undefined ? [] : [[slot.space, resourceOf(slot)]])),
+  const all = (): [TestNamespace, Resource][] => [
+    ...spaces.map((space, at): [TestNamespace, Resource] => [space, realmOf(at)]),
+    ...slots.flatMap((slot): [TestNamespace, Resource][] => (slot.value === undefined ? [] : [[slot.space, resourceOf(slot)]])),
   ]
 
   const live = async (url: string, token: string, { of, realm }: Slot): Promise<Map<string, string>> => {
@@ -75,18 +75,18 @@ export async function changing(kubernetes: Kubernetes, count: number, random: ()
       const slot = slots[Math.floor(random() * slots.length)]!
       const value = String(Math.floor(random() * 1e6))
       const [goes, one] = [random() < 0.3, resourceOf(slot)]
-      if (slot.value === undefined && (await persist(() => slot.space.get(one))).code !== 404) return false
+      if (slot.value === undefined && (await retryUntilAnswered(() => slot.space.get(one))).code !== 404) return false
       if (slot.value !== undefined && goes) {
         slot.value = undefined
-        await persist(() => slot.space.delete(one))
+        await retryUntilAnswered(() => slot.space.delete(one))
         return true
       }
       slot.value = value
-      await persist(() => slot.space.apply(resourceOf(slot)))
+      await retryUntilAnswered(() => slot.space.apply(resourceOf(slot)))
       return true
     },
     async faults(url) {
-      const token = await tokenOf(url)
+      const token = await getAdminToken(url)
       const faults: string[] = []
       for (const [space, one] of all()) {
         const { metadata, status } = await space.get(one)
@@ -110,7 +110,7 @@ export async function changing(kubernetes: Kubernetes, count: number, random: ()
         ['Realm', ...KINDS.map(({ kind }) => kind)].flatMap((kind) =>
           spaces.map(async ({ namespace }) => {
             const path = await kubernetes.pathOf({ apiVersion: 'regent.dev/v1alpha1', kind }, namespace)
-            return (await kubernetes.ask('GET', path)).body.items.length as number
+            return (await kubernetes.request('GET', path)).body.items.length as number
           }),
         ),
       )
@@ -120,7 +120,7 @@ export async function changing(kubernetes: Kubernetes, count: number, random: ()
 }
 
 /** Does it again while the API server does not answer. */
-export async function persist<T>(ask: () => Promise<T>): Promise<T> {
+export async function retryUntilAnswered<T>(ask: () => Promise<T>): Promise<T> {
   let result: { readonly done: T } | undefined
   const works = async () => {
     result = await ask().then(
@@ -133,7 +133,7 @@ export async function persist<T>(ask: () => Promise<T>): Promise<T> {
   return result!.done
 }
 
-async function tokenOf(url: string): Promise<string> {
+async function getAdminToken(url: string): Promise<string> {
   const body = new URLSearchParams({
     ...{ grant_type: 'password', client_id: 'admin-cli', username: 'admin', password: 'admin' },
   })

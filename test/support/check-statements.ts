@@ -1,8 +1,8 @@
 // Looks at every statement that the tests of a file made the store execute.
 import { afterAll, expect } from 'vitest'
-import { keepResults } from './described-rows.ts'
+import { recordResults } from './described-rows.ts'
 
-keepResults()
+recordResults()
 
 declare global {
   /** Statements that do not name the realm of the data that they touch. */

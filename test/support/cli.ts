@@ -11,27 +11,27 @@ import { newDatabase } from './service.ts'
 const command = join(import.meta.dirname, '..', '..', 'bin', 'regent.js')
 
 /** What a finished command left. */
-export interface Finished {
+export interface CommandResult {
   readonly code: number | null
   readonly out: string
   readonly err: string
 }
 
 /** A folder to run commands in, with a store of the engine under test. */
-export interface Workplace {
+export interface CommandFolder {
   readonly folder: string
   /** Its store, where that is a PostgreSQL. */
   readonly database: string | undefined
   /** Runs a command to its end. */
-  run(...args: string[]): Promise<Finished>
+  run(...args: string[]): Promise<CommandResult>
   /** Runs a line of a shell to its end, where `regent` is the command. */
-  shell(line: string, env: Readonly<Record<string, string>>): Promise<Finished>
+  shell(line: string, env: Readonly<Record<string, string>>): Promise<CommandResult>
   /** Starts a command that goes on until it is stopped. */
-  begin(...args: string[]): RunningCommand
+  start(...args: string[]): RunningCommand
   /** Starts a server and waits until it watches its sources, or ends. */
   serve(...args: string[]): Promise<RunningServer>
   /** Ends what runs, and removes the folder. */
-  leave(): Promise<void>
+  remove(): Promise<void>
 }
 
 /** A command that goes on. */
@@ -39,7 +39,7 @@ export interface RunningCommand {
   /** Everything that it has printed. */
   output(): string
   /** Waits until what it has printed holds the text; gives all of it. */
-  said(text: string): Promise<string>
+  waitForOutput(text: string): Promise<string>
   /** Ctrl-C; gives the exit code. */
   stop(): Promise<number | null>
 }
@@ -53,11 +53,11 @@ export interface RunningServer extends Omit<RunningCommand, 'said'> {
   kill(): Promise<void>
   /** Lets it do nothing until it goes on. */
   pause(): void
-  goOn(): void
+  resume(): void
 }
 
 /** A new workplace. */
-export async function workplace(env: Record<string, string> = {}): Promise<Workplace> {
+export async function createCommandFolder(env: Record<string, string> = {}): Promise<CommandFolder> {
   const folder = await mkdtemp(join(tmpdir(), 'regent-test-'))
   const { url } = inject('databaseUrl') ? await newDatabase() : {}
   if (url) await writeFile(join(folder, 'key'), randomBytes(32).toString('base64url'))
@@ -78,25 +78,25 @@ export async function workplace(env: Record<string, string> = {}): Promise<Workp
   return {
     folder,
     database: url,
-    run: (...args) => finished(start(args)),
+    run: (...args) => waitForExit(start(args)),
     async shell(line, env) {
       await writeFile(join(folder, 'regent'), `#!/bin/sh\nexec "${process.execPath}" "${command}" "$@"\n`, {
         mode: 0o755,
       })
-      return finished(startOf('sh', ['-c', line], { ...env, PATH: `${folder}:${process.env.PATH}` }))
+      return waitForExit(startOf('sh', ['-c', line], { ...env, PATH: `${folder}:${process.env.PATH}` }))
     },
-    begin(...args) {
+    start(...args) {
       const child = start(args)
-      const output = collect(child.stdout!, child.stderr!)
+      const output = collectOutput(child.stdout!, child.stderr!)
       return {
         output,
-        said: (text) => waitFor(child, () => (output().includes(text) ? output() : undefined)),
-        stop: () => interrupted(child),
+        waitForOutput: (text) => waitFor(child, () => (output().includes(text) ? output() : undefined)),
+        stop: () => interrupt(child),
       }
     },
     async serve(...args) {
       const child = start(['serve', '--port', '0', ...args])
-      const output = collect(child.stdout!, child.stderr!)
+      const output = collectOutput(child.stdout!, child.stderr!)
       const until = (text: string, from = output().length) =>
         waitFor(child, () => (output().indexOf(text, from) < 0 ? undefined : output().slice(from)))
       const banner = await until('Regent is ready at ', 0)
@@ -107,35 +107,35 @@ export async function workplace(env: Record<string, string> = {}): Promise<Workp
         url,
         output,
         until: (text) => until(text),
-        stop: () => interrupted(child),
+        stop: () => interrupt(child),
         pause: () => void child.kill('SIGSTOP'),
-        goOn: () => void child.kill('SIGCONT'),
+        resume: () => void child.kill('SIGCONT'),
         async kill() {
           child.kill('SIGKILL')
           if (child.signalCode === null && child.exitCode === null) await once(child, 'exit')
         },
       }
     },
-    async leave() {
+    async remove() {
       for (const child of running) child.kill('SIGKILL')
       await rm(folder, { recursive: true, force: true })
     },
   }
 }
 
-async function finished(child: ChildProcess): Promise<Finished> {
-  const [out, err] = [collect(child.stdout!), collect(child.stderr!)]
+async function waitForExit(child: ChildProcess): Promise<CommandResult> {
+  const [out, err] = [collectOutput(child.stdout!), collectOutput(child.stderr!)]
   const [code] = await once(child, 'close')
   return { code: code as number | null, out: out(), err: err() }
 }
 
-async function interrupted(child: ChildProcess): Promise<number | null> {
+async function interrupt(child: ChildProcess): Promise<number | null> {
   child.kill('SIGINT')
   const [code] = child.exitCode === null ? await once(child, 'exit') : [child.exitCode]
   return code as number | null
 }
 
-function collect(...streams: NodeJS.ReadableStream[]): () => string {
+function collectOutput(...streams: NodeJS.ReadableStream[]): () => string {
   let text = ''
   for (const stream of streams) {
     stream.setEncoding('utf8').on('data', (chunk: string) => {

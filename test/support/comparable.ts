@@ -1,15 +1,15 @@
 // The form in which two servers' answers are compared: without ids, times and generated secrets, sets in order.
-import { isObject, placeholders } from './tape.ts'
+import { isObject, replaceVolatileValues } from './tape.ts'
 
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi
 
 /** Ids that are known become names; what is made up anew each time becomes a placeholder. */
-export function comparable(value: unknown, realm: string, names: ReadonlyMap<string, string>): unknown {
+export function toComparable(value: unknown, realm: string, names: ReadonlyMap<string, string>): unknown {
   return form(value, 0)
 
   function form(value: unknown, depth: number): unknown {
     if (typeof value === 'string') return text(value)
-    if (typeof value === 'number') return placeholders(value)
+    if (typeof value === 'number') return replaceVolatileValues(value)
     if (Array.isArray(value)) return list(value.map((one) => form(one, depth + 1)))
     if (!isObject(value)) return value
     // A role inside an answer is only referred to. (Answers stand at the second level, by operation and name.)
@@ -29,7 +29,7 @@ export function comparable(value: unknown, realm: string, names: ReadonlyMap<str
         return JSON.stringify(form(JSON.parse(value), 0))
       } catch {}
     }
-    return placeholders(named(value)) as string
+    return replaceVolatileValues(named(value)) as string
   }
 
   function named(value: string): string {

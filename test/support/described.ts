@@ -2,7 +2,7 @@
 // was made has an address where that is said.
 import * as z from 'zod'
 import { missingOperations, operations } from '../../src/http/admin/index.ts'
-import type { TestAnswer } from './server.ts'
+import type { TestResponse } from './server.ts'
 
 // As the router finds them, what a path says in words comes before a parameter, which sorts after all letters.
 const patterns = [
@@ -16,25 +16,25 @@ const patterns = [
   }))
 
 /** The operation that has the address, be it there yet or not. */
-export function operationAt(method: string, address: string) {
+export function findOperation(method: string, address: string) {
   const path = address.split('?')[0]!.replace(/\/$/, '')
   return patterns.find((one) => one.method === method && one.pattern.test(path))
 }
 
 /** Throws when an operation answers what its description does not say. */
-export function expectDescribed(method: string, address: string, { status, headers, body }: TestAnswer): void {
-  const operation = operationAt(method, address)
+export function expectDescribedResponse(method: string, address: string, { status, headers, body }: TestResponse): void {
+  const operation = findOperation(method, address)
   if (!operation?.responses) return
   const response = operation.responses[status]
   if (!response) throw new Error(`${operation.operationId} answers ${status}, and does not say so`)
   if (response.located && !headers.location)
     throw new Error(`${operation.operationId} answers ${status} without Location`)
-  const problem = strict(response.schema)?.safeParse(body).error
+  const problem = toStrictSchema(response.schema)?.safeParse(body).error
   if (problem) throw new Error(`${operation.operationId} answers ${status}: ${z.prettifyError(problem)}`)
 }
 
 /** The schema, with fields that it does not name refused. */
-function strict(schema: z.ZodType | undefined): z.ZodType | undefined {
-  if (schema instanceof z.ZodArray) return z.array(strict(schema.element as z.ZodType)!)
+function toStrictSchema(schema: z.ZodType | undefined): z.ZodType | undefined {
+  if (schema instanceof z.ZodArray) return z.array(toStrictSchema(schema.element as z.ZodType)!)
   return schema instanceof z.ZodObject ? schema.strict() : schema
 }

@@ -10,7 +10,7 @@ import { setTimeout as after } from 'node:timers/promises'
 import { KubeConfig } from '@kubernetes/client-node'
 
 /** When something can go wrong: as a list, a write or a watch is asked for, and as a watch tells something. */
-export type Moment = 'list' | 'write' | 'watch' | 'event'
+export type FaultMoment = 'list' | 'write' | 'watch' | 'event'
 
 /** What can go wrong, and when. */
 export const FAULTS = {
@@ -34,12 +34,12 @@ export const FAULTS = {
   broken: ['list', 'write', 'watch'],
   refused: ['list', 'write', 'watch'],
   slow: ['list', 'write', 'watch', 'event'],
-} as const satisfies Record<string, readonly Moment[]>
+} as const satisfies Record<string, readonly FaultMoment[]>
 
 export type Fault = keyof typeof FAULTS
 
 /** Says what goes wrong now, if anything. */
-export type Choice = (moment: Moment) => Fault | undefined
+export type FaultChoice = (moment: FaultMoment) => Fault | undefined
 
 /** A running proxy. */
 export interface FaultProxy {
@@ -48,7 +48,7 @@ export interface FaultProxy {
   /** How often each fault was injected so far. */
   readonly injected: ReadonlyMap<Fault, number>
   /** From now on these go wrong. */
-  inject(choice: Choice): void
+  inject(choice: FaultChoice): void
   close(): Promise<void>
 }
 
@@ -62,8 +62,8 @@ export async function openFaultProxy(file: string | undefined): Promise<FaultPro
   else config.loadFromFile(file)
   const upstream = config.getCurrentCluster()!.server
   const injected = new Map<Fault, number>()
-  let choice: Choice = () => undefined
-  const faultAt = (moment: Moment): Fault | undefined => {
+  let choice: FaultChoice = () => undefined
+  const faultAt = (moment: FaultMoment): Fault | undefined => {
     const fault = choice(moment)
     if (fault) injected.set(fault, (injected.get(fault) ?? 0) + 1)
     return fault
@@ -158,14 +158,14 @@ function refuse(answer: ServerResponse, [code, reason]: readonly [number, string
 }
 
 /** The next few times that it can, this goes wrong. */
-export function only(fault: Fault, times: number): Choice {
+export function injectTimes(fault: Fault, times: number): FaultChoice {
   let left = times
-  const moments: readonly Moment[] = FAULTS[fault]
+  const moments: readonly FaultMoment[] = FAULTS[fault]
   return (moment) => (moments.includes(moment) && left-- > 0 ? fault : undefined)
 }
 
 /** Numbers from 0 to 1, the same ones for the same seed. */
-export function randomOf(seed: number): () => number {
+export function createRandom(seed: number): () => number {
   let state = seed
   return () => {
     state = (state + 0x6d2b79f5) | 0
@@ -176,10 +176,10 @@ export function randomOf(seed: number): () => number {
 }
 
 /** One of these goes wrong with that share of what is asked, and of what watches tell. */
-export function randomly(random: () => number, share: number, faults: readonly Fault[]): Choice {
+export function injectRandomly(random: () => number, share: number, faults: readonly Fault[]): FaultChoice {
   return (moment) => {
     if (random() >= share) return undefined
-    const possible = faults.filter((one) => (FAULTS[one] as readonly Moment[]).includes(moment))
+    const possible = faults.filter((one) => (FAULTS[one] as readonly FaultMoment[]).includes(moment))
     return possible[Math.floor(random() * possible.length)]
   }
 }

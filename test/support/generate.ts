@@ -5,8 +5,8 @@ import { kinds } from '../../src/kinds/index.ts'
 import type { Representation } from '../../src/kinds/json.ts'
 import type { Key, KindName } from '../../src/kinds/kind.ts'
 import type { TreeObject } from '../../src/kinds/tree.ts'
-import { references } from '../../src/reconcile/model/references.ts'
-import { making, settableFields, together, world } from './samples.ts'
+import { listReferences } from '../../src/reconcile/model/references.ts'
+import { creatingFields, listSettableFields, consistentFields, createSampleObjects } from './samples.ts'
 
 /** A realm that can be stated: its settings and its objects. */
 export interface GeneratedRealm {
@@ -17,35 +17,35 @@ export interface GeneratedRealm {
 /** Some of the objects that samples know, each with some of its fields; what nobody states is not referred to. */
 export const generatedRealms: fc.Arbitrary<GeneratedRealm> = fc
   .record({
-    settings: someFields('realm'),
-    objects: fc.tuple(...world().map(someObject)).map((all) => all.filter((one) => one !== undefined)),
+    settings: generateFields('realm'),
+    objects: fc.tuple(...createSampleObjects().map(generateObject)).map((all) => all.filter((one) => one !== undefined)),
   })
   .map(({ settings, objects }) => {
-    const whole = withParents(objects)
-    const there = new Set(whole.map(({ kind, key }) => addressOf(kind, key)))
+    const whole = withExistingParents(objects)
+    const there = new Set(whole.map(({ kind, key }) => formatAddress(kind, key)))
     return {
-      settings: referringTo(there, 'realm', [], settings),
+      settings: withExistingReferences(there, 'realm', [], settings),
       objects: whole.map((one) => ({
         ...one,
-        representation: referringTo(there, one.kind, one.key, one.representation),
+        representation: withExistingReferences(there, one.kind, one.key, one.representation),
       })),
     }
   })
 
-function someObject(object: TreeObject): fc.Arbitrary<TreeObject | undefined> {
+function generateObject(object: TreeObject): fc.Arbitrary<TreeObject | undefined> {
   const { kind } = object
   return fc.option(
-    someFields(kind).map((fields) => ({
+    generateFields(kind).map((fields) => ({
       ...object,
-      representation: { ...object.representation, ...fields, ...together[kind] },
+      representation: { ...object.representation, ...fields, ...consistentFields[kind] },
     })),
     { nil: undefined, freq: 1 },
   )
 }
 
 /** Mostly a few fields, each with one of its two values. */
-function someFields(kind: KindName): fc.Arbitrary<Representation> {
-  const fields = settableFields(kind)
+function generateFields(kind: KindName): fc.Arbitrary<Representation> {
+  const fields = listSettableFields(kind)
   return fc
     .uniqueArray(
       fc.record({ at: fc.nat(Math.max(0, fields.length - 1)), which: fc.constantFrom(0 as const, 1 as const) }),
@@ -60,29 +60,29 @@ function someFields(kind: KindName): fc.Arbitrary<Representation> {
 }
 
 /** What stands below something that is not stated goes with it. */
-function withParents(objects: readonly TreeObject[]): TreeObject[] {
-  const there = new Set(objects.map(({ kind, key }) => addressOf(kind, key)))
+function withExistingParents(objects: readonly TreeObject[]): TreeObject[] {
+  const there = new Set(objects.map(({ kind, key }) => formatAddress(kind, key)))
   const standing = objects.filter(
-    ({ key }) => key.length === 1 || there.has(addressOf(key[0] as KindName, key.slice(1, -1))),
+    ({ key }) => key.length === 1 || there.has(formatAddress(key[0] as KindName, key.slice(1, -1))),
   )
-  return standing.length === objects.length ? standing : withParents(standing)
+  return standing.length === objects.length ? standing : withExistingParents(standing)
 }
 
 /** The fields that refer to nothing but what is there. */
-function referringTo(
+function withExistingReferences(
   there: ReadonlySet<string>,
   kind: KindName,
   key: Key,
   representation: Representation,
 ): Representation {
   const resolves = (field: string) =>
-    making.includes(`${kind}.${field}`) ||
+    creatingFields.includes(`${kind}.${field}`) ||
     Object.entries(flatten(kinds[kind], { [field]: representation[field]! })).every(([path, value]) =>
-      references(kinds[kind], key, path, value).every(({ to, key: target }) => there.has(addressOf(to, target))),
+      listReferences({ kind, key }, path, value).every(({ to, key: target }) => there.has(formatAddress(to, target))),
     )
   return Object.fromEntries(Object.entries(representation).filter(([field]) => resolves(field)))
 }
 
-function addressOf(kind: KindName, key: Key): string {
+function formatAddress(kind: KindName, key: Key): string {
   return JSON.stringify([kind, ...key])
 }

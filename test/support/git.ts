@@ -42,7 +42,7 @@ export interface Repository {
 }
 
 /** Makes a repository whose branch is `main`. */
-export async function repositoryIn(folder: string): Promise<Repository> {
+export async function createRepository(folder: string): Promise<Repository> {
   const bare = join(folder, 'realms.git')
   const copy = join(folder, 'copy')
   const git = async (...args: string[]) => {
@@ -76,12 +76,12 @@ export interface GitServer {
   /** Requests so far. */
   asked(): number
   /** Whether it answers anything but 503. */
-  up: boolean
+  isUp: boolean
   close(): Promise<void>
 }
 
 /** A certificate of the machine's own for 127.0.0.1, made in the folder. */
-export async function certificateIn(folder: string): Promise<{ file: string; cert: Buffer; key: Buffer }> {
+export async function createCertificate(folder: string): Promise<{ file: string; cert: Buffer; key: Buffer }> {
   const [file, keyFile] = [join(folder, 'tls.crt'), join(folder, 'tls.key')]
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1']
   const of = ['-subj', '/CN=git', '-addext', 'subjectAltName=IP:127.0.0.1']
@@ -90,7 +90,7 @@ export async function certificateIn(folder: string): Promise<{ file: string; cer
 }
 
 /** Starts `git http-backend` behind HTTP, or HTTPS with a certificate. */
-export async function gitServer(
+export async function startGitServer(
   folder: string,
   user: string,
   password: string,
@@ -100,7 +100,7 @@ export async function gitServer(
   let asked = 0
   const answer: RequestListener = async (request, response) => {
     asked++
-    if (!state.up) return response.writeHead(503).end()
+    if (!state.isUp) return response.writeHead(503).end()
     if (request.headers.authorization !== right) {
       return response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end()
     }
@@ -131,7 +131,7 @@ export async function gitServer(
   const state: GitServer = {
     host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
     asked: () => asked,
-    up: true,
+    isUp: true,
     async close() {
       server.close()
       server.closeAllConnections()
@@ -148,12 +148,12 @@ export interface SshServer {
   /** How ssh is called, for `GIT_SSH_COMMAND`: at first it knows no host. */
   readonly command: string
   /** From now on it knows the host. */
-  know(): Promise<void>
+  trustHost(): Promise<void>
   close(): void
 }
 
 /** Starts sshd, with its keys in the folder. */
-export async function sshServer(folder: string): Promise<SshServer> {
+export async function startSshServer(folder: string): Promise<SshServer> {
   const file = (name: string) => join(folder, name)
   for (const name of ['host-key', 'user-key']) {
     execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', file(name)])
@@ -171,7 +171,7 @@ export async function sshServer(folder: string): Promise<SshServer> {
   return {
     host: `${userInfo().username}@127.0.0.1:${port}`,
     command: `ssh -F none -i ${file('user-key')} -o IdentitiesOnly=yes -o UserKnownHostsFile=${file('known-hosts')}`,
-    know: async () => appendFile(file('known-hosts'), `[127.0.0.1]:${port} ${await readFile(file('host-key.pub'))}`),
+    trustHost: async () => appendFile(file('known-hosts'), `[127.0.0.1]:${port} ${await readFile(file('host-key.pub'))}`),
     close: () => void server.kill(),
   }
 }

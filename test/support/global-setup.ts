@@ -1,7 +1,7 @@
 // Before all tests: the database engine that REGENT_TEST_ENGINE names, pglite (the default) or postgres, and where there is
 // Kubernetes, the account that the operator runs as.
 import type { TestProject } from 'vitest/node'
-import { type Account, newAccount } from './account.ts'
+import { type OperatorAccount, createOperatorAccount } from './account.ts'
 import { hasHelm } from './helm.ts'
 import { hasKubernetes } from './kubernetes.ts'
 import { startPostgres, type TestPostgres } from './postgres.ts'
@@ -16,7 +16,7 @@ declare module 'vitest' {
 }
 
 let server: TestPostgres | undefined
-let account: Account | undefined
+let account: OperatorAccount | undefined
 
 /** Starts what the engine needs, once per run. */
 export async function setup(project: TestProject): Promise<void> {
@@ -25,7 +25,7 @@ export async function setup(project: TestProject): Promise<void> {
     throw new Error(`REGENT_TEST_ENGINE is pglite or postgres, not ${engine}`)
   if (engine === 'postgres') server = await startPostgres()
   project.provide('databaseUrl', server?.url)
-  if (hasKubernetes && hasHelm) account = await newAccount()
+  if (hasKubernetes && hasHelm) account = await createOperatorAccount()
   project.provide('operatorConfig', account?.config)
 }
 

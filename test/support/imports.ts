@@ -9,9 +9,9 @@ type Flow = { builtIn?: boolean; authenticationExecutions: { authenticator?: str
 export const realmFiles = new URL('../../../shared/data/realms/', import.meta.url)
 
 /** The imports by name: of which file, and what is changed in it. A new realm is an import of nothing. */
-export const imports: Readonly<Record<string, { file?: string; change?: (realm: Representation) => void }>> = {
+export const realmImports: Readonly<Record<string, { file?: string; change?: (realm: Representation) => void }>> = {
   'new-realm': {},
-  benchmark: { file: 'benchmark.yaml', change: ordinaryFlows },
+  benchmark: { file: 'benchmark.yaml', change: replaceExtensionFlows },
   master: { file: 'master-export-26.5.5.json' },
   'servlet-authz-client': { file: 'servlet-authz-client.json' },
   'servlet-saml': { file: 'servlet-saml.json' },
@@ -19,8 +19,8 @@ export const imports: Readonly<Record<string, { file?: string; change?: (realm: 
 }
 
 /** What is imported, under that name. Undefined where the file is not there. */
-export function importOf(name: string, realm: string, folder = realmFiles): Representation | undefined {
-  const { file, change } = imports[name]!
+export function readImport(name: string, realm: string, folder = realmFiles): Representation | undefined {
+  const { file, change } = realmImports[name]!
   if (!file) return { realm, enabled: true }
   const url = new URL(file, folder)
   if (!existsSync(url)) return undefined
@@ -30,7 +30,7 @@ export function importOf(name: string, realm: string, folder = realmFiles): Repr
 }
 
 /** Replaces two authenticators of extensions, and leaves out the flows that every realm has. */
-function ordinaryFlows(realm: Representation): void {
+function replaceExtensionFlows(realm: Representation): void {
   const replaced: Record<string, string> = {
     'auth-username-password-form-ip-check': 'auth-username-password-form',
     'custom-auth': 'direct-grant-validate-otp',

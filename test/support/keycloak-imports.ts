@@ -11,7 +11,7 @@ const timeout = 30_000
 
 const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
 const version = (name: string, storage: boolean) => ({
-  ...{ name, storage, served: true, subresources: { status: {} } },
+  ...{ name, storage, listServed: true, subresources: { status: {} } },
   schema: { openAPIV3Schema: { type: 'object', properties: { spec: anything, status: anything } } },
 })
 const definition: Resource = {
@@ -32,32 +32,32 @@ const definition: Resource = {
 }
 
 /** Brings the definition there, unless the cluster has it, and waits until both versions are served. */
-export async function installImports({ ask, apply }: Kubernetes): Promise<void> {
+export async function installKeycloakImports({ request, apply }: Kubernetes): Promise<void> {
   const isThere = async () => {
     // Other tests may just have taken it away.
-    if ((await ask('GET', PATH)).status === 404) await apply(definition)
-    return (await served(ask)).every((one) => one)
+    if ((await request('GET', PATH)).status === 404) await apply(definition)
+    return (await served(request)).every((one) => one)
   }
   await vi.waitUntil(isThere, { timeout })
 }
 
 /** Takes the definition away where it is the tests' own, and waits until nothing is served. Whether the cluster has none. */
-export async function removeImports({ ask }: Kubernetes): Promise<boolean> {
-  const { status, body } = await ask('GET', PATH)
+export async function removeKeycloakImports({ request }: Kubernetes): Promise<boolean> {
+  const { status, body } = await request('GET', PATH)
   if (status === 404) return true
   if (body.metadata.labels?.[OWN] === undefined) return false
-  await ask('DELETE', PATH)
+  await request('DELETE', PATH)
   const isGone = async () => {
-    const now = await ask('GET', PATH)
+    const now = await request('GET', PATH)
     // Other tests may bring it again; and who does so at once would else find what is about to end.
-    return now.status === 404 ? !(await served(ask)).some((one) => one) : now.body.metadata.uid !== body.metadata.uid
+    return now.status === 404 ? !(await served(request)).some((one) => one) : now.body.metadata.uid !== body.metadata.uid
   }
   await vi.waitUntil(isGone, { timeout })
   return true
 }
 
 /** Of each version, whether the API server lists it, and answers it. */
-async function served(ask: Kubernetes['ask']): Promise<boolean[]> {
+async function served(ask: Kubernetes['request']): Promise<boolean[]> {
   const all: boolean[] = []
   for (const name of VERSIONS) {
     const base = `/apis/k8s.keycloak.org/${name}`

@@ -22,7 +22,7 @@ export interface Resource {
 }
 
 /** What the server answered. */
-export interface Answer {
+export interface KubernetesResponse {
   readonly status: number
   // biome-ignore lint/suspicious/noExplicitAny: JSON of any kind
   readonly body: any
@@ -34,9 +34,9 @@ export interface Answer {
 export interface Connection {
   /** The configuration by which it is asked. */
   readonly config: KubeConfig
-  ask(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
+  request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<KubernetesResponse>
   /** `kubectl apply --server-side`. `options`: further parameters, such as `dryRun=All`. */
-  apply(resource: Resource, options?: string): Promise<Answer>
+  apply(resource: Resource, options?: string): Promise<KubernetesResponse>
   /** Where resources of that version and kind are. */
   pathOf(resource: Pick<Resource, 'apiVersion' | 'kind'>, namespace?: string): Promise<string>
 }
@@ -46,7 +46,7 @@ export interface Kubernetes extends Connection {
   /** A namespace of the tests' own. */
   newNamespace(labels?: Record<string, string>): Promise<string>
   /** Removes these namespaces, with all that is in them. */
-  leave(): Promise<void>
+  removeNamespaces(): Promise<void>
 }
 
 /** The API server, asked as whoever the file names; without one, as whoever KUBECONFIG names. */
@@ -84,15 +84,15 @@ export function connect(file?: string): Connection {
     return ask('PATCH', path, resource, { 'content-type': 'application/apply-patch+yaml' })
   }
 
-  return { config, ask, apply, pathOf }
+  return { config, request: ask, apply, pathOf }
 }
 
 /** Opens it, with the definitions of `crds/` as they are now. */
 export async function openKubernetes(file?: string): Promise<Kubernetes> {
   const connection = connect(file)
-  const { ask, apply } = connection
+  const { request: ask, apply } = connection
   const namespaces: string[] = []
-  await install(ask, apply)
+  await installDefinitions(ask, apply)
   return {
     ...connection,
     async newNamespace(labels = {}) {
@@ -101,15 +101,15 @@ export async function openKubernetes(file?: string): Promise<Kubernetes> {
       await ask('POST', '/api/v1/namespaces', { metadata: { name, labels } })
       return name
     },
-    async leave() {
+    async removeNamespaces() {
       for (const name of namespaces) await ask('DELETE', `/api/v1/namespaces/${name}`)
     },
   }
 }
 
 /** Brings the definitions there, and waits until each is served as it is now. */
-async function install(ask: Kubernetes['ask'], apply: Kubernetes['apply']): Promise<void> {
-  const definitions = globSync('crds/*.yaml').flatMap(resourcesIn)
+async function installDefinitions(ask: Kubernetes['request'], apply: Kubernetes['apply']): Promise<void> {
+  const definitions = globSync('crds/*.yaml').flatMap(readResources)
   for (const definition of definitions) {
     const { status, body } = await apply(definition)
     if (status > 201) throw new Error(`${definition.metadata.name}: ${body.message}`)
@@ -127,6 +127,6 @@ async function install(ask: Kubernetes['ask'], apply: Kubernetes['apply']): Prom
 }
 
 /** The resources of a file. */
-export function resourcesIn(file: string): Resource[] {
+export function readResources(file: string): Resource[] {
   return loadAll(readFileSync(file, 'utf8')) as Resource[]
 }

@@ -1,10 +1,10 @@
 // Somebody who listens to drift over HTTP, as a program of its own would.
 import { readEvents, type ServerEvent } from '../../src/cli/event-stream.ts'
 import type { Drift } from '../../src/reconcile/drift/drift.ts'
-import { type Inbox, inbox } from './wakes.ts'
+import { type Inbox, createInbox } from './wakes.ts'
 
 /** An open stream of drift, less the state that it begins with. */
-export interface Listener extends Inbox<{ readonly event: string; readonly drift: Drift }> {
+export interface DriftListener extends Inbox<{ readonly event: string; readonly drift: Drift }> {
   readonly state: readonly Drift[]
   /** Resolves when the server ends the stream, with nothing, or with what broke it. */
   readonly ended: Promise<unknown>
@@ -12,7 +12,7 @@ export interface Listener extends Inbox<{ readonly event: string; readonly drift
 }
 
 /** Listens at the server's address; returns when the server has told of its state. Throws what it answers else. */
-export async function listenTo(address: string, token: string, query = ''): Promise<Listener> {
+export async function listenToDrift(address: string, token: string, query = ''): Promise<DriftListener> {
   const ending = new AbortController()
   const answer = await fetch(`${address}/regent/v1/drift/events${query}`, {
     headers: { authorization: `Bearer ${token}`, 'accept-encoding': 'gzip' },
@@ -21,7 +21,7 @@ export async function listenTo(address: string, token: string, query = ''): Prom
   if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`)
   const events = readEvents(answer.body!)
   const first = (await events.next()).value as ServerEvent
-  const news = inbox<{ event: string; drift: Drift }>()
+  const news = createInbox<{ event: string; drift: Drift }>()
   const read = async () => {
     for await (const { event, data } of events) news.put({ event, drift: data as Drift })
   }

@@ -5,7 +5,7 @@ import PostalMime, { type Address } from 'postal-mime'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 
 /** A mail that has arrived. */
-export interface ArrivedMail {
+export interface ReceivedEmail {
   readonly to: readonly string[]
   /** Whom the mail server was told that it comes from. */
   readonly sender: string
@@ -21,19 +21,19 @@ export interface ArrivedMail {
 /** A mail server. */
 export interface Mailbox {
   readonly port: string
-  readonly mails: ArrivedMail[]
+  readonly emails: ReceivedEmail[]
   close(): Promise<void>
 }
 
 /** Opens a mail server; it asks nobody who they are, unless the options say so. */
 export async function openMailbox(options: SMTPServerOptions = {}): Promise<Mailbox> {
-  const mails: ArrivedMail[] = []
+  const emails: ReceivedEmail[] = []
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS'],
     onData(stream, session, done) {
       const arrive = async () => {
-        mails.push(await read(await buffer(stream), session))
+        emails.push(await parseEmail(await buffer(stream), session))
       }
       arrive().then(() => done(), done)
     },
@@ -42,20 +42,20 @@ export async function openMailbox(options: SMTPServerOptions = {}): Promise<Mail
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     port: String((server.server.address() as AddressInfo).port),
-    mails,
+    emails,
     close: () => new Promise((resolve) => server.close(() => resolve())),
   }
 }
 
 type Session = Parameters<NonNullable<SMTPServerOptions['onData']>>[1]
 
-async function read(raw: Buffer, { envelope }: Session): Promise<ArrivedMail> {
+async function parseEmail(raw: Buffer, { envelope }: Session): Promise<ReceivedEmail> {
   const { from, replyTo, subject = '', text = '', html = '' } = await PostalMime.parse(raw)
   return {
     to: envelope.rcptTo.map(({ address }) => address),
     sender: envelope.mailFrom ? envelope.mailFrom.address : '',
-    from: written(from),
-    replyTo: written(replyTo?.[0]),
+    from: formatEmailAddress(from),
+    replyTo: formatEmailAddress(replyTo?.[0]),
     subject,
     text,
     html,
@@ -63,7 +63,7 @@ async function read(raw: Buffer, { envelope }: Session): Promise<ArrivedMail> {
 }
 
 /** An address as a mail shows it. */
-function written(from: Address | undefined): string {
+function formatEmailAddress(from: Address | undefined): string {
   if (!from?.address) return ''
   return from.name ? `${from.name} <${from.address}>` : from.address
 }

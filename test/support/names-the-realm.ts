@@ -12,11 +12,11 @@ const FREE = new Set([
   // A plan may be about several realms, and about some that are not there yet; what a realm was called is known of what is gone.
   'plan',
   'plan_realm',
-  'former_realm',
+  'deleted_realm',
 ])
 
 /** What is wrong with a statement: each table that it reads or writes without naming the realm. */
-export function unboundTables(sql: string, tables: ReadonlySet<string>): string[] {
+export function findUnboundTables(sql: string, tables: ReadonlySet<string>): string[] {
   const text = sql.replace(/\s+/g, ' ').replaceAll('"', '').toLowerCase()
   const named = [...text.matchAll(/\b(from|join|update|into|using) (\w+)(?: (?:as )?(\w+))?/g)]
   return named.flatMap(([, verb, table, after]) => {

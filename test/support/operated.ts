@@ -12,13 +12,13 @@ const timeout = 60_000
 
 /** A resource as the API server has it. */
 // biome-ignore lint/suspicious/noExplicitAny: statuses of any kind
-export type Found = any
+export type AnyResource = any
 
 /** Namespaces of the tests, others are somebody else's; and where in them something was applied. */
 const spaces = new Map<string, Set<string>>()
 
 /** A running operator. */
-export interface Operated {
+export interface TestOperator {
   /** What it could not do, and tried again. */
   readonly failures: unknown[]
   stop(): Promise<void>
@@ -27,19 +27,19 @@ export interface Operated {
 let cluster: Cluster | undefined
 
 /** The API server, as the chart lets the operator ask it; without Helm, as whoever KUBECONFIG names. All of a server ask the same one. */
-export const operatorsCluster = (): Cluster => {
+export const getOperatorCluster = (): Cluster => {
   cluster ??= openCluster(inject('operatorConfig'))
   return cluster
 }
 
 /** Starts the operator of the service. */
-export function operate(service: Service, options: Partial<OperatorOptions> = {}): Operated {
+export function startOperator(service: Service, options: Partial<OperatorOptions> = {}): TestOperator {
   const failures: unknown[] = []
   const failed = (error: unknown) => failures.push(error)
   const counts = (namespace: string) => spaces.has(namespace)
   const git = { interval: 1, signers: undefined }
   const given = {
-    cluster: operatorsCluster(),
+    cluster: getOperatorCluster(),
     limitOf: () => undefined,
     counts,
     git,
@@ -52,22 +52,22 @@ export function operate(service: Service, options: Partial<OperatorOptions> = {}
 }
 
 /** What tests do with resources of one namespace. */
-export interface Space {
+export interface TestNamespace {
   readonly namespace: string
   /** Applies it there. Throws what the API server refuses. */
-  apply(resource: object): Promise<void>
-  get(resource: Pick<Resource, 'kind' | 'metadata'>): Promise<Found>
+  apply(createResource: object): Promise<void>
+  get(resource: Pick<Resource, 'kind' | 'metadata'>): Promise<AnyResource>
   delete(...resources: Pick<Resource, 'apiVersion' | 'kind' | 'metadata'>[]): Promise<void>
   /** Waits until the condition Ready is so, of the resource as it is; gives it. */
-  stands(resource: Pick<Resource, 'kind' | 'metadata'>, status: 'True' | 'False', reason?: string): Promise<Found>
+  waitForReady(resource: Pick<Resource, 'kind' | 'metadata'>, status: 'True' | 'False', reason?: string): Promise<AnyResource>
   /** Takes its finalizers away, as nobody should. */
-  strip(resource: Pick<Resource, 'kind' | 'metadata'>): Promise<void>
+  removeFinalizers(resource: Pick<Resource, 'kind' | 'metadata'>): Promise<void>
   /** Waits until it is gone. */
-  gone(resource: Pick<Resource, 'kind' | 'metadata'>): Promise<void>
+  waitForDeletion(resource: Pick<Resource, 'kind' | 'metadata'>): Promise<void>
 }
 
 /** A new namespace. */
-export async function newSpace(kubernetes: Kubernetes, labels: Record<string, string> = {}): Promise<Space> {
+export async function createNamespace(kubernetes: Kubernetes, labels: Record<string, string> = {}): Promise<TestNamespace> {
   const namespace = await kubernetes.newNamespace(labels)
   const applied = new Set<string>()
   spaces.set(namespace, applied)
@@ -75,7 +75,7 @@ export async function newSpace(kubernetes: Kubernetes, labels: Record<string, st
     const { apiVersion = kind === 'Secret' ? 'v1' : 'regent.dev/v1alpha1' } = one
     return `${await kubernetes.pathOf({ apiVersion, kind }, namespace)}/${metadata.name}`
   }
-  const get: Space['get'] = async (resource) => (await kubernetes.ask('GET', await pathOf(resource))).body
+  const get: TestNamespace['get'] = async (resource) => (await kubernetes.request('GET', await pathOf(resource))).body
   return {
     namespace,
     get,
@@ -86,13 +86,13 @@ export async function newSpace(kubernetes: Kubernetes, labels: Record<string, st
       applied.add(await kubernetes.pathOf(one, namespace))
     },
     async delete(...resources) {
-      for (const one of resources) await kubernetes.ask('DELETE', await pathOf(one))
+      for (const one of resources) await kubernetes.request('DELETE', await pathOf(one))
     },
-    async stands(resource, status, reason) {
-      let last: Found
+    async waitForReady(resource, status, reason) {
+      let last: AnyResource
       const stands = async () => {
         last = await get(resource)
-        const ready = conditionOf(last, 'Ready')
+        const ready = findCondition(last, 'Ready')
         const isNow = last.status?.observedGeneration === last.metadata?.generation
         return isNow && ready?.status === status && (reason === undefined || ready.reason === reason)
       }
@@ -101,27 +101,27 @@ export async function newSpace(kubernetes: Kubernetes, labels: Record<string, st
       })
       return last
     },
-    async strip(resource) {
+    async removeFinalizers(resource) {
       const merge = { 'content-type': 'application/merge-patch+json' }
-      await kubernetes.ask('PATCH', await pathOf(resource), { metadata: { finalizers: null } }, merge)
+      await kubernetes.request('PATCH', await pathOf(resource), { metadata: { finalizers: null } }, merge)
     },
-    async gone(resource) {
+    async waitForDeletion(resource) {
       await vi.waitUntil(async () => (await get(resource)).code === 404, { timeout })
     },
   }
 }
 
 /** Deletes what was applied, and waits until it is gone: nothing holds it, as long as the operator runs. */
-async function allGone(kubernetes: Kubernetes): Promise<void> {
+async function deleteApplied(kubernetes: Kubernetes): Promise<void> {
   const applied = [...spaces.values()]
   const paths = applied.flatMap((own) => [...own])
   // What has stayed once would fail all that follow.
   for (const own of applied) own.clear()
-  for (const path of paths) await kubernetes.ask('DELETE', path)
+  for (const path of paths) await kubernetes.request('DELETE', path)
   for (const path of paths) {
-    let left: readonly Found[]
+    let left: readonly AnyResource[]
     const isEmpty = async () => {
-      const { status, body } = await kubernetes.ask('GET', path)
+      const { status, body } = await kubernetes.request('GET', path)
       // Other tests take the definition of imports away.
       left = status === 404 ? [] : body.items
       return left.length === 0
@@ -133,28 +133,28 @@ async function allGone(kubernetes: Kubernetes): Promise<void> {
 }
 
 /** Ends the operator of a test file, after all that its tests have applied is gone; also where something of it stays. */
-export async function endOperated(kubernetes?: Kubernetes, operated?: Operated): Promise<void> {
-  await kubernetes?.leave()
+export async function stopTestOperator(kubernetes?: Kubernetes, operated?: TestOperator): Promise<void> {
+  await kubernetes?.removeNamespaces()
   try {
-    if (kubernetes) await allGone(kubernetes)
+    if (kubernetes) await deleteApplied(kubernetes)
   } finally {
     await operated?.stop()
   }
 }
 
 /** The service of the tests, the API server, and the operator that follows it. */
-export async function beginOperated(): Promise<{ service: Service; kubernetes: Kubernetes; operated: Operated }> {
+export async function startTestOperator(): Promise<{ service: Service; kubernetes: Kubernetes; operated: TestOperator }> {
   const { service } = await testService()
   const kubernetes = await openKubernetes()
-  return { service, kubernetes, operated: operate(service) }
+  return { service, kubernetes, operated: startOperator(service) }
 }
 
 /** A condition of a resource, where it has that. */
-export const conditionOf = ({ status }: Found, type: string): Found =>
-  status?.conditions?.find((one: Found) => one.type === type)
+export const findCondition = ({ status }: AnyResource, type: string): AnyResource =>
+  status?.conditions?.find((one: AnyResource) => one.type === type)
 
 /** Waits until it is so. */
-export const until = (what: () => Promise<boolean>): Promise<unknown> => vi.waitUntil(what, { timeout })
+export const waitUntil = (what: () => Promise<boolean>): Promise<unknown> => vi.waitUntil(what, { timeout })
 
 /** A resource of Regent. */
 export const resource = (kind: string, name: string, spec: object, more: object = {}): Resource => ({

@@ -11,10 +11,10 @@ import { freePort } from './postgres.ts'
 const command = process.env.REGENT_KUBE
 
 /** Whether there can be one. */
-export const canOwnCluster = Boolean(command)
+export const hasOwnCluster = Boolean(command)
 
 /** What tests on one are called, which says so where they are left out. */
-export const onOwnCluster = canOwnCluster ? 'on a cluster of its own' : 'skipped: REGENT_KUBE starts no Kubernetes'
+export const onOwnCluster = hasOwnCluster ? 'on a cluster of its own' : 'skipped: REGENT_KUBE starts no Kubernetes'
 
 /** A cluster that runs, or not. */
 export interface OwnCluster {
@@ -27,11 +27,11 @@ export interface OwnCluster {
   /** Starts it with nothing in it, under the same address. */
   startEmpty(): Promise<void>
   /** Leaves nothing of it. */
-  leave(): Promise<void>
+  remove(): Promise<void>
 }
 
 /** Starts it. */
-export async function ownCluster(): Promise<OwnCluster> {
+export async function startOwnCluster(): Promise<OwnCluster> {
   const folder = await mkdtemp(join(tmpdir(), 'regent-kube-'))
   const ports = { APISERVER_PORT: String(await freePort()), ETCD_PORT: String(await freePort()) }
   const env = { ...process.env, ...ports, KUBE_DIR: folder }
@@ -51,7 +51,7 @@ export async function ownCluster(): Promise<OwnCluster> {
     stop: async () => void (await run('down', '--keep')),
     start: async () => void (await run('up', '--keep')),
     startEmpty: async () => void (await run('up')),
-    async leave() {
+    async remove() {
       keeper.stdin.end()
       await once(keeper, 'exit')
     },

@@ -4,16 +4,16 @@
  * What a parameter names: an object by its id or by its name; something that is no object, by the id that this list says
  * first; or nothing of the realm, and this will do.
  */
-export type Meaning =
+export type ParameterMeaning =
   | { readonly by: 'id' | 'name'; readonly what: string }
   | { readonly by: 'id'; readonly listed: string }
   | { readonly fixed: string }
 
-const id = (what: string): Meaning => ({ by: 'id', what })
-const name = (what: string): Meaning => ({ by: 'name', what })
+const id = (what: string): ParameterMeaning => ({ by: 'id', what })
+const name = (what: string): ParameterMeaning => ({ by: 'name', what })
 
 /** By the step in front of the parameter and its name. */
-export const meanings: Readonly<Record<string, Meaning>> = {
+export const parameterMeanings: Readonly<Record<string, ParameterMeaning>> = {
   'client-scopes {client-scope-id}': id('clientScope'),
   'client-templates {client-scope-id}': id('clientScope'),
   'default-default-client-scopes {clientScopeId}': id('clientScope'),
@@ -71,11 +71,11 @@ export const meanings: Readonly<Record<string, Meaning>> = {
 }
 
 /** What a parameter of a path names; undefined where that is not known. */
-export function findMeaning(path: string, parameter: string): Meaning | undefined {
+export function findMeaning(path: string, parameter: string): ParameterMeaning | undefined {
   if (parameter === 'realm') return name('realm')
   const step = path
     .slice(0, path.indexOf(`/{${parameter}}`))
     .split('/')
     .at(-1)
-  return meanings[`${step} {${parameter}}`]
+  return parameterMeanings[`${step} {${parameter}}`]
 }

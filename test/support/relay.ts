@@ -8,12 +8,12 @@ export interface Relay {
   /** Breaks all connections, and refuses new ones. */
   cut(): void
   /** Lets new ones through again. */
-  mend(): void
+  restore(): void
   close(): Promise<void>
 }
 
 /** Relays connections to the address of the URL. */
-export async function relayTo({ hostname, port }: URL): Promise<Relay> {
+export async function startRelay({ hostname, port }: URL): Promise<Relay> {
   const sockets = new Set<Socket>()
   let isCut = false
   const server = createServer((near) => {
@@ -41,7 +41,7 @@ export async function relayTo({ hostname, port }: URL): Promise<Relay> {
   return {
     port: (server.address() as { port: number }).port,
     cut,
-    mend: () => {
+    restore: () => {
       isCut = false
     },
     async close() {

@@ -4,7 +4,7 @@ import { paramsOf } from '../../src/http/operation.ts'
 import { findMeaning } from './parameters.ts'
 
 /** What a server answered. */
-export interface RemoteAnswer {
+export interface RemoteResponse {
   readonly status: number
   // biome-ignore lint/suspicious/noExplicitAny: recorders look into answers of every form
   readonly body: any
@@ -12,7 +12,7 @@ export interface RemoteAnswer {
 }
 
 /** Calls the server as its administrator; addresses begin at its root. A body is JSON, unless it is a text. */
-export type RemoteCall = (method: string, address: string, body?: unknown) => Promise<RemoteAnswer>
+export type RemoteCall = (method: string, address: string, body?: unknown) => Promise<RemoteResponse>
 
 /** A realm of that server. */
 export interface RemoteRealm {
@@ -26,7 +26,7 @@ export interface RemoteRealm {
 /** What everything there is called, by this process. */
 export const LABEL = `thing-${randomUUID().slice(0, 8)}`
 
-interface Thing {
+interface RemoteObject {
   readonly what: string
   readonly parent?: string
   /** Where it is made, below the realm. */
@@ -47,7 +47,7 @@ const provider = { clientId: 'x', authorizationUrl: 'https://e.example.org/a', t
 const AUTHORIZATION = 'clients/{client-uuid}/authz/resource-server'
 
 /** One of each kind, in an order in which they can be made. */
-const things: readonly Thing[] = [
+const remoteObjects: readonly RemoteObject[] = [
   { what: 'role', list: 'roles', body: { name: LABEL } },
   { what: 'clientScope', list: 'client-scopes', body: { name: LABEL, protocol: 'openid-connect' } },
   { what: 'client', list: 'clients', body: { clientId: LABEL, ...client } },
@@ -151,8 +151,8 @@ const settings: readonly Relation[] = [
 ]
 
 /** A realm there with an object of every kind, once `ensure` was called. */
-export function remoteRealm(call: RemoteCall, name: string): RemoteRealm {
-  const known = new Map<Thing, { readonly id: string; readonly at: string }>()
+export function createRemoteRealm(call: RemoteCall, name: string): RemoteRealm {
+  const known = new Map<RemoteObject, { readonly id: string; readonly at: string }>()
   let credential: string | undefined
   const below = (path: string) => `/admin/realms/{realm}/${path}`
   const realm: RemoteRealm = {
@@ -165,14 +165,14 @@ export function remoteRealm(call: RemoteCall, name: string): RemoteRealm {
       if ('fixed' in meaning) return meaning.fixed
       if (meaning.by === 'name') return meaning.what === 'requiredAction' ? 'VERIFY_EMAIL' : LABEL
       if ('listed' in meaning) {
-        const thing = things.find(({ list }) => list.startsWith(meaning.listed))
+        const thing = remoteObjects.find(({ list }) => list.startsWith(meaning.listed))
         return (thing ? known.get(thing)?.id : credential) ?? 'nothing'
       }
       const through = paramsOf(path).map((one) => {
         const of = findMeaning(path, one)
         return of && 'what' in of ? of.what : undefined
       })
-      const own = things.filter(({ what }) => what === meaning.what)
+      const own = remoteObjects.filter(({ what }) => what === meaning.what)
       const thing = own.find(({ parent }) => parent !== undefined && through.includes(parent)) ?? own[0]
       return (thing && known.get(thing)?.id) ?? 'nothing'
     },
@@ -181,36 +181,36 @@ export function remoteRealm(call: RemoteCall, name: string): RemoteRealm {
         known.clear()
         await demand('POST', '/admin/realms', { realm: name, enabled: true })
       }
-      const there = await Promise.all(things.map(isThere))
+      const there = await Promise.all(remoteObjects.map(isThere))
       if (!there.some(Boolean)) await demand('PUT', `/admin/realms/${name}`, asks)
-      for (const [at, thing] of things.entries()) if (!there[at]) await make(thing)
-      const client = things.findIndex(({ what }) => what === 'client')
+      for (const [at, thing] of remoteObjects.entries()) if (!there[at]) await make(thing)
+      const client = remoteObjects.findIndex(({ what }) => what === 'client')
       for (const relation of there[client] ? [] : settings) await say(relation)
       await Promise.all(relations.map(say))
-      const { body } = await call('GET', addressIn(realm, below('users/{user-id}/credentials')))
+      const { body } = await call('GET', toAddress(realm, below('users/{user-id}/credentials')))
       credential = body[0].id
     },
   }
 
   async function say([method, path, body]: Relation): Promise<void> {
     const person = realm.value(below('users/{user-id}'), 'user-id')
-    await call(method, addressIn(realm, below(path)), body === THE_PERSON ? person : body)
+    await call(method, toAddress(realm, below(path)), body === THE_PERSON ? person : body)
   }
 
-  async function demand(method: string, address: string, body: object): Promise<RemoteAnswer> {
+  async function demand(method: string, address: string, body: object): Promise<RemoteResponse> {
     const answer = await call(method, address, body)
     if (answer.status >= 400) throw new Error(`${method} ${address}: ${answer.status} ${JSON.stringify(answer.body)}`)
     return answer
   }
 
-  async function isThere(thing: Thing): Promise<boolean> {
+  async function isThere(thing: RemoteObject): Promise<boolean> {
     const at = known.get(thing)?.at
     return at !== undefined && (await call('GET', at)).status === 200
   }
 
-  async function make(thing: Thing): Promise<void> {
-    const address = addressIn(realm, below(thing.list))
-    const at = thing.at && addressIn(realm, below(thing.at))
+  async function make(thing: RemoteObject): Promise<void> {
+    const address = toAddress(realm, below(thing.list))
+    const at = thing.at && toAddress(realm, below(thing.at))
     if (at && (await call('GET', at)).status === 200) return void known.set(thing, { id: 'nothing', at })
     const made = await demand('POST', address, thing.body)
     const own = made.body?.id ?? made.body?._id
@@ -222,6 +222,6 @@ export function remoteRealm(call: RemoteCall, name: string): RemoteRealm {
 }
 
 /** The address that a path is in the realm. */
-export function addressIn({ value }: RemoteRealm, path: string): string {
+export function toAddress({ value }: RemoteRealm, path: string): string {
   return path.replace(/\{([^}]+)\}/g, (_, parameter) => encodeURIComponent(value(path, parameter)))
 }

@@ -3,8 +3,8 @@ import { sql } from 'kysely'
 import type { Service } from '../../src/service/context/service.ts'
 
 /** Every row of every table as text, by table; with a realm those that are its own. */
-export function allRows(service: Service, realm?: string): Promise<Record<string, string[]>> {
-  return service.look(async (db) => {
+export function dumpRows(service: Service, realm?: string): Promise<Record<string, string[]>> {
+  return service.query(async (db) => {
     const { rows: tables } = await sql<{ name: string; column: string | null }>`
       select t.tablename as name, min(c.column_name) as column from pg_tables t
       left join information_schema.columns c
@@ -36,8 +36,8 @@ const KEYS = {
 }
 
 /** Makes the database refuse to write objects with that natural key, until it is called again. */
-export async function failAt(service: Service, name: string | undefined): Promise<void> {
-  await service.look(async (db) => {
+export async function plantFailure(service: Service, name: string | undefined): Promise<void> {
+  await service.query(async (db) => {
     await sql`create table if not exists failing (name text not null)`.execute(db)
     await sql`delete from failing`.execute(db)
     if (name !== undefined) await sql`insert into failing values (${name})`.execute(db)

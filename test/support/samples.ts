@@ -6,12 +6,12 @@ import { kinds } from '../../src/kinds/index.ts'
 import type { Json, Representation } from '../../src/kinds/json.ts'
 import type { Key, KindName } from '../../src/kinds/kind.ts'
 import { joinTree, type TreeObject } from '../../src/kinds/tree.ts'
-import { shapedForExport } from '../../src/realm-file/reshape.ts'
+import { convertForExport } from '../../src/realm-file/convert-formats.ts'
 
 type Pair = readonly [Json, Json]
 
 /** What a field of a kind may be, where its type does not tell. */
-const special: Readonly<Record<string, Pair>> = {
+const specialValues: Readonly<Record<string, Pair>> = {
   'realm.clientProfiles': [[{ name: 'one' }], [{ name: 'one', description: 'One' }]],
   'realm.clientPolicies': [
     [{ name: 'one', enabled: false, conditions: [], profiles: [] }],
@@ -69,7 +69,7 @@ const special: Readonly<Record<string, Pair>> = {
 }
 
 /** What every object of a kind needs besides its name. */
-const needed: Readonly<Partial<Record<KindName, (label: string) => Representation>>> = {
+const requiredFields: Readonly<Partial<Record<KindName, (label: string) => Representation>>> = {
   clientScope: () => ({ protocol: 'openid-connect' }),
   protocolMapper: () => ({ protocolMapper: 'oidc-hardcoded-claim-mapper' }),
   identityProvider: () => ({ providerId: 'oidc', config: providerConfig() }),
@@ -82,17 +82,17 @@ const needed: Readonly<Partial<Record<KindName, (label: string) => Representatio
 }
 
 /** Fields that make what they name. */
-export const making: readonly string[] = ['authorizationResource.scopes']
+export const creatingFields: readonly string[] = ['authorizationResource.scopes']
 
 /** What must be otherwise where all fields of an object are stated together. */
-export const together: Readonly<Partial<Record<KindName, Representation>>> = {
+export const consistentFields: Readonly<Partial<Record<KindName, Representation>>> = {
   client: { publicClient: false, bearerOnly: false },
 }
 
 /** Fields that tests of single fields leave out, and why. */
-export const skipped: Readonly<Record<string, string>> = {
+export const skippedFields: Readonly<Record<string, string>> = {
   'realm.realm': 'the name of a realm is its address: see renames.test.ts',
-  'user.serviceAccountClientId': 'an account comes with its client: see people.test.ts',
+  'user.serviceAccountClientId': 'an account comes with its client: see users.test.ts',
   'identityProvider.providerId': 'the type decides which settings are needed',
   'user.managedBy': 'goes with organizations',
   'client.authorizationSettings': 'counts where authorization services are enabled: see authorization.test.ts',
@@ -114,71 +114,71 @@ function providerConfig(): Representation {
 }
 
 /** What an object of a kind is called, by a label such as `a`. */
-export function nameOf(kind: KindName, label: string): string {
+export function toName(kind: KindName, label: string): string {
   if (kind === 'component') return `org.example.Provider/${label}`
   return kind === 'group' ? `/${label}` : label
 }
 
 /** The natural key of an object of a kind: below the object of the same label, where it must belong to one. */
-export function keyOf(kind: KindName, label: string): Key {
+export function toKey(kind: KindName, label: string): Key {
   const { parents, parentOptional } = kinds[kind]
-  const name = nameOf(kind, label)
-  return parents.length && !parentOptional ? [parents[0]!, ...keyOf(parents[0]!, 'a'), name] : [name]
+  const name = toName(kind, label)
+  return parents.length && !parentOptional ? [parents[0]!, ...toKey(parents[0]!, 'a'), name] : [name]
 }
 
 /** An object of a kind with what it needs, and these fields. */
-export function objectOf(kind: KindName, label: string, fields: Representation = {}): TreeObject {
+export function createSampleObject(kind: KindName, label: string, fields: Representation = {}): TreeObject {
   const { naturalKey } = kinds[kind]
-  const representation = { [naturalKey]: nameOf(kind, label), ...needed[kind]?.(label), ...fields }
-  return { kind, key: keyOf(kind, label), representation, path: [] }
+  const representation = { [naturalKey]: toName(kind, label), ...requiredFields[kind]?.(label), ...fields }
+  return { kind, key: toKey(kind, label), representation, path: [] }
 }
 
 /** Two objects of every kind but the realm, for others to refer to: `a` and `b`. */
-export function world(): TreeObject[] {
+export function createSampleObjects(): TreeObject[] {
   const others = (Object.keys(kinds) as KindName[]).filter((kind) => kind !== 'realm')
   return others.flatMap((kind) => {
-    const own = ['a', 'b'].map((label) => objectOf(kind, label))
+    const own = ['a', 'b'].map((label) => createSampleObject(kind, label))
     const { parents, parentOptional } = kinds[kind]
-    return parentOptional ? [...own, ...own.map((one) => below(one, parents[0]!))] : own
+    return parentOptional ? [...own, ...own.map((one) => withParent(one, parents[0]!))] : own
   })
 }
 
 /** The same object, but belonging to the first one of a kind. */
-function below(object: TreeObject, parent: KindName): TreeObject {
-  return { ...object, key: [parent, ...keyOf(parent, 'a'), ...object.key] }
+function withParent(object: TreeObject, parent: KindName): TreeObject {
+  return { ...object, key: [parent, ...toKey(parent, 'a'), ...object.key] }
 }
 
 /** A document that states the objects; the last of two with one key counts. */
-export function documentOf(realm: string, objects: readonly TreeObject[], settings: Representation = {}): object {
+export function toDocument(realm: string, objects: readonly TreeObject[], settings: Representation = {}): object {
   const byAddress = new Map(objects.map((one) => [JSON.stringify([one.kind, one.key]), one]))
   const own: TreeObject = { kind: 'realm', key: [realm], representation: { realm, ...settings }, path: [] }
-  return shapedForExport(joinTree([own, ...byAddress.values()]))
+  return convertForExport(joinTree([own, ...byAddress.values()]))
 }
 
 /** The fields of a kind that documents can state and tests can change one by one, with two values for each. */
-export function settableFields(kind: KindName): [name: string, field: Field, values: Pair][] {
+export function listSettableFields(kind: KindName): [name: string, field: Field, values: Pair][] {
   return Object.entries(kinds[kind].fields).flatMap(([name, field]): [string, Field, Pair][] => {
     const path = `${kind}.${name}`
-    if (field.computed || path in skipped || name === kinds[kind].naturalKey) return []
-    return [[name, field, special[path] ?? valuesOf(path, field)]]
+    if (field.computed || path in skippedFields || name === kinds[kind].naturalKey) return []
+    return [[name, field, specialValues[path] ?? getSampleValues(path, field)]]
   })
 }
 
-function valuesOf(path: string, field: Field): Pair {
-  if (field.refersTo) return references(field)
+function getSampleValues(path: string, field: Field): Pair {
+  if (field.refersTo) return getReferenceValues(field)
   const candidates: Pair[] =
     field.type === 'map'
       ? [[{ one: ['x'], two: ['y'] }, { one: ['z'] }] as Pair, [{ one: 'x', two: 'y' }, { one: 'z' }] as Pair]
       : field.type === 'set' || field.type === 'list'
         ? [[['one'], ['one', 'two']] as Pair]
-        : scalars(field.schema)
+        : getScalarValues(field.schema)
   const found = candidates.find((pair) => pair.every((value) => field.schema.safeParse(value).success))
   if (!found) throw new Error(`${path}: no value is known: add one to special`)
   return found
 }
 
 /** The readers of texts take numbers and flags too: the narrowest type comes first. */
-function scalars(schema: z.ZodType): Pair[] {
+function getScalarValues(schema: z.ZodType): Pair[] {
   const options = (schema as { options?: unknown }).options
   if (Array.isArray(options) && options.every((one) => typeof one === 'string')) return [[options[0]!, options[1]!]]
   const takesText = schema.safeParse('no such value').success
@@ -191,8 +191,8 @@ function scalars(schema: z.ZodType): Pair[] {
       ]
 }
 
-function references({ refersTo, type, relation, among }: Field): Pair {
-  const [one, two] = ['a', 'b'].map((label) => nameOf(refersTo!, label)) as [string, string]
+function getReferenceValues({ refersTo, type, relation, targetParent: among }: Field): Pair {
+  const [one, two] = ['a', 'b'].map((label) => toName(refersTo!, label)) as [string, string]
   if (!relation) return [one, two]
   if (type === 'set') return [[one], [one, two]]
   if (among !== undefined) return [{ a: [one] }, { a: [one, two] }]

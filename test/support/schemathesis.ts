@@ -14,7 +14,7 @@ export const hasSchemathesis = existsSync(command)
 export const withSchemathesis = hasSchemathesis ? 'with Schemathesis' : 'skipped: no Schemathesis'
 
 /** Values of parameters and of bodies, by the name of a list, and which list counts for what. */
-export interface Settings {
+export interface SchemathesisSettings {
   readonly token: string
   readonly lists: Readonly<Record<string, readonly string[]>>
   /** `path.user-id` or `body.name` → name of the list, and how often it is taken. */
@@ -26,9 +26,9 @@ export interface Settings {
 type Values = Readonly<Record<string, readonly [list: string, probability: number]>>
 
 /** Runs it with these arguments. Gives what it said, and its exit status. */
-export async function runSchemathesis(args: readonly string[], settings: Settings): Promise<[number | null, string]> {
+export async function runSchemathesis(args: readonly string[], settings: SchemathesisSettings): Promise<[number | null, string]> {
   const folder = await mkdtemp(join(tmpdir(), 'regent-schemathesis-'))
-  await writeFile(join(folder, 'schemathesis.toml'), render(settings))
+  await writeFile(join(folder, 'schemathesis.toml'), renderToml(settings))
   const child = spawn(command, ['run', '--no-color', ...args], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] })
   let said = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -40,7 +40,7 @@ export async function runSchemathesis(args: readonly string[], settings: Setting
 }
 
 /** As TOML, whose texts are written as those of JSON. */
-function render({ token, lists, values, valuesOf }: Settings): string {
+function renderToml({ token, lists, values, valuesOf }: SchemathesisSettings): string {
   const text = JSON.stringify
   const bound = (values: Values) =>
     Object.entries(values).map(

@@ -5,11 +5,11 @@ import { createServer } from '../../src/http/server.ts'
 import { deliverers } from '../../src/oidc/mail/deliver.ts'
 import { startOutbox } from '../../src/service/messages/outbox.ts'
 import { bootstrap } from '../../src/service/operations/bootstrap.ts'
-import { expectDescribed } from './described.ts'
-import { testService, uncounted } from './service.ts'
+import { expectDescribedResponse } from './described.ts'
+import { testService, withoutCounting } from './service.ts'
 
 /** An answer, its body parsed. */
-export interface TestAnswer {
+export interface TestResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, unknown>>
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every form
@@ -26,7 +26,7 @@ export interface TestRequest {
 /** A server with an administrator, who calls. */
 export interface TestServer {
   readonly app: FastifyInstance
-  call(method: string, path: string, request?: TestRequest): Promise<TestAnswer>
+  call(method: string, path: string, request?: TestRequest): Promise<TestResponse>
   /** The administrator's token. */
   adminToken(): Promise<string>
   /** Logs the administrator in, so that no call of the next half minute does, which would write. */
@@ -55,13 +55,13 @@ export function testServer(): Promise<TestServer> {
 async function start(): Promise<TestServer> {
   const { service } = await testService()
   await bootstrap(service, { user: 'admin', password: 'admin' })
-  await startOutbox(service, deliverers, () => {}).settled()
+  await startOutbox(service, deliverers, () => {}).whenIdle()
   const app = await createServer(service, { basePath: '/v1' })
   let token = { text: '', at: 0 }
   let address: Promise<string> | undefined
 
   const logIn = async () => {
-    token = { text: await uncounted.run(true, () => newToken(app)), at: Date.now() }
+    token = { text: await withoutCounting.run(true, () => newToken(app)), at: Date.now() }
   }
   const adminToken = async () => {
     if (Date.now() - token.at > TOKEN_AGE) await logIn()
@@ -79,8 +79,8 @@ async function start(): Promise<TestServer> {
       },
       ...(body !== undefined && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
-    const result = { status: answer.statusCode, headers: answer.headers, body: parsed(answer.body) }
-    expectDescribed(method, path, result)
+    const result = { status: answer.statusCode, headers: answer.headers, body: parseBody(answer.body) }
+    expectDescribedResponse(method, path, result)
     return result
   }
   const make: TestServer['make'] = async (path, body) => {
@@ -114,7 +114,7 @@ async function newToken(app: FastifyInstance): Promise<string> {
   return answer.json<{ access_token: string }>().access_token
 }
 
-function parsed(text: string): unknown {
+function parseBody(text: string): unknown {
   try {
     return text === '' ? undefined : JSON.parse(text)
   } catch {

@@ -3,16 +3,16 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
-import { type Outbound, outboundGuard } from '../../src/lib/http/outbound.ts'
+import { type Outbound, createOutbound } from '../../src/lib/http/outbound.ts'
 import { type Service, SYSTEM } from '../../src/service/context/service.ts'
 import { openService } from '../../src/service/operations/open-service.ts'
 import { migrations } from '../../src/store/database/migrate.ts'
-import type { ExecutedStatement } from '../../src/store/database/row.ts'
-import { describedWrong } from './described-rows.ts'
-import { unboundTables } from './names-the-realm.ts'
+import type { ExecutedStatement } from '../../src/store/database/query.ts'
+import { findRowDifferences } from './described-rows.ts'
+import { findUnboundTables } from './names-the-realm.ts'
 
 /** The servers of tests are on this machine. */
-const outbound = outboundGuard({ development: true })
+const outbound = createOutbound({ development: true })
 
 /** A service and what it did. */
 export interface TestService {
@@ -26,7 +26,7 @@ declare global {
 }
 
 /** What runs within is not counted: it is not the work's own. */
-export const uncounted = new AsyncLocalStorage<true>()
+export const withoutCounting = new AsyncLocalStorage<true>()
 
 /** Every statement that was executed, for counts. */
 const executed: { sql: string; parameters: readonly unknown[] }[] = []
@@ -38,13 +38,13 @@ const realmTables = new Set(
 )
 
 /** Keeps a statement, and checks that it names the realm and returns what its description says. */
-function look(statement: ExecutedStatement): void {
+function checkStatement(statement: ExecutedStatement): void {
   const { sql, parameters } = statement
   if (isTransaction(sql)) return
   globalThis.misdescribedResults ??= []
-  globalThis.misdescribedResults.push(...describedWrong(statement))
-  if (!uncounted.getStore()) executed.push({ sql, parameters })
-  if (!looked.has(sql)) looked.set(sql, isOfAllRealms(sql) ? [] : unboundTables(sql, realmTables))
+  globalThis.misdescribedResults.push(...findRowDifferences(statement))
+  if (!withoutCounting.getStore()) executed.push({ sql, parameters })
+  if (!looked.has(sql)) looked.set(sql, isOfAllRealms(sql) ? [] : findUnboundTables(sql, realmTables))
   const unbound = looked.get(sql)!
   globalThis.unboundStatements ??= []
   if (unbound.length) globalThis.unboundStatements.push(`${unbound.join(', ')}: ${sql}`)
@@ -60,16 +60,16 @@ function isOfAllRealms(sql: string): boolean {
 
 /** The worker's service, with a master realm. */
 export function testService(): Promise<TestService> {
-  globalThis.openTestService ??= open()
+  globalThis.openTestService ??= createTestService()
   return globalThis.openTestService
 }
 
 /** A service on an empty database of its own, which the caller closes. */
-export async function freshService(
-  options: { clock?: () => Date; onStatement?: typeof look; outbound?: Outbound } = {},
+export async function newService(
+  options: { clock?: () => Date; onStatement?: typeof checkStatement; outbound?: Outbound } = {},
 ): Promise<Service> {
-  const onStatement = (statement: Parameters<typeof look>[0]) => {
-    look(statement)
+  const onStatement = (statement: Parameters<typeof checkStatement>[0]) => {
+    checkStatement(statement)
     options.onStatement?.(statement)
   }
   return openService({ location: await newDatabase(), key: new Uint8Array(32), outbound, ...options, onStatement })
@@ -95,18 +95,18 @@ export function newName(prefix = 'realm'): string {
 /** Makes a realm with everything that a new realm has. */
 export async function newRealm(service: Service, representation: Record<string, never> | object = {}): Promise<string> {
   const realm = newName()
-  await service.create(SYSTEM, { representation: { realm, enabled: true, ...representation } }, async () => {})
+  await service.createRealm(SYSTEM, { representation: { realm, enabled: true, ...representation } }, async () => {})
   return realm
 }
 
-async function open(): Promise<TestService> {
+async function createTestService(): Promise<TestService> {
   const service = await openService({
     location: await newDatabase(),
     key: new Uint8Array(32),
     outbound,
-    onStatement: look,
+    onStatement: checkStatement,
   })
-  await service.create(SYSTEM, { representation: { realm: 'master' } }, async () => {})
+  await service.createRealm(SYSTEM, { representation: { realm: 'master' } }, async () => {})
   return {
     service,
     async statements(work) {

@@ -1,5 +1,5 @@
 /** Tags of the operations that are about realms and people. */
-export const peopleTags: readonly string[] = [
+export const userTags: readonly string[] = [
   'Realms Admin',
   'Users',
   'Groups',

@@ -1,11 +1,11 @@
 // Replays a tape: what the reference server answered to a list of calls, compared with what Regent answers.
 // Ids, times, tokens and secrets stand in a tape as names or placeholders.
 import { setTimeout } from 'node:timers/promises'
-import { expectDescribed } from './described.ts'
+import { expectDescribedResponse } from './described.ts'
 import { type Mailbox, openMailbox } from './mailbox.ts'
 
 /** A recorded list of calls. */
-export interface Tape {
+export interface RecordedExchanges {
   readonly reference: string
   readonly steps: readonly Step[]
 }
@@ -47,13 +47,13 @@ interface Run {
 }
 
 /** What differs in each step, by its number; steps that are the same are left out. */
-export async function replay(tape: Tape, server: string): Promise<Map<number, string[]>> {
+export async function replay(tape: RecordedExchanges, server: string): Promise<Map<number, string[]>> {
   const mailbox = await openMailbox()
   const vars = { run: Math.random().toString(36).slice(2, 8), server, smtpPort: mailbox.port }
   const run: Run = { server, mailbox, vars }
   const differing = new Map<number, string[]>()
   for (const [at, step] of tape.steps.entries()) {
-    const found = differences(step, await perform(run, step))
+    const found = findDifferences(step, await perform(run, step))
     if (found.length) differing.set(at, found)
   }
   await mailbox.close()
@@ -62,13 +62,13 @@ export async function replay(tape: Tape, server: string): Promise<Map<number, st
 
 async function perform(run: Run, { request, capture, wait }: Step): Promise<Answer> {
   if (wait) await setTimeout(wait)
-  if (request.method === 'MAIL') return { status: 200, headers: {}, body: mailsTo(run, request.path) }
-  const { headers, body } = await filled(run, request)
+  if (request.method === 'MAIL') return { status: 200, headers: {}, body: listEmailsTo(run, request.path) }
+  const { headers, body } = await toRequest(run, request)
   const url = run.server + String(substitute(request.path, run.vars))
   const answer = await fetch(url, { method: request.method, headers, body: body ?? null, redirect: 'manual' })
-  const raw = parsed(await answer.text())
+  const raw = parseBody(await answer.text())
   const seen = { status: answer.status, headers: Object.fromEntries(answer.headers), body: raw }
-  expectDescribed(request.method, url.slice(run.server.length), seen)
+  expectDescribedResponse(request.method, url.slice(run.server.length), seen)
   const location = answer.headers.get('location') ?? undefined
   for (const [name, where] of Object.entries(capture ?? {})) {
     const last = location?.split('?')[0]?.split('/').at(-1)
@@ -81,17 +81,17 @@ async function perform(run: Run, { request, capture, wait }: Step): Promise<Answ
   }
   return {
     status: answer.status,
-    headers: normalised(shown, run) as Record<string, string>,
-    body: normalised(raw, run),
+    headers: normalize(shown, run) as Record<string, string>,
+    body: normalize(raw, run),
   }
 }
 
 /** Who they are from and what they are about, as a tape tells it. */
-function mailsTo({ mailbox }: Run, address: string): unknown {
-  return mailbox.mails.filter(({ to }) => to.includes(address)).map(({ from, subject }) => ({ from, subject }))
+function listEmailsTo({ mailbox }: Run, address: string): unknown {
+  return mailbox.emails.filter(({ to }) => to.includes(address)).map(({ from, subject }) => ({ from, subject }))
 }
 
-async function filled(run: Run, request: Call) {
+async function toRequest(run: Run, request: Call) {
   const auth = substitute(request.auth ?? 'admin', run.vars) as string
   const given = substitute(request.headers ?? {}, run.vars) as Record<string, string>
   const headers: Record<string, string> = { accept: 'application/json', ...given }
@@ -126,7 +126,7 @@ async function adminToken(run: Run): Promise<string> {
   return run.token.text
 }
 
-function parsed(text: string): unknown {
+function parseBody(text: string): unknown {
   try {
     return text === '' ? undefined : JSON.parse(text)
   } catch {
@@ -157,31 +157,31 @@ function pick(value: unknown, path: readonly string[]): unknown {
 }
 
 /** Replaces what differs from run to run: captured values by their names, then ids, times, tokens and secrets. */
-function normalised(value: unknown, run: Run): unknown {
-  if (typeof value === 'string') return normalisedText(value, run)
-  if (typeof value === 'number') return placeholders(value)
-  if (Array.isArray(value)) return value.map((one) => normalised(one, run))
+function normalize(value: unknown, run: Run): unknown {
+  if (typeof value === 'string') return normalizeText(value, run)
+  if (typeof value === 'number') return replaceVolatileValues(value)
+  if (Array.isArray(value)) return value.map((one) => normalize(one, run))
   if (!isObject(value)) return value
   return Object.fromEntries(
     Object.entries(value).map(([key, one]) => [
-      /[-.]|^\d/.test(key) ? normalised(key, run) : key,
+      /[-.]|^\d/.test(key) ? normalize(key, run) : key,
       // Help is in the words of each server.
-      key === 'helpText' && typeof one === 'string' ? '<text>' : normalised(one, run),
+      key === 'helpText' && typeof one === 'string' ? '<text>' : normalize(one, run),
     ]),
   )
 }
 
-function normalisedText(value: string, run: Run): string {
+function normalizeText(value: string, run: Run): string {
   let text = value.replaceAll(run.server, '{{server}}')
   const captured = Object.entries(run.vars).sort((a, b) => String(b[1]).length - String(a[1]).length)
   for (const [name, one] of captured) {
     if (typeof one === 'string' && one.length >= 6) text = text.replaceAll(one, `{{${name}}}`)
   }
-  return placeholders(text) as string
+  return replaceVolatileValues(text) as string
 }
 
 /** Ids, times, tokens and secrets are replaced by what they are. */
-export function placeholders(value: string | number): string | number {
+export function replaceVolatileValues(value: string | number): string | number {
   if (typeof value === 'number')
     return value >= 1.5e12 && value < 3e12 ? '<ms>' : value >= 1.5e9 && value < 3e9 ? '<s>' : value
   return value
@@ -194,11 +194,11 @@ export function placeholders(value: string | number): string | number {
     .replace(/[A-Za-z0-9+/_-]{100,}={0,2}/g, '<base64>')
 }
 
-function differences(step: Step, got: Answer): string[] {
+function findDifferences(step: Step, got: Answer): string[] {
   const want = step.response
   const found: string[] = []
   const ignored = (path: string) => (step.ignore ?? []).includes(path)
-  if (want.status !== got.status) found.push(`status: ${want.status} expected, got ${got.status} ${short(got.body)}`)
+  if (want.status !== got.status) found.push(`status: ${want.status} expected, got ${got.status} ${abbreviate(got.body)}`)
   for (const name of ['location', 'content-type']) {
     const [a, b] = [want.headers?.[name], got.headers?.[name]]
     if (a !== b && !ignored(name)) found.push(`${name}: ${a} expected, got ${b}`)
@@ -213,7 +213,7 @@ function differences(step: Step, got: Answer): string[] {
     if (path.endsWith('.scope') && words(a) === words(b)) return []
     // A text of JSON is compared as what it says.
     const [said, saidHere] = [a, b].map((one) =>
-      typeof one === 'string' && /^[{[]/.test(one) ? parsed(one) : undefined,
+      typeof one === 'string' && /^[{[]/.test(one) ? parseBody(one) : undefined,
     )
     if (typeof said === 'object' && typeof saidHere === 'object') return diff(path, said, saidHere)
     if (Array.isArray(a) && Array.isArray(b)) return diffLists(path, a, b)
@@ -222,7 +222,7 @@ function differences(step: Step, got: Answer): string[] {
         diff(`${path}.${key}`, a[key], b[key]),
       )
     }
-    return [`${path}: ${short(a)} expected, got ${short(b)}`]
+    return [`${path}: ${abbreviate(a)} expected, got ${abbreviate(b)}`]
   }
 
   function diffLists(path: string, a: readonly unknown[], b: readonly unknown[]): string[] {
@@ -238,9 +238,9 @@ function differences(step: Step, got: Answer): string[] {
     const left = a.filter((item) => !take((other) => diff(inside, item, other).length === 0))
     const missing = left.flatMap((item) => {
       const namesake = take((other) => nameOf(other) !== undefined && nameOf(other) === nameOf(item))
-      return namesake ? diff(inside, item, namesake[0]) : [`${inside}: missing ${short(item)}`]
+      return namesake ? diff(inside, item, namesake[0]) : [`${inside}: missing ${abbreviate(item)}`]
     })
-    return [...missing, ...pool.map((item) => `${inside}: unexpected ${short(item)}`)]
+    return [...missing, ...pool.map((item) => `${inside}: unexpected ${abbreviate(item)}`)]
   }
 }
 
@@ -258,6 +258,6 @@ function nameOf(value: unknown): unknown {
   return value.clientId ?? value.username ?? value.alias ?? value.name ?? value.displayName ?? value.id
 }
 
-function short(value: unknown): string {
+function abbreviate(value: unknown): string {
   return (JSON.stringify(value) ?? 'nothing').slice(0, 140)
 }

@@ -1,7 +1,7 @@
 // A realm with protocol mappers of every type, and what it says in tokens: made and asked in the same way on any server.
 
 /** How a server is asked: as an administrator with JSON, and as an application with a form or a token. */
-export interface Asked {
+export interface TokenServer {
   admin(method: string, path: string, body?: object): Promise<{ location?: string | undefined; body: unknown }>
   form(path: string, form: Record<string, string>): Promise<Record<string, unknown>>
   userInfo(path: string, token: string): Promise<Record<string, unknown>>
@@ -10,7 +10,7 @@ export interface Asked {
 }
 
 /** What a server said in one case. */
-export type Said = Readonly<Record<string, unknown>>
+export type TokenResponses = Readonly<Record<string, unknown>>
 
 type Config = Record<string, string>
 
@@ -63,17 +63,17 @@ const roles = (claim: string, more: Config = {}) => {
 }
 
 const EACH = '$' + '{client_id}'
-const shownRoles = [
+const roleMappers = [
   roles('realm_access.roles'),
   roles(`resource_access.${EACH}.roles`, { client: '' }),
   mapper('audience resolve', 'audience-resolve'),
 ]
 const rename = (role: string, to: string) => mapper(`rename ${role}`, 'role-name', { role, 'new.role.name': to }, {})
-const give = (role: string) => mapper(`give ${role}`, 'hardcoded-role', { role }, {})
+const hardcodedRole = (role: string) => mapper(`give ${role}`, 'hardcoded-role', { role }, {})
 const organization = (claim: string, more: Config) =>
   mapper(`organization ${claim}`, 'organization-membership', { 'claim.name': claim, ...more })
 
-const itself = (clientId: string) =>
+const ownAudience = (clientId: string) =>
   mapper(
     'itself',
     'audience',
@@ -175,7 +175,7 @@ const clients: Readonly<Record<string, TestClient>> = {
   'claim-sid': { protocolMappers: [hardcoded('sid')] },
   roles: {
     protocolMappers: [
-      ...shownRoles,
+      ...roleMappers,
       roles('prefixed', { prefix: 'r_' }),
       roles('api', { client: 'api', prefix: 'c_' }),
       roles('flat', { client: '' }),
@@ -189,10 +189,10 @@ const clients: Readonly<Record<string, TestClient>> = {
       roles('groups and roles'),
     ],
   },
-  'given-roles': { fullScopeAllowed: false, protocolMappers: [...shownRoles, give('given'), give('api.given')] },
+  'given-roles': { fullScopeAllowed: false, protocolMappers: [...roleMappers, hardcodedRole('given'), hardcodedRole('api.given')] },
   'renamed-roles': {
     protocolMappers: [
-      ...shownRoles,
+      ...roleMappers,
       rename('staff', 'people'),
       rename('reader', 'books.reader'),
       rename('api.read', 'api.see'),
@@ -200,7 +200,7 @@ const clients: Readonly<Record<string, TestClient>> = {
       rename('missing', 'never'),
       rename('dotted.client.use', 'dotted.client.used'),
       rename('dotted.role', 'never'),
-      give('other.given'),
+      hardcodedRole('other.given'),
     ],
   },
   audience: {
@@ -282,7 +282,7 @@ const clients: Readonly<Record<string, TestClient>> = {
 }
 
 /** What is asked: for which client, by whom (`self`: the client), with which scope. */
-export const cases: readonly string[] = [
+export const tokenCases: readonly string[] = [
   'plain ann openid',
   'plain bob openid',
   'plain ann openid phone address',
@@ -416,7 +416,7 @@ function content(realm: string): object {
       optionalClientScopes: [],
       ...client,
       // A client may introspect what is meant for it.
-      protocolMappers: [...(client.protocolMappers ?? []), ...(alone ? [] : [itself(clientId)])],
+      protocolMappers: [...(client.protocolMappers ?? []), ...(alone ? [] : [ownAudience(clientId)])],
     })),
   }
 }
@@ -430,7 +430,7 @@ const scopes: readonly [name: string, shown: string | undefined, role?: string][
 ]
 
 /** Makes the realm. */
-export async function makeRealm({ admin }: Asked, realm: string): Promise<void> {
+export async function createTokenRealm({ admin }: TokenServer, realm: string): Promise<void> {
   const path = `/admin/realms/${realm}`
   const narrow = `${path}/clients/${id(100 + Object.keys(clients).indexOf('narrow'))}`
   await admin('POST', '/admin/realms', content(realm))
@@ -471,7 +471,7 @@ const wishes = {
 }
 
 /** What is said in a case: in the tokens, by user info and introspection, and beside the tokens. */
-export async function ask(asked: Asked, realm: string, name: string): Promise<Said> {
+export async function requestTokens(asked: TokenServer, realm: string, name: string): Promise<TokenResponses> {
   const { form, userInfo } = asked
   const path = `/realms/${realm}/protocol/openid-connect`
   const [client, user, ...scope] = name.split(' ')
@@ -479,21 +479,21 @@ export async function ask(asked: Asked, realm: string, name: string): Promise<Sa
   const scoped = scope.length ? { scope: scope.join(' ') } : undefined
   const answer = await form(`${path}/token`, { ...own, ...(await grantFor(asked, path, client!, user!, scoped)) })
   const { access_token: token, id_token: identity, refresh_token: refresh, ...response } = answer
-  if (typeof token !== 'string') return comparable({ response }, realm) as Said
+  if (typeof token !== 'string') return toComparable({ response }, realm) as TokenResponses
   const said = {
     response,
-    accessToken: decoded(token),
-    ...(typeof identity === 'string' && { idToken: decoded(identity) }),
-    ...(typeof refresh === 'string' && { refreshToken: { sub: decoded(refresh).sub, scope: decoded(refresh).scope } }),
+    accessToken: decodeToken(token),
+    ...(typeof identity === 'string' && { idToken: decodeToken(identity) }),
+    ...(typeof refresh === 'string' && { refreshToken: { sub: decodeToken(refresh).sub, scope: decodeToken(refresh).scope } }),
     ...(scope.includes('openid') && { userInfo: await userInfo(`${path}/userinfo`, token) }),
     introspection: await form(`${path}/token/introspect`, { ...own, token }),
   }
-  return comparable(said, realm) as Said
+  return toComparable(said, realm) as TokenResponses
 }
 
 /** The form that asks for tokens: `self` is the client itself, and people may come by a browser. */
 async function grantFor(
-  { logIn }: Asked,
+  { logIn }: TokenServer,
   path: string,
   client: string,
   user: string,
@@ -508,7 +508,7 @@ async function grantFor(
   return { grant_type: 'authorization_code', code, redirect_uri: to.redirect_uri }
 }
 
-const decoded = (token: string): Record<string, unknown> =>
+const decodeToken = (token: string): Record<string, unknown> =>
   JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString())
 
 const FLEETING: Readonly<Record<string, RegExp>> = {
@@ -526,17 +526,17 @@ const FLEETING: Readonly<Record<string, RegExp>> = {
 }
 
 /** Without what differs from run to run and from server to server. Lists are sets, and so are scopes. */
-function comparable(value: unknown, realm: string): unknown {
+function toComparable(value: unknown, realm: string): unknown {
   if (typeof value === 'string') {
     const text = value.replaceAll(realm, '{realm}')
     return /^[0-9a-f]{8}-[0-9a-f]{4}-4/.test(text) && !text.startsWith('10000000') ? '{uuid}' : text
   }
-  if (Array.isArray(value)) return value.map((one) => comparable(one, realm)).sort(bySpelling)
+  if (Array.isArray(value)) return value.map((one) => toComparable(one, realm)).sort(bySpelling)
   if (value === null || typeof value !== 'object') return value
   const members = Object.entries(value).map(([name, one]): [string, unknown] => {
     if (FLEETING[name]?.test(String(one))) return [name, '…']
     if (name === 'scope') return [name, String(one).split(' ').sort().join(' ')]
-    return [name.replaceAll(realm, '{realm}'), comparable(one, realm)]
+    return [name.replaceAll(realm, '{realm}'), toComparable(one, realm)]
   })
   return Object.fromEntries(members.sort(bySpelling))
 }

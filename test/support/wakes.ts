@@ -7,11 +7,11 @@ export interface Inbox<T> {
   /** Waits for the first one, from the first that came on, that fits. */
   until(fits: (one: T) => boolean): Promise<T>
   /** Waits until what came fits as a whole. */
-  whole(fits: (all: readonly T[]) => boolean): Promise<readonly T[]>
+  untilAll(fits: (all: readonly T[]) => boolean): Promise<readonly T[]>
 }
 
 /** An empty inbox. */
-export function inbox<T>(): Inbox<T> {
+export function createInbox<T>(): Inbox<T> {
   const all: T[] = []
   let news = Promise.withResolvers<void>()
   const whole = async (fits: (all: readonly T[]) => boolean) => {
@@ -26,6 +26,6 @@ export function inbox<T>(): Inbox<T> {
       news = Promise.withResolvers()
     },
     until: async (fits) => (await whole((all) => all.some(fits))).find(fits)!,
-    whole,
+    untilAll: whole,
   }
 }

@@ -1,23 +1,26 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { FORMAT_VERSION } from '../../reconcile/model/action.ts'
-import { digestOfPlan } from '../../reconcile/plan/plan-digest.ts'
-import type { Outcome } from '../../reconcile/run/run.ts'
+import { digestPlan } from '../../reconcile/plan/plan-digest.ts'
+import type { RunOutcome } from '../../reconcile/run/run.ts'
 import { request, type StoreFlags } from '../connect.ts'
 import { type Format, printOutcome } from '../print.ts'
-import { approvals, readSource, type SourceFlags, wire } from './source.ts'
+import { readSource, type SourceFlags, serializeSource, toApprovalHeaders } from './source.ts'
 
-type Flags = StoreFlags & SourceFlags & { output: Format; plan?: string }
+type ApplyFlags = StoreFlags & SourceFlags & { output: Format; plan?: string }
 
 /** `regent apply`: exits with 1 if a plan is pending approval. */
-export async function apply(path: string | undefined, flags: Flags): Promise<void> {
+export async function apply(path: string | undefined, flags: ApplyFlags): Promise<void> {
   if ((path === undefined) === (flags.plan === undefined))
-    throw new Error('name what to apply: a source, or with --plan a saved plan')
-  showApplied(flags.plan === undefined ? await ofSource(path!, flags) : await ofPlan(flags.plan, flags), flags)
+    throw new Error('Pass either a source or, with --plan, a saved plan.')
+  printApplied(
+    flags.plan === undefined ? await applySource(path!, flags) : await applySavedPlan(flags.plan, flags),
+    flags,
+  )
 }
 
-/** What was applied; what waits is told on its own, and makes the exit code 1. */
-export function showApplied(outcome: Outcome, { output }: { output: Format }): void {
+/** Prints what was applied. Sets the exit code to 1 if a plan is pending approval. */
+export function printApplied(outcome: RunOutcome, { output }: { output: Format }): void {
   printOutcome(output, outcome, { tense: 'applied' })
   for (const { plan, pendingApproval } of outcome.realms) {
     if (!pendingApproval) continue
@@ -28,33 +31,33 @@ export function showApplied(outcome: Outcome, { output }: { output: Format }): v
   }
 }
 
-async function ofSource(path: string, flags: Flags): Promise<Outcome> {
+async function applySource(path: string, flags: ApplyFlags): Promise<RunOutcome> {
   const source = await readSource(path, flags)
-  return (await request(flags, 'POST', '/regent/v1/apply', {
-    body: wire(source),
-    headers: approvals(flags),
-  })) as Outcome
+  return await request<RunOutcome>(flags, 'POST', '/regent/v1/apply', {
+    body: serializeSource(source),
+    headers: toApprovalHeaders(flags),
+  })
 }
 
-/** A saved plan, by its id or as the file that it was written to: that must say what was saved. */
-async function ofPlan(named: string, flags: Flags): Promise<Outcome> {
-  const file = existsSync(named) ? savedIn(named, await readFile(named, 'utf8')) : { id: named }
+/** Applies a saved plan, given by its id or its file. The server compares the file's digest with the plan. */
+async function applySavedPlan(idOrFile: string, flags: ApplyFlags): Promise<RunOutcome> {
+  const file = existsSync(idOrFile) ? parseSavedPlan(idOrFile, await readFile(idOrFile, 'utf8')) : { id: idOrFile }
   const { id, ...body } = file
   const address = `/regent/v1/plans/${encodeURIComponent(id)}/apply`
-  return (await request(flags, 'POST', address, { body, headers: approvals(flags) })) as Outcome
+  return await request<RunOutcome>(flags, 'POST', address, { body, headers: toApprovalHeaders(flags) })
 }
 
-function savedIn(file: string, text: string): { id: string; digest: string } {
-  const outcome = outcomeIn(text)
-  if (!outcome?.saved) throw new Error(`${file} holds no saved plan: "regent plan <source> --save ${file}" writes one`)
+function parseSavedPlan(file: string, text: string): { id: string; digest: string } {
+  const outcome = parseOutcome(text)
+  if (!outcome?.saved) throw new Error(`${file} is not a saved plan. "regent plan <source> --save ${file}" writes one.`)
   if (outcome.formatVersion !== FORMAT_VERSION)
-    throw new Error(`${file} was written by another version of Regent: plan again`)
-  return { id: outcome.saved.id, digest: digestOfPlan(outcome.realms) }
+    throw new Error(`${file} was written by another version of Regent. Run "regent plan" again.`)
+  return { id: outcome.saved.id, digest: digestPlan(outcome.realms) }
 }
 
-function outcomeIn(text: string): Outcome | undefined {
+function parseOutcome(text: string): RunOutcome | undefined {
   try {
-    return JSON.parse(text) as Outcome
+    return JSON.parse(text) as RunOutcome
   } catch {
     return undefined
   }

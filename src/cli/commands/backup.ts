@@ -3,20 +3,22 @@ import { createReadStream, createWriteStream, existsSync } from 'node:fs'
 import { rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { type BackupHeader, BrokenBackup, readBackup } from '../../service/operations/backup.ts'
-import { connect, type StoreFlags, serverOf, storeOf } from '../connect.ts'
+import { type BackupHeader, BrokenBackupError, readBackup } from '../../service/operations/backup.ts'
+import { connect, findServer, type StoreFlags, toStoreKey } from '../connect.ts'
 import type { StoreKey } from './key.ts'
 
-/** `regent backup`: what is written is read again before it takes the place of an earlier file. */
+/** `regent backup`: writes a file, verifies it, and only then replaces an earlier one. */
 export async function backup(file: string, flags: StoreFlags): Promise<void> {
-  if (!serverOf(flags)) demandStore(storeOf(flags))
+  if (!findServer(flags)) assertStoreExists(toStoreKey(flags))
   const draft = `${file}.${randomUUID()}`
   try {
     const header = await write(draft, flags)
     const { size } = await stat(draft)
     await rename(draft, file)
-    console.log(`Backed up ${contentOf(header)} to ${file} (${sizeOf(size)}).`)
-    console.log(`Keep the key file as well, and apart from it: nobody restores it without the key ${header.key}.`)
+    console.log(`Backed up ${describeContent(header)} to ${file} (${formatSize(size)}).`)
+    console.log(
+      `Keep the key file too, in another place: the back-up cannot be restored without the key ${header.key}.`,
+    )
   } finally {
     await rm(draft, { force: true })
   }
@@ -33,38 +35,38 @@ async function write(file: string, flags: StoreFlags): Promise<BackupHeader> {
   return readFileBackup(file)
 }
 
-/** What a file says of itself, which is read to its end. Throws what is wrong with it. */
+/** Reads a back-up to its end and returns its header. @throws Error if it is damaged. */
 export function readFileBackup(file: string): Promise<BackupHeader> {
-  return naming(file, () => readBackup(createReadStream(file)))
+  return withFileName(file, () => readBackup(createReadStream(file)))
 }
 
-/** Says which file is broken. */
-export async function naming<T>(file: string, work: () => Promise<T>): Promise<T> {
+/** Names the file in errors about it. */
+export async function withFileName<T>(file: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT' && (error as NodeJS.ErrnoException).path === file)
-      throw new Error(`there is no file ${file}`, { cause: error })
-    if (!(error instanceof BrokenBackup)) throw error
+      throw new Error(`There is no file ${file}.`, { cause: error })
+    if (!(error instanceof BrokenBackupError)) throw error
     throw new Error(`${file} cannot be restored: ${error.message}`, { cause: error })
   }
 }
 
-/** Throws unless there is a store: one that is made by the way would be saved for another. */
-export function demandStore({ database, data }: StoreKey): void {
+/** @throws Error if there is no store. Opening a missing one would create it. */
+export function assertStoreExists({ database, data }: StoreKey): void {
   if (database || existsSync(join(data, 'pglite'))) return
   throw new Error(
-    `there is no store in ${data}: name its folder with --data, its database with --database, or its server with --server`,
+    `There is no store in ${data}. Pass its folder with --data, its database with --database, or its server with --server.`,
   )
 }
 
-/** What it holds, for people. */
-export function contentOf({ tables }: BackupHeader): string {
+/** Describes the content of a back-up, such as `2 realms with 10 accounts`. */
+export function describeContent({ tables }: BackupHeader): string {
   const rows = (table: string) => tables.find(({ name }) => name === table)?.rows ?? 0
-  const counted = (count: number, what: string) => `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`
+  const counted = (count: number, noun: string) => `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
   return `${counted(rows('realm'), 'realm')} with ${counted(rows('user_account'), 'account')}`
 }
 
-function sizeOf(bytes: number): string {
+function formatSize(bytes: number): string {
   return bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
 }

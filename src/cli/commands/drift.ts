@@ -1,33 +1,33 @@
-import { describe } from '../../kinds/tree.ts'
+import { describeObject } from '../../kinds/tree.ts'
 import type { Drift } from '../../reconcile/drift/drift.ts'
-import { by } from '../../reconcile/model/attribution.ts'
-import { text } from '../../reconcile/report/words.ts'
+import { renderAttribution } from '../../reconcile/model/attribution.ts'
+import { renderValue } from '../../reconcile/report/value-text.ts'
 import { request, type StoreFlags } from '../connect.ts'
 import { type Format, printTable } from '../print.ts'
 
-/** `regent drift`. */
+/** `regent drift`: lists the live changes of managed objects. */
 export async function drift(realm: string | undefined, flags: StoreFlags & { output: Format }): Promise<void> {
   const query = realm === undefined ? '' : `?realm=${encodeURIComponent(realm)}`
-  const found = (await request(flags, 'GET', `/regent/v1/drift${query}`)) as Drift[]
-  printTable(flags.output, found, {
-    head: ['Realm', 'Object', 'Field', 'Change', 'By', 'Stated at'],
-    rows: found.map(rowOf),
-    none: 'No drift: everything is as it was applied.',
-    foot: 'Put it back with "regent apply <source>", or state it in the file.',
+  const drifts = await request<Drift[]>(flags, 'GET', `/regent/v1/drift${query}`)
+  printTable(flags.output, drifts, {
+    head: ['Realm', 'Object', 'Field', 'Change', 'By', 'Declared at'],
+    rows: drifts.map(toRow),
+    none: 'No drift.',
+    foot: 'Correct it with "regent apply <source>", or accept it with "regent accept <realm>".',
   })
 }
 
-function rowOf(one: Drift): string[] {
+function toRow(drift: Drift): string[] {
   return [
-    one.realm,
-    describe(one.kind, one.key),
-    one.path ?? '',
-    one.path === undefined
+    drift.realm,
+    describeObject(drift.kind, drift.key),
+    drift.path ?? '',
+    drift.path === undefined
       ? 'deleted'
-      : 'applied' in one
-        ? `${text(one.applied ?? null)} → ${text(one.live ?? null)}`
+      : 'applied' in drift
+        ? `${renderValue(drift.applied ?? null)} → ${renderValue(drift.live ?? null)}`
         : '(secret changed)',
-    one.by ? by(one.by) : 'unknown',
-    `${one.file}:${one.line}`,
+    drift.by ? renderAttribution(drift.by) : 'unknown',
+    `${drift.file}:${drift.line}`,
   ]
 }

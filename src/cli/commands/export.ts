@@ -10,7 +10,7 @@ interface ExportFlags extends StoreFlags {
   readonly output: string
 }
 
-/** `regent export`: the document alone goes to the standard output, or into a folder, a file for each object. */
+/** `regent export`: prints the document, or writes it into a folder with a file for each object. */
 export async function exportCommand(realm: string, flags: ExportFlags): Promise<void> {
   const document = await read(realm, flags)
   if (flags.dir === undefined) process.stdout.write(renderDocument(document, flags.output))
@@ -18,7 +18,7 @@ export async function exportCommand(realm: string, flags: ExportFlags): Promise<
 }
 
 async function read(realm: string, flags: ExportFlags): Promise<Representation> {
-  const asked = (['secrets', 'ids', 'full'] as const).filter((name) => flags[name])
-  const query = new URLSearchParams(asked.map((name): [string, string] => [name, 'true']))
-  return (await request(flags, 'GET', `/regent/v1/export/${encodeURIComponent(realm)}?${query}`)) as Representation
+  const enabledFlags = (['secrets', 'ids', 'full'] as const).filter((name) => flags[name])
+  const query = new URLSearchParams(enabledFlags.map((name): [string, string] => [name, 'true']))
+  return await request<Representation>(flags, 'GET', `/regent/v1/export/${encodeURIComponent(realm)}?${query}`)
 }

@@ -1,7 +1,7 @@
 import { request, type StoreFlags } from '../connect.ts'
 
-/** `regent get`: an answer of the admin API as JSON. */
+/** `regent get`: prints a response of the admin API as JSON. */
 export async function get(path: string, flags: StoreFlags): Promise<void> {
-  const answer = await request(flags, 'GET', `/admin/realms/${path.replace(/^\/?(admin\/realms\/?)?/, '')}`)
-  console.log(JSON.stringify(answer, null, 2))
+  const response = await request(flags, 'GET', `/admin/realms/${path.replace(/^\/?(admin\/realms\/?)?/, '')}`)
+  console.log(JSON.stringify(response, null, 2))
 }

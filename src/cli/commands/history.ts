@@ -1,73 +1,76 @@
-// What became of a realm: its revisions, what lies between two of them, and the way back.
+// Revisions of a realm: `regent history`, `diff` and `rollback`.
 
-import type { RealmOutcome } from '../../reconcile/execute/execute.ts'
+import type { RealmOutcome } from '../../reconcile/execute/realm-outcome.ts'
 import type { Action } from '../../reconcile/model/action.ts'
-import { moment, shortened } from '../../reconcile/model/attribution.ts'
-import { markdownActions } from '../../reconcile/report/markdown.ts'
-import { renderActions } from '../../reconcile/report/render.ts'
+import { formatTime, shortenRevision } from '../../reconcile/model/attribution.ts'
+import { renderMarkdownActions } from '../../reconcile/report/markdown-report.ts'
+import { renderActions } from '../../reconcile/report/text-report.ts'
 import type { Revision } from '../../service/context/store-types.ts'
 import { request, type StoreFlags } from '../connect.ts'
 import { paint } from '../paint.ts'
 import { type Format, print, printOutcome, printTable } from '../print.ts'
 
-type Flags = StoreFlags & { readonly output: Format }
+type HistoryFlags = StoreFlags & { readonly output: Format }
 
-/** `regent history`: the last revisions of a realm, newest first. */
-export async function history(realm: string, flags: Flags & { max: number }): Promise<void> {
-  const found = (await request(
+/** `regent history`: lists the last revisions of a realm, newest first. */
+export async function history(realm: string, flags: HistoryFlags & { max: number }): Promise<void> {
+  const revisions = await request<Revision[]>(
     flags,
     'GET',
     `/regent/v1/history/${encodeURIComponent(realm)}?max=${flags.max}`,
-  )) as Revision[]
-  printTable(flags.output, found, {
-    head: ['Revision', 'When', 'Who', 'What'],
-    rows: found.map(rowOf),
-    none: 'Nothing has changed so far.',
-    foot: `Numbers count changes of objects: a revision has that of its last one.
-What has changed since: "regent diff ${realm} r${found[0]?.number}".`,
+  )
+  printTable(flags.output, revisions, {
+    head: ['Revision', 'Time', 'Actor', 'Changes'],
+    rows: revisions.map(toRow),
+    none: 'No changes so far.',
+    foot: `A revision is numbered by its last change of an object.
+Changes since the latest: "regent diff ${realm} r${revisions[0]?.number}".`,
   })
 }
 
-/** `regent diff`: what leads from one revision to another. */
+/** `regent diff`: prints the changes from one revision to another, or to the live state. */
 export async function diff(
   realm: string,
   { from, to }: { from: string; to: string | undefined },
-  flags: Flags,
+  flags: HistoryFlags,
 ): Promise<void> {
-  const ends = { from: numberOf(from), ...(to !== undefined && { to: numberOf(to) }) }
+  const ends = { from: parseRevision(from), ...(to !== undefined && { to: parseRevision(to) }) }
   const query = new URLSearchParams(
     Object.entries(ends).map(([name, value]): [string, string] => [name, String(value)]),
   )
-  const found = (await request(flags, 'GET', `/regent/v1/diff/${encodeURIComponent(realm)}?${query}`)) as Action[]
-  const render = (make: () => string) => () => (found.length ? make() : 'No difference.')
-  print(flags.output, found, {
-    text: render(() => renderActions(found, paint)),
-    markdown: render(() => markdownActions(found)),
+  const actions = await request<Action[]>(flags, 'GET', `/regent/v1/diff/${encodeURIComponent(realm)}?${query}`)
+  const render = (renderActionList: () => string) => () => (actions.length ? renderActionList() : 'No difference.')
+  print(flags.output, actions, {
+    text: render(() => renderActions(actions, paint)),
+    markdown: render(() => renderMarkdownActions(actions)),
   })
 }
 
-/** `regent rollback`: goes back to a revision, or shows what that would do. */
-export async function rollback(realm: string, to: string, flags: Flags & { plan?: true }): Promise<void> {
-  const body = { revision: numberOf(to), ...(flags.plan && { tried: true }) }
+/** `regent rollback`: rolls back to a revision, or prints the plan of that. */
+export async function rollback(realm: string, to: string, flags: HistoryFlags & { plan?: true }): Promise<void> {
+  const body = { revision: parseRevision(to), ...(flags.plan && { tried: true }) }
   const path = `/regent/v1/rollback/${encodeURIComponent(realm)}`
-  const outcome = (await request(flags, 'POST', path, { body })) as RealmOutcome
+  const outcome = await request<RealmOutcome>(flags, 'POST', path, { body })
   const tense = flags.plan ? 'planned' : 'applied'
-  printOutcome(flags.output, { realms: [outcome], notes: [] }, { tense, whole: outcome })
+  printOutcome(flags.output, { realms: [outcome], notes: [] }, { tense, json: outcome })
   if (!flags.plan && flags.output === 'text' && outcome.plan.actions.length)
-    console.log('Its sources are suspended until they declare the same: "regent source list" shows them.')
+    console.log('Its sources are suspended until they declare the same values. "regent source list" shows them.')
 }
 
-/** `r41` or `41`. */
-function numberOf(revision: string): number {
+/** Parses `r41` or `41`. */
+function parseRevision(revision: string): number {
   const [, number] = /^r?(\d+)$/.exec(revision) ?? []
-  if (number === undefined) throw new Error(`${revision} is no revision: they are called r1, r2 and so on`)
+  if (number === undefined)
+    throw new Error(`${revision} is not a revision. Pass one such as r41; "regent history <realm>" lists them.`)
   return Number(number)
 }
 
-function rowOf({ number, at, actor, sources, created, updated, deleted }: Revision): string[] {
-  const who = [actor.user ?? actor.source ?? actor.kind, actor.client && `by ${actor.client}`].filter(Boolean).join(' ')
-  const applied = sources?.map(({ name, revision }) => `${name} at ${shortened(revision)}`).join(', ')
-  const counts = Object.entries({ created, configured: updated, deleted }).filter(([, count]) => count)
-  const what = counts.map(([outcome, count]) => `${count} ${outcome}`).join(', ')
-  return [`r${number}`, moment(String(at)), who, applied ? `${what}\n${applied}` : what]
+function toRow({ number, at, actor, sources, created, updated, deleted }: Revision): string[] {
+  const author = [actor.user ?? actor.source ?? actor.kind, actor.client && `by ${actor.client}`]
+    .filter(Boolean)
+    .join(' ')
+  const applied = sources?.map(({ name, revision }) => `${name} at ${shortenRevision(revision)}`).join(', ')
+  const counts = Object.entries({ created, updated, deleted }).filter(([, count]) => count)
+  const changes = counts.map(([outcome, count]) => `${count} ${outcome}`).join(', ')
+  return [`r${number}`, formatTime(String(at)), author, applied ? `${changes}\n${applied}` : changes]
 }

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 
-const STARTER = `# A realm. Only what stands here is managed; everything else is left as it is.
+const STARTER = `# A realm. Regent manages only what is declared here and leaves everything else unchanged.
 realm: my-realm
 enabled: true
 displayName: My realm
@@ -18,10 +18,10 @@ clients:
       pkce.code.challenge.method: S256
 `
 
-/** `regent init`: never overwrites. */
+/** `regent init`: writes a realm file. Never overwrites one. */
 export async function init(file: string): Promise<void> {
   await writeFile(file, STARTER, { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'EEXIST' ? new Error(`${file} is there already: name another file`) : error
+    throw error.code === 'EEXIST' ? new Error(`${file} exists already. Pass another file name.`) : error
   })
-  console.log(`Wrote ${file}. See what it would do with "regent plan ${file}".`)
+  console.log(`Wrote ${file}. Show its plan with "regent plan ${file}".`)
 }

@@ -3,47 +3,48 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { MAKE_KEY } from '../../config.ts'
+import { CREATE_KEY_ADVICE } from '../../config.ts'
 
-/** Where the store is, and its key. */
+/** The place of a store, and the file with its key. */
 export interface StoreKey {
   readonly database?: string | undefined
   readonly data: string
   readonly keyFile?: string | undefined
 }
 
-/** The key of the store: at least 32 bytes, base64url. A missing file is made only together with a new embedded store. */
+/** Reads the key of a store: at least 32 bytes, in base64url. A missing file is created only with a new embedded store. */
 export async function readKey({ database, data, keyFile }: StoreKey): Promise<Uint8Array> {
   if (database && !keyFile)
     throw new Error(
-      `the key of the database's secrets is missing: name its file with --key-file (REGENT_KEY_FILE); for a new database ${MAKE_KEY}`,
+      `A database requires a key. Pass its file with --key-file (REGENT_KEY_FILE); for a new database ${CREATE_KEY_ADVICE}.`,
     )
   const file = keyFile ?? join(data, 'key')
-  const fresh = !database && !existsSync(join(data, 'pglite'))
-  if (fresh && !existsSync(file)) await makeKey(file)
-  return storeKeyIn(file)
+  const isNewStore = !database && !existsSync(join(data, 'pglite'))
+  if (isNewStore && !existsSync(file)) await createKeyFile(file)
+  return readStoreKeyFile(file)
 }
 
-/** The key of a store that is there already, from its file. */
-export function storeKeyIn(file: string): Promise<Uint8Array> {
-  return keyIn(
+/** Reads the key of an existing store from its file. */
+export function readStoreKeyFile(file: string): Promise<Uint8Array> {
+  return readKeyFile(
     file,
-    'and without the key the secrets in the store are lost: put it back, or name it with --key-file (REGENT_KEY_FILE)',
+    'Without the key the secrets in the store are lost. Restore the file, or pass it with --key-file (REGENT_KEY_FILE).',
   )
 }
 
-/** The key in a file: at least 32 bytes, base64url. */
-export async function keyIn(file: string, advice: string): Promise<Uint8Array> {
+/** Reads a key from a file: at least 32 bytes, in base64url. `advice` ends the message if the file cannot be read. */
+export async function readKeyFile(file: string, advice: string): Promise<Uint8Array> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`the key file ${file} cannot be read (${error.code}), ${advice}`)
+    throw new Error(`The key file ${file} cannot be read (${error.code}). ${advice}`)
   })
   const key = Buffer.from(text.trim(), 'base64url')
-  if (key.length < 32) throw new Error(`the key file ${file} must hold at least 32 bytes in base64: ${MAKE_KEY}`)
+  if (key.length < 32)
+    throw new Error(`The key file ${file} must hold at least 32 bytes in base64: ${CREATE_KEY_ADVICE}.`)
   return key
 }
 
-/** Readable by its owner only. Two processes at once: one of them makes it, and neither reads half of it. */
-async function makeKey(file: string): Promise<void> {
+/** Creates a key file that only its owner can read. If two processes do so at once, one file wins and is never half-written. */
+async function createKeyFile(file: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
   const draft = `${file}.${process.pid}`
   await writeFile(draft, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600 })

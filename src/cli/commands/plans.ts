@@ -1,15 +1,15 @@
-// Saved plans: a list, one of them, and whether it may be applied.
+// Saved plans: `regent plans`, `approve` and `reject`.
 import type { Attribution, Guard } from '../../reconcile/model/action.ts'
-import { moment } from '../../reconcile/model/attribution.ts'
-import type { Outcome } from '../../reconcile/run/run.ts'
+import { formatTime } from '../../reconcile/model/attribution.ts'
+import type { RunOutcome } from '../../reconcile/run/run.ts'
 import { request, type StoreFlags } from '../connect.ts'
 import { type Format, printOutcome, printTable } from '../print.ts'
-import { showApplied } from './apply.ts'
+import { printApplied } from './apply.ts'
 
-type Flags = StoreFlags & { readonly output: Format }
+type PlanFlags = StoreFlags & { readonly output: Format }
 
-/** A saved plan, as the API shows it. */
-interface Plan {
+/** A saved plan in the representation of the API. */
+interface SavedPlanView {
   readonly id: string
   readonly state: 'pending' | 'approved' | 'ready' | 'applied' | 'expired'
   readonly sources: readonly { readonly name: string; readonly revision: string }[]
@@ -21,52 +21,52 @@ interface Plan {
   readonly created: Attribution
   readonly expires: string
   readonly approvedBy?: string
-  readonly outcome?: Outcome
+  readonly outcome?: RunOutcome
 }
 
-/** `regent plans`: the saved plans, or all of one. */
-export async function plans(id: string | undefined, flags: Flags): Promise<void> {
-  const found = await request(flags, 'GET', id === undefined ? '/regent/v1/plans' : addressOf(id))
-  if (id === undefined) list(found as readonly Plan[], flags.output)
-  else {
-    const plan = found as Plan
-    printOutcome(flags.output, plan.outcome!, { tense: 'planned', whole: plan })
-    if (flags.output === 'text') console.log(`${plan.id}: ${standing(plan)}`)
-  }
+/** `regent plans`: lists the saved plans, or prints one. */
+export async function plans(id: string | undefined, flags: PlanFlags): Promise<void> {
+  if (id === undefined)
+    return printPlans(await request<SavedPlanView[]>(flags, 'GET', '/regent/v1/plans'), flags.output)
+  const plan = await request<SavedPlanView>(flags, 'GET', planPath(id))
+  printOutcome(flags.output, plan.outcome!, { tense: 'planned', json: plan })
+  if (flags.output === 'text') console.log(`${plan.id}: ${describeState(plan)}`)
 }
 
-/** `regent approve`: what a run had waited for goes on at once. */
-export async function approve(id: string, flags: Flags & { withCredentials?: true }): Promise<void> {
+/** `regent approve`: approves a plan. One that a source is waiting for is applied at once. */
+export async function approve(id: string, flags: PlanFlags & { withCredentials?: true }): Promise<void> {
   const body = { withCredentials: flags.withCredentials === true }
-  const answer = (await request(flags, 'POST', `${addressOf(id)}/approve`, { body })) as { outcome?: Outcome }
-  if (answer.outcome) showApplied(answer.outcome, flags)
-  else if (flags.output === 'json') console.log(JSON.stringify(answer, null, 2))
+  const response = await request<{ outcome?: RunOutcome }>(flags, 'POST', `${planPath(id)}/approve`, { body })
+  if (response.outcome) printApplied(response.outcome, flags)
+  else if (flags.output === 'json') console.log(JSON.stringify(response, null, 2))
   else console.log(`Approved. Apply it with "regent apply --plan ${id}".`)
 }
 
-/** `regent reject`: the plan is forgotten. */
+/** `regent reject`: deletes a saved plan. */
 export async function reject(id: string, flags: StoreFlags): Promise<void> {
-  await request(flags, 'DELETE', addressOf(id))
-  console.log(`The plan ${id} is forgotten. Who applies the same again is asked again.`)
+  await request(flags, 'DELETE', planPath(id))
+  console.log(`The plan ${id} is deleted. Applying the same changes requires an approval again.`)
 }
 
-const addressOf = (id: string) => `/regent/v1/plans/${encodeURIComponent(id)}`
+const planPath = (id: string) => `/regent/v1/plans/${encodeURIComponent(id)}`
 
-function list(found: readonly Plan[], output: Format): void {
-  const rows = found.map((plan) => {
+function printPlans(plans: readonly SavedPlanView[], output: Format): void {
+  const rows = plans.map((plan) => {
     const realms = plan.realms.flatMap(({ realm, hasChanges }) => (hasChanges ? [realm] : []))
     const sources = plan.sources.map(({ name, revision }) => `${name} at ${revision}`)
-    return [plan.id, realms.join(', '), sources.join(', '), standing(plan)]
+    return [plan.id, realms.join(', '), sources.join(', '), describeState(plan)]
   })
-  printTable(output, found, { head: ['Plan', 'Realms', 'Of', 'State'], rows, none: 'No plan is saved.' })
+  printTable(output, plans, { head: ['Plan', 'Realms', 'Sources', 'State'], rows, none: 'No saved plans.' })
 }
 
-function standing({ state, expires, approvedBy, created, realms }: Plan): string {
-  const until = moment(expires)
-  const by = `made by ${created.name}`
+function describeState({ state, expires, approvedBy, created, realms }: SavedPlanView): string {
+  const until = formatTime(expires)
+  const by = `created by ${created.name}`
   if (state === 'applied') return `applied${approvedBy ? `, approved by ${approvedBy}` : ''}, ${by}`
-  if (state === 'expired') return `over since ${until}, ${by}`
+  if (state === 'expired') return `expired at ${until}, ${by}`
   if (state === 'approved') return `approved by ${approvedBy}, until ${until}, ${by}`
-  const why = realms.flatMap(({ guards }) => guards.map(({ message }) => message))
-  return state === 'ready' ? `ready until ${until}, ${by}` : `pending approval until ${until}: ${why.join('; ')}; ${by}`
+  const reasons = realms.flatMap(({ guards }) => guards.map(({ message }) => message))
+  return state === 'ready'
+    ? `ready until ${until}, ${by}`
+    : `pending approval until ${until}: ${reasons.join('; ')}; ${by}`
 }

@@ -1,16 +1,16 @@
 import { join } from 'node:path'
-import { MAKE_KEY } from '../../config.ts'
+import { CREATE_KEY_ADVICE } from '../../config.ts'
 import { openService } from '../../service/operations/open-service.ts'
-import { type StoreFlags, storeOf } from '../connect.ts'
-import { demandStore } from './backup.ts'
-import { keyIn, readKey } from './key.ts'
+import { type StoreFlags, toStoreKey } from '../connect.ts'
+import { assertStoreExists } from './backup.ts'
+import { readKey, readKeyFile } from './key.ts'
 
-/** `regent replace-key`: from now on the store is opened with the key of another file. What it keeps stays as it is. */
+/** `regent replace-key`: replaces the key of a store. Its content does not change. */
 export async function replaceKey(flags: StoreFlags & { newKeyFile: string }): Promise<void> {
   const { newKeyFile } = flags
-  const at = storeOf(flags)
-  demandStore(at)
-  const [key, next] = [await readKey(at), await keyIn(newKeyFile, `and nothing was changed: ${MAKE_KEY}`)]
+  const at = toStoreKey(flags)
+  assertStoreExists(at)
+  const [key, next] = [await readKey(at), await readKeyFile(newKeyFile, `Nothing was changed: ${CREATE_KEY_ADVICE}.`)]
   const service = await openService({ location: at.database ? { url: at.database } : { folder: at.data }, key })
   try {
     await service.replaceKey(next)
@@ -19,6 +19,6 @@ export async function replaceKey(flags: StoreFlags & { newKeyFile: string }): Pr
   }
   const file = at.keyFile ?? join(at.data, 'key')
   console.log(
-    `The key in ${newKeyFile} opens this store now. Put it in the place of ${file}, also where other replicas read it: those that run go on, and need it when they start.`,
+    `The key in ${newKeyFile} now opens this store. Replace ${file} with it on every replica. Running replicas continue; they need it at their next start.`,
   )
 }

@@ -1,6 +1,6 @@
-import { documentSchema } from '../../realm-file/resources/schema.ts'
+import { createDocumentSchema } from '../../realm-file/resources/document-schema.ts'
 
-/** `regent schema`: for editors that complete and check documents. */
+/** `regent schema`: prints the JSON schema of documents. */
 export function schema(): void {
-  console.log(JSON.stringify(documentSchema(), null, 2))
+  console.log(JSON.stringify(createDocumentSchema(), null, 2))
 }

@@ -1,38 +1,39 @@
-import { moment } from '../../reconcile/model/attribution.ts'
-import type { NamedSecret } from '../../service/sources/generated-secrets.ts'
+import { formatTime } from '../../reconcile/model/attribution.ts'
+import type { GeneratedSecret } from '../../service/sources/generated-secrets.ts'
 import { request, type StoreFlags } from '../connect.ts'
 import { type Format, printTable } from '../print.ts'
 
-/** A secret that documents name. */
-interface SecretPlace {
+/** Identifies a generated secret. */
+interface SecretAddress {
   readonly realm: string
   readonly source: string
   readonly name: string
 }
 
-/** `regent secret list`: the secrets that were made in a realm. */
+/** `regent secret list`: lists the generated secrets of a realm. */
 export async function list(realm: string, flags: StoreFlags & { output: Format }): Promise<void> {
-  const found = (await request(flags, 'GET', `/regent/v1/secrets/${encodeURIComponent(realm)}`)) as NamedSecret[]
-  printTable(flags.output, found, {
-    head: ['Secret', 'Source', 'Made'],
-    rows: found.map(({ name, source, madeAt }) => [name, source, moment(String(madeAt))]),
-    none: `No document names a secret of ${realm} as $(generated:NAME).`,
+  const secrets = await request<GeneratedSecret[]>(flags, 'GET', `/regent/v1/secrets/${encodeURIComponent(realm)}`)
+  printTable(flags.output, secrets, {
+    head: ['Secret', 'Source', 'Created'],
+    rows: secrets.map(({ name, source, createdAt }) => [name, source, formatTime(String(createdAt))]),
+    none: `The realm ${realm} has no generated secrets. Declare one as $(generated:NAME).`,
     foot: `Print one with "regent secret get ${realm} <source> <name>".`,
   })
 }
 
-/** `regent secret get`: a secret, for a pipe. */
-export async function get(secret: SecretPlace, flags: StoreFlags): Promise<void> {
-  console.log(((await request(flags, 'GET', addressOf(secret))) as { value: string }).value)
+/** `regent secret get`: prints a secret. */
+export async function get(secret: SecretAddress, flags: StoreFlags): Promise<void> {
+  const { value } = await request<{ value: string }>(flags, 'GET', secretPath(secret))
+  console.log(value)
 }
 
-/** `regent secret rotate`: another secret, from the next apply of the source on. */
-export async function rotate(secret: SecretPlace, flags: StoreFlags): Promise<void> {
-  await request(flags, 'POST', addressOf(secret, '/rotate'))
-  console.log(`${secret.name} is another secret from the next apply of ${secret.source} on.`)
+/** `regent secret rotate`: replaces a secret at the next apply of its source. */
+export async function rotate(secret: SecretAddress, flags: StoreFlags): Promise<void> {
+  await request(flags, 'POST', secretPath(secret, '/rotate'))
+  console.log(`${secret.name} is replaced at the next apply of ${secret.source}.`)
 }
 
-function addressOf({ realm, source, name }: SecretPlace, what = ''): string {
-  const path = `/regent/v1/secrets/${encodeURIComponent(realm)}/${encodeURIComponent(name)}${what}`
+function secretPath({ realm, source, name }: SecretAddress, action = ''): string {
+  const path = `/regent/v1/secrets/${encodeURIComponent(realm)}/${encodeURIComponent(name)}${action}`
   return `${path}?${new URLSearchParams({ source })}`
 }

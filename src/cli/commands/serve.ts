@@ -1,30 +1,30 @@
-// Starts the server, reconciles its sources, and keeps watching them.
-import { readSettings, type Settings } from '../../config.ts'
+// Starts the server and reconciles its sources.
+import { readSettings, type ServerSettings } from '../../config.ts'
 import { listen } from '../../http/server/listen.ts'
 import { createServer } from '../../http/server.ts'
-import { type Outbound, outboundGuard } from '../../lib/http/outbound.ts'
+import { createOutbound, type Outbound } from '../../lib/http/outbound.ts'
 import { runEvery } from '../../lib/timing/run-every.ts'
 import { deliverers } from '../../oidc/mail/deliver.ts'
-import { startDriftNotices } from '../../reconcile/drift/drift-notices.ts'
+import { startDriftNotifier } from '../../reconcile/drift/drift-notifications.ts'
 import type { Service } from '../../service/context/service.ts'
 import { startOutbox } from '../../service/messages/outbox.ts'
 import { bootstrap, hasAdministrator } from '../../service/operations/bootstrap.ts'
-import { RECONCILE, type Seeker, seekLease } from '../../service/operations/leases.ts'
+import { type LeaseSeeker, RECONCILE_LEASE, seekLease } from '../../service/operations/leases.ts'
 import { openService } from '../../service/operations/open-service.ts'
-import { sweep } from '../../service/operations/sweeper.ts'
-import { namedSources } from '../named.ts'
-import { type Operating, startOperator } from '../operating.ts'
-import { replica } from '../replica.ts'
-import { openSource, type Watched } from '../watched.ts'
-import { secretIn, webhookOf } from '../webhooks.ts'
+import { sweepExpiredRows } from '../../service/operations/sweeper.ts'
+import { readConfiguredSources } from '../configured-sources.ts'
+import { type RunningOperator, startOperator } from '../operator.ts'
+import { createLeaseCandidate } from '../source-replica.ts'
+import { openSource, type WatchedSource } from '../watched-source.ts'
+import { createWebhook, readSecret } from '../webhooks.ts'
 import { readKey } from './key.ts'
 
-/** How often goes what is over. */
-const SWEEP_EVERY = 15 * 60 * 1000
-/** How often to look for messages that are due again, or that other processes have left. */
-const DELIVER_EVERY = 5_000
+/** Milliseconds between deletions of expired rows. */
+const SWEEP_INTERVAL = 15 * 60 * 1000
+/** Milliseconds between looks for due messages, including those of replicas that stopped. */
+const DELIVERY_INTERVAL = 5_000
 
-/** `regent serve`. Returns when the server has stopped. */
+/** `regent serve`: runs the server until it is stopped by a signal. */
 export async function serve(flags: Record<string, unknown>): Promise<void> {
   const started = performance.now()
   const settings = readSettings(flags, process.env)
@@ -33,7 +33,7 @@ export async function serve(flags: Record<string, unknown>): Promise<void> {
     location: settings.database ? { url: settings.database } : { folder: settings.data },
     key,
     passwordLists: settings.passwordLists,
-    outbound: outboundOf(settings),
+    outbound: createOutboundGuard(settings),
   })
   try {
     await run(service, settings, started)
@@ -42,23 +42,23 @@ export async function serve(flags: Record<string, unknown>): Promise<void> {
   }
 }
 
-/** Returns the guard of connections that the settings ask for. */
-export function outboundOf({ production, outboundAllow = [] }: Settings): Outbound {
-  return outboundGuard({ development: !production, allow: outboundAllow })
+/** Creates the guard of outbound connections from the settings. */
+export function createOutboundGuard({ production, outboundAllow = [] }: ServerSettings): Outbound {
+  return createOutbound({ development: !production, allow: outboundAllow })
 }
 
-async function run(service: Service, settings: Settings, started: number): Promise<void> {
+async function run(service: Service, settings: ServerSettings, started: number): Promise<void> {
   const { adminUser, adminPassword } = settings
   await bootstrap(service, adminUser && adminPassword ? { user: adminUser, password: adminPassword } : undefined)
   if (settings.production && !(await hasAdministrator(service)))
     throw new Error(
-      'nobody can administer this store: give --admin-user and --admin-password (REGENT_ADMIN_USER, REGENT_ADMIN_PASSWORD) for the first administrator, or make one with "regent admin-password"',
+      'This store has no administrator. Pass --admin-user and --admin-password (REGENT_ADMIN_USER, REGENT_ADMIN_PASSWORD), or create one with "regent admin-password".',
     )
-  const driftWebhook = await driftWebhookOf(settings)
-  const stopped = untilStopped()
-  const named = await namedSources(settings)
-  const sources: Watched[] = []
-  let operating: Operating | undefined
+  const driftWebhook = await readDriftWebhook(settings)
+  const stopped = waitForSignal()
+  const configuredSources = await readConfiguredSources(settings)
+  const sources: WatchedSource[] = []
+  let operator: RunningOperator | undefined
   const app = await createServer(service, {
     basePath: settings.basePath,
     hostname: settings.hostname,
@@ -67,59 +67,65 @@ async function run(service: Service, settings: Settings, started: number): Promi
     logLevel: settings.logLevel,
     showRealms: !settings.production,
     metrics: true,
-    webhook: await webhookOf(service, settings, { sources, inCluster: () => operating?.webhooks }),
+    apiReference: true,
+    webhook: await createWebhook(service, settings, { sources, inCluster: () => operator?.webhooks }),
   })
   const logged = (error: unknown) => app.log.error(error)
   const outbox = startOutbox(service, deliverers, logged)
-  const notices = driftWebhook && (await startDriftNotices(service, driftWebhook, logged))
-  const delivering = runEvery(DELIVER_EVERY, outbox.wake)
-  const sweeping = runEvery(SWEEP_EVERY, () => sweep(service, new Date()), logged)
-  let following: Seeker | undefined
+  const driftNotifications = driftWebhook && (await startDriftNotifier(service, driftWebhook, logged))
+  const delivering = runEvery(DELIVERY_INTERVAL, outbox.wake)
+  const sweeping = runEvery(SWEEP_INTERVAL, () => sweepExpiredRows(service, new Date()), logged)
+  let following: LeaseSeeker | undefined
   try {
-    const addresses = await listen(app, { host: settings.host, port: settings.port, https: httpsOf(settings) })
-    await service.announce(addresses.own)
+    const addresses = await listen(app, { host: settings.host, port: settings.port, https: toHttpsOptions(settings) })
+    await service.announceUrl(addresses.own)
     const address = settings.hostname ?? addresses.public
-    console.log(banner(service.engine, settings, { address, took: performance.now() - started }))
+    console.log(renderBanner(service.engine, settings, { address, took: performance.now() - started }))
     const ending = new AbortController()
     void stopped.then(() => ending.abort())
     const hooks = settings.sourceWebhookSecretFile !== undefined
-    for (const one of named) sources.push(await openSource(one, hooks, ending.signal))
+    for (const configured of configuredSources) sources.push(await openSource(configured, hooks, ending.signal))
     if (sources.length)
-      following = seekLease(service, RECONCILE, settings.sourceLease, replica(service, sources, logged))
-    if (settings.operator) operating = await startOperator(service, settings, logged)
+      following = seekLease(
+        service,
+        RECONCILE_LEASE,
+        settings.sourceLease,
+        createLeaseCandidate(service, sources, logged),
+      )
+    if (settings.operator) operator = await startOperator(service, settings, logged)
     await stopped
   } finally {
     const repeatedWork = Promise.all([sweeping.close(), delivering.close()])
     await following?.close()
-    await operating?.close()
+    await operator?.close()
     for (const source of sources) await source.close()
     await app.close()
-    await notices?.close()
+    await driftNotifications?.close()
     await outbox.close()
     await repeatedWork
   }
 }
 
-function httpsOf({ httpsPort, httpsCertificateFile, httpsCertificateKeyFile }: Settings) {
+function toHttpsOptions({ httpsPort, httpsCertificateFile, httpsCertificateKeyFile }: ServerSettings) {
   if (!httpsCertificateFile || !httpsCertificateKeyFile) return undefined
   return { port: httpsPort, certificateFile: httpsCertificateFile, keyFile: httpsCertificateKeyFile }
 }
 
-async function driftWebhookOf({ driftWebhook: url, driftWebhookSecretFile: file }: Settings) {
-  return url === undefined ? undefined : { url, secret: file === undefined ? undefined : await secretIn(file) }
+async function readDriftWebhook({ driftWebhook: url, driftWebhookSecretFile: file }: ServerSettings) {
+  return url === undefined ? undefined : { url, secret: file === undefined ? undefined : await readSecret(file) }
 }
 
-function untilStopped(): Promise<void> {
+function waitForSignal(): Promise<void> {
   return new Promise((resolve) => {
     // Not once: the launcher passes on what a terminal has sent to this process already.
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve())
   })
 }
 
-/** `took`: milliseconds until the server was ready. */
-function banner(
+/** Renders the greeting. `took` is the start time in milliseconds. */
+function renderBanner(
   engine: Service['engine'],
-  settings: Settings,
+  settings: ServerSettings,
   { address, took }: { address: string; took: number },
 ): string {
   const embedded = `PGlite in ${settings.data}: one process, fine for development and small realms; --database names a PostgreSQL`

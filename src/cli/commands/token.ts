@@ -1,8 +1,7 @@
-import { login, orAdmin, type StoreFlags, serverOf, serverOfFolder } from '../connect.ts'
+import { findServer, findServerOfFolder, getAccessToken, type StoreFlags, withDevelopmentAdmin } from '../connect.ts'
 
-/** `regent token`: the token alone goes to the standard output, for `$(regent token)`. */
+/** `regent token`: prints an access token and nothing else, for `$(regent token)`. */
 export async function token(flags: StoreFlags): Promise<void> {
-  const named = serverOf(flags)
-  const server = named ?? (await serverOfFolder(flags)) ?? 'http://127.0.0.1:8080'
-  console.log(await login(server, orAdmin(flags)))
+  const server = findServer(flags) ?? (await findServerOfFolder(flags)) ?? 'http://127.0.0.1:8080'
+  console.log(await getAccessToken(server, withDevelopmentAdmin(flags)))
 }

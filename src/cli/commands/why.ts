@@ -1,31 +1,32 @@
-import { describe } from '../../kinds/tree.ts'
-import type { Reason, Reasons } from '../../reconcile/history/why.ts'
-import { shortened } from '../../reconcile/model/attribution.ts'
-import { by, text } from '../../reconcile/report/render.ts'
+import { describeObject } from '../../kinds/tree.ts'
+import type { FieldExplanation, ObjectExplanation } from '../../reconcile/history/explain-object.ts'
+import { shortenRevision } from '../../reconcile/model/attribution.ts'
+import { renderAttribution } from '../../reconcile/model/attribution.ts'
+import { renderValue } from '../../reconcile/report/value-text.ts'
 import { request, type StoreFlags } from '../connect.ts'
 import { paint } from '../paint.ts'
 
-/** `regent why`: which documents state something, and who set it when. */
-export async function why(realm: string, path: string, flags: StoreFlags & { output: string }): Promise<void> {
+/** `regent why`: prints which documents declare a value, and who set it. */
+export async function whyCommand(realm: string, path: string, flags: StoreFlags & { output: string }): Promise<void> {
   const query = new URLSearchParams({ path })
-  const found = (await request(flags, 'GET', `/regent/v1/why/${encodeURIComponent(realm)}?${query}`)) as Reasons
-  console.log(flags.output === 'json' ? JSON.stringify(found, null, 2) : render(found))
+  const reasons = await request<ObjectExplanation>(flags, 'GET', `/regent/v1/why/${encodeURIComponent(realm)}?${query}`)
+  console.log(flags.output === 'json' ? JSON.stringify(reasons, null, 2) : render(reasons))
 }
 
-function render({ kind, key, by: maker, fields }: Reasons): string {
-  const made = maker ? `, made by ${by(maker)}` : ''
-  const said = fields.length ? fields.flatMap(reason) : ['  no document states anything of it']
-  return [`${paint('bold', describe(kind, key))}${made}`, ...said].join('\n')
+function render({ kind, key, by: creator, fields }: ObjectExplanation): string {
+  const createdBy = creator ? `, created by ${renderAttribution(creator)}` : ''
+  const lines = fields.length ? fields.flatMap(renderReason) : ['  no document declares it']
+  return [`${paint('bold', describeObject(kind, key))}${createdBy}`, ...lines].join('\n')
 }
 
-function reason({ path, value, stated, by: who, ...rest }: Reason): string[] {
-  const shown = 'value' in { value, ...rest } && value !== undefined ? text(value) : '(secret)'
+function renderReason({ path, value, declarations: stated, by: author, ...rest }: FieldExplanation): string[] {
+  const renderedValue = 'value' in { value, ...rest } && value !== undefined ? renderValue(value) : '(secret)'
   const places = stated.map(
-    ({ source, revision, file, line }) => `      stated at ${file}:${line} (${source}, ${shortened(revision)})`,
+    ({ source, revision, file, line }) => `      declared at ${file}:${line} (${source}, ${shortenRevision(revision)})`,
   )
   return [
-    `  ${path}: ${shown}`,
-    ...(places.length ? places : ['      nobody states it']),
-    who ? `      set by ${by(who)}` : '      as it came with its object',
+    `  ${path}: ${renderedValue}`,
+    ...(places.length ? places : ['      no document declares it']),
+    author ? `      set by ${renderAttribution(author)}` : '      the default, set when the object was created',
   ]
 }

@@ -7,7 +7,7 @@ import {
   deleteExecution,
   moveExecution,
   updateExecution,
-} from '../../service/admin-api/authentication/authentication-steps.ts'
+} from '../../service/admin-api/authentication/authentication-execution-changes.ts'
 import type { WriteContext } from '../../service/context/context.ts'
 import { recordEvent } from '../event.ts'
 import { creating, reading, writing } from '../handlers.ts'

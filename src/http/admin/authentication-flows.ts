@@ -6,7 +6,7 @@ import {
   createFlow,
   deleteFlow,
   getFlow,
-  listTopLevel,
+  listTopLevelFlows,
   replaceFlow,
 } from '../../service/admin-api/authentication/authentication-flows.ts'
 import { objectBody } from '../body.ts'
@@ -30,7 +30,7 @@ export const authenticationFlowOperations: Operation[] = tagged('Authentication 
     summary: 'List the authentication flows',
     permission: 'list-flows',
     responses: { ...many(kind), ...refusals },
-    handle: reading((context) => listTopLevel(context)),
+    handle: reading((context) => listTopLevelFlows(context)),
   },
   {
     operationId: 'createAuthenticationFlow',

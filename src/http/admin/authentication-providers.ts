@@ -3,7 +3,7 @@ import {
   describePerClient,
   describeProvider,
   listProviders,
-  permissionOf,
+  getListPermission,
 } from '../../service/admin-api/authentication/authentication-providers.ts'
 import { reading } from '../handlers.ts'
 import { type Operation, param, tagged, type Untagged } from '../operation.ts'
@@ -32,7 +32,7 @@ type Group = Parameters<typeof listProviders>[1]
 const list = (group: Group, described: Pick<Operation, 'operationId' | 'path' | 'summary'>): Untagged => ({
   ...described,
   method: 'GET',
-  permission: permissionOf(group),
+  permission: getListPermission(group),
   responses: { 200: { description: 'The providers.', schema: z.array(provider) }, ...refusals },
   handle: reading(async (context) => listProviders(context, group)),
 })
@@ -73,7 +73,7 @@ export const authenticationProviderOperations: Operation[] = tagged('Authenticat
     method: 'GET',
     path: '/admin/realms/{realm}/authentication/per-client-config-description',
     summary: 'Get the configuration description of client authenticators',
-    permission: permissionOf('clientAuthenticators'),
+    permission: getListPermission('clientAuthenticators'),
     responses: {
       200: { description: 'Settings by client authenticator.', schema: z.record(z.string(), z.array(property)) },
       ...refusals,

@@ -1,6 +1,6 @@
 // How the operations on clients that decide permissions answer, where they do so in a way of their own.
 import type { Representation } from '../../kinds/json.ts'
-import { getServer } from '../../service/admin-api/authorization/resource-servers.ts'
+import { getResourceServer } from '../../service/admin-api/authorization/resource-servers.ts'
 import type { Context, WriteContext } from '../../service/context/context.ts'
 import { ServiceError } from '../../service/context/errors.ts'
 import { HttpError } from '../errors.ts'
@@ -21,7 +21,7 @@ export async function bodyOf(context: Context, call: Call, reach: Reach = toServ
 /** Throws not_found unless what an address leads through is there. */
 export type Reach = (context: Context, call: Call) => Promise<unknown>
 
-const toServer: Reach = (context, call) => getServer(context, clientOf(call), 'manage-authorization')
+const toServer: Reach = (context, call) => getResourceServer(context, clientOf(call), 'manage-authorization')
 
 /** Reads; where there is nothing, the status says so without a word. */
 export function readingOrNothing(work: (context: Context, call: Call) => Promise<unknown>): Operation['handle'] {
@@ -40,7 +40,7 @@ export function searching(
     call.service.read(call.caller, param(call, 'realm'), async (context): Promise<Answer> => {
       const { name } = call.query
       if (typeof name !== 'string') {
-        await getServer(context, clientOf(call), 'view-authorization')
+        await getResourceServer(context, clientOf(call), 'view-authorization')
         return { status: 400 }
       }
       const body = await find(context, clientOf(call), name)
@@ -62,7 +62,8 @@ export function making(
         recordEvent(context, call, String(body[idField]))
         return { status: 201, body }
       } catch (error) {
-        if (!taken || !(error instanceof ServiceError) || error.code !== 'conflict') throw error
+        if (!taken || !(error instanceof ServiceError) || error.code !== 'conflict' || error.form)
+          throw error
         throw new HttpError(409, taken(error.message))
       }
     })

@@ -4,13 +4,13 @@ import type { Representation } from '../../kinds/json.ts'
 import {
   createPolicy,
   type PolicyForm,
-  policiesAs,
-  policyParts,
-  reachType,
+  createPolicyOperations,
+  policyRelations,
+  getServerForPolicyType,
   replacePolicy,
 } from '../../service/admin-api/authorization/authorization-policies.ts'
-import { getServer } from '../../service/admin-api/authorization/resource-servers.ts'
-import { demand } from '../../service/permissions/administrators.ts'
+import { getResourceServer } from '../../service/admin-api/authorization/resource-servers.ts'
+import { requirePermissions } from '../../service/permissions/require-permissions.ts'
 import { reading, writing } from '../handlers.ts'
 import { operationId, param, type Untagged } from '../operation.ts'
 import { page, queryFlag } from '../query.ts'
@@ -36,8 +36,8 @@ const query = z.object({
 })
 const byName = z.object({ name: text('Name of what is looked for.'), fields: text('Without effect.') })
 
-const typed = policiesAs('typed')
-const generic = policiesAs('generic')
+const typed = createPolicyOperations('typed')
+const generic = createPolicyOperations('generic')
 
 const taken = (error: string) => ({ error, error_description: 'Conflicting policy' })
 
@@ -87,8 +87,8 @@ function operationsOn({ path, word, form, changing }: PolicySet) {
       handle: making(
         'id',
         (context, call, body) => {
-          demand(context, changing.permission)
-          return createPolicy(context, clientOf(call), body, 'generic')
+          requirePermissions(context, changing.permission)
+          return createPolicy(context, clientOf(call), { body, form: 'generic' })
         },
         { taken },
       ),
@@ -101,7 +101,7 @@ function operationsOn({ path, word, form, changing }: PolicySet) {
       summary: 'List the policy providers',
       responses: { 200: answers.providers, ...refusals },
       handle: reading(async (context, call) => {
-        await getServer(context, clientOf(call), 'view-authorization')
+        await getResourceServer(context, clientOf(call), 'view-authorization')
         return policyProviders
       }),
     },
@@ -135,10 +135,10 @@ function operationsOfType({ path, word, changing }: PolicySet) {
       handle: making(
         'id',
         (context, call, body: Representation) => {
-          demand(context, changing.permission)
-          return createPolicy(context, clientOf(call), { ...body, type: param(call, 'type') }, 'typed')
+          requirePermissions(context, changing.permission)
+          return createPolicy(context, clientOf(call), { body: { ...body, type: param(call, 'type') }, form: 'typed' })
         },
-        { taken, reach: (context, call) => reachType(context, clientOf(call), param(call, 'type')) },
+        { taken, reach: (context, call) => getServerForPolicyType(context, clientOf(call), param(call, 'type')) },
       ),
     },
     get: {
@@ -159,7 +159,7 @@ function operationsOfType({ path, word, changing }: PolicySet) {
       summary: `Delete a ${word}`,
       responses: { ...done, ...refusals },
       handle: writing((context, call) => {
-        demand(context, changing.permission)
+        requirePermissions(context, changing.permission)
         return typed.delete(context, clientOf(call), param(call, id))
       }),
     },
@@ -167,7 +167,7 @@ function operationsOfType({ path, word, changing }: PolicySet) {
 }
 
 /** The operation that updates a policy at the path. Keycloak: it says that something was made. */
-function updating(path: string, word: PolicySet['word'], permission: Parameters<typeof demand>[1]) {
+function updating(path: string, word: PolicySet['word'], permission: Parameters<typeof requirePermissions>[1]) {
   return {
     operationId: operationId('update', path),
     method: 'PUT',
@@ -178,8 +178,8 @@ function updating(path: string, word: PolicySet['word'], permission: Parameters<
     responses: { 201: answers.replaced, ...refusals, ...badRequest },
     handle: async (call) => {
       const change = writing(async (context) => {
-        demand(context, permission)
-        await replacePolicy(context, clientOf(call), param(call, `${word}-id`), await bodyOf(context, call))
+        requirePermissions(context, permission)
+        await replacePolicy(context, { client: clientOf(call), id: param(call, `${word}-id`) }, await bodyOf(context, call))
       })
       return { ...(await change(call)), status: 201 }
     },
@@ -188,7 +188,7 @@ function updating(path: string, word: PolicySet['word'], permission: Parameters<
 
 const POLICY = `${policySet.path}/{policy-id}`
 
-const parts: readonly [keyof typeof policyParts, Untagged['responses'][number], string][] = [
+const parts: readonly [keyof typeof policyRelations, Untagged['responses'][number], string][] = [
   ['associatedPolicies', answers.policies, 'List the associated policies of a policy'],
   ['dependentPolicies', answers.policies, 'List the dependent policies of a policy'],
   ['resources', answers.resources, 'List the resources of a policy or permission'],
@@ -205,7 +205,7 @@ export const policyOperations: Untagged[] = [
       path: `${POLICY}/${field}`,
       summary,
       responses: { 200: answer, ...refusals },
-      handle: reading((context, call) => policyParts[field](context, clientOf(call), param(call, 'policy-id'))),
+      handle: reading((context, call) => policyRelations[field](context, clientOf(call), param(call, 'policy-id'))),
     }),
   ),
   ...Object.values(operationsOn(policySet)),

@@ -79,7 +79,7 @@ export const resourceOperations: Untagged[] = [
     body: bodies.resource,
     responses: { ...done, ...refusals, ...badRequest },
     handle: writing(async (context, call) =>
-      resources.replace(context, clientOf(call), param(call, 'resource-id'), await bodyOf(context, call)),
+      resources.replace(context, { client: clientOf(call), id: param(call, 'resource-id') }, await bodyOf(context, call)),
     ),
   },
   {

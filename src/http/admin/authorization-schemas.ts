@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { policyTargets } from '../../kinds/authorization-policy.ts'
 import { policySettings } from '../../kinds/authorization-policy-types.ts'
 import { client } from '../../kinds/client.ts'
-import { type Field, objectOf } from '../../kinds/fields.ts'
+import { type Field, objectSchema } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Kind } from '../../kinds/kind.ts'
 import { type BodyForm, bodySchema } from '../body.ts'
@@ -35,7 +35,7 @@ const names = Object.fromEntries(
 )
 
 const own = (kind: Kind, fields: readonly string[]) =>
-  objectOf(Object.fromEntries(fields.map((name): [string, Field] => [name, kind.fields[name]!]))).shape
+  objectSchema(Object.fromEntries(fields.map((name): [string, Field] => [name, kind.fields[name]!]))).shape
 
 /** Keycloak: PolicyRepresentation, and those of the types. */
 const policy = z.strictObject({

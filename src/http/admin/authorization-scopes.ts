@@ -3,8 +3,8 @@ import { kinds } from '../../kinds/index.ts'
 import {
   createScope,
   findScope,
-  permissionsOn,
-  resourcesOf,
+  listPermissionsOnScope,
+  listResourcesWithScope,
   authorizationScopes as scopes,
 } from '../../service/admin-api/authorization/authorization-scopes.ts'
 import { objectBody } from '../body.ts'
@@ -69,7 +69,7 @@ export const scopeOperations: Untagged[] = [
     summary: 'List the permissions on an authorization scope',
     permission: scopes.view,
     responses: { 200: answers.policies, ...missing },
-    handle: reading((context, call) => permissionsOn(context, placeOf(call))),
+    handle: reading((context, call) => listPermissionsOnScope(context, placeOf(call))),
   },
   {
     operationId: operationId('list', `${SCOPE}/resources`),
@@ -78,6 +78,6 @@ export const scopeOperations: Untagged[] = [
     summary: 'List the resources with an authorization scope',
     permission: scopes.view,
     responses: { 200: answers.resources, ...missing },
-    handle: reading((context, call) => resourcesOf(context, placeOf(call))),
+    handle: reading((context, call) => listResourcesWithScope(context, placeOf(call))),
   },
 ]

@@ -1,14 +1,14 @@
-import { settingsOf } from '../../realm-file/forms/authorization-settings.ts'
-import { importContent } from '../../reconcile/import/import.ts'
+import { writeAuthorizationSettings } from '../../realm-file/formats/authorization-settings.ts'
+import { importContent } from '../../reconcile/import/import-content.ts'
 import {
-  getConfigurableServer,
-  getServer,
-  readContent,
-  readServer,
-  replaceServer,
-  showServer,
+  exportServer,
+  getConfigurableResourceServer,
+  getResourceServer,
+  getServerSettings,
+  replaceServerSettings,
+  toServerRepresentation,
 } from '../../service/admin-api/authorization/resource-servers.ts'
-import { describeEvent } from '../../service/journal/admin-events.ts'
+import { describeAdminEvent } from '../../service/journal/admin-events.ts'
 import { reading, writing } from '../handlers.ts'
 import { type Operation, operationId, tagged, type Untagged } from '../operation.ts'
 import { badRequest, done, refusals } from '../responses.ts'
@@ -29,7 +29,7 @@ const serverOperations: Untagged[] = [
     path: BASE,
     summary: 'Get the resource server settings of a client',
     responses: { 200: answers.server, ...refusals },
-    handle: reading((context, call) => readServer(context, clientOf(call))),
+    handle: reading((context, call) => getServerSettings(context, clientOf(call))),
   },
   {
     ...manage,
@@ -40,7 +40,9 @@ const serverOperations: Untagged[] = [
     event: 'AUTHORIZATION_RESOURCE_SERVER',
     body: bodies.server,
     responses: { ...done, ...refusals, ...badRequest },
-    handle: writing(async (context, call) => replaceServer(context, clientOf(call), await bodyOf(context, call))),
+    handle: writing(async (context, call) =>
+      replaceServerSettings(context, clientOf(call), await bodyOf(context, call)),
+    ),
   },
   {
     ...manage,
@@ -49,7 +51,7 @@ const serverOperations: Untagged[] = [
     path: `${BASE}/settings`,
     summary: 'Export the authorization settings of a client',
     responses: { 200: answers.server, ...refusals },
-    handle: reading(async (context, call) => settingsOf(await readContent(context, clientOf(call)))),
+    handle: reading(async (context, call) => writeAuthorizationSettings(await exportServer(context, clientOf(call)))),
   },
   {
     ...manage,
@@ -62,10 +64,12 @@ const serverOperations: Untagged[] = [
     responses: { ...done, ...refusals, ...badRequest },
     handle: writing(async (context, call) => {
       const authorizationSettings = await bodyOf(context, call)
-      const server = await getConfigurableServer(context, clientOf(call))
+      const server = await getConfigurableResourceServer(context, clientOf(call))
       await importContent(context, { clients: [{ clientId: server.key[0]!, authorizationSettings }] })
-      const representation = showServer(await getServer(context, clientOf(call), 'manage-authorization'))
-      describeEvent(context, { representation })
+      const representation = toServerRepresentation(
+        await getResourceServer(context, clientOf(call), 'manage-authorization'),
+      )
+      describeAdminEvent(context, { representation })
     }),
   },
 ]

@@ -3,14 +3,14 @@ import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
 import {
   type CertificateInfo,
-  demandSecret,
+  requireSecretAttribute,
   getCertificate,
-  keepCertificate,
-  reachCertificate,
-  readUpload,
+  storeCertificate,
+  getManageableClient,
+  readKeyUpload,
 } from '../../service/admin-api/clients/client-certificates.ts'
 import { failure } from '../../service/context/errors.ts'
-import { newCertifiedKey } from '../../service/realms/key-making.ts'
+import { generateCertifiedKey } from '../../service/realms/key-generation.ts'
 import { HttpError } from '../errors.ts'
 import { recordEvent } from '../event.ts'
 import { reading } from '../handlers.ts'
@@ -39,7 +39,7 @@ const client = (call: Call) => param(call, 'client-uuid')
 const prefix = (call: Call) => param(call, 'attr')
 const reach = (call: Call) =>
   call.service.read(call.caller, param(call, 'realm'), async (context) => ({
-    ...(await reachCertificate(context, client(call))),
+    ...(await getManageableClient(context, client(call))),
     now: context.now,
   }))
 
@@ -64,8 +64,8 @@ export const clientCertificateOperations: Untagged[] = [
     responses: { ...responses, ...badRequest },
     handle: async (call) => {
       const { key, now } = await reach(call)
-      demandSecret(prefix(call))
-      return keep(call, await newCertifiedKey(key[0]!, BITS, now))
+      requireSecretAttribute(prefix(call))
+      return keep(call, await generateCertifiedKey(key[0]!, BITS, now))
     },
   },
   {
@@ -94,18 +94,18 @@ async function upload(call: Call): Promise<Answer> {
   await reach(call)
   const parts = await call.parts()
   const [format, file] = [parts?.get('keystoreFormat'), parts?.get('file')]
-  if (typeof format !== 'string') throw failure('malformed', 'keystoreFormat cannot be null')
-  if (!(file instanceof File)) throw failure('malformed', 'file cannot be empty')
+  if (typeof format !== 'string') throw failure('invalid', 'keystoreFormat cannot be null', { form: 'error' })
+  if (!(file instanceof File)) throw failure('invalid', 'file cannot be empty', { form: 'error' })
   if (STORES.includes(format))
     throw failure('invalid', 'Regent reads no key stores of Java: send the certificate, the public key or a key set')
-  const read = readUpload(format, await file.text())
+  const read = readKeyUpload(format, await file.text())
   if (read) return keep(call, read)
   throw new HttpError(400, { error: 'certificate-not-found', error_description: 'The file holds no such key' })
 }
 
 function keep(call: Call, info: CertificateInfo): Promise<Answer> {
   return call.service.write(call.caller, param(call, 'realm'), async (context) => {
-    const body = await keepCertificate(context, client(call), prefix(call), info)
+    const body = await storeCertificate(context, { id: client(call), prefix: prefix(call) }, info)
     recordEvent(context, call)
     return { status: 200, body }
   })

@@ -1,8 +1,8 @@
 // Clients as other servers describe them, told as representations.
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
-import { clientDescribed, type OpenIdMetadata, openIdMetadata } from '../../service/clients/client-descriptions.ts'
-import { demand } from '../../service/permissions/administrators.ts'
+import { toClientRepresentation, type OpenIdMetadata, openIdMetadata } from '../../service/clients/openid-client-metadata.ts'
+import { requirePermissions } from '../../service/permissions/require-permissions.ts'
 import { objectBody, readBody } from '../body.ts'
 import { HttpError } from '../errors.ts'
 import { reading } from '../handlers.ts'
@@ -37,7 +37,7 @@ export const clientDescriptionOperations: Operation[] = tagged('Realms Admin', [
       ...badRequest,
     },
     handle: reading(async (context, call) => {
-      demand(context, 'manage-clients')
+      requirePermissions(context, 'manage-clients')
       return read(String(call.body).trim())
     }),
   },
@@ -48,6 +48,6 @@ function read(text: string): unknown {
   const isJson = text.startsWith('{') && text.endsWith('}')
   if (isJson && text.includes('"clientId"')) return readBody(Buffer.from(text), client)
   if (isJson && text.includes('"redirect_uris"'))
-    return clientDescribed(readBody(Buffer.from(text), metadata) as OpenIdMetadata)
+    return toClientRepresentation(readBody(Buffer.from(text), metadata) as OpenIdMetadata)
   throw new HttpError(400, { error: 'Unsupported format' })
 }

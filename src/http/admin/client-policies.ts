@@ -2,10 +2,10 @@ import * as z from 'zod'
 import { policiesDocument, profilesDocument } from '../../kinds/client-policies.ts'
 import type { Representation } from '../../kinds/json.ts'
 import {
-  getPolicies,
-  getProfiles,
-  replacePolicies,
-  replaceProfiles,
+  getClientPolicies,
+  getClientProfiles,
+  replaceClientPolicies,
+  replaceClientProfiles,
 } from '../../service/admin-api/clients/client-policies.ts'
 import type { BodyForm } from '../body.ts'
 import { reading, writing } from '../handlers.ts'
@@ -43,7 +43,7 @@ export const clientPolicyOperations: Operation[] = tagged('Realms Admin', [
       'include-global-profiles': queryFlag.describe('Whether to show also the profiles that every realm has.'),
     }),
     responses: { 200: { description: 'The profiles.', schema: profilesDocument }, ...refusals },
-    handle: reading((context, call) => getProfiles(context, call.query['include-global-profiles'] === true)),
+    handle: reading((context, call) => getClientProfiles(context, call.query['include-global-profiles'] === true)),
   },
   {
     operationId: 'updateClientProfiles',
@@ -54,7 +54,7 @@ export const clientPolicyOperations: Operation[] = tagged('Realms Admin', [
     event: false,
     body: profiles,
     responses: { ...done, ...refusals, ...badRequest },
-    handle: writing((context, call) => replaceProfiles(context, call.body as Representation)),
+    handle: writing((context, call) => replaceClientProfiles(context, call.body as Representation)),
   },
   {
     operationId: 'getClientPolicies',
@@ -66,7 +66,7 @@ export const clientPolicyOperations: Operation[] = tagged('Realms Admin', [
       'include-global-policies': queryFlag.describe('Whether to show also the policies that every realm has.'),
     }),
     responses: { 200: { description: 'The policies.', schema: policiesDocument }, ...refusals },
-    handle: reading((context, call) => getPolicies(context, call.query['include-global-policies'] === true)),
+    handle: reading((context, call) => getClientPolicies(context, call.query['include-global-policies'] === true)),
   },
   {
     operationId: 'updateClientPolicies',
@@ -77,7 +77,7 @@ export const clientPolicyOperations: Operation[] = tagged('Realms Admin', [
     event: false,
     body: policies,
     responses: { ...done, ...refusals, ...badRequest },
-    handle: writing((context, call) => replacePolicies(context, call.body as Representation)),
+    handle: writing((context, call) => replaceClientPolicies(context, call.body as Representation)),
   },
 ])
 

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/json.ts'
-import { addNode, demandClient, getServiceAccount, removeNode } from '../../service/admin-api/clients/client-runtime.ts'
+import { addNode, requireManageableClient, getServiceAccount, removeNode } from '../../service/admin-api/clients/client-runtime.ts'
 import type { BodyForm } from '../body.ts'
 import { reading, writing } from '../handlers.ts'
 import { bodyBehind, type Call, type Operation, param, tagged } from '../operation.ts'
@@ -37,7 +37,7 @@ export const clientRuntimeOperations: Operation[] = tagged('Clients', [
     body: node,
     responses: { ...done, ...refusals, ...badRequest },
     handle: writing(async (context, call) => {
-      const body = await bodyBehind(call, () => demandClient(context, client(call)))
+      const body = await bodyBehind(call, () => requireManageableClient(context, client(call)))
       await addNode(context, client(call), body as Representation)
     }),
   },
@@ -59,7 +59,7 @@ export const clientRuntimeOperations: Operation[] = tagged('Clients', [
     permission: 'manage-clients',
     event: { type: 'CLUSTER_NODE', operation: 'ACTION', asCalled: true },
     responses: told,
-    handle: telling('TEST_AVAILABILITY', (context, call) => demandClient(context, client(call)), client),
+    handle: telling('TEST_AVAILABILITY', (context, call) => requireManageableClient(context, client(call)), client),
   },
   {
     operationId: 'pushClientRevocation',
@@ -69,6 +69,6 @@ export const clientRuntimeOperations: Operation[] = tagged('Clients', [
     permission: 'manage-clients',
     event: { type: 'CLIENT', operation: 'ACTION', asCalled: true },
     responses: told,
-    handle: telling('PUSH_NOT_BEFORE', (context, call) => demandClient(context, client(call)), client),
+    handle: telling('PUSH_NOT_BEFORE', (context, call) => requireManageableClient(context, client(call)), client),
   },
 ])

@@ -5,7 +5,7 @@ import {
   deleteRotatedSecret,
   getRotatedSecret,
   getSecret,
-  renewSecret,
+  regenerateSecret,
 } from '../../service/admin-api/clients/client-secrets.ts'
 import type { WriteContext } from '../../service/context/context.ts'
 import { recordEvent } from '../event.ts'
@@ -43,7 +43,7 @@ export const clientSecretOperations: Untagged[] = [
     responses: secret,
     handle: (call) =>
       call.service.write(call.caller, param(call, 'realm'), async (context: WriteContext) => {
-        const body = await renewSecret(context, client(call))
+        const body = await regenerateSecret(context, client(call))
         recordEvent(context, call)
         return { status: 200, body }
       }),

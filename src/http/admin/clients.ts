@@ -1,11 +1,11 @@
 import * as z from 'zod'
 import type { Representation } from '../../kinds/json.ts'
-import { importContent } from '../../reconcile/import/import.ts'
+import { importContent } from '../../reconcile/import/import-content.ts'
 import {
-  type Assignment,
-  assignToClient,
-  listClientAssigned,
-  removeFromClient,
+  type ScopeAssignment,
+  assignScopeToClient,
+  listScopesOfClient,
+  removeScopeFromClient,
 } from '../../service/admin-api/clients/assigned-scopes.ts'
 import { clients } from '../../service/admin-api/clients/clients.ts'
 import type { WriteContext } from '../../service/context/context.ts'
@@ -50,12 +50,12 @@ export const clientOperations: Operation[] = tagged('Clients', [
   ),
 ])
 
-function scopesOf(how: Assignment): AssignedScopes {
+function scopesOf(how: ScopeAssignment): AssignedScopes {
   const client = (call: Call) => param(call, 'client-uuid')
   return {
-    list: (context, call) => listClientAssigned(context, client(call), how),
-    assign: (context, call, scope) => assignToClient(context, client(call), how, scope),
-    remove: (context, call, scope) => removeFromClient(context, client(call), scope),
+    list: (context, call) => listScopesOfClient(context, client(call), how),
+    assign: (context, call, scope) => assignScopeToClient(context, { client: client(call), scope, assignment: how }),
+    remove: (context, call, scope) => removeScopeFromClient(context, client(call), scope),
   }
 }
 

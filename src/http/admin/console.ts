@@ -1,6 +1,6 @@
 // What the administration console asks of the server before it asks for anything of a realm.
 import * as z from 'zod'
-import { languageOf } from '../../oidc/pages/localize.ts'
+import { selectLanguage } from '../../oidc/pages/localize.ts'
 import { whoAmI } from '../../service/admin-api/realms/who-am-i.ts'
 import { type Operation, param, tagged } from '../operation.ts'
 import { refusals } from '../responses.ts'
@@ -30,7 +30,7 @@ export const consoleOperations: Operation[] = tagged('Realms Admin', [
     handle: async (call) => {
       const about = call.query.currentRealm as string | undefined
       const { who, attributes, settings } = await whoAmI(call.service, call.caller, param(call, 'realm'), about)
-      return { status: 200, body: { ...who, locale: languageOf(settings, [attributes.locale?.[0]]) } }
+      return { status: 200, body: { ...who, locale: selectLanguage(settings, [attributes.locale?.[0]]) } }
     },
   },
 ])

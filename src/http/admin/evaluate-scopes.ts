@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
-import { evaluatedMappers, evaluatedRoles, example } from '../../oidc/tokens/evaluation.ts'
+import { listEvaluatedMappers, listEvaluatedRoles, generateExample } from '../../oidc/tokens/scope-evaluation.ts'
 import { showRole } from '../../service/admin-api/roles/roles.ts'
 import { reading } from '../handlers.ts'
 import { type Call, type Operation, operationId, param, tagged, type Untagged } from '../operation.ts'
@@ -42,13 +42,13 @@ export const evaluateScopesOperations: Operation[] = tagged('Clients', [
     query: z.object(scope),
     responses: { 200: { description: 'The mappers.', schema: z.array(mapper) }, ...refusals },
     handle: reading(async (context, call) => {
-      const found = await evaluatedMappers(context, clientOf(call), textOf(call, 'scope'))
-      return found.map(({ mapper: { id, name, type }, container, word }) => ({
+      const found = await listEvaluatedMappers(context, clientOf(call), textOf(call, 'scope'))
+      return found.map(({ mapper: { id, name, type }, container, scope }) => ({
         mapperId: id,
         mapperName: name,
         containerId: container,
-        containerName: word ?? '',
-        containerType: word === undefined ? 'client' : 'client-scope',
+        containerName: scope ?? '',
+        containerType: scope === undefined ? 'client' : 'client-scope',
         protocolMapper: type,
       }))
     }),
@@ -69,7 +69,7 @@ function roles(which: 'granted' | 'not-granted', summary: string): Untagged {
     query: z.object(scope),
     responses: { 200: { description: 'The roles.', schema: z.array(representationOf(kinds.role)) }, ...refusals },
     handle: reading(async (context, call) => {
-      const found = await evaluatedRoles(context, clientOf(call), {
+      const found = await listEvaluatedRoles(context, clientOf(call), {
         scope: textOf(call, 'scope'),
         container: param(call, 'roleContainerId'),
         granted: which === 'granted',
@@ -90,7 +90,10 @@ function examples(target: keyof typeof NAMES): Untagged {
     query: forUser,
     responses: { 200: { description: 'The claims.', schema: claims }, ...refusals },
     handle: reading((context, call) =>
-      example(call.service, context, call.base, target, {
+      generateExample(context, {
+        service: call.service,
+        base: call.base,
+        target,
         client: clientOf(call),
         user: call.query.userId as string | undefined,
         scope: textOf(call, 'scope'),

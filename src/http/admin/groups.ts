@@ -159,7 +159,7 @@ export const groupOperations: Operation[] = [
 
 /** Keycloak: a body that names a group by its id moves it; any other makes one. Gives the id of the new one. */
 async function place(context: WriteContext, call: Call, at: { owner?: string }): Promise<string | undefined> {
-  const body = (await bodyBehind(call, async () => groups.reach?.(context, at))) as Representation
+  const body = (await bodyBehind(call, async () => groups.checkAccess?.(context, at))) as Representation
   if (typeof body.id !== 'string') return groups.create(context, at, body)
   await moveGroup(context, at, body)
   return undefined

@@ -1,9 +1,9 @@
 // What is read from files and addresses for an identity provider: settings and keys of the other server.
 import * as z from 'zod'
 import { type KeyFile, readKeyFile } from '../../lib/key-file.ts'
-import { type Description, importConfig } from '../../service/admin-api/identity-providers/identity-provider-import.ts'
+import { type ProviderDescription, importConfig } from '../../service/admin-api/identity-providers/identity-provider-import.ts'
 import { failure } from '../../service/context/errors.ts'
-import { demand } from '../../service/permissions/administrators.ts'
+import { requirePermissions } from '../../service/permissions/require-permissions.ts'
 import { HttpError } from '../errors.ts'
 import { type Call, param, type Untagged } from '../operation.ts'
 import { badRequest, refusals } from '../responses.ts'
@@ -39,7 +39,7 @@ export const fileOperations: readonly Untagged[] = [
       ...badRequest,
     },
     handle: async (call) => {
-      await call.service.read(call.caller, param(call, 'realm'), async (context) => demand(context, manage))
+      await call.service.read(call.caller, param(call, 'realm'), async (context) => requirePermissions(context, manage))
       const { providerId, description } = await asked(call)
       return { status: 200, body: await importConfig(call.service.outbound, providerId, description) }
     },
@@ -53,20 +53,20 @@ export const fileOperations: readonly Untagged[] = [
     event: false,
     responses: { 200: { description: 'The key.', schema: certificate }, ...refusals },
     handle: async (call) => {
-      await call.service.read(call.caller, param(call, 'realm'), async (context) => demand(context, manage))
+      await call.service.read(call.caller, param(call, 'realm'), async (context) => requirePermissions(context, manage))
       return { status: 200, body: await uploadedKey(call) }
     },
   },
 ]
 
 /** The type of provider that is asked for, and where the other server is described. Throws malformed without either. */
-async function asked(call: Call): Promise<{ providerId: string; description: Description }> {
+async function asked(call: Call): Promise<{ providerId: string; description: ProviderDescription }> {
   const parts = await call.parts()
   const body = parts ? Object.fromEntries(parts) : (call.body as Record<string, unknown>)
   const { providerId, fromUrl, file } = body
-  if (typeof providerId !== 'string') throw failure('malformed', 'HTTP 400 Bad Request')
+  if (typeof providerId !== 'string') throw failure('invalid', 'HTTP 400 Bad Request', { form: 'error' })
   if (file instanceof File) return { providerId, description: { text: await file.text() } }
-  if (parts || typeof fromUrl !== 'string') throw failure('malformed', 'HTTP 400 Bad Request')
+  if (parts || typeof fromUrl !== 'string') throw failure('invalid', 'HTTP 400 Bad Request', { form: 'error' })
   return { providerId, description: { address: fromUrl } }
 }
 
@@ -74,8 +74,8 @@ async function asked(call: Call): Promise<{ providerId: string; description: Des
 async function uploadedKey(call: Call): Promise<KeyFile> {
   const parts = await call.parts()
   const [format, file] = [parts?.get('keystoreFormat'), parts?.get('file')]
-  if (typeof format !== 'string') throw failure('malformed', 'keystoreFormat cannot be null')
-  if (!(file instanceof File)) throw failure('malformed', 'file cannot be empty')
+  if (typeof format !== 'string') throw failure('invalid', 'keystoreFormat cannot be null', { form: 'error' })
+  if (!(file instanceof File)) throw failure('invalid', 'file cannot be empty', { form: 'error' })
   const key = readKeyFile(format, await file.text())
   if (key) return key
   // Keycloak: its spelling.

@@ -1,20 +1,20 @@
 import * as z from 'zod'
-import { keysOf } from '../../oidc/keys.ts'
-import { issuerOf } from '../../oidc/realm.ts'
+import { listRealmKeys } from '../../oidc/realm-keys.ts'
+import { getIssuer } from '../../oidc/oidc-realm.ts'
 import {
   hasKeys,
-  keysAddressOf,
-  ownMetadata,
+  findJwksUrl,
+  getMetadataSettings,
 } from '../../service/admin-api/identity-providers/identity-provider-import.ts'
 import { identityProviderMappers } from '../../service/admin-api/identity-providers/identity-provider-mappers.ts'
 import {
   getProviderType,
   identityProviders,
-  mapperTypesOf,
+  listMapperTypes,
 } from '../../service/admin-api/identity-providers/identity-providers.ts'
 import type { Context } from '../../service/context/context.ts'
-import { metadataOf, type OwnMetadata } from '../../service/login/saml-own-metadata.ts'
-import type { RealmKey } from '../../service/realms/key-reading.ts'
+import { renderServiceProviderMetadata, type ServiceProviderMetadata } from '../../service/login/saml-service-provider-metadata.ts'
+import type { RealmKey } from '../../service/realms/realm-keys.ts'
 import { HttpError } from '../errors.ts'
 import { reading } from '../handlers.ts'
 import { type Operation, param, tagged } from '../operation.ts'
@@ -83,15 +83,15 @@ export const identityProviderOperations: Operation[] = tagged('Identity Provider
       501: { description: 'Metadata that are signed cannot be written yet.', schema: errorSchema },
     },
     async handle(call) {
-      const look = (context: Context) => ownMetadata(context, param(call, 'alias'))
+      const look = (context: Context) => getMetadataSettings(context, param(call, 'alias'))
       const { realm, metadata } = await call.service.read(call.caller, param(call, 'realm'), look)
       if (!metadata) return { status: 204 }
       if (metadata.settings.signSpMetadata === 'true') {
         const error_description = 'Regent does not have this yet: signing SAML metadata'
         throw new HttpError(501, { error: 'not_implemented', error_description })
       }
-      const keys = (await keysOf(call.service, realm)).flatMap(metadataKey)
-      const body = metadataOf({ ...metadata, issuer: issuerOf(call.base, realm.name), realm: realm.name, keys })
+      const keys = (await listRealmKeys(call.service, realm)).flatMap(metadataKey)
+      const body = renderServiceProviderMetadata({ ...metadata, issuer: getIssuer(call.base, realm.name), realm: realm.name, keys })
       return { status: 200, body, type: 'application/xml' }
     },
   },
@@ -103,7 +103,7 @@ export const identityProviderOperations: Operation[] = tagged('Identity Provider
     permission: manage,
     responses: { 200: { description: 'Whether there are any.', schema: z.boolean() }, ...refusals },
     handle: async (call) => {
-      const look = (context: Context) => keysAddressOf(context, param(call, 'alias'))
+      const look = (context: Context) => findJwksUrl(context, param(call, 'alias'))
       const address = await call.service.read(call.caller, param(call, 'realm'), look)
       return { status: 200, body: address === undefined ? false : await hasKeys(call.service.outbound, address) }
     },
@@ -116,7 +116,7 @@ export const identityProviderOperations: Operation[] = tagged('Identity Provider
     permission: view,
     responses: { 200: { description: 'The types, by id.', schema: z.record(z.string(), mapperType) }, ...refusals },
     handle: reading(async (context, call) => {
-      const types = Object.entries(await mapperTypesOf(context, param(call, 'alias')))
+      const types = Object.entries(await listMapperTypes(context, param(call, 'alias')))
       return Object.fromEntries(
         types.map(([id, type]) => [id, { id, ...type, properties: type.properties.map(shown) }]),
       )
@@ -126,7 +126,7 @@ export const identityProviderOperations: Operation[] = tagged('Identity Provider
 ])
 
 /** A key as SAML metadata name it. */
-function metadataKey({ kid, status, use, algorithm, certificate }: RealmKey): OwnMetadata['keys'] {
+function metadataKey({ kid, status, use, algorithm, certificate }: RealmKey): ServiceProviderMetadata['keys'] {
   if (status === 'DISABLED' || !certificate || (use === 'sig' && algorithm !== 'RS256')) return []
   const text = certificate.raw.toString('base64')
   return [{ kid, use: use === 'sig' ? 'signing' : 'encryption', certificate: text }]

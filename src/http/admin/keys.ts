@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { forgetFetchedKeys } from '../../oidc/client-authentication/client-keys.ts'
-import { keysOf } from '../../oidc/keys.ts'
-import { demand } from '../../service/permissions/administrators.ts'
-import type { RealmKey } from '../../service/realms/key-reading.ts'
+import { clearFetchedKeys } from '../../oidc/client-authentication/client-keys.ts'
+import { listRealmKeys } from '../../oidc/realm-keys.ts'
+import { requirePermissions } from '../../service/permissions/require-permissions.ts'
+import type { RealmKey } from '../../service/realms/realm-keys.ts'
 import { writing } from '../handlers.ts'
 import { type Operation, param, tagged } from '../operation.ts'
 import { components, done, refusals } from '../responses.ts'
@@ -37,11 +37,11 @@ export const keyOperations: Operation[] = tagged('Realms Admin', [
     responses: { 200: { description: 'The keys.', schema: metadata }, ...refusals },
     async handle(call) {
       const realm = await call.service.read(call.caller, param(call, 'realm'), async (context) => {
-        demand(context, 'view-realm')
+        requirePermissions(context, 'view-realm')
         return context.realm
       })
       // Keys that are still to be made are made outside of the transaction.
-      return { status: 200, body: show(await keysOf(call.service, realm)) }
+      return { status: 200, body: show(await listRealmKeys(call.service, realm)) }
     },
   },
   {
@@ -53,8 +53,8 @@ export const keyOperations: Operation[] = tagged('Realms Admin', [
     event: { type: 'REALM', operation: 'ACTION' },
     responses: { ...done, ...refusals },
     handle: writing(async (context) => {
-      demand(context, 'manage-realm')
-      forgetFetchedKeys()
+      requirePermissions(context, 'manage-realm')
+      clearFetchedKeys()
     }),
   },
 ])
@@ -63,7 +63,7 @@ function show(keys: readonly RealmKey[]): z.infer<typeof metadata> {
   const active = keys.filter(({ status }) => status === 'ACTIVE').reverse()
   return {
     active: Object.fromEntries(active.map(({ algorithm, kid }) => [algorithm, kid])),
-    keys: keys.map(({ component, priority, kid, status, type, algorithm, use, verifies, certificate }) => ({
+    keys: keys.map(({ componentId: component, priority, kid, status, type, algorithm, use, verificationKey: verifies, certificate }) => ({
       providerId: component,
       providerPriority: priority,
       kid,

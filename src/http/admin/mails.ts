@@ -2,9 +2,9 @@
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/json.ts'
-import { endedWithin } from '../../lib/timing/deadline.ts'
-import { type Errand, sendLink } from '../../oidc/mail/action-mails.ts'
-import { testMailServer } from '../../oidc/mail/test.ts'
+import { waitAtMost } from '../../lib/timing/deadline.ts'
+import { type ActionEmail, sendActionEmail } from '../../oidc/mail/action-emails.ts'
+import { testSmtpConnection } from '../../oidc/mail/test-smtp-connection.ts'
 import { users } from '../../service/admin-api/users/users.ts'
 import type { WriteContext } from '../../service/context/context.ts'
 import type { Service } from '../../service/context/service.ts'
@@ -54,8 +54,8 @@ export const mailOperations: Operation[] = [
       body: actions,
       responses: { ...done, ...refusals, ...badRequest },
       handle: sending(async (context, errand, call) => {
-        const stated = await bodyBehind(call, async () => users.reach?.(context, { id: errand.user }))
-        await sendLink(context, errand, 'execute-actions', (stated ?? []) as unknown[])
+        const stated = await bodyBehind(call, async () => users.checkAccess?.(context, { id: errand.user }))
+        await sendActionEmail(context, errand, 'execute-actions', (stated ?? []) as unknown[])
       }),
     },
     {
@@ -67,7 +67,7 @@ export const mailOperations: Operation[] = [
       event,
       query: timed,
       responses: { ...done, ...refusals },
-      handle: sending((context, errand) => sendLink(context, errand, 'verify-email')),
+      handle: sending((context, errand) => sendActionEmail(context, errand, 'verify-email')),
     },
     {
       operationId: 'resetPasswordEmail',
@@ -78,7 +78,7 @@ export const mailOperations: Operation[] = [
       event,
       query: goal,
       responses: { ...done, ...refusals },
-      handle: sending((context, errand) => sendLink(context, errand, 'execute-actions', ['UPDATE_PASSWORD'])),
+      handle: sending((context, errand) => sendActionEmail(context, errand, 'execute-actions', ['UPDATE_PASSWORD'])),
     },
   ]),
   ...tagged('Realms Admin', [
@@ -106,7 +106,7 @@ export const mailOperations: Operation[] = [
           },
         }
         const stated = await bodyBehind(body, () => call.service.read(call.caller, realm, async () => {}))
-        await testMailServer(call.service, call.caller, realm, (stated ?? {}) as Representation)
+        await testSmtpConnection(call.service, call.caller, realm, (stated ?? {}) as Representation)
         return { status: 204 }
       },
     },
@@ -114,7 +114,7 @@ export const mailOperations: Operation[] = [
 ]
 
 /** Changes the realm of the path, and answers when what leaves then has left, or its time is over. */
-function sending(work: (context: WriteContext, errand: Errand, call: Call) => Promise<void>): Operation['handle'] {
+function sending(work: (context: WriteContext, errand: ActionEmail, call: Call) => Promise<void>): Operation['handle'] {
   const write = writing((context, call) => work(context, errandOf(call), call))
   return async (call) => {
     const answer = await write(call)
@@ -124,11 +124,11 @@ function sending(work: (context: WriteContext, errand: Errand, call: Call) => Pr
 }
 
 /** Keycloak: who is answered finds the mail in the mailbox. */
-async function delivered({ outbox }: Service): Promise<void> {
-  if (outbox) await endedWithin(PATIENCE, outbox.settled())
+async function delivered({ outboxWorker: outbox }: Service): Promise<void> {
+  if (outbox) await waitAtMost(PATIENCE, outbox.whenIdle())
 }
 
-function errandOf(call: Call): Errand {
+function errandOf(call: Call): ActionEmail {
   const { client_id: client, redirect_uri: redirectUri, lifespan } = call.query as z.infer<typeof timed>
   return { user: param(call, 'user-id'), base: call.base, client, redirectUri, lifespan }
 }

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
 import {
   addMember,
-  countAllMembers,
+  countMembersOfOrganization,
   getMember,
   listMembers,
   listOrganizationsOfMember,
@@ -11,11 +11,11 @@ import {
 } from '../../service/admin-api/organizations/organization-members.ts'
 import {
   addProvider,
-  getProvider,
-  listProviders,
+  getProviderOfOrganization,
+  listProvidersOfOrganization,
   removeProvider,
 } from '../../service/admin-api/organizations/organization-providers.ts'
-import { countAll, organizations } from '../../service/admin-api/organizations/organizations.ts'
+import { countMatchingOrganizations, organizations } from '../../service/admin-api/organizations/organizations.ts'
 import type { BodyForm } from '../body.ts'
 import { creating, reading, writing } from '../handlers.ts'
 import { type Call, type Operation, param, tagged, type Untagged } from '../operation.ts'
@@ -98,7 +98,7 @@ const memberOperations: Untagged[] = [
     summary: 'Count the members of an organization',
     permission: [view, 'list-users'],
     responses: { ...count, ...refusals },
-    handle: reading((context, call) => countAllMembers(context, organization(call))),
+    handle: reading((context, call) => countMembersOfOrganization(context, organization(call))),
   },
   {
     operationId: 'getOrganizationMember',
@@ -151,7 +151,7 @@ const providerOperations: Untagged[] = [
     summary: 'List the identity providers of an organization',
     permission: [view, 'view-identity-providers'],
     responses: { ...many(kinds.identityProvider), ...refusals },
-    handle: reading((context, call) => listProviders(context, organization(call))),
+    handle: reading((context, call) => listProvidersOfOrganization(context, organization(call))),
   },
   {
     operationId: 'addOrganizationProvider',
@@ -171,7 +171,7 @@ const providerOperations: Untagged[] = [
     summary: 'Get an identity provider of an organization',
     permission: [view, 'view-identity-providers'],
     responses: { ...one(kinds.identityProvider), ...refusals },
-    handle: reading((context, call) => getProvider(context, organization(call), provider(call))),
+    handle: reading((context, call) => getProviderOfOrganization(context, organization(call), provider(call))),
   },
   {
     operationId: 'removeOrganizationProvider',
@@ -196,7 +196,7 @@ export const organizationOperations: Operation[] = tagged('Organizations', [
     permission: organizations.search!,
     query: z.object(search),
     responses: { ...count, ...refusals },
-    handle: reading((context, call) => countAll(context, call.query)),
+    handle: reading((context, call) => countMatchingOrganizations(context, call.query)),
   },
   ...Object.values(others),
   ...memberOperations,

@@ -1,22 +1,22 @@
 // Objects that come into a realm in one call.
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
-import { withPreparedCredentials } from '../../reconcile/import/import.ts'
+import { hashCredentials } from '../../reconcile/import/import-content.ts'
 import {
-  demandContent,
+  requireImportPermissions,
   importedTypes,
   importPartially,
   type PartialContent,
-  policies,
+  importPolicies,
 } from '../../reconcile/import/partial-import.ts'
 import type { Context } from '../../service/context/context.ts'
-import { demand } from '../../service/permissions/administrators.ts'
-import { passwordsOf } from '../../service/users/credentials.ts'
+import { requirePermissions } from '../../service/permissions/require-permissions.ts'
+import { createRealmPasswordHasher } from '../../service/users/credentials.ts'
 import { bodySchema } from '../body.ts'
 import { bodyBehind, type Operation, param, tagged } from '../operation.ts'
 import { badRequest, components, refusals } from '../responses.ts'
 
-const policy = z.enum(policies).nullish()
+const policy = z.enum(importPolicies).nullish()
 const many = (kind: 'client' | 'identityProvider' | 'identityProviderMapper' | 'user') =>
   z.array(bodySchema(kinds[kind])).nullish().describe(`Each ${kinds[kind].title} that comes.`)
 const { groups, roles } = bodySchema(kinds.realm).shape as Record<string, z.ZodType>
@@ -68,13 +68,13 @@ export const partialImportOperations: Operation[] = tagged('Realms Admin', [
       const reach = (demanded: (context: Context) => void) =>
         call.service.read(call.caller, realm, async (context) => {
           demanded(context)
-          return (person: Parameters<typeof passwordsOf>[1]) => passwordsOf(context, person)
+          return (person: Parameters<typeof createRealmPasswordHasher>[1]) => createRealmPasswordHasher(context, person)
         })
-      const stated = (await bodyBehind(call, () => reach((context) => demand(context, 'manage-realm')))) as z.infer<
+      const stated = (await bodyBehind(call, () => reach((context) => requirePermissions(context, 'manage-realm')))) as z.infer<
         typeof content
       >
-      const passwords = await reach((context) => demandContent(context, stated as PartialContent))
-      const prepared = await withPreparedCredentials(stated as PartialContent, passwords)
+      const passwords = await reach((context) => requireImportPermissions(context, stated as PartialContent))
+      const prepared = await hashCredentials(stated as PartialContent, passwords)
       const found = await call.service.write(call.caller, realm, (context) =>
         importPartially(context, prepared, stated.ifResourceExists ?? stated.policy ?? 'FAIL'),
       )

@@ -1,11 +1,11 @@
 import { CLIENT_SCOPE_NOT_FOUND } from '../../service/admin-api/clients/client-scopes.ts'
-import { CLIENT_NOT_FOUND } from '../../service/admin-api/clients/clients.ts'
-import { protocolMappersOf } from '../../service/admin-api/clients/protocol-mappers.ts'
+import { CLIENT_NOT_FOUND } from '../../service/admin-api/clients/client-lookup.ts'
+import { createProtocolMapperResource } from '../../service/admin-api/clients/protocol-mappers.ts'
 import { type Operation, tagged } from '../operation.ts'
 import { protocolMappers } from '../shapes/protocol-mappers.ts'
 
-const ofScopes = protocolMappersOf('clientScope', CLIENT_SCOPE_NOT_FOUND)
-const ofClients = protocolMappersOf('client', CLIENT_NOT_FOUND)
+const ofScopes = createProtocolMapperResource('clientScope', CLIENT_SCOPE_NOT_FOUND)
+const ofClients = createProtocolMapperResource('client', CLIENT_NOT_FOUND)
 
 /** Protocol mappers of clients and of client scopes. */
 export const protocolMapperOperations: Operation[] = tagged('Protocol Mappers', [

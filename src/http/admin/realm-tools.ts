@@ -1,8 +1,8 @@
 // Small things that administrators ask of a realm.
 import * as z from 'zod'
-import { partialExport } from '../../realm-file/export/partial-export.ts'
-import { listRegistrators } from '../../service/admin-api/authentication/required-actions.ts'
-import { demand } from '../../service/permissions/administrators.ts'
+import { exportRealmPartially } from '../../realm-file/export/export-realm.ts'
+import { listCredentialActions } from '../../service/admin-api/authentication/required-actions.ts'
+import { requirePermissions } from '../../service/permissions/require-permissions.ts'
 import { reading, writing } from '../handlers.ts'
 import { type Operation, tagged } from '../operation.ts'
 import { queryFlag } from '../query.ts'
@@ -38,7 +38,7 @@ export const realmToolOperations: Operation[] = tagged('Realms Admin', [
     summary: 'List the required actions that register credentials',
     permission: 'view-realm',
     responses: { 200: { description: 'Their aliases, in order.', schema: aliases }, ...refusals },
-    handle: reading(listRegistrators),
+    handle: reading(listCredentialActions),
   },
   {
     operationId: 'exportPartially',
@@ -56,7 +56,7 @@ export const realmToolOperations: Operation[] = tagged('Realms Admin', [
       ...refusals,
     },
     handle: reading((context, { query }) =>
-      partialExport(context, {
+      exportRealmPartially(context, {
         clients: query.exportClients === true,
         groupsAndRoles: query.exportGroupsAndRoles === true,
       }),
@@ -68,6 +68,6 @@ export const realmToolOperations: Operation[] = tagged('Realms Admin', [
     permission: 'manage-realm' as const,
     event: { type: 'REALM', operation: 'ACTION', asCalled: true } as const,
     responses: { ...done, ...refusals },
-    handle: writing(async (context) => demand(context, 'manage-realm')),
+    handle: writing(async (context) => requirePermissions(context, 'manage-realm')),
   })),
 ])

@@ -3,19 +3,15 @@ import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/json.ts'
 import {
   importContent,
-  statedPasswords,
-  wishedIds,
-  withClientIds,
-  withLogOutAddresses,
-  withoutLooseMappers,
-  withPreparedCredentials,
-} from '../../reconcile/import/import.ts'
-import { exactInNewRealm } from '../../reconcile/model/default-role.ts'
+  listRequestedIds,
+  prepareNewRealm,
+} from '../../reconcile/import/import-content.ts'
+import { authoritativeRelationsOfNewRealm } from '../../reconcile/model/default-role.ts'
 import {
-  type Assignment,
-  assignToRealm,
-  listRealmAssigned,
-  removeFromRealm,
+  type ScopeAssignment,
+  assignScopeToRealm,
+  listScopesOfRealm,
+  removeScopeFromRealm,
 } from '../../service/admin-api/clients/assigned-scopes.ts'
 import { createRealm, deleteRealm, getRealm, listRealms, replaceRealm } from '../../service/admin-api/realms/realms.ts'
 import type { WriteContext } from '../../service/context/context.ts'
@@ -55,15 +51,9 @@ export const realmOperations: Operation[] = tagged('Realms Admin', [
     body: { ...body, refusal: 'unable to read contents from stream' },
     responses: { ...made, ...refusals, ...badRequest },
     handle: async ({ service, caller, body }) => {
-      const stated = withLogOutAddresses(
-        withClientIds(
-          withoutLooseMappers(
-            await withPreparedCredentials(body as Representation, statedPasswords(service, body as Representation)),
-          ),
-        ),
-      )
-      const make = (context: WriteContext) => importContent(context, stated, { isExact: exactInNewRealm })
-      return { status: 201, created: await createRealm(service, caller, stated, { ids: wishedIds(stated), make }) }
+      const stated = await prepareNewRealm(service, body as Representation)
+      const make = (context: WriteContext) => importContent(context, stated, { isAuthoritative: authoritativeRelationsOfNewRealm })
+      return { status: 201, created: await createRealm(service, caller, stated, { ids: listRequestedIds(stated), make }) }
     },
   },
   {
@@ -107,7 +97,7 @@ export const realmOperations: Operation[] = tagged('Realms Admin', [
     event: 'REALM',
     responses: { ...done, ...refusals },
     handle: async (call) => {
-      await call.service.write(call.caller, param(call, 'realm'), deleteRealm, { master: true })
+      await call.service.write(call.caller, { realm: param(call, 'realm'), withMaster: true }, deleteRealm)
       return { status: 204 }
     },
   },
@@ -119,10 +109,10 @@ export const realmOperations: Operation[] = tagged('Realms Admin', [
   ),
 ])
 
-function scopesOf(how: Assignment): AssignedScopes {
+function scopesOf(how: ScopeAssignment): AssignedScopes {
   return {
-    list: (context) => listRealmAssigned(context, how),
-    assign: (context, _call, scope) => assignToRealm(context, how, scope),
-    remove: (context, _call, scope) => removeFromRealm(context, scope),
+    list: (context) => listScopesOfRealm(context, how),
+    assign: (context, _call, scope) => assignScopeToRealm(context, how, scope),
+    remove: (context, _call, scope) => removeScopeFromRealm(context, scope),
   }
 }

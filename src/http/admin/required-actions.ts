@@ -3,16 +3,16 @@ import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/json.ts'
 import {
   deleteAction,
-  deleteConfig,
-  describeConfig,
+  deleteActionConfig,
+  describeActionConfig,
   getAction,
-  getConfig,
+  getActionConfig,
   listActions,
-  listUnregistered,
+  listUnregisteredProviders,
   moveAction,
   registerAction,
   replaceAction,
-  replaceConfig,
+  replaceActionConfig,
 } from '../../service/admin-api/authentication/required-actions.ts'
 import { objectBody } from '../body.ts'
 import { reading, writing } from '../handlers.ts'
@@ -99,7 +99,7 @@ export const requiredActionOperations: Operation[] = tagged('Authentication Mana
     summary: 'List the unregistered required actions',
     permission: 'view-realm',
     responses: { 200: { description: 'The providers.', schema: z.array(unregistered) }, ...refusals },
-    handle: reading(listUnregistered),
+    handle: reading(listUnregisteredProviders),
   },
   {
     operationId: 'registerRequiredAction',
@@ -124,7 +124,7 @@ export const requiredActionOperations: Operation[] = tagged('Authentication Mana
     summary: 'Get the configuration description of a required action',
     permission: 'view-realm',
     responses: { 200: { description: 'The settings.', schema: configInfo }, ...refusals },
-    handle: reading(async (context, call) => describeConfig(context, alias(call))),
+    handle: reading(async (context, call) => describeActionConfig(context, alias(call))),
   },
   {
     operationId: 'getRequiredActionConfig',
@@ -133,7 +133,7 @@ export const requiredActionOperations: Operation[] = tagged('Authentication Mana
     summary: 'Get the configuration of a required action',
     permission: 'view-realm',
     responses: { 200: { description: 'The settings.', schema: config }, ...refusals },
-    handle: reading((context, call) => getConfig(context, alias(call))),
+    handle: reading((context, call) => getActionConfig(context, alias(call))),
   },
   {
     operationId: 'updateRequiredActionConfig',
@@ -149,7 +149,7 @@ export const requiredActionOperations: Operation[] = tagged('Authentication Mana
     },
     responses: { ...done, ...refusals, ...badRequest },
     handle: writing((context, call) =>
-      replaceConfig(context, alias(call), ((call.body as z.infer<typeof config>).config ?? {}) as Representation),
+      replaceActionConfig(context, alias(call), ((call.body as z.infer<typeof config>).config ?? {}) as Representation),
     ),
   },
   {
@@ -160,6 +160,6 @@ export const requiredActionOperations: Operation[] = tagged('Authentication Mana
     permission: 'manage-realm',
     event: 'REQUIRED_ACTION_CONFIG',
     responses: { ...done, ...refusals },
-    handle: writing((context, call) => deleteConfig(context, alias(call))),
+    handle: writing((context, call) => deleteActionConfig(context, alias(call))),
   },
 ])

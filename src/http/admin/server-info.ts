@@ -6,7 +6,7 @@ import { KEY_ALGORITHMS, SECRET_ALGORITHMS } from '../../kinds/key-providers.ts'
 import { API_VERSION } from '../../lib/version.ts'
 import { features } from '../../service/admin-api/common/features.ts'
 import { whatThereIs } from '../../service/admin-api/realms/server-info.ts'
-import { demandAny } from '../../service/permissions/administrators.ts'
+import { requireAdministrator } from '../../service/permissions/require-permissions.ts'
 import { type Operation, tagged } from '../operation.ts'
 import { property, shown } from '../property.ts'
 import { refusals } from '../responses.ts'
@@ -137,8 +137,8 @@ export const serverInfoOperations: Operation[] = tagged('Realms Admin', [
     permission: 'any',
     responses: { 200: { description: 'What there is.', schema: serverInfo }, ...refusals },
     handle: async ({ service, caller }) => {
-      const power = await service.demandPower(caller)
-      demandAny(power)
+      const power = await service.getPermissions(caller)
+      requireAdministrator(power)
       return { status: 200, body: { ...(power.all && aboutMachine()), ...about() } }
     },
   },

@@ -1,7 +1,7 @@
 // The operations on sessions.
 import * as z from 'zod'
-import { identityCookies } from '../../oidc/login/session/identity.ts'
-import { issuerOf, realmOf } from '../../oidc/realm.ts'
+import { createIdentityCookies } from '../../oidc/login/session/sso-session.ts'
+import { getIssuer, readOidcRealm } from '../../oidc/oidc-realm.ts'
 import {
   countClientSessions,
   endSession,
@@ -13,7 +13,7 @@ import {
   logUserOut,
   sessionStats,
 } from '../../service/admin-api/users/sessions.ts'
-import { demand } from '../../service/permissions/administrators.ts'
+import { requirePermissions } from '../../service/permissions/require-permissions.ts'
 import { reading, writing } from '../handlers.ts'
 import { type Answer, type Call, type Operation, param, tagged, type Untagged } from '../operation.ts'
 import { page, queryFlag } from '../query.ts'
@@ -146,7 +146,7 @@ export const sessionOperations: Operation[] = [
       permission: 'manage-realm',
       event: { type: 'REALM', operation: 'ACTION', asCalled: true },
       responses: told,
-      handle: telling('PUSH_NOT_BEFORE', async (context) => demand(context, 'manage-realm')),
+      handle: telling('PUSH_NOT_BEFORE', async (context) => requirePermissions(context, 'manage-realm')),
     },
     {
       operationId: 'logEverybodyOut',
@@ -174,13 +174,13 @@ export const sessionOperations: Operation[] = [
 
 async function impersonating(call: Call): Promise<Answer> {
   const { service, caller, base } = call
-  const realm = await service.read(caller, param(call, 'realm'), realmOf)
+  const realm = await service.read(caller, param(call, 'realm'), readOidcRealm)
   const sameRealm = caller.user?.realm === realm.name
   const left = sameRealm ? caller.user?.session : undefined
-  const session = await service.runtime(caller, realm, (context) => impersonate(context, user(call), left))
+  const session = await service.writeRuntime(caller, realm, (context) => impersonate(context, user(call), left))
   return {
     status: 200,
-    body: { redirect: `${issuerOf(base, realm.name)}/account`, sameRealm },
-    cookies: identityCookies(service, realm, { base, realm: realm.name }, session, Number.POSITIVE_INFINITY),
+    body: { redirect: `${getIssuer(base, realm.name)}/account`, sameRealm },
+    cookies: createIdentityCookies(service, realm, { base, realm: realm.name }, session, Number.POSITIVE_INFINITY),
   }
 }

@@ -1,8 +1,8 @@
 // Operations that tell applications something, and answer how that went.
 import * as z from 'zod'
-import { type AdminAction, tellClients } from '../../oidc/mail/admin-notices.ts'
+import { type ClientAdminAction, notifyClients } from '../../oidc/mail/client-notifications.ts'
 import type { WriteContext } from '../../service/context/context.ts'
-import { describeEvent, keepsEvents } from '../../service/journal/admin-events.ts'
+import { describeAdminEvent, hasAdminEvents } from '../../service/journal/admin-events.ts'
 import { recordEvent } from '../event.ts'
 import { type Call, type Operation, param, type Untagged } from '../operation.ts'
 import { refusals } from '../responses.ts'
@@ -23,7 +23,7 @@ export const told: Untagged['responses'] = {
 
 /** Does the work, tells the clients, or the one of that id, and answers which of them took it. */
 export function telling(
-  action: AdminAction,
+  action: ClientAdminAction,
   work: (context: WriteContext, call: Call) => Promise<unknown>,
   id?: (call: Call) => string,
 ): Operation['handle'] {
@@ -32,13 +32,13 @@ export function telling(
     const realm = param(call, 'realm')
     const kept = await service.write(caller, realm, async (context) => {
       await work(context, call)
-      return keepsEvents(context)
+      return hasAdminEvents(context)
     })
-    const body = await tellClients(service, realm, action, id?.(call))
+    const body = await notifyClients(service, realm, action, id?.(call))
     // What was answered is told by the event, too, and no transaction waits for answers. Keycloak: only where all were asked.
     if (kept)
       await service.write(caller, realm, async (context) => {
-        if (!id) describeEvent(context, { representation: body })
+        if (!id) describeAdminEvent(context, { representation: body })
         recordEvent(context, call)
       })
     return { status: 200, body }

@@ -1,6 +1,6 @@
 // The operations on the credentials of a user.
 import * as z from 'zod'
-import { objectOf } from '../../kinds/fields.ts'
+import { objectSchema } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/json.ts'
 import {
@@ -14,7 +14,7 @@ import {
 } from '../../service/admin-api/users/credentials.ts'
 import { findUser, users } from '../../service/admin-api/users/users.ts'
 import type { Context } from '../../service/context/context.ts'
-import { demand } from '../../service/permissions/administrators.ts'
+import { requirePermissions } from '../../service/permissions/require-permissions.ts'
 import { prepareCredentials } from '../../service/users/credentials.ts'
 import type { BodyForm } from '../body.ts'
 import { HttpError } from '../errors.ts'
@@ -27,7 +27,7 @@ const { type } = kinds.user.events
 const credentials = kinds.user.fields.credentials!
 
 const password: BodyForm = {
-  schema: objectOf({ ...credentials.members }),
+  schema: objectSchema({ ...credentials.members }),
   description: 'the password',
   representation: 'CredentialRepresentation',
 }
@@ -147,14 +147,14 @@ export const credentialOperations: Untagged[] = [
     responses: { 200: { description: 'The kinds.', schema: types }, ...refusals },
     handle: reading(async (context, call) => {
       await findUser(context, user(call))
-      demand(context, view)
+      requirePermissions(context, view)
       return []
     }),
   },
 ]
 
 async function reach(context: Context, call: Call): Promise<void> {
-  await users.reach?.(context, { id: user(call) })
+  await users.checkAccess?.(context, { id: user(call) })
 }
 
 function withoutLabel(): HttpError {

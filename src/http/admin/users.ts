@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { objectOf } from '../../kinds/fields.ts'
+import { objectSchema } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/json.ts'
 import { listConsents, revokeConsent } from '../../service/admin-api/users/consents.ts'
@@ -53,13 +53,13 @@ const count = z.object({ count: number })
 
 const identities = kind.fields.federatedIdentities!
 const identity: BodyForm = {
-  schema: objectOf({ ...identities.members }),
+  schema: objectSchema({ ...identities.members }),
   description: 'the account there',
   representation: 'FederatedIdentityRepresentation',
 }
 
 const consents = z.array(
-  objectOf({ ...kind.fields.clientConsents!.members }).extend({
+  objectSchema({ ...kind.fields.clientConsents!.members }).extend({
     additionalGrants: z.array(z.json()).describe('Keycloak: tokens for offline access, of which there are none.'),
   }),
 )
@@ -195,7 +195,7 @@ export const userOperations: Operation[] = [
       body: identity,
       responses: { ...done, ...refusals, ...badRequest, ...taken },
       handle: writing(async (context, call) => {
-        const body = await bodyBehind(call, async () => users.reach?.(context, { id: user(call) }))
+        const body = await bodyBehind(call, async () => users.checkAccess?.(context, { id: user(call) }))
         await addIdentity(context, user(call), param(call, 'provider'), body as Representation)
       }),
     },
@@ -246,7 +246,7 @@ export const userOperations: Operation[] = [
 /** The body with its credentials as they are kept: hashing takes its time, and comes before the transaction. */
 async function prepared(call: Call, way: { id?: string }): Promise<Representation> {
   const read = <T>(work: (context: Context) => Promise<T>) => call.service.read(call.caller, param(call, 'realm'), work)
-  const reach = (context: Context) => users.reach!(context, way)
+  const reach = (context: Context) => users.checkAccess!(context, way)
   const body = (await bodyBehind(call, () => read(reach))) as Representation
   if (!Array.isArray(body.credentials)) return body
   const make = await read(async (context) => {

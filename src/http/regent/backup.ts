@@ -1,6 +1,6 @@
 // Regent's own API: all that the store keeps.
 import { finished } from 'node:stream'
-import { backUp } from '../../service/operations/backup.ts'
+import { createBackup } from '../../service/operations/backup.ts'
 import type { Operation } from '../operation.ts'
 import { refusals } from '../responses.ts'
 
@@ -15,7 +15,7 @@ export const regentBackupOperations: readonly Operation[] = [
     permission: 'every-realm',
     responses: { 200: { description: 'Lines of JSON in gzip.', type: 'application/gzip' }, ...refusals },
     handle: async ({ service, caller }) => {
-      const spooled = await backUp(service, caller)
+      const spooled = await createBackup(service, caller)
       const body = spooled.read()
       finished(body, () => void spooled.close())
       return { status: 200, body, type: 'application/gzip' }

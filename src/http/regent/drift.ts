@@ -4,11 +4,11 @@ import * as z from 'zod'
 import { runEvery } from '../../lib/timing/run-every.ts'
 import type { Drift } from '../../reconcile/drift/drift.ts'
 import type { DriftEvent } from '../../reconcile/drift/drift-events.ts'
-import { driftWatch } from '../../reconcile/drift/drift-watch.ts'
+import { getDriftWatch } from '../../reconcile/drift/drift-watch.ts'
 import { failure } from '../../service/context/errors.ts'
-import { administersWhole, allows, type Power } from '../../service/context/power.ts'
+import { isRealmAdministrator, hasPermission, type AdminPermissions } from '../../service/context/admin-permissions.ts'
 import type { Caller } from '../../service/context/service.ts'
-import { demand } from '../../service/permissions/administrators.ts'
+import { requirePermissions } from '../../service/permissions/require-permissions.ts'
 import { HttpError } from '../errors.ts'
 import type { Call, Operation } from '../operation.ts'
 import { refusals } from '../responses.ts'
@@ -29,13 +29,13 @@ export const regentDriftOperations: readonly Operation[] = [
     tag: 'Regent',
     method: 'GET',
     path: '/regent/v1/drift/events',
-    summary: 'Watch drift as server-sent events: `state` with all drift, then `drift` and `settled` for each change',
+    summary: 'Watch drift as server-sent events: `state` with all drift, then `drift` and `resolved` for each change',
     permission: 'administer-realm',
     query: z.object({ realm: z.string().optional().describe('Only this realm.') }),
     responses: {
       200: {
         description:
-          'The events: first `state` with a list of all drift, then `drift` for each field or object that drifts, and `settled` when it does not any more. The stream ends when the token expires.',
+          'The events: first `state` with a list of all drift, then `drift` for each field or object that drifts, and `resolved` when it no longer does. The stream ends when the token expires.',
         schema: drift,
         events: true,
       },
@@ -52,10 +52,10 @@ const listeners = new Map<string, number>()
 async function driftStream(call: Call): Promise<Readable> {
   const { service, caller, query } = call
   const only = query.realm === undefined ? undefined : await administered(call, String(query.realm))
-  const sees = (power: Power, number: number, { realm }: Drift) =>
-    (only === undefined || number === only) && allows(power, realm, 'administer-realm')
-  const power = await service.demandPower(caller)
-  if (!administersWhole(power)) throw failure('forbidden', 'HTTP 403 Forbidden')
+  const sees = (power: AdminPermissions, number: number, { realm }: Drift) =>
+    (only === undefined || number === only) && hasPermission(power, realm, 'administer-realm')
+  const power = await service.getPermissions(caller)
+  if (!isRealmAdministrator(power)) throw failure('forbidden', 'HTTP 403 Forbidden')
   const leave = takePlace(caller)
   let stop = () => {}
   const stream = new Readable({
@@ -70,22 +70,22 @@ async function driftStream(call: Call): Promise<Readable> {
   const begun = Promise.withResolvers<void>()
   let last = begun.promise
   // What the caller may see is asked each time: a token that ends, or power that is lost, ends the stream.
-  const push = (text: (power: Power) => string) => {
+  const push = (text: (power: AdminPermissions) => string) => {
     last = last
       .then(async () => {
         if (stream.readableLength > UNREAD) return void stream.destroy()
-        const now = text(await service.demandPower(await call.stillCaller()))
+        const now = text(await service.getPermissions(await call.stillCaller()))
         if (now && !stream.destroyed) stream.push(now)
       })
       .catch(() => void stream.push(null))
   }
   const heartbeat = runEvery(HEARTBEAT, () => push(() => ':\n\n'))
   try {
-    const watching = await driftWatch(service).subscribe(({ realm, events }) =>
+    const watching = await getDriftWatch(service).subscribe(({ realm, events }) =>
       push((power) => events.flatMap((one) => (sees(power, realm, one.drift) ? eventText(one) : [])).join('')),
     )
-    stop = watching.stop
-    const state = [...watching.now].flatMap(([number, all]) => all.filter((one) => sees(power, number, one)))
+    stop = watching.unsubscribe
+    const state = [...watching.initialDrift].flatMap(([number, all]) => all.filter((one) => sees(power, number, one)))
     stream.push(textOf('state', state))
     begun.resolve()
     return stream
@@ -116,7 +116,7 @@ function takePlace({ user }: Caller): () => void {
 /** The number of the realm, by which it stays the same when it is renamed. Throws not_found or forbidden. */
 function administered({ service, caller }: Call, name: string): Promise<number> {
   return service.read(caller, name, async (context) => {
-    demand(context, 'administer-realm')
+    requirePermissions(context, 'administer-realm')
     return context.realm.number
   })
 }

@@ -1,8 +1,8 @@
 // Regent's own API: the past of realms, why they are as they are, and the sources that made them so.
 import * as z from 'zod'
-import { diff, history, rollback } from '../../reconcile/history/history.ts'
-import { why } from '../../reconcile/history/why.ts'
-import { forget, listSources, resume } from '../../service/sources/sources.ts'
+import { diffRevisions, listHistory, rollback } from '../../reconcile/history/history.ts'
+import { explainObject } from '../../reconcile/history/explain-object.ts'
+import { forgetSourceInRealm, listPermittedSources, resumeSourceInRealm } from '../../service/sources/source-records.ts'
 import { HttpError } from '../errors.ts'
 import { reading } from '../handlers.ts'
 import { type Operation, param, tagged } from '../operation.ts'
@@ -27,7 +27,7 @@ export const regentHistoryOperations: readonly Operation[] = tagged('Regent', [
     }),
     responses: { 200: { description: 'The revisions.', schema: historyAnswer }, ...answers },
     handle: reading((context, { query }) =>
-      history(context, { below: query.before as number | undefined, max: query.max as number | undefined }),
+      listHistory(context, { below: query.before as number | undefined, max: query.max as number | undefined }),
     ),
   },
   {
@@ -43,7 +43,7 @@ export const regentHistoryOperations: readonly Operation[] = tagged('Regent', [
     responses: { 200: { description: 'What changes, object by object.', schema: diffAnswer }, ...answers },
     handle: reading((context, { query }) => {
       if (query.from === undefined) throw new HttpError(400, { errorMessage: 'from is missing: state a revision' })
-      return diff(context, query.from as number, query.to as number | undefined)
+      return diffRevisions(context, query.from as number, query.to as number | undefined)
     }),
   },
   {
@@ -56,7 +56,7 @@ export const regentHistoryOperations: readonly Operation[] = tagged('Regent', [
     responses: { 200: { description: 'What was done, or would be.', schema: realmOutcome }, ...answers },
     handle: async (call) => {
       const { revision, tried } = call.body as z.output<typeof rollbackBody>
-      return { status: 200, body: await rollback(call.service, call.caller, param(call, 'realm'), revision, { tried }) }
+      return { status: 200, body: await rollback(call.service, call.caller, { realm: param(call, 'realm'), revision, dryRun: tried }) }
     },
   },
   {
@@ -72,7 +72,7 @@ export const regentHistoryOperations: readonly Operation[] = tagged('Regent', [
         .describe('What it is about, in the steps of a realm file: `displayName`, `clients/my-app/redirectUris`.'),
     }),
     responses: { 200: { description: 'The object, and its fields.', schema: reasons }, ...answers },
-    handle: reading((context, { query }) => why(context, String(query.path ?? ''))),
+    handle: reading((context, { query }) => explainObject(context, String(query.path ?? ''))),
   },
   {
     operationId: 'listSources',
@@ -81,7 +81,7 @@ export const regentHistoryOperations: readonly Operation[] = tagged('Regent', [
     summary: 'List the sources of the realms that the caller administers',
     permission: 'any',
     responses: { 200: { description: 'Each source and realm.', schema: sourcesAnswer }, ...refusals },
-    handle: async ({ service, caller }) => ({ status: 200, body: await listSources(service, caller) }),
+    handle: async ({ service, caller }) => ({ status: 200, body: await listPermittedSources(service, caller) }),
   },
   {
     operationId: 'resumeSource',
@@ -91,7 +91,7 @@ export const regentHistoryOperations: readonly Operation[] = tagged('Regent', [
     permission,
     query: z.object({ source: z.string().optional().describe('Name of the source.') }),
     responses: { ...done, ...answers },
-    handle: (call) => onSource(call, resume),
+    handle: (call) => onSource(call, resumeSourceInRealm),
   },
   {
     operationId: 'forgetSource',
@@ -101,11 +101,11 @@ export const regentHistoryOperations: readonly Operation[] = tagged('Regent', [
     permission,
     query: z.object({ source: z.string().optional().describe('Name of the source.') }),
     responses: { ...done, ...answers },
-    handle: (call) => onSource(call, forget),
+    handle: (call) => onSource(call, forgetSourceInRealm),
   },
 ])
 
-async function onSource(call: Parameters<Operation['handle']>[0], work: typeof resume): Promise<{ status: number }> {
+async function onSource(call: Parameters<Operation['handle']>[0], work: typeof resumeSourceInRealm): Promise<{ status: number }> {
   const { source } = call.query
   if (!source) throw new HttpError(400, { errorMessage: 'source is missing: state its name' })
   await call.service.write(call.caller, param(call, 'realm'), (context) => work(context, String(source)))

@@ -1,11 +1,11 @@
 // Regent's own API: plans, applies, drift and export.
 import * as z from 'zod'
-import { exportRealm } from '../../realm-file/export/render.ts'
-import { findDrift } from '../../reconcile/drift/drift.ts'
-import type { SourceText } from '../../reconcile/read/source-state.ts'
-import { unpackSource } from '../../reconcile/read/text.ts'
+import { exportRealm } from '../../realm-file/export/export-realm.ts'
+import { listDrift } from '../../reconcile/drift/drift.ts'
+import type { SerializedSource } from '../../reconcile/read/source-content.ts'
+import { deserializeSource } from '../../reconcile/read/source-text.ts'
 import { applySources, planSources } from '../../reconcile/run/run.ts'
-import { savePlan } from '../../reconcile/run/saved.ts'
+import { planAndSave } from '../../reconcile/run/saved-plans.ts'
 import { reading } from '../handlers.ts'
 import type { Operation } from '../operation.ts'
 import { badRequest, refusals } from '../responses.ts'
@@ -28,8 +28,8 @@ export const regentOperations: readonly Operation[] = [
     body: sourceBody,
     responses: { 200: { description: 'The plan of each realm, with its consequences.', schema: outcome }, ...answers },
     handle: async ({ service, caller, body, query }) => {
-      const plan = query.save ? savePlan : planSources
-      return { status: 200, body: await plan(service, caller, [unpackSource(body as SourceText)]) }
+      const plan = query.save ? planAndSave : planSources
+      return { status: 200, body: await plan(service, caller, [deserializeSource(body as SerializedSource)]) }
     },
   },
   {
@@ -43,7 +43,7 @@ export const regentOperations: readonly Operation[] = [
     responses: { 200: { description: 'What was done in each realm.', schema: outcome }, ...answers },
     handle: async ({ service, caller, body }) => ({
       status: 200,
-      body: await applySources(service, caller, [unpackSource(body as SourceText)]),
+      body: await applySources(service, caller, [deserializeSource(body as SerializedSource)]),
     }),
   },
   {
@@ -57,7 +57,7 @@ export const regentOperations: readonly Operation[] = [
     responses: { 200: { description: 'Each field or object that differs.', schema: z.array(drift) }, ...refusals },
     handle: async ({ service, caller, query }) => ({
       status: 200,
-      body: await findDrift(service, caller, query.realm as string | undefined),
+      body: await listDrift(service, caller, query.realm as string | undefined),
     }),
   },
   {

@@ -1,9 +1,9 @@
 // Regent's own API: saved plans, and their approval.
 import * as z from 'zod'
-import { attribution } from '../../reconcile/model/attribution.ts'
-import { applySaved, approveSaved } from '../../reconcile/run/saved.ts'
-import type { KeptPlan } from '../../service/context/store-types.ts'
-import { getPlan, listPlans, reject, stateOf } from '../../service/sources/plans.ts'
+import { toAttribution } from '../../reconcile/model/attribution.ts'
+import { applySavedPlan, approveSavedPlan } from '../../reconcile/run/saved-plans.ts'
+import type { SavedPlan } from '../../service/context/store-types.ts'
+import { getSavedPlan, listSavedPlans, rejectSavedPlan, getPlanState } from '../../service/sources/saved-plans.ts'
 import { type Operation, param, tagged } from '../operation.ts'
 import { badRequest, done, refusals } from '../responses.ts'
 import { applyBody, approvalAnswer, approvalBody, savedPlan, staleAnswer, wholePlan } from './plan-schemas.ts'
@@ -24,7 +24,7 @@ export const regentPlanOperations: readonly Operation[] = tagged('Regent', [
     responses: { 200: { description: 'The plans.', schema: z.array(savedPlan) }, ...refusals },
     handle: async ({ service, caller }) => {
       const now = service.clock()
-      return { status: 200, body: (await listPlans(service, caller)).map((plan) => shown(plan, now)) }
+      return { status: 200, body: (await listSavedPlans(service, caller)).map((plan) => shown(plan, now)) }
     },
   },
   {
@@ -35,8 +35,8 @@ export const regentPlanOperations: readonly Operation[] = tagged('Regent', [
     permission,
     responses: { 200: { description: 'The plan, with what it does.', schema: wholePlan }, ...refusals },
     handle: async (call) => {
-      const plan = await getPlan(call.service, call.caller, param(call, 'plan'))
-      return { status: 200, body: { ...shown(plan, call.service.clock()), outcome: plan.shown } }
+      const plan = await getSavedPlan(call.service, call.caller, param(call, 'plan'))
+      return { status: 200, body: { ...shown(plan, call.service.clock()), outcome: plan.outcome } }
     },
   },
   {
@@ -49,7 +49,7 @@ export const regentPlanOperations: readonly Operation[] = tagged('Regent', [
     responses: { 200: { description: 'What was done in each realm.', schema: outcome }, ...answers, ...stale },
     handle: async (call) => {
       const { digest } = (call.body ?? {}) as { digest?: string }
-      return { status: 200, body: await applySaved(call.service, call.caller, param(call, 'plan'), digest) }
+      return { status: 200, body: await applySavedPlan(call.service, call.caller, { id: param(call, 'plan'), digest }) }
     },
   },
   {
@@ -66,8 +66,8 @@ export const regentPlanOperations: readonly Operation[] = tagged('Regent', [
     },
     handle: async (call) => {
       const { service, caller } = call
-      const approval = await approveSaved(service, caller, param(call, 'plan'), (call.body ?? {}) as object)
-      const plan = await getPlan(service, caller, approval.plan.id).catch(() => approval.plan)
+      const approval = await approveSavedPlan(service, caller, { id: param(call, 'plan'), ...((call.body ?? {}) as object) })
+      const plan = await getSavedPlan(service, caller, approval.plan.id).catch(() => approval.plan)
       return { status: 200, body: { plan: shown(plan, service.clock()), outcome: approval.outcome } }
     },
   },
@@ -83,17 +83,17 @@ export const regentPlanOperations: readonly Operation[] = tagged('Regent', [
       409: { description: 'It is applied already, or its time is over.', schema: staleAnswer },
     },
     handle: async (call) => {
-      await reject(call.service, call.caller, param(call, 'plan'))
+      await rejectSavedPlan(call.service, call.caller, param(call, 'plan'))
       return { status: 204 }
     },
   },
 ])
 
-function shown(plan: KeptPlan, now: Date): object {
-  const { id, digest, sources, realms, runs, madeAt, madeBy, expires, approvedAt, approvedBy, withCredentials } = plan
+function shown(plan: SavedPlan, now: Date): object {
+  const { id, digest, sources, realms, isFromRun, createdAt, createdBy, expires, approvedAt, approvedBy, withCredentials } = plan
   return {
     id,
-    state: stateOf(plan, now),
+    state: getPlanState(plan, now),
     digest,
     sources,
     realms: realms.map(({ name, hasChanges, guards, appliedAt, revision }) => ({
@@ -102,8 +102,8 @@ function shown(plan: KeptPlan, now: Date): object {
       guards,
       ...(appliedAt !== null && { appliedAt: new Date(appliedAt), revision }),
     })),
-    appliesOnApproval: runs,
-    created: attribution({ actor: madeBy, at: madeAt }),
+    appliesOnApproval: isFromRun,
+    created: toAttribution({ actor: createdBy, at: createdAt }),
     expires,
     ...(approvedAt && { approvedAt, approvedBy }),
     withCredentials,

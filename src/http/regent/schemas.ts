@@ -1,7 +1,7 @@
 // What the operations of Regent's own API take and answer.
 import * as z from 'zod'
+import { sourceSettings } from '../../kinds/source-settings.ts'
 import { FORMAT_VERSION } from '../../reconcile/model/action.ts'
-import { sourceSettings } from '../../service/journal/source-settings.ts'
 import type { BodyForm } from '../body.ts'
 import { components } from '../responses.ts'
 
@@ -37,14 +37,14 @@ const position = z
     line: z.number().describe('Line, from 1.'),
     column: z.number().describe('Column, from 1.'),
   })
-  .describe('A place in a document.')
+  .describe('A position in a document.')
 
 export const attribution = z
   .object({
     name: z.string().describe('User name, name of the source, or system.'),
     kind: z
-      .enum(['administrator', 'person', 'source', 'system'])
-      .describe('An administrator, the person whose account it is, a source, or Regent itself.'),
+      .enum(['administrator', 'user', 'source', 'system'])
+      .describe('An administrator, the user who owns the account, a source, or Regent itself.'),
     client: z.string().optional().describe('Client through which it was done.'),
     address: z.string().optional().describe('Network address from which it was done.'),
     at: z.string().describe('When, as an ISO 8601 date and time.'),
@@ -86,8 +86,8 @@ export const action = z
   .describe('The create, update or delete of one object.')
 
 const note = z
-  .object({ message: z.string().describe('What a person should know.'), position: position.optional() })
-  .describe('Something that is no change.')
+  .object({ message: z.string().describe('The note as a sentence.'), position: position.optional() })
+  .describe('A remark about a plan that is no change.')
 
 /** The rollback that suspends a source. */
 export const suspension = z
@@ -159,7 +159,7 @@ export const realmOutcome = z.object({
           }),
         )
         .describe('Drift that the policy of its source reports or accepts, and does not correct.'),
-      notes: z.array(note).describe('What a person should know.'),
+      notes: z.array(note).describe('Remarks that are no changes, such as warnings about ignored fields.'),
       preconditions: z
         .array(
           z.object({
@@ -187,39 +187,41 @@ export const realmOutcome = z.object({
   effects: z
     .array(
       z.object({
-        kind: z.string().describe('Kind of the object that ends, or is disabled.'),
+        kind: z.string().describe('Kind of the deleted or disabled object.'),
         key,
-        what: z
+        effect: z
           .enum([
             'unlinksUsers',
-            'hindersUsers',
+            'blocksLogins',
             'locksOutUsers',
-            'takesRoleFromUsers',
-            'takesRoleFromGroups',
+            'removesRoleFromUsers',
+            'removesRoleFromGroups',
             'removesMembers',
             'endsSessions',
-            'stopsSessions',
+            'disablesSessions',
             'removesConsents',
             'orphansUsers',
           ])
-          .describe('What people lose by it.'),
-        count: z.number().describe('How many.'),
+          .describe('The effect on users.'),
+        count: z.number().describe('Number of affected users, groups, members, sessions or consents.'),
       }),
     )
-    .describe('What people lose with the objects of the plan: links, roles, memberships, sessions, consents.'),
+    .describe(
+      'Effects on users of the objects that the plan deletes or disables: links, roles, memberships, sessions, consents.',
+    ),
   findings: z
     .array(
       z.object({
         rule: z.string().describe('The rule of regent lint.'),
         kind: z.string().describe('Kind of the object.'),
         key,
-        path: z.string().optional().describe('The field; absent: the object as it is.'),
+        path: z.string().optional().describe('The field; absent if the finding is about the object.'),
         message: z.string().describe('What is wrong, and what to do.'),
         position,
       }),
     )
     .optional()
-    .describe('What is stated and works, and the field advises against; of a realm that is settled none.'),
+    .describe('Findings of regent lint; empty for a realm in which nothing has changed.'),
   suspended: suspension.optional(),
   guards: z.array(guard).optional().describe('Guards that block an apply of the plan until it is approved.'),
   pendingApproval: pendingApproval.optional(),
@@ -236,13 +238,13 @@ export const sourceAtRevision = z.object({
 export const outcome = z
   .object({
     formatVersion: z.literal(FORMAT_VERSION).describe('Version of this format.'),
-    sources: z.array(sourceAtRevision).describe('What was planned or applied.'),
-    realms: z.array(realmOutcome).describe('Of each realm that they state.'),
-    notes: z.array(note).describe('What a person should know about the sources.'),
+    sources: z.array(sourceAtRevision).describe('The sources that were planned or applied.'),
+    realms: z.array(realmOutcome).describe('The outcome of each realm that the sources declare.'),
+    notes: z.array(note).describe('Notes about the sources.'),
     saved: z
       .object({
         id: z.string().describe('Id of the plan, by which it is applied.'),
-        digest: z.string().describe('Of what it does.'),
+        digest: z.string().describe('Digest of its actions.'),
         expires,
       })
       .optional()
@@ -310,7 +312,7 @@ export const reasons = z
         z.object({
           path: z.string().describe('The field; of a map field.key.'),
           value: z.json().optional().describe('The live value; absent for secrets.'),
-          stated: z
+          declarations: z
             .array(
               z.object({
                 source: z.string().describe('Name of the source.'),
@@ -319,7 +321,7 @@ export const reasons = z
                 line: z.number().describe('Line, from 1.'),
               }),
             )
-            .describe('Where it is stated.'),
+            .describe('The positions of the declarations of the field.'),
           by: attribution.optional(),
         }),
       )

@@ -1,6 +1,6 @@
 // Secrets that Regent made for sources: which there are, what each says, another one in its place.
 import * as z from 'zod'
-import { getSecret, listSecrets, rotateSecret } from '../../service/sources/generated-secrets.ts'
+import { getGeneratedSecret, listGeneratedSecrets, rotateGeneratedSecret } from '../../service/sources/generated-secrets.ts'
 import { HttpError } from '../errors.ts'
 import { reading, writing } from '../handlers.ts'
 import { type Call, type Operation, param, tagged } from '../operation.ts'
@@ -10,7 +10,7 @@ const secret = z
   .object({
     source: z.string().describe('The source whose documents name it.'),
     name: z.string().describe('What documents call it, as `$(generated:NAME)`.'),
-    madeAt: z.string().describe('When it was made, as an ISO 8601 date and time.'),
+    createdAt: z.string().describe('When it was created, as an ISO 8601 date and time.'),
   })
   .describe('A secret that Regent made.')
 
@@ -26,7 +26,7 @@ export const secretOperations: readonly Operation[] = tagged('Regent', [
     summary: 'List the generated secrets of a realm',
     permission,
     responses: { 200: { description: 'Each secret, without what it says.', schema: z.array(secret) }, ...refusals },
-    handle: reading(listSecrets),
+    handle: reading(listGeneratedSecrets),
   },
   {
     operationId: 'getSecret',
@@ -43,7 +43,7 @@ export const secretOperations: readonly Operation[] = tagged('Regent', [
       ...refusals,
     },
     handle: reading(async (context, call) => ({
-      value: await getSecret(context, sourceOf(call), param(call, 'name')),
+      value: await getGeneratedSecret(context, sourceOf(call), param(call, 'name')),
     })),
   },
   {
@@ -54,7 +54,7 @@ export const secretOperations: readonly Operation[] = tagged('Regent', [
     permission,
     query,
     responses: { ...done, ...refusals },
-    handle: writing((context, call) => rotateSecret(context, sourceOf(call), param(call, 'name'))),
+    handle: writing((context, call) => rotateGeneratedSecret(context, sourceOf(call), param(call, 'name'))),
   },
 ])
 

@@ -1,6 +1,6 @@
 // Regent's own API: how sources are doing, and what is wanted of them.
 import * as z from 'zod'
-import { force, listSourceStates, rename, resumeAll, suspend } from '../../service/sources/source-states.ts'
+import { requestReconciliation, listSourceStates, renameSourceTo, resumeSourceEverywhere, suspendSourceFor } from '../../service/sources/source-status.ts'
 import { HttpError } from '../errors.ts'
 import { type Operation, tagged, type Untagged } from '../operation.ts'
 import { badRequest, components, done, refusals } from '../responses.ts'
@@ -105,7 +105,7 @@ export const regentSourceOperations: readonly Operation[] = tagged('Regent', [
       path: '/regent/v1/source-states/suspend',
       summary: 'Suspend a source until it is resumed',
     },
-    ({ service, caller }, name) => suspend(service, caller, name),
+    ({ service, caller }, name) => suspendSourceFor(service, caller, name),
   ),
   onSource(
     {
@@ -113,7 +113,7 @@ export const regentSourceOperations: readonly Operation[] = tagged('Regent', [
       path: '/regent/v1/source-states/resume',
       summary: 'Resume a source in all realms, also one that a rollback suspended',
     },
-    ({ service, caller }, name) => resumeAll(service, caller, name),
+    ({ service, caller }, name) => resumeSourceEverywhere(service, caller, name),
   ),
   onSource(
     {
@@ -121,7 +121,7 @@ export const regentSourceOperations: readonly Operation[] = tagged('Regent', [
       path: '/regent/v1/source-states/force',
       summary: 'Reconcile a source now',
     },
-    ({ service, caller }, name) => force(service, caller, name),
+    ({ service, caller }, name) => requestReconciliation(service, caller, name),
   ),
   onSource(
     {
@@ -131,7 +131,7 @@ export const regentSourceOperations: readonly Operation[] = tagged('Regent', [
     },
     async ({ service, caller, query }, name) => {
       if (!query.to) throw new HttpError(400, { errorMessage: 'to is missing: state the new name' })
-      await rename(service, caller, name, String(query.to))
+      await renameSourceTo(service, caller, name, String(query.to))
     },
     { to: z.string().min(1).optional().describe('The new name.') },
   ),

@@ -1,7 +1,7 @@
 // Regent's own API: what nobody states, and what to commit so that it is stated.
 import * as z from 'zod'
-import { accept } from '../../reconcile/accept/accept.ts'
-import { findUnmanaged } from '../../reconcile/accept/unmanaged.ts'
+import { findAcceptedDrift } from '../../reconcile/accept/accept.ts'
+import { listUnmanaged } from '../../reconcile/accept/unmanaged.ts'
 import { reading } from '../handlers.ts'
 import { type Operation, tagged } from '../operation.ts'
 import { queryTexts } from '../query.ts'
@@ -30,7 +30,7 @@ const edit = z
     kind,
     key,
     path: z.string().optional().describe('The field; absent: the object is gone, and is to be stated no more.'),
-    stated: z.json().optional().describe('What is stated; absent for secrets.'),
+    declared: z.json().optional().describe('The declared value; absent for secrets.'),
     live: z.json().optional().describe('What to state instead; absent for secrets.'),
     by: attribution.optional(),
   })
@@ -60,7 +60,7 @@ export const regentUnmanagedOperations: readonly Operation[] = tagged('Regent', 
     },
     handle: async ({ service, caller, query }) => ({
       status: 200,
-      body: await findUnmanaged(service, caller, query as { realm?: string; users?: boolean }),
+      body: await listUnmanaged(service, caller, query as { realm?: string; users?: boolean }),
     }),
   },
   {
@@ -81,7 +81,7 @@ export const regentUnmanagedOperations: readonly Operation[] = tagged('Regent', 
       ...badRequest,
     },
     handle: reading((context, { query }) =>
-      accept(context, { paths: (query.path as string[] | undefined) ?? [], users: query.users === true }),
+      findAcceptedDrift(context, { paths: (query.path as string[] | undefined) ?? [], users: query.users === true }),
     ),
   },
 ])

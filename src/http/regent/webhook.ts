@@ -2,7 +2,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { JsonSchema } from '../../kinds/json-schema.ts'
-import { signatureOf } from '../../lib/signature.ts'
+import { signWebhook } from '../../lib/webhook-signature.ts'
 import { HttpError } from '../errors.ts'
 import { WEBHOOK_LIMIT, WEBHOOKS_AT_ONCE } from '../server/limits.ts'
 
@@ -120,7 +120,7 @@ function signatureIn({ headers }: FastifyRequest): string {
 const wrongSignature = () => refusal(401, 'the signature is not that of the secret')
 
 function isSigned(body: Buffer, secret: string, signature: string): boolean {
-  const right = Buffer.from(signatureOf(body, secret))
+  const right = Buffer.from(signWebhook(body, secret))
   const given = Buffer.from(signature)
   return given.length === right.length && timingSafeEqual(given, right)
 }

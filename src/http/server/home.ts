@@ -1,11 +1,11 @@
 // The page at the server's own address, for whoever looks there with a browser.
-import { escaped } from '../../lib/html.ts'
+import { escapeHtml } from '../../lib/html.ts'
 
 /** The page: what this is, realms (those that may be shown), and where to go on. */
 export function homePage(base: string, realms: readonly string[]): string {
   const items = realms.map((name) => {
     const path = `/realms/${encodeURIComponent(name)}`
-    return `<li>${escaped(name)}: <a href="${path}">public information</a>,
+    return `<li>${escapeHtml(name)}: <a href="${path}">public information</a>,
       <a href="${path}/.well-known/openid-configuration">OpenID configuration</a></li>`
   })
   return `<!doctype html>
@@ -15,8 +15,9 @@ export function homePage(base: string, realms: readonly string[]): string {
 <title>Regent</title>
 <style>body { font: 1rem/1.5 system-ui, sans-serif; max-width: 40rem; margin: 3rem auto; padding: 0 1rem }</style>
 <h1>Regent</h1>
-<p>This is an identity administration server at <code>${escaped(base)}</code>.</p>
-<p>Its REST API is at <code>${escaped(base)}/admin/realms</code>; <a href="/openapi.json">openapi.json</a> describes it.</p>
+<p>This is an identity administration server at <code>${escapeHtml(base)}</code>.</p>
+<p>Its REST API is at <code>${escapeHtml(base)}/admin/realms</code>: see the <a href="/docs">API reference</a>, or its
+<a href="/openapi.json">OpenAPI document</a>.</p>
 ${items.length ? `<h2>Realms</h2>\n<ul>\n${items.join('\n')}\n</ul>` : ''}
 <p><a href="/health/ready">Health</a></p>
 </html>

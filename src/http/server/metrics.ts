@@ -1,11 +1,11 @@
 // What the server tells Prometheus. Anybody who reaches it may read this: it names neither realms nor people nor sources.
 import type { FastifyInstance } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { driftWatch } from '../../reconcile/drift/drift-watch.ts'
+import { getDriftWatch } from '../../reconcile/drift/drift-watch.ts'
 import type { Service } from '../../service/context/service.ts'
-import { countWaiting } from '../../service/messages/outbox.ts'
-import { countSourcesNotReady } from '../../service/sources/source-states.ts'
-import { countChanged } from '../../service/sources/sources.ts'
+import { countOutboxMessages } from '../../service/messages/outbox.ts'
+import { countSourcesNotReady } from '../../service/sources/source-status.ts'
+import { countMarkedObjects } from '../../service/sources/source-records.ts'
 
 /** Measures every request from now on, and serves what was measured at /metrics. */
 export async function serveMetrics(app: FastifyInstance, service: Service): Promise<void> {
@@ -41,7 +41,7 @@ function measureAttempts(service: Service, registers: Registry[]): void {
     registers,
     collect() {
       this.reset()
-      for (const [outcome, count] of Object.entries(service.applies)) this.inc({ outcome }, count)
+      for (const [outcome, count] of Object.entries(service.applyCounts)) this.inc({ outcome }, count)
     },
   })
   new Counter({
@@ -51,7 +51,7 @@ function measureAttempts(service: Service, registers: Registry[]): void {
     registers,
     collect() {
       this.reset()
-      for (const [outcome, count] of Object.entries(service.attempts)) this.inc({ outcome }, count)
+      for (const [outcome, count] of Object.entries(service.deliveryCounts)) this.inc({ outcome }, count)
     },
   })
 }
@@ -67,11 +67,11 @@ function measureStore(service: Service, registers: Registry[]): void {
         this.set(await count(service))
       },
     })
-  measure('regent_outbox_messages', 'Mails and notices that wait to be delivered.', countWaiting)
+  measure('regent_outbox_messages', 'Mails and notices that wait to be delivered.', countOutboxMessages)
   measure(
     'regent_changed_objects',
     'Objects that sources own and somebody else has changed since they were applied; regent drift names them.',
-    countChanged,
+    countMarkedObjects,
   )
   measure(
     'regent_sources_not_ready',
@@ -83,21 +83,21 @@ function measureStore(service: Service, registers: Registry[]): void {
 async function measureDrift(app: FastifyInstance, service: Service, registers: Registry[]): Promise<void> {
   const events = new Counter({
     name: 'regent_drift_events_total',
-    help: 'What was seen of drift since the server began: drift, that something is not as a source applied it, and settled.',
+    help: 'What was seen of drift since the server began: drift, that something is not as a source applied it, and resolved.',
     labelNames: ['event'],
     registers,
   })
-  const watch = driftWatch(service)
+  const watch = getDriftWatch(service)
   const watching = await watch.subscribe((news) => {
     for (const { event } of news.events) events.inc({ event })
   })
-  app.addHook('onClose', async () => watching.stop())
+  app.addHook('onClose', async () => watching.unsubscribe())
   new Gauge({
     name: 'regent_drift',
     help: 'Fields and objects that are not as a source last applied them, in all realms; regent drift names them.',
     registers,
     collect() {
-      this.set(watch.size())
+      this.set(watch.countDrift())
     },
   })
 }

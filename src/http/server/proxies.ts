@@ -1,6 +1,6 @@
 // What proxies say of requests: who asks, and by which address. Fastify knows X-Forwarded-*, and whom to believe.
 import type { FastifyRequest } from 'fastify'
-import { parseForwarded } from '../../lib/http/forwarded.ts'
+import { parseForwarded } from '../../lib/http/headers.ts'
 
 /** Which proxies are believed, and in which headers they speak. */
 export interface Proxies {

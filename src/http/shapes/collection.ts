@@ -2,7 +2,7 @@
 import type * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/json.ts'
-import type { Resource } from '../../service/admin-api/common/resource.ts'
+import type { AdminResource } from '../../service/admin-api/common/resource.ts'
 import type { Context } from '../../service/context/context.ts'
 import { objectBody } from '../body.ts'
 import { creating, reading, writing } from '../handlers.ts'
@@ -34,7 +34,7 @@ export interface CollectionFacts {
 }
 
 /** Returns the operations of a resource under a path. */
-export function collection(resource: Resource, facts: CollectionFacts): Collection {
+export function collection(resource: AdminResource, facts: CollectionFacts): Collection {
   const kind = kinds[resource.kind]
   const { path, item, query, event = kind.events.type, yaml, responses } = facts
   const { list, one: each, bodyOf } = callsOf(resource, facts)
@@ -96,7 +96,7 @@ export function collection(resource: Resource, facts: CollectionFacts): Collecti
 }
 
 /** Returns what a call names: the place of the list, the place of one object, and the body. */
-function callsOf(resource: Resource, { path, item }: CollectionFacts) {
+function callsOf(resource: AdminResource, { path, item }: CollectionFacts) {
   const [owner] = paramsOf(path).slice(1).reverse()
   const [name] = paramsOf(item) as [string]
   const list = (call: Call) => (owner === undefined ? {} : { owner: param(call, owner) })
@@ -105,7 +105,7 @@ function callsOf(resource: Resource, { path, item }: CollectionFacts) {
     one: (call: Call) => ({ ...list(call), id: param(call, name) }),
     bodyOf: async (context: Context, call: Call) => {
       const place = { ...list(call), id: call.params[name] }
-      return (await bodyBehind(call, async () => resource.reach?.(context, place))) as Representation
+      return (await bodyBehind(call, async () => resource.checkAccess?.(context, place))) as Representation
     },
   }
 }

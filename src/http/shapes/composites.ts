@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { EventType } from '../../kinds/admin-events.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/json.ts'
-import type { Place } from '../../service/admin-api/common/resource.ts'
+import type { ObjectAddress } from '../../service/admin-api/common/resource.ts'
 import {
   changeParts,
   type Find,
@@ -125,7 +125,7 @@ function permissionsOf(role: string) {
 }
 
 /** The role is named by the last parameter of its path, the client that it belongs to by the one before. */
-function placeOf(call: Call, role: string): Place {
+function placeOf(call: Call, role: string): ObjectAddress {
   const [id, owner] = paramsOf(role).slice(1).reverse() as [string, string?]
   return { id: param(call, id), ...(owner && { owner: param(call, owner) }) }
 }

@@ -1,7 +1,7 @@
 // The operations on the protocol mappers of a client or of a client scope.
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/json.ts'
-import type { protocolMappersOf } from '../../service/admin-api/clients/protocol-mappers.ts'
+import type { createProtocolMapperResource } from '../../service/admin-api/clients/protocol-mappers.ts'
 import { listBody } from '../body.ts'
 import { reading, writing } from '../handlers.ts'
 import { bodyBehind, operationId, param, paramsOf, type Untagged } from '../operation.ts'
@@ -11,7 +11,7 @@ import { collection } from './collection.ts'
 const kind = kinds.protocolMapper
 
 /** The operations on protocol mappers under `path`, which ends in `/protocol-mappers`. */
-export function protocolMappers(mappers: ReturnType<typeof protocolMappersOf>, path: string) {
+export function protocolMappers(mappers: ReturnType<typeof createProtocolMapperResource>, path: string) {
   const owner = paramsOf(path).at(-1)!
   return {
     ...collection(mappers, { path: `${path}/models`, item: '{id}' }),
@@ -26,7 +26,7 @@ export function protocolMappers(mappers: ReturnType<typeof protocolMappersOf>, p
       responses: { ...done, ...refusals, ...badRequest },
       handle: writing(async (context, call) => {
         const id = param(call, owner)
-        const bodies = await bodyBehind(call, async () => mappers.reach?.(context, { owner: id }))
+        const bodies = await bodyBehind(call, async () => mappers.checkAccess?.(context, { owner: id }))
         await mappers.createAll(context, id, bodies as Representation[])
       }),
     },

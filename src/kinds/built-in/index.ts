@@ -16,11 +16,11 @@ export const MASTER = 'master'
 export const ANY_REALM = '{realm}'
 
 /** The client in master whose roles administer a realm. */
-export const adminClientOf = (realm: string): string => `${realm}-realm`
+export const getAdminClientId = (realm: string): string => `${realm}-realm`
 
 /** Whether a client is one through which a realm is administered: those stand in master. */
 export const isAdminClient = (realm: string, client: string): boolean =>
-  realm === MASTER && client.endsWith(adminClientOf(''))
+  realm === MASTER && client.endsWith(getAdminClientId(''))
 
 const templates = { master: template(masterRealm), other: template(otherRealm) }
 const adminTemplate = JSON.stringify(
@@ -78,15 +78,15 @@ function builtInKeys(realm: string): ReadonlySet<string> {
 }
 
 /** The role that everybody in a new realm has. Keycloak: in lower case, whatever the realm is called. */
-export const defaultRoleOf = (realm: string): string => `default-roles-${realm.toLowerCase()}`
+export const getDefaultRoleName = (realm: string): string => `default-roles-${realm.toLowerCase()}`
 
 /** What stands for an id in a template: `filled` puts the id of that number in its place. */
-export const idPlace = (number: number): string => `{id:${number}}`
+export const idPlaceholder = (number: number): string => `{id:${number}}`
 
 /** The text of a template with the name of a realm, and with ids by their numbers. */
-export function filled(template: string, realm: string, ids: readonly string[] = []): string {
+export function fillTemplate(template: string, realm: string, ids: readonly string[] = []): string {
   const quoted = (text: string) => JSON.stringify(text).slice(1, -1)
-  const [name, role] = [quoted(realm), quoted(defaultRoleOf(realm))]
+  const [name, role] = [quoted(realm), quoted(getDefaultRoleName(realm))]
   return template.replaceAll(/(default-roles-)?\{realm\}|\{id:(\d+)\}/g, (_, ofRole, number) => {
     if (number !== undefined) return quoted(ids[number]!)
     return ofRole === undefined ? name : role
@@ -94,7 +94,7 @@ export function filled(template: string, realm: string, ids: readonly string[] =
 }
 
 function instantiate(text: string, realm: string): TreeObject[] {
-  return JSON.parse(filled(text, realm)) as TreeObject[]
+  return JSON.parse(fillTemplate(text, realm)) as TreeObject[]
 }
 
 /** The template of a realm: what every realm has, and what this sort of realm has besides or instead. */

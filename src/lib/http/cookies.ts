@@ -1,22 +1,22 @@
-// Cookies of a browser: what it sends, and what it is told to keep.
+// Cookies: rendering Set-Cookie, and parsing Cookie.
 
-/** A cookie to keep. */
+/** A cookie to set. */
 export interface Cookie {
   readonly name: string
   readonly value: string
   readonly path: string
   /** Sent over HTTPS only. */
   readonly secure: boolean
-  /** With which requests of other sites it is sent: with links only, or with all. */
+  /** `Lax`: requests of other sites send the cookie for links only; `None`: for all of them. */
   readonly sameSite: 'Lax' | 'None'
-  /** Scripts of pages read it. */
+  /** Scripts may read the cookie. */
   readonly readable?: true
-  /** Seconds that it is kept; absent: until the browser closes. */
+  /** Lifespan in seconds; absent: until the browser closes. */
   readonly maxAge?: number
 }
 
-/** The text of a Set-Cookie header. Name, value and path must hold nothing that ends them. */
-export function setCookie({ name, value, path, secure, sameSite, readable, maxAge }: Cookie): string {
+/** Returns a Set-Cookie header. Name, value and path are not escaped: they must not contain a semicolon. */
+export function renderSetCookie({ name, value, path, secure, sameSite, readable, maxAge }: Cookie): string {
   return [
     `${name}=${value}`,
     `Path=${path}`,
@@ -27,8 +27,8 @@ export function setCookie({ name, value, path, secure, sameSite, readable, maxAg
   ].join('; ')
 }
 
-/** The cookies of a Cookie header; of several of a name the first, which has the longest path. */
-export function readCookies(header = ''): ReadonlyMap<string, string> {
+/** Returns the cookies of a Cookie header by name; of several with one name the first, which has the longest path. */
+export function parseCookies(header = ''): ReadonlyMap<string, string> {
   const pairs = header.split(';').flatMap((pair): [string, string][] => {
     const at = pair.indexOf('=')
     return at < 0 ? [] : [[pair.slice(0, at).trim(), pair.slice(at + 1).trim()]]

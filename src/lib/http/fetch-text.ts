@@ -1,14 +1,17 @@
-// Reading a document from another server, within limits.
 import { sendRequest } from './http-request.ts'
 import type { Outbound } from './outbound.ts'
 
-/** What a document may be at most, in bytes, and how long it may take, in milliseconds. */
+/** In bytes. */
 const LONGEST = 1_048_576
+/** In milliseconds. */
 const TIMEOUT = 5_000
 
-/** The text at an address. Throws with what keeps it from being read: another scheme, no answer, a refusal, too much. */
+/**
+ * Returns the text at an address, of at most 1 MiB, within 5 seconds.
+ * @throws Error that says why there is none: no response, a status other than success, an address that is not allowed, a text too long.
+ */
 export async function fetchText(outbound: Outbound, address: string): Promise<string> {
   const { ok, status, text } = await sendRequest(outbound, address, { timeout: TIMEOUT, limit: LONGEST })
-  if (!ok) throw new Error(`the answer was ${status}`)
+  if (!ok) throw new Error(`the response has status ${status}`)
   return text
 }

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 
-const near = new BlockList()
+const privateNetworks = new BlockList()
 for (const [network, bits] of [
   ['127.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -8,16 +8,16 @@ for (const [network, bits] of [
   ['192.168.0.0', 16],
   ['169.254.0.0', 16],
 ] as const)
-  near.addSubnet(network, bits, 'ipv4')
-near.addAddress('::1', 'ipv6')
+  privateNetworks.addSubnet(network, bits, 'ipv4')
+privateNetworks.addAddress('::1', 'ipv6')
 for (const [network, bits] of [
   ['fe80::', 10],
   ['fc00::', 7],
 ] as const)
-  near.addSubnet(network, bits, 'ipv6')
+  privateNetworks.addSubnet(network, bits, 'ipv6')
 
-/** Whether the network address is this machine's own or one of a private network. What is no address is not. */
+/** Whether the text is an IP address of this machine or of a private network. */
 export function isPrivateAddress(address: string): boolean {
   const version = isIP(address)
-  return version !== 0 && near.check(address, version === 4 ? 'ipv4' : 'ipv6')
+  return version !== 0 && privateNetworks.check(address, version === 4 ? 'ipv4' : 'ipv6')
 }

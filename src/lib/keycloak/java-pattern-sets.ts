@@ -1,9 +1,9 @@
-// What Java calls sets of characters, and places between them, as patterns of JavaScript (flag v) that stand inside of sets too.
+// Java's character classes and boundary matchers as patterns of JavaScript with the flag v. The classes are valid inside sets too.
 
 const LINES = '\\n-\\r\\x85\\u2028\\u2029'
 const BLANKS = '\\t \\xa0\\u1680\\u180e\\u2000-\\u200a\\u202f\\u205f\\u3000'
 
-/** By the letter behind the backslash. Java knows ASCII only, where JavaScript's \s knows more. */
+/** Character classes by the letter after the backslash. Java's are ASCII only; JavaScript's \s is not. */
 export const SETS: Readonly<Record<string, string>> = {
   d: '\\d',
   D: '\\D',
@@ -17,8 +17,8 @@ export const SETS: Readonly<Record<string, string>> = {
   V: `[^${LINES}]`,
 }
 
-/** What stands outside of sets only. */
-export const POSITIONS: Readonly<Record<string, string>> = {
+/** Boundary matchers and line breaks by the letter after the backslash. They are valid outside sets only. */
+export const BOUNDARIES: Readonly<Record<string, string>> = {
   b: '\\b',
   B: '\\B',
   A: '(?<![^])',
@@ -43,15 +43,18 @@ const POSIX: Readonly<Record<string, string>> = {
   Space: '\\t-\\r ',
 }
 
-/** The set of \p{…}: POSIX's, a category, or with Is a property, a category or a script. Throws SyntaxError at others. */
+/**
+ * Returns the set of \p{NAME}. The name is a POSIX class, a category, or `Is` with a property, category or script.
+ * @throws SyntaxError if the name is none of these.
+ */
 export function propertySet(name: string, negated: boolean): string {
   const posix = Object.hasOwn(POSIX, name) ? POSIX[name] : undefined
   if (posix !== undefined) return `[${negated ? '^' : ''}${posix}]`
   const bare = /^Is(.+)$/.exec(name)?.[1]
   const candidates = bare === undefined ? [name] : [bare, `Script=${bare}`]
-  const known = candidates.find((one) => isProperty(one))
-  if (known === undefined) throw new SyntaxError(`Unknown character property name {${name}}`)
-  return `\\${negated ? 'P' : 'p'}{${known}}`
+  const property = candidates.find(isProperty)
+  if (property === undefined) throw new SyntaxError(`Unknown character property name {${name}}`)
+  return `\\${negated ? 'P' : 'p'}{${property}}`
 }
 
 function isProperty(name: string): boolean {

@@ -1,4 +1,4 @@
-// Keycloak: URIs are what java.net.URI reads: RFC 2396 with letters of any script.
+// Keycloak: URIs follow java.net.URI: RFC 2396, and letters of any script.
 
 const path = `(?:[\\w\\-!.~'()*:@&=+$,;/]|[^\\x00-\\x9f\\p{Z}]|%[\\dA-Fa-f]{2})*`
 const query = path.replace('/]', '/?[\\]]')
@@ -9,7 +9,7 @@ const uri = new RegExp(
   'u',
 )
 
-/** Whether a text is a URI, or a reference relative to one. */
+/** Whether the text is a URI, or a relative reference. */
 export function isJavaUri(text: string): boolean {
   return uri.test(text)
 }

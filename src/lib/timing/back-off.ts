@@ -7,11 +7,11 @@ const JITTER = 0.2
  * Returns the milliseconds to wait after so many consecutive failures: `first` after one failure, then twice as long each time, up
  * to `longest`, less the jitter.
  */
-export function backOff(failures: number, first: number, longest: number): number {
+export function getBackOff(failures: number, first: number, longest: number): number {
   return Math.min(first * 2 ** (failures - 1), Math.max(first, longest)) * (1 - JITTER * Math.random())
 }
 
 /** Returns the milliseconds to wait after so many consecutive failures by a table; its last delay holds for all further failures. */
-export function steppedBackOff(failures: number, delays: readonly number[]): number {
+export function getSteppedBackOff(failures: number, delays: readonly number[]): number {
   return delays[Math.min(failures, delays.length) - 1] ?? 0
 }

@@ -1,33 +1,33 @@
-// By when something must have ended.
+// Deadlines and time-outs.
 
-/** A moment after which nothing more is begun. */
+/** A time after which no further step of the work may begin. */
 export interface Deadline {
-  /** Milliseconds that are left; less than nothing when it has passed. */
-  left(): number
-  /** What is thrown then. */
-  readonly overdue: Error
+  /** Returns the remaining milliseconds; negative after the deadline. */
+  remaining(): number
+  /** The error to throw after the deadline. */
+  readonly timeoutError: Error
 }
 
-/** The moment in so many milliseconds. */
-export function deadlineIn(milliseconds: number, overdue: Error): Deadline {
+/** Creates the deadline in so many milliseconds. */
+export function createDeadline(milliseconds: number, timeoutError: Error): Deadline {
   const at = performance.now() + milliseconds
-  return { left: () => at - performance.now(), overdue }
+  return { remaining: () => at - performance.now(), timeoutError }
 }
 
-/** Calls `expire` once so many milliseconds have passed, unless the returned function is called before. It does not keep the process alive. */
+/** Calls `expire` after so many milliseconds, unless the returned function is called before. The timer does not keep the process alive. */
 export function expireAfter(milliseconds: number, expire: () => void): () => void {
   const timer = setTimeout(expire, milliseconds).unref()
   return () => clearTimeout(timer)
 }
 
-/** Resolves with the work, or after so many milliseconds: the work goes on by itself then. Throws what it throws until then. */
-export async function endedWithin(milliseconds: number, work: Promise<unknown>): Promise<void> {
+/** Waits for the work, at most so many milliseconds; the work then continues in the background. Throws the errors of the work until then. */
+export async function waitAtMost(milliseconds: number, work: Promise<unknown>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const cancel = expireAfter(milliseconds, resolve)
   await Promise.race([work, promise]).finally(cancel)
 }
 
-/** Throws `overdue` once the moment has passed. */
-export function demandTime(deadline: Deadline | undefined): void {
-  if (deadline && deadline.left() <= 0) throw deadline.overdue
+/** Throws the error of the deadline if it has passed. */
+export function checkDeadline(deadline: Deadline | undefined): void {
+  if (deadline && deadline.remaining() <= 0) throw deadline.timeoutError
 }

@@ -1,4 +1,4 @@
-// Repeats a call whose caller waits for its result. What repeats in the background belongs into a work queue.
+// Repeats a call whose caller waits for the result. Use a work queue for work in the background.
 import { setTimeout } from 'node:timers/promises'
 
 /** When a failed call is repeated. */

@@ -1,5 +1,5 @@
-// The work queue: keys that are reconciled again and again, each by one run at a time, and after failures with a back-off.
-import { limited } from '../http/limited.ts'
+// The work queue: reconciles keys again and again, each by one run at a time, and after failures with a back-off.
+import { limitConcurrency } from './limit-concurrency.ts'
 
 /** The result of a reconciliation. An error that is thrown counts as `{ failed: true }`. */
 export interface ReconcileResult {
@@ -9,7 +9,7 @@ export interface ReconcileResult {
   readonly failed?: boolean
 }
 
-/** Reconciles a key: brings about the desired state of whatever the key names, as it is now. */
+/** Reconciles a key: establishes the current desired state of the object that the key names. */
 export type Reconcile<Key> = (key: Key) => Promise<ReconcileResult | undefined> | Promise<void>
 
 /** The options of a work queue. */
@@ -24,7 +24,7 @@ export interface WorkQueueOptions<Key> {
   readonly signal?: AbortSignal
 }
 
-interface Item {
+interface QueueItem {
   /** Resolves with the next run; absent: none is due. */
   next?: PromiseWithResolvers<void> | undefined
   /** The runs of the key in progress, until none is due. */
@@ -42,7 +42,7 @@ interface Item {
  * afterwards. Delays do not keep the process alive.
  */
 export class WorkQueue<Key> {
-  readonly #items = new Map<Key, Item>()
+  readonly #items = new Map<Key, QueueItem>()
   readonly #reconcile: Reconcile<Key>
   readonly #options: WorkQueueOptions<Key>
   readonly #slot: <T>(task: () => Promise<T>) => Promise<T>
@@ -51,7 +51,7 @@ export class WorkQueue<Key> {
   constructor(reconcile: Reconcile<Key>, options: WorkQueueOptions<Key>) {
     this.#reconcile = reconcile
     this.#options = options
-    this.#slot = limited(options.concurrency ?? Number.POSITIVE_INFINITY)
+    this.#slot = limitConcurrency(options.concurrency ?? Number.POSITIVE_INFINITY)
     if (options.signal?.aborted) this.#isClosed = true
     options.signal?.addEventListener('abort', () => void this.close(), { once: true })
   }
@@ -122,7 +122,7 @@ export class WorkQueue<Key> {
     await this.drain()
   }
 
-  async #process(key: Key, item: Item): Promise<void> {
+  async #process(key: Key, item: QueueItem): Promise<void> {
     // Not within the call that adds the key, which may come from a run of it.
     await undefined
     while (item.next) await this.#slot(() => this.#runOnce(key, item))
@@ -130,7 +130,7 @@ export class WorkQueue<Key> {
     this.#tidy(key, item)
   }
 
-  async #runOnce(key: Key, item: Item): Promise<void> {
+  async #runOnce(key: Key, item: QueueItem): Promise<void> {
     const { promise, resolve, reject } = item.next!
     item.next = undefined
     if (this.#isClosed) return resolve()
@@ -147,13 +147,13 @@ export class WorkQueue<Key> {
     } catch (error) {
       this.#options.failed?.(error, key)
       this.retry(key)
-      // Whoever only adds the key does not wait for it.
+      // A caller of `add` does not wait for the run, so nobody else handles the rejection.
       promise.catch(() => undefined)
       reject(error)
     }
   }
 
-  #schedule(key: Key, item: Item, milliseconds: number): void {
+  #schedule(key: Key, item: QueueItem, milliseconds: number): void {
     clearTimeout(item.timer)
     if (this.#isClosed) return
     item.dueAt = performance.now() + milliseconds
@@ -163,13 +163,13 @@ export class WorkQueue<Key> {
     }, milliseconds).unref()
   }
 
-  #itemOf(key: Key): Item {
+  #itemOf(key: Key): QueueItem {
     const item = this.#items.get(key) ?? { failures: 0, isRetried: false, dueAt: 0 }
     this.#items.set(key, item)
     return item
   }
 
-  #tidy(key: Key, item: Item): void {
+  #tidy(key: Key, item: QueueItem): void {
     if (!item.running && !item.timer && !item.failures) this.#items.delete(key)
   }
 

@@ -1,93 +1,93 @@
-// The public keys that a client signs its assertions with: where they are kept or fetched. Keycloak: ClientPublicKeyLoader.
+// The public keys of a client, which verify its assertions. Keycloak: ClientPublicKeyLoader.
 import { createPublicKey } from 'node:crypto'
 import {
   createLocalJWKSet,
   createRemoteJWKSet,
   customFetch,
   errors,
-  type JSONWebKeySet,
   type JWTVerifyGetKey,
 } from 'jose'
 import { fetchText } from '../../lib/http/fetch-text.ts'
 import type { Outbound } from '../../lib/http/outbound.ts'
-import type { LiveObject } from '../../service/objects/live.ts'
-import { readCertificate } from '../../service/realms/key-reading.ts'
+import type { LiveObject } from '../../service/objects/live-objects.ts'
+import { parseCertificate } from '../../service/realms/realm-keys.ts'
+import { viewClient } from '../views.ts'
 
-/** Key sets of other servers, by address: jose keeps each for ten minutes, and asks for an unknown key twice a minute at most. */
-let fetched = new WeakMap<Outbound, Map<string, JWTVerifyGetKey>>()
+/** Remote key sets by address. jose caches each for ten minutes, and fetches at most twice a minute for an unknown key. */
+let remoteKeySets = new WeakMap<Outbound, Map<string, JWTVerifyGetKey>>()
 
-/** Milliseconds for which a server that did not give its keys is not asked again: anybody can send an assertion. */
-const PAUSE = 30_000
+/** Time in milliseconds during which a failed fetch is not repeated, since any caller can send an assertion. */
+const RETRY_DELAY = 30_000
 
-/** Forgets what was fetched from other servers. */
-export function forgetFetchedKeys(): void {
-  fetched = new WeakMap()
+/** Clears the cache of remote key sets. */
+export function clearFetchedKeys(): void {
+  remoteKeySets = new WeakMap()
 }
 
-/** What finds the key of an assertion. It may fetch: not to be called inside a transaction. */
-export function keysOfClient(outbound: Outbound, { representation }: LiveObject): JWTVerifyGetKey {
-  const attributes = (representation.attributes ?? {}) as Record<string, string | undefined>
+/** Returns a function that finds the key of an assertion. It may fetch, so do not call it inside a transaction. */
+export function getClientKeys(outbound: Outbound, client: LiveObject): JWTVerifyGetKey {
+  const { attributes = {}, rootUrl } = viewClient(client)
   const jwksUrl = attributes['jwks.url']
   if (attributes['use.jwks.url'] === 'true' && jwksUrl)
-    return remote(outbound, resolved(jwksUrl, representation.rootUrl))
-  if (attributes['use.jwks.string'] === 'true') return local(attributes['jwks.string'])
-  return single(attributes['jwt.credential.certificate'], attributes['jwt.credential.public.key'])
+    return createRemoteKeys(outbound, resolveUrl(jwksUrl, rootUrl))
+  if (attributes['use.jwks.string'] === 'true') return createLocalKeys(attributes['jwks.string'])
+  return createSingleKey(attributes['jwt.credential.certificate'], attributes['jwt.credential.public.key'])
 }
 
-/** Keycloak: an address may be relative to the root URL of the client. */
-function resolved(address: string, rootUrl: unknown): string {
-  return address.startsWith('/') ? `${rootUrl ?? ''}${address}` : address
+/** Keycloak: the address may be relative to the root URL of the client. */
+function resolveUrl(address: string, rootUrl = ''): string {
+  return address.startsWith('/') ? `${rootUrl}${address}` : address
 }
 
-function remote(outbound: Outbound, address: string): JWTVerifyGetKey {
+function createRemoteKeys(outbound: Outbound, address: string): JWTVerifyGetKey {
   const url = URL.parse(address)
-  if (!url) return none
-  const sets = fetched.get(outbound) ?? new Map<string, JWTVerifyGetKey>()
-  fetched.set(outbound, sets)
-  const known = sets.get(url.href) ?? createRemoteJWKSet(url, { [customFetch]: reader(outbound) })
-  sets.set(url.href, known)
+  if (!url) return noKeys
+  const keySets = remoteKeySets.get(outbound) ?? new Map<string, JWTVerifyGetKey>()
+  remoteKeySets.set(outbound, keySets)
+  const findKey = keySets.get(url.href) ?? createRemoteJWKSet(url, { [customFetch]: createFetch(outbound) })
+  keySets.set(url.href, findKey)
   return async (header, token) => {
     try {
-      return await known(header, token)
+      return await findKey(header, token)
     } catch (error) {
       if (error instanceof errors.JOSEError) throw error
-      // Who administers the client can look at the address; who calls need not know what is there.
-      throw new errors.JWKSNoMatchingKey('the keys of the client cannot be fetched', { cause: error })
+      // The caller must not learn what is at the address. An administrator of the client can look there.
+      throw new errors.JWKSNoMatchingKey('The keys of the client cannot be fetched.', { cause: error })
     }
   }
 }
 
-/** Fetches a key set; a failure counts for a while. */
-function reader(outbound: Outbound) {
-  let failed: { readonly error: unknown; readonly at: number } | undefined
+/** Returns a function that fetches a key set, and fails again without fetching for a while after a failure. */
+function createFetch(outbound: Outbound) {
+  let failure: { readonly error: unknown; readonly at: number } | undefined
   return async (url: string) => {
-    if (failed && Date.now() - failed.at < PAUSE) throw failed.error
+    if (failure && Date.now() - failure.at < RETRY_DELAY) throw failure.error
     try {
       return new Response(await fetchText(outbound, url))
     } catch (error) {
-      failed = { error, at: Date.now() }
+      failure = { error, at: Date.now() }
       throw error
     }
   }
 }
 
-function local(text: string | undefined): JWTVerifyGetKey {
+function createLocalKeys(text = ''): JWTVerifyGetKey {
   try {
-    return createLocalJWKSet(JSON.parse(text ?? '') as JSONWebKeySet)
+    return createLocalJWKSet(JSON.parse(text))
   } catch {
-    return none
+    return noKeys
   }
 }
 
-/** Keycloak: of a certificate or a public key alone, the id of the key does not matter. */
-function single(certificate: string | undefined, publicKey: string | undefined): JWTVerifyGetKey {
-  // Where both are there, nobody knows which one is meant.
-  if (certificate && publicKey) return none
-  const read = certificate ? readCertificate(certificate)?.publicKey : readPublicKey(publicKey)
-  return read ? async () => read : none
+/** Keycloak: the key id does not matter where the client has a single certificate or public key. */
+function createSingleKey(certificate: string | undefined, publicKey: string | undefined): JWTVerifyGetKey {
+  // With both it is undefined which one counts.
+  if (certificate && publicKey) return noKeys
+  const key = certificate ? parseCertificate(certificate)?.publicKey : parsePublicKey(publicKey)
+  return key ? async () => key : noKeys
 }
 
-function readPublicKey(text: string | undefined) {
+function parsePublicKey(text: string | undefined) {
   if (!text) return undefined
   try {
     const key = Buffer.from(text.replace(/-----[^-]+-----|\s/g, ''), 'base64')
@@ -97,6 +97,6 @@ function readPublicKey(text: string | undefined) {
   }
 }
 
-const none: JWTVerifyGetKey = async () => {
+const noKeys: JWTVerifyGetKey = async () => {
   throw new errors.JWKSNoMatchingKey()
 }

@@ -1,31 +1,34 @@
-// An assertion that a client signs with its secret. OpenID Connect Core, section 9: client_secret_jwt.
+// Client assertions that are signed with the client secret. OpenID Connect Core, section 9: client_secret_jwt.
 import { compactVerify, errors } from 'jose'
 import { SECRET_ALGORITHMS } from '../../kinds/key-providers.ts'
 import { OAuthError } from '../oauth-error.ts'
-import { byAssertion, type VerifySignature } from './assertion.ts'
-import type { Method } from './method.ts'
-import { secretsOf } from './secrets.ts'
+import { authenticateByAssertion, type VerifySignature } from './client-assertion.ts'
+import type { ClientAuthenticator } from './client-authenticator.ts'
+import { listClientSecrets } from './client-secret.ts'
 
-const WRONG =
+const INVALID_SIGNATURE =
   'Client authentication with client secret signed JWT failed: Signature on JWT token by client secret failed validation'
 
-/** Keycloak: client-secret-jwt. */
-export const byClientSecretJwt: Method = (attempt) =>
-  byAssertion(attempt, {
+/** Authenticates a client by an assertion signed with its secret. Keycloak: client-secret-jwt. */
+export const authenticateBySecretJwt: ClientAuthenticator = (attempt) =>
+  authenticateByAssertion(attempt, {
     id: 'client-secret-jwt',
-    accepts: (algorithm) => algorithm !== 'none',
-    verify,
-    wrong: () =>
-      new OAuthError(400, 'unauthorized_client', WRONG, { error: 'invalid_client_credentials', reason: WRONG }),
+    acceptsAlgorithm: (algorithm) => algorithm !== 'none',
+    verifySignature,
+    createSignatureError: () =>
+      new OAuthError(400, 'unauthorized_client', {
+        description: INVALID_SIGNATURE,
+        event: { error: 'invalid_client_credentials', reason: INVALID_SIGNATURE },
+      }),
   })
 
-const verify: VerifySignature = async (attempt, client, { text }) => {
-  for (const secret of secretsOf(attempt, client)) {
+const verifySignature: VerifySignature = async (attempt, client, { text }) => {
+  for (const secret of listClientSecrets(attempt, client)) {
     try {
       await compactVerify(text, Buffer.from(secret), { algorithms: SECRET_ALGORITHMS })
       return
     } catch (error) {
-      // It may be signed with the secret from before.
+      // The next secret may be the right one: a rotated secret is still valid for a while.
       if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error
     }
   }

@@ -1,23 +1,25 @@
-// What a realm says of itself to everybody. Only what works is advertised.
+// Public metadata of a realm. Only supported features are listed.
+import { createHash } from 'node:crypto'
+import type { JWK } from 'jose'
 import { SIGNING_ALGORITHMS } from '../../kinds/key-providers.ts'
 import type { Service } from '../../service/context/service.ts'
 import type { Transport } from '../../service/context/transport.ts'
-import type { Endpoint } from '../call.ts'
-import { AUTHENTICATION_METHODS } from '../client-authentication.ts'
-import { keysOf, signingKey } from '../keys.ts'
-import { responseModes } from '../login/response.ts'
-import { demandHttps, findTokenRealm as find, issuerOf } from '../realm.ts'
-import { publicJwks } from './jwks.ts'
+import type { RealmKey } from '../../service/realms/realm-keys.ts'
+import { AUTHENTICATION_METHODS } from '../client-authentication/authenticate-client.ts'
+import type { RealmEndpoint } from '../client-call.ts'
+import { responseModes } from '../login/authorization-response.ts'
+import { getIssuer, getOidcRealm, requireHttps } from '../oidc-realm.ts'
+import { getSigningKey, listRealmKeys } from '../realm-keys.ts'
 import { grantTypes } from './token-endpoint.ts'
 
-/** The document of OpenID Connect Discovery. Throws OAuthError. */
-export async function discoveryDocument(
-  { service, base, name }: Endpoint,
+/** Returns the document of OpenID Connect Discovery. Throws OAuthError. */
+export async function getDiscoveryDocument(
+  { service, base, realmName }: RealmEndpoint,
   transport: Transport,
 ): Promise<Record<string, unknown>> {
-  const realm = await find(service, name)
-  demandHttps(realm, transport)
-  const issuer = issuerOf(base, realm.name)
+  const realm = await getOidcRealm(service, realmName)
+  requireHttps(realm, transport)
+  const issuer = getIssuer(base, realm.name)
   return {
     issuer,
     authorization_endpoint: `${issuer}/protocol/openid-connect/auth`,
@@ -41,9 +43,9 @@ export async function discoveryDocument(
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: SIGNING_ALGORITHMS,
     userinfo_signing_alg_values_supported: [...SIGNING_ALGORITHMS, 'none'],
-    ...authenticationAt('token_endpoint'),
-    ...authenticationAt('introspection_endpoint'),
-    ...authenticationAt('revocation_endpoint'),
+    ...getAuthenticationMetadata('token_endpoint'),
+    ...getAuthenticationMetadata('introspection_endpoint'),
+    ...getAuthenticationMetadata('revocation_endpoint'),
     claims_supported: [
       'iss',
       'sub',
@@ -59,32 +61,50 @@ export async function discoveryDocument(
   }
 }
 
-/** How clients prove themselves at an endpoint. */
-const authenticationAt = (endpoint: string) => ({
+/** Returns the client authentication methods of an endpoint. */
+const getAuthenticationMetadata = (endpoint: string) => ({
   [`${endpoint}_auth_methods_supported`]: AUTHENTICATION_METHODS,
   [`${endpoint}_auth_signing_alg_values_supported`]: SIGNING_ALGORITHMS,
 })
 
-/** The public keys of the realm, as a JWK set. Throws OAuthError. */
-export async function publicKeys(
+/** Returns the public keys of the realm as a JWK set. Throws OAuthError. */
+export async function getPublicKeys(
   service: Service,
-  name: string,
+  realmName: string,
   transport: Transport,
 ): Promise<Record<string, unknown>> {
-  const realm = await find(service, name)
-  demandHttps(realm, transport)
-  return { keys: publicJwks(await keysOf(service, realm)) }
+  const realm = await getOidcRealm(service, realmName)
+  requireHttps(realm, transport)
+  const keys = await listRealmKeys(service, realm)
+  return { keys: keys.filter(({ type, status }) => type !== 'OCT' && status !== 'DISABLED').map(toPublicJwk) }
 }
 
-/** Keycloak: PublicRealmResource. Throws OAuthError. */
-export async function publicRealm(service: Service, base: string, name: string): Promise<Record<string, unknown>> {
-  const realm = await find(service, name)
-  const { verifies } = await signingKey(service, realm, 'RS256')
+function toPublicJwk({ kid, algorithm, use, verificationKey, certificate }: RealmKey): JWK {
+  const digest = (hash: string, bytes: Buffer) => createHash(hash).update(bytes).digest('base64url')
+  const { kty, ...parameters } = verificationKey.export({ format: 'jwk' })
+  return {
+    kid,
+    kty: kty!,
+    alg: algorithm,
+    use,
+    ...(certificate && {
+      x5c: [certificate.raw.toString('base64')],
+      x5t: digest('sha1', certificate.raw),
+      'x5t#S256': digest('sha256', certificate.raw),
+    }),
+    ...parameters,
+  }
+}
+
+/** Returns the description of a realm at its own address. Keycloak: PublicRealmResource. Throws OAuthError. */
+export async function getPublicRealm(service: Service, base: string, realmName: string): Promise<Record<string, unknown>> {
+  const realm = await getOidcRealm(service, realmName)
+  const { verificationKey } = await getSigningKey(service, realm, 'RS256')
   return {
     realm: realm.name,
-    public_key: verifies.export({ type: 'spki', format: 'der' }).toString('base64'),
-    'token-service': `${issuerOf(base, realm.name)}/protocol/openid-connect`,
-    'account-service': `${issuerOf(base, realm.name)}/account`,
-    'tokens-not-before': realm.settings.notBefore ?? 0,
+    public_key: verificationKey.export({ type: 'spki', format: 'der' }).toString('base64'),
+    'token-service': `${getIssuer(base, realm.name)}/protocol/openid-connect`,
+    'account-service': `${getIssuer(base, realm.name)}/account`,
+    'tokens-not-before': realm.settings.notBefore,
   }
 }

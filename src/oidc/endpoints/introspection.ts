@@ -1,56 +1,59 @@
 // Token introspection. RFC 7662.
 import { type Service, SYSTEM } from '../../service/context/service.ts'
-import type { Endpoint, EventNotes } from '../call.ts'
-import type { TokenRequest } from '../client-authentication.ts'
-import { forClient } from '../client-call.ts'
+import type { RealmEndpoint } from '../client-call.ts'
+import type { TokenRequest } from '../client-authentication/authenticate-client.ts'
+import { handleClientRequest } from '../client-request.ts'
+import type { EventDraft } from '../event-draft.ts'
 import { OAuthError } from '../oauth-error.ts'
-import type { TokenRealm } from '../realm.ts'
-import { type Claims, tokenContent } from '../tokens/token-content.ts'
-import { subjectOf } from '../tokens/token-subject.ts'
-import { type GoodToken, verifyStanding } from '../tokens/tokens.ts'
+import type { OidcRealm } from '../oidc-realm.ts'
+import { type Claims, buildTokenContent } from '../tokens/token-content.ts'
+import { getTokenSubject } from '../tokens/token-subject.ts'
+import { type ActiveToken, verifyTokenStatus } from '../tokens/tokens.ts'
+import { viewClient } from '../views.ts'
 
-/** What a token says, to a client that it is meant for; to any other, and of any other token: that it is not active. Throws OAuthError. */
-export async function introspect(endpoint: Endpoint, request: TokenRequest): Promise<Record<string, unknown>> {
+/** Returns the claims of an active token to a client in its audience; `active: false` for any other token. Throws OAuthError. */
+export async function introspectToken(endpoint: RealmEndpoint, request: TokenRequest): Promise<Record<string, unknown>> {
   const { service } = endpoint
   const event = { type: 'INTROSPECT_TOKEN', details: {} } as const
-  // Servers ask, not pages.
-  const asked = { ...request, origin: undefined }
-  return forClient(endpoint, { request: asked, event }, async ({ realm, client, notes }) => {
+  // Only resource servers call this endpoint, so that web origins do not count.
+  const withoutOrigin = { ...request, origin: undefined }
+  return handleClientRequest(endpoint, { request: withoutOrigin, event }, async ({ realm, client, event }) => {
     const clientId = client.key[0]!
-    if (client.representation.publicClient === true) throw refuse(notes, 403, 'Client not allowed.')
+    if (viewClient(client).publicClient === true) throw createError(event, 403, 'Client not allowed.')
     const { token } = request.form
-    if (!token) throw refuse(notes, 400, 'Token not provided.')
-    const inactive = (reason: string) => {
-      notes.error = 'invalid_token'
-      notes.details.reason = reason
+    if (!token) throw createError(event, 400, 'Token not provided.')
+    const reject = (reason: string) => {
+      event.error = 'invalid_token'
+      event.details.reason = reason
       return { active: false }
     }
-    const verified = await verifyStanding(service, token, ['Bearer', 'ID', 'Refresh', 'Offline'])
-    if (verified?.realm.number !== realm.number) return inactive('Access token JWT check failed')
-    const { claims, issuedTo, standing } = verified
-    notes.session = issuedTo.session
-    Object.assign(notes.details, { token_id: claims.jti, token_type: claims.typ })
-    if (!standing.counts) return inactive(standing.why ?? 'Token is not active any more')
-    notes.user = standing.user.id
-    notes.details.token_issued_for = standing.client
-    if (![claims.aud].flat().includes(clientId)) return inactive(`Client '${clientId}' is not in the token audience`)
-    const said = claims.typ === 'Bearer' ? await contentOf(service, realm, { ...verified, standing }) : claims
-    const { username } = standing.user
-    return { username, ...said, client_id: standing.client, token_type: claims.typ, active: true }
+    const verified = await verifyTokenStatus(service, token, { types: ['Bearer', 'ID', 'Refresh', 'Offline'] })
+    if (verified?.realm.number !== realm.number) return reject('Access token JWT check failed')
+    const { claims, issuedTo, status } = verified
+    event.session = issuedTo.session
+    Object.assign(event.details, { token_id: claims.jti, token_type: claims.typ })
+    if (!status.isValid) return reject(status.reason ?? 'Token is not active any more')
+    event.user = status.user.id
+    event.details.token_issued_for = status.client
+    if (![claims.aud].flat().includes(clientId)) return reject(`Client '${clientId}' is not in the token audience`)
+    const content = claims.typ === 'Bearer' ? await buildClaims(service, realm, { ...verified, status }) : claims
+    const { username } = status.user
+    return { username, ...content, client_id: status.client, token_type: claims.typ, active: true }
   })
 }
 
-function refuse({ details }: EventNotes, status: number, why: string): OAuthError {
-  details.detail = why
-  return new OAuthError(status, 'invalid_request', why, { error: 'invalid_request' })
+function createError({ details }: EventDraft, status: number, description: string): OAuthError {
+  details.detail = description
+  return new OAuthError(status, 'invalid_request', { description, event: { error: 'invalid_request' } })
 }
 
-/** What mappers say of an access token now: it may say less than they do. */
-async function contentOf(service: Service, realm: TokenRealm, verified: GoodToken): Promise<Claims> {
-  const { exp, iat, jti, iss, aud, sub, typ, azp, sid, nonce, scope } = verified.claims
+/** Returns the claims that mappers write for an access token now: the token itself may have fewer. */
+async function buildClaims(service: Service, realm: OidcRealm, token: ActiveToken): Promise<Claims> {
+  const { exp, iat, jti, iss, aud, sub, typ, azp, sid, nonce, scope } = token.claims
   const issued = { exp, iat, jti, iss, aud, sub, typ, azp, sid, nonce, scope }
   return service.read(SYSTEM, realm, async (context) => {
-    const subject = await subjectOf(context, realm, verified)
-    return (await tokenContent(service, context, subject, ['introspection'])).claims('introspection', issued)
+    const subject = await getTokenSubject(context, realm, token)
+    const content = await buildTokenContent(context, { service, subject, targets: ['introspection'] })
+    return content.claims('introspection', issued)
   })
 }

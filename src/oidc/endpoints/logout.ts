@@ -1,27 +1,28 @@
-// The end of a session. Keycloak: LogoutEndpoint; its form with a refresh token.
+// Log-out by refresh token. Keycloak: LogoutEndpoint.
 import { SYSTEM } from '../../service/context/service.ts'
 import { endSessions } from '../../service/login/sessions.ts'
-import type { Endpoint } from '../call.ts'
-import type { TokenRequest } from '../client-authentication.ts'
-import { forClient } from '../client-call.ts'
+import type { RealmEndpoint } from '../client-call.ts'
+import type { TokenRequest } from '../client-authentication/authenticate-client.ts'
+import { handleClientRequest } from '../client-request.ts'
 import { OAuthError } from '../oauth-error.ts'
 import { verifyToken } from '../tokens/tokens.ts'
 
-/** Ends the session of a refresh token, whether it still goes on or not. Throws OAuthError. */
-export async function logOutByToken(endpoint: Endpoint, request: TokenRequest): Promise<void> {
-  const { service, name } = endpoint
+/** Ends the session of a refresh token, if it is still active. Throws OAuthError. */
+export async function logOutByToken(endpoint: RealmEndpoint, request: TokenRequest): Promise<void> {
+  const { service, realmName } = endpoint
   const event = { type: 'LOGOUT', details: {} } as const
-  await forClient(endpoint, { request, event }, async ({ realm, client, notes }) => {
-    const refuse = (reason: string) => new OAuthError(400, 'invalid_grant', reason, { error: 'invalid_token', reason })
-    const verified = await verifyToken(service, request.form.refresh_token ?? '', ['Refresh', 'Offline'])
-    if (verified?.realm.number !== realm.number) throw refuse('Invalid refresh token')
+  await handleClientRequest(endpoint, { request, event }, async ({ realm, client, event }) => {
+    const createError = (reason: string) =>
+      new OAuthError(400, 'invalid_grant', { description: reason, event: { error: 'invalid_token', reason } })
+    const verified = await verifyToken(service, request.form.refresh_token ?? '', { types: ['Refresh', 'Offline'] })
+    if (verified?.realm.number !== realm.number) throw createError('Invalid refresh token')
     const { claims, issuedTo } = verified
     if (issuedTo.client !== client.id)
-      throw refuse("Invalid refresh token. Token client and authorized client don't match")
-    notes.session = issuedTo.session
-    const which = { id: issuedTo.session!, offline: claims.typ === 'Offline' }
-    const ended = await service.runtime(SYSTEM, name, (context) => endSessions(context, which))
-    notes.user = ended[0]?.user
-    if (!ended.length) notes.none = true
+      throw createError("Invalid refresh token. Token client and authorized client don't match")
+    event.session = issuedTo.session
+    const filter = { id: issuedTo.session!, offline: claims.typ === 'Offline' }
+    const ended = await service.writeRuntime(SYSTEM, realmName, (context) => endSessions(context, filter))
+    event.user = ended[0]?.user
+    if (!ended.length) event.isSuppressed = true
   })
 }

@@ -1,46 +1,48 @@
 // Token revocation. RFC 7009.
 import { type Service, SYSTEM } from '../../service/context/service.ts'
-import { leaveSessions } from '../../service/login/sessions.ts'
-import { revokeToken } from '../../service/login/standing.ts'
-import type { ClientCall, Endpoint } from '../call.ts'
-import type { TokenRequest } from '../client-authentication.ts'
-import { forClient } from '../client-call.ts'
+import { endClientSessions } from '../../service/login/sessions.ts'
+import { revokeToken } from '../../service/login/token-status.ts'
+import type { ClientCall, RealmEndpoint } from '../client-call.ts'
+import type { TokenRequest } from '../client-authentication/authenticate-client.ts'
+import { handleClientRequest } from '../client-request.ts'
 import { OAuthError } from '../oauth-error.ts'
-import { verifyStanding } from '../tokens/tokens.ts'
+import { verifyTokenStatus } from '../tokens/tokens.ts'
 
-/** Revokes a token of the client: an access token alone, with a refresh token the client's part of its session. Throws OAuthError. */
-export async function revoke(endpoint: Endpoint, request: TokenRequest): Promise<void> {
+/** Revokes a token of the client: only an access token itself, or the client session of a refresh token. Throws OAuthError. */
+export async function revokeClientToken(endpoint: RealmEndpoint, request: TokenRequest): Promise<void> {
   const event = { type: 'REVOKE_GRANT', details: {} } as const
-  return forClient(endpoint, { request, event }, (call) => revokeFor(endpoint.service, call, request.form.token))
+  return handleClientRequest(endpoint, { request, event }, (call) =>
+    revokeForClient(endpoint.service, call, request.form.token),
+  )
 }
 
-async function revokeFor(service: Service, { realm, client, notes }: ClientCall, token: string | undefined) {
-  const refuse = (error: string, reason: string, word = error) =>
-    new OAuthError(400, error, reason, { error: word, reason })
-  if (!token) throw refuse('invalid_request', 'Token not provided')
-  const verified = await verifyStanding(service, token, ['Bearer', 'ID', 'Refresh', 'Offline'])
-  // RFC 7009, section 2.2: what is no token is answered like one that was revoked.
+async function revokeForClient(service: Service, { realm, client, event }: ClientCall, token: string | undefined) {
+  const createError = (error: string, reason: string, eventError = error) =>
+    new OAuthError(400, error, { description: reason, event: { error: eventError, reason } })
+  if (!token) throw createError('invalid_request', 'Token not provided')
+  const verified = await verifyTokenStatus(service, token, { types: ['Bearer', 'ID', 'Refresh', 'Offline'] })
+  // RFC 7009, section 2.2: an invalid token gets the response of a revoked one.
   if (verified?.realm.number !== realm.number)
-    throw new OAuthError(200, 'invalid_token', 'Invalid token', { error: 'invalid_token' })
-  const { standing, claims, issuedTo } = verified
+    throw new OAuthError(200, 'invalid_token', { description: 'Invalid token', event: { error: 'invalid_token' } })
+  const { status, claims, issuedTo } = verified
   const { typ, exp, jti = '' } = claims
-  if (issuedTo.client !== client.id) throw refuse('invalid_request', 'Unmatching clients')
-  if (typ === 'ID') throw refuse('unsupported_token_type', 'Unsupported token type', 'invalid_token_type')
-  if (standing.counts) notes.user = standing.user.id
-  if (typ === 'Bearer') notes.details.token_id = jti
+  if (issuedTo.client !== client.id) throw createError('invalid_request', 'Unmatching clients')
+  if (typ === 'ID') throw createError('unsupported_token_type', 'Unsupported token type', 'invalid_token_type')
+  if (status.isValid) event.user = status.user.id
+  if (typ === 'Bearer') event.details.token_id = jti
   else {
-    notes.session = issuedTo.session
+    event.session = issuedTo.session
     const details = { refresh_token_type: typ, refresh_token_id: jti, revoked_client: client.key[0] }
-    Object.assign(notes.details, details)
+    Object.assign(event.details, details)
   }
-  await service.runtime(SYSTEM, realm, async (context) => {
+  await service.writeRuntime(SYSTEM, realm, async (context) => {
     if (typ === 'Bearer') return revokeToken(context, jti, new Date(exp! * 1000))
     // Keycloak: an offline token is revoked in all sessions of its user.
-    await leaveSessions(
+    await endClientSessions(
       context,
       client.id,
-      typ === 'Offline' && standing.counts
-        ? { user: standing.user.id, offline: true }
+      typ === 'Offline' && status.isValid
+        ? { user: status.user.id, offline: true }
         : { id: issuedTo.session!, offline: typ === 'Offline' },
     )
   })

@@ -1,40 +1,64 @@
-// The token endpoint: which client asks, what it is granted, and the tokens for that.
+// The token endpoint: authenticates the client, carries out the grant, and issues the tokens. RFC 6749, section 3.2.
+import { decodeJwt } from 'jose'
 import type { UserEventType } from '../../kinds/user-events.ts'
-import type { Endpoint } from '../call.ts'
-import type { TokenRequest } from '../client-authentication.ts'
-import { forClient } from '../client-call.ts'
-import { noteTokens } from '../events.ts'
-import { byAuthorizationCode } from '../grants/authorization-code.ts'
-import { byClientCredentials } from '../grants/client-credentials.ts'
-import type { Grant } from '../grants/grant.ts'
-import { byPassword } from '../grants/password.ts'
-import { byRefreshToken } from '../grants/refresh-token.ts'
+import type { TokenRequest } from '../client-authentication/authenticate-client.ts'
+import type { RealmEndpoint } from '../client-call.ts'
+import { handleClientRequest } from '../client-request.ts'
+import type { EventDraft } from '../event-draft.ts'
+import { grantByAuthorizationCode } from '../grants/authorization-code.ts'
+import { grantByClientCredentials } from '../grants/client-credentials.ts'
+import type { GrantHandler, GrantResult } from '../grants/grant.ts'
+import { grantByPassword } from '../grants/password.ts'
+import { grantByRefreshToken } from '../grants/refresh-token.ts'
 import { OAuthError } from '../oauth-error.ts'
-import { tokenResponse } from '../tokens/token-response.ts'
+import { createTokenResponse } from '../tokens/token-response.ts'
 
-const grants: Readonly<Record<string, { readonly grant: Grant; readonly event: UserEventType }>> = {
-  authorization_code: { grant: byAuthorizationCode, event: 'CODE_TO_TOKEN' },
-  client_credentials: { grant: byClientCredentials, event: 'CLIENT_LOGIN' },
-  password: { grant: byPassword, event: 'LOGIN' },
-  refresh_token: { grant: byRefreshToken, event: 'REFRESH_TOKEN' },
+const grants: Readonly<Record<string, { readonly grant: GrantHandler; readonly event: UserEventType }>> = {
+  authorization_code: { grant: grantByAuthorizationCode, event: 'CODE_TO_TOKEN' },
+  client_credentials: { grant: grantByClientCredentials, event: 'CLIENT_LOGIN' },
+  password: { grant: grantByPassword, event: 'LOGIN' },
+  refresh_token: { grant: grantByRefreshToken, event: 'REFRESH_TOKEN' },
 }
 
-/** The grant types that there are. */
+/** The supported grant types. */
 export const grantTypes = Object.keys(grants)
 
-/** Answers a token request. Throws OAuthError. */
-export async function issueTokens(endpoint: Endpoint, request: TokenRequest): Promise<Record<string, unknown>> {
+/** Returns the response to a token request. Throws OAuthError. */
+export async function issueTokens(endpoint: RealmEndpoint, request: TokenRequest): Promise<Record<string, unknown>> {
   const { service, base } = endpoint
   const { form, address } = request
   const type = form.grant_type
-  if (!type) throw new OAuthError(400, 'invalid_request', 'Missing form parameter: grant_type')
-  const known = Object.hasOwn(grants, type) ? grants[type] : undefined
-  if (!known) throw new OAuthError(400, 'unsupported_grant_type', 'Unsupported grant_type')
-  const event = { type: known.event, details: { grant_type: type } }
-  return forClient(endpoint, { request, event }, async (call) => {
-    const granted = await known.grant({ ...call, service, base, form, address })
-    const response = await tokenResponse(endpoint, call, granted)
-    noteTokens(call.notes, granted, response)
+  if (!type) throw new OAuthError(400, 'invalid_request', { description: 'Missing form parameter: grant_type' })
+  const handler = Object.hasOwn(grants, type) ? grants[type] : undefined
+  if (!handler) throw new OAuthError(400, 'unsupported_grant_type', { description: 'Unsupported grant_type' })
+  const event = { type: handler.event, details: { grant_type: type } }
+  return handleClientRequest(endpoint, { request, event }, async (call) => {
+    const granted = await handler.grant({ ...call, service, base, form, address })
+    const response = await createTokenResponse(endpoint, call, granted)
+    addTokenDetails(call.event, granted, response)
     return response
+  })
+}
+
+/** Adds the user, the session and the issued tokens to the event. */
+function addTokenDetails(
+  event: EventDraft,
+  { user, session }: GrantResult,
+  response: Readonly<Record<string, unknown>>,
+): void {
+  const { details } = event
+  event.user = user.id
+  event.session = session?.id
+  const { access_token: access, refresh_token: refresh, scope } = response
+  details.token_id = decodeJwt(String(access)).jti
+  details.scope = String(scope)
+  if (refresh === undefined) return
+  const { jti, typ } = decodeJwt<{ typ: string }>(String(refresh))
+  const isRefreshed = details.refresh_token_id !== undefined
+  Object.assign(details, {
+    refresh_token_type: typ,
+    ...(isRefreshed
+      ? { updated_refresh_token_id: jti, access_token_expiration_time: String(response.expires_in) }
+      : { refresh_token_id: jti }),
   })
 }

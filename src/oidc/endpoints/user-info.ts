@@ -1,68 +1,71 @@
-// The user info endpoint. OpenID Connect Core 1.0, section 5.3.
+// The UserInfo endpoint. OpenID Connect Core 1.0, section 5.3.
 import { SYSTEM } from '../../service/context/service.ts'
 import type { Transport } from '../../service/context/transport.ts'
-import { statedAlgorithm } from '../algorithms.ts'
-import type { Endpoint, EventNotes } from '../call.ts'
-import { told } from '../events.ts'
-import { isLight } from '../mappers/active.ts'
+import type { RealmEndpoint } from '../client-call.ts'
+import { type EventDraft, withUserEvent } from '../event-draft.ts'
+import { hasLightweightAccessTokens } from '../mappers/active-mappers.ts'
 import { BearerError } from '../oauth-error.ts'
-import { findTokenRealm, issuerOf, type TokenRealm } from '../realm.ts'
-import { tokenContent } from '../tokens/token-content.ts'
-import { subjectOf } from '../tokens/token-subject.ts'
-import { isGood, signToken, verifyStanding } from '../tokens/tokens.ts'
-import { demandOrigin } from '../web-origins.ts'
+import { getIssuer, getOidcRealm, type OidcRealm } from '../oidc-realm.ts'
+import { findRequestedAlgorithm } from '../signature-algorithms.ts'
+import { buildTokenContent } from '../tokens/token-content.ts'
+import { getTokenSubject } from '../tokens/token-subject.ts'
+import { isActiveToken, signToken, verifyTokenStatus } from '../tokens/tokens.ts'
+import { checkOrigin } from '../web-origins.ts'
 
-/** What a request shows: tokens of its header and of its form. */
+/** A request with the access tokens of its header and of its form. */
 export interface UserInfoRequest extends Transport {
   readonly bearer?: string | undefined
   readonly form?: string | undefined
-  /** Of the page that asks, where it is one. */
+  /** The origin of the page that sent the request. */
   readonly origin?: string | undefined
 }
 
-/** What clients may know of whose token it is; as a text, a token, where the client wants it signed. Throws BearerError, OAuthError. */
-export async function userInfo(
-  endpoint: Endpoint,
+/** Returns the claims about the user of an access token; a signed token where the client selects an algorithm. Throws BearerError and OAuthError. */
+export async function getUserInfo(
+  endpoint: RealmEndpoint,
   request: UserInfoRequest,
 ): Promise<Record<string, unknown> | string> {
-  const { service, name } = endpoint
-  const realm = await findTokenRealm(service, name)
+  const { service, realmName } = endpoint
+  const realm = await getOidcRealm(service, realmName)
   const details = { auth_method: 'validate_access_token' }
-  const notes: EventNotes = { type: 'USER_INFO_REQUEST', address: request.address, details }
-  return told(service, realm, notes, () => show({ ...endpoint, realm }, request, notes))
+  const event: EventDraft = { type: 'USER_INFO_REQUEST', address: request.address, details }
+  return withUserEvent({ service, realm, event }, () => buildUserInfo({ ...endpoint, realm }, request, event))
 }
 
-async function show(
-  { service, base, realm }: Endpoint & { readonly realm: TokenRealm },
+async function buildUserInfo(
+  { service, base, realm }: RealmEndpoint & { readonly realm: OidcRealm },
   { bearer, form, origin }: UserInfoRequest,
-  notes: EventNotes,
+  event: EventDraft,
 ): Promise<Record<string, unknown> | string> {
-  const refuse = (status: number, error?: string, why?: string) => new BearerError(status, realm.name, error, why)
-  if (bearer && form) throw refuse(400, 'invalid_request', 'More than one method used for including an access token')
+  const createError = (status: number, error: string, description: string) =>
+    new BearerError(status, realm.name, { error, description })
+  if (bearer && form)
+    throw createError(400, 'invalid_request', 'More than one method used for including an access token')
   const token = bearer || form
-  if (!token) throw refuse(401)
-  const verified = await verifyStanding(service, token, ['Bearer'])
-  if (!isGood(verified) || verified.realm.number !== realm.number) {
-    const why = verified?.standing.counts === false ? verified.standing.why : undefined
-    throw refuse(401, 'invalid_token', why ?? 'Token verification failed')
+  if (!token) throw new BearerError(401, realm.name)
+  const verified = await verifyTokenStatus(service, token, { types: ['Bearer'] })
+  if (!isActiveToken(verified) || verified.realm.number !== realm.number) {
+    const reason = verified?.status.isValid === false ? verified.status.reason : undefined
+    throw createError(401, 'invalid_token', reason ?? 'Token verification failed')
   }
   const { claims, issuedTo } = verified
-  if (!claims.scope?.split(' ').includes('openid')) throw refuse(403, 'insufficient_scope', 'Missing openid scope')
-  const { client, known } = await service.read(SYSTEM, realm, async (context) => {
-    const subject = await subjectOf(context, realm, verified)
+  if (!claims.scope?.split(' ').includes('openid')) throw createError(403, 'insufficient_scope', 'Missing openid scope')
+  const { client, content } = await service.read(SYSTEM, realm, async (context) => {
+    const subject = await getTokenSubject(context, realm, verified)
     const { client, user } = subject
-    demandOrigin(client.representation, base, origin)
-    if (isLight(client)) {
-      throw refuse(401, 'invalid_token', 'Lightweight access token not allowed for userinfo endpoint')
+    checkOrigin(client.representation, base, origin)
+    if (hasLightweightAccessTokens(client)) {
+      throw createError(401, 'invalid_token', 'Lightweight access token not allowed for userinfo endpoint')
     }
-    Object.assign(notes, { client: client.key[0], user: user.id, session: issuedTo.session })
-    notes.details.username = user.username
-    return { client, known: (await tokenContent(service, context, subject, ['userInfo'])).claims('userInfo') }
+    Object.assign(event, { client: client.key[0], user: user.id, session: issuedTo.session })
+    event.details.username = user.username
+    const content = await buildTokenContent(context, { service, subject, targets: ['userInfo'] })
+    return { client, content: content.claims('userInfo') }
   })
-  const algorithm = statedAlgorithm(client.representation, 'userInfo') ?? 'none'
-  notes.details.signature_required = String(algorithm !== 'none')
-  if (algorithm === 'none') return known
-  notes.details.signature_algorithm = algorithm
-  const issued = { ...known, iss: issuerOf(base, realm.name), aud: client.key[0]! }
-  return signToken(service, realm, { claims: issued, algorithm })
+  const algorithm = findRequestedAlgorithm(client.representation, 'userInfo') ?? 'none'
+  event.details.signature_required = String(algorithm !== 'none')
+  if (algorithm === 'none') return content
+  event.details.signature_algorithm = algorithm
+  const signed = { ...content, iss: getIssuer(base, realm.name), aud: client.key[0]! }
+  return signToken(service, realm, { claims: signed, algorithm })
 }

@@ -1,107 +1,134 @@
 // Authorization codes, with PKCE. RFC 6749, section 4.1; RFC 7636.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
-import type { Representation } from '../../kinds/json.ts'
-import type { RuntimeContext } from '../../service/context/context.ts'
+import * as z from 'zod'
+import type { Context, RuntimeContext } from '../../service/context/context.ts'
 import { SYSTEM } from '../../service/context/service.ts'
-import { keepForOneUse, useOnce } from '../../service/context/single-use.ts'
-import { findById } from '../../service/login/login.ts'
-import { findGoingOn, leaveSessions } from '../../service/login/sessions.ts'
+import { consumeSingleUse, createSingleUse } from '../../service/context/single-use.ts'
+import { findUserById } from '../../service/login/find-user.ts'
+import { endClientSessions, findActiveSession } from '../../service/login/sessions.ts'
 import { OAuthError } from '../oauth-error.ts'
-import { demandOffline, grantedScopes } from '../tokens/scopes.ts'
-import type { Grant } from './grant.ts'
+import type { RealmSettings } from '../oidc-realm.ts'
+import { requireOfflineAccess, resolveScopes } from '../tokens/scopes.ts'
+import { viewClient, viewStoredUser } from '../views.ts'
+import type { GrantHandler, GrantRequest } from './grant.ts'
 
-/** What a code stands for: a client's part of a session, and what the request to the authorization endpoint said. */
-export interface CodeGrant {
-  readonly session: string
-  readonly offline: boolean
-  /** The client's id. */
-  readonly client: string
-  readonly scope: string
-  /** As the request named it; absent where it named none. */
-  readonly redirectUri?: string
-  readonly nonce?: string
-  readonly codeChallenge?: string
-  readonly codeChallengeMethod?: 'S256' | 'plain'
-}
+const authorizationCode = z.object({
+  /** The id of the user session. */
+  session: z.string(),
+  offline: z.boolean(),
+  /** The id of the client. */
+  client: z.string(),
+  scope: z.string(),
+  /** The redirect URI of the authorization request, if it had one. */
+  redirectUri: z.string().exactOptional(),
+  nonce: z.string().exactOptional(),
+  codeChallenge: z.string().exactOptional(),
+  codeChallengeMethod: z.enum(['S256', 'plain']).exactOptional(),
+})
 
-/** Keeps what a new code stands for, for as long as the realm lets codes live, and gives the code. One statement. */
-export async function issueCode(context: RuntimeContext, settings: Representation, grant: CodeGrant): Promise<string> {
+/** The stored data of an authorization code: a client session, and parameters of the authorization request. */
+export type AuthorizationCode = Readonly<z.infer<typeof authorizationCode>>
+
+/** Stores the data of a new authorization code for its lifespan, and returns the code. One statement. */
+export async function createAuthorizationCode(
+  context: RuntimeContext,
+  { accessCodeLifespan }: RealmSettings,
+  data: AuthorizationCode,
+): Promise<string> {
   const code = randomBytes(32).toString('base64url')
-  const expiresAt = new Date(context.now.getTime() + Number(settings.accessCodeLifespan ?? 60) * 1000)
-  await keepForOneUse(context, { key: keyOf(code), expiresAt, body: { ...grant } })
+  const expiresAt = new Date(context.now.getTime() + accessCodeLifespan * 1000)
+  await createSingleUse(context, { key: getKey(code), expiresAt, body: { ...data } })
   return code
 }
 
-/** A code goes on with the log-in that it came from. A code that is used again ends what the first use gave. */
-export const byAuthorizationCode: Grant = async ({ service, realm, client, form, notes }) => {
-  const { code, redirect_uri: redirectUri, code_verifier: verifier } = form
+/** Exchanges an authorization code for tokens of its session. A code that is used again ends the client session of its first use. */
+export const grantByAuthorizationCode: GrantHandler = async (request) => {
+  const { service, realm, client, form } = request
+  const { code } = form
   if (!code) {
     const reason = 'Missing parameter: code'
-    throw new OAuthError(400, 'invalid_request', reason, { error: 'invalid_code', reason })
+    throw new OAuthError(400, 'invalid_request', { description: reason, event: { error: 'invalid_code', reason } })
   }
-  return service.runtime(SYSTEM, realm, async (context) => {
-    const used = await useOnce(context, keyOf(code))
-    if (!used) throw refuse('Code not valid', 'invalid_code')
-    const kept = used.body as unknown as CodeGrant
-    notes.session = kept.session
-    notes.details.code_id = kept.session
-    if (!used.first) {
-      await leaveSessions(context, kept.client, { id: kept.session, offline: kept.offline })
-      throw refuse('Code not valid', 'invalid_code')
-    }
-    const found = await findGoingOn(context, realm.settings, {
-      id: kept.session,
-      offline: kept.offline,
-      client: client.id,
-      lock: true,
-    })
-    const user = found && (await findById(context, found.user))
-    if (!found || !user) throw refuse('Code not valid', 'invalid_code')
-    notes.user = user.id
-    if (user.body.enabled !== true) throw refuse('User disabled', 'user_disabled')
-    if (kept.client !== client.id) {
-      const reason = 'Auth error: Found different client_id in clientSession'
-      throw refuse(reason, 'invalid_client', reason)
-    }
-    if (kept.redirectUri !== undefined && kept.redirectUri !== redirectUri) {
-      const reason = `The code was asked for with the redirect URI ${kept.redirectUri}, and is used with ${redirectUri ?? 'none'}`
-      throw refuse('Incorrect redirect_uri', 'invalid_redirect_uri', reason)
-    }
-    verify(kept, verifier)
-    if (client.representation.standardFlowEnabled !== true) {
-      throw new OAuthError(400, 'unauthorized_client', 'Client not allowed for direct access grants')
-    }
-    const { part, ...session } = found
-    if (!part) throw refuse('Code not valid', 'invalid_code')
-    const scopes = await grantedScopes(context, client, kept.scope)
-    await demandOffline(context, client, user.id, scopes)
-    return { user, scopes, session, part, ...(kept.nonce !== undefined && { nonce: kept.nonce }) }
+  return service.writeRuntime(SYSTEM, realm, async (context) => {
+    const data = await redeemCode(context, request, code)
+    const { user, session, clientSession } = await getSession(context, request, data)
+    for (const check of [checkClient, checkRedirectUri, checkCodeVerifier, checkStandardFlow]) check(request, data)
+    if (!clientSession) throw createError('Code not valid', 'invalid_code')
+    const scopes = await resolveScopes(context, client, data.scope)
+    await requireOfflineAccess(context, client, { user: user.id, scopes })
+    return { user, scopes, session, clientSession, ...(data.nonce !== undefined && { nonce: data.nonce }) }
   })
 }
 
-/** A code is kept as its digest: who reads the store cannot use it. */
-const keyOf = (code: string) => `code ${createHash('sha256').update(code).digest('base64url')}`
+async function redeemCode(context: RuntimeContext, { event }: GrantRequest, code: string): Promise<AuthorizationCode> {
+  const used = await consumeSingleUse(context, getKey(code))
+  if (!used) throw createError('Code not valid', 'invalid_code')
+  const data = authorizationCode.parse(used.body)
+  event.session = data.session
+  event.details.code_id = data.session
+  if (!used.isFirst) {
+    await endClientSessions(context, data.client, { id: data.session, offline: data.offline })
+    throw createError('Code not valid', 'invalid_code')
+  }
+  return data
+}
 
-const refuse = (why: string, error: string, reason?: string) =>
-  new OAuthError(400, 'invalid_grant', why, { error, ...(reason && { reason }) })
+async function getSession(context: Context, { realm, client, event }: GrantRequest, data: AuthorizationCode) {
+  const active = await findActiveSession(context, realm.settings, {
+    id: data.session,
+    offline: data.offline,
+    client: client.id,
+    lock: true,
+  })
+  const user = active && (await findUserById(context, active.user))
+  if (!active || !user) throw createError('Code not valid', 'invalid_code')
+  event.user = user.id
+  if (viewStoredUser(user).enabled !== true) throw createError('User disabled', 'user_disabled')
+  const { part: clientSession, ...session } = active
+  return { user, session, clientSession }
+}
 
-function verify({ codeChallenge, codeChallengeMethod }: CodeGrant, verifier: string | undefined): void {
-  // RFC 9700, section 4.8.2: a verifier where none was announced is a downgrade.
+function checkClient({ client }: GrantRequest, data: AuthorizationCode): void {
+  if (data.client === client.id) return
+  const reason = 'Auth error: Found different client_id in clientSession'
+  throw createError(reason, 'invalid_client', reason)
+}
+
+function checkRedirectUri({ form }: GrantRequest, data: AuthorizationCode): void {
+  if (data.redirectUri === undefined || data.redirectUri === form.redirect_uri) return
+  const reason = `The authorization request had the redirect URI ${data.redirectUri}, but the token request has ${form.redirect_uri ?? 'none'}`
+  throw createError('Incorrect redirect_uri', 'invalid_redirect_uri', reason)
+}
+
+function checkCodeVerifier({ form }: GrantRequest, { codeChallenge, codeChallengeMethod }: AuthorizationCode): void {
+  const verifier = form.code_verifier
+  // RFC 9700, section 4.8.2: a verifier without a challenge is a PKCE downgrade attack.
   if (codeChallenge === undefined) {
     const reason = 'PKCE code verifier specified but challenge not present in authorization'
-    if (verifier !== undefined) throw refuse(reason, 'invalid_code_verifier', reason)
+    if (verifier !== undefined) throw createError(reason, 'invalid_code_verifier', reason)
     return
   }
   if (verifier === undefined) {
     const reason = 'PKCE code verifier not specified'
-    throw refuse(reason, 'code_verifier_missing', reason)
+    throw createError(reason, 'code_verifier_missing', reason)
   }
   if (!/^[\w.~-]{43,128}$/.test(verifier)) {
     const reason = 'Invalid code verifier'
-    throw refuse(`PKCE verification failed: ${reason}`, 'invalid_code_verifier', reason)
+    throw createError(`PKCE verification failed: ${reason}`, 'invalid_code_verifier', reason)
   }
-  const shown = codeChallengeMethod === 'S256' ? createHash('sha256').update(verifier).digest('base64url') : verifier
-  const [expected, given] = [codeChallenge, shown].map((text) => Buffer.from(text))
-  if (expected!.length !== given!.length || !timingSafeEqual(expected!, given!))
-    throw refuse('PKCE verification failed: Code mismatch', 'pkce_verification_failed', 'Code mismatch')
+  const challenge = codeChallengeMethod === 'S256' ? createHash('sha256').update(verifier).digest('base64url') : verifier
+  const [expected, actual] = [Buffer.from(codeChallenge), Buffer.from(challenge)]
+  if (expected.length !== actual.length || !timingSafeEqual(expected, actual))
+    throw createError('PKCE verification failed: Code mismatch', 'pkce_verification_failed', 'Code mismatch')
 }
+
+function checkStandardFlow({ client }: GrantRequest): void {
+  if (viewClient(client).standardFlowEnabled === true) return
+  throw new OAuthError(400, 'unauthorized_client', { description: 'Client not allowed for direct access grants' })
+}
+
+/** Returns the key of a code: only a digest is stored, so that a leaked database reveals no codes. */
+const getKey = (code: string) => `code ${createHash('sha256').update(code).digest('base64url')}`
+
+const createError = (description: string, error: string, reason?: string) =>
+  new OAuthError(400, 'invalid_grant', { description, event: { error, ...(reason && { reason }) } })

@@ -1,28 +1,28 @@
-// Client credentials: a client's token for itself. RFC 6749, section 4.4.
-
+// The client credentials grant: a token for the service account of the client. RFC 6749, section 4.4.
 import { SYSTEM } from '../../service/context/service.ts'
-import { findAccountOf } from '../../service/login/login.ts'
+import { findServiceAccountOf } from '../../service/login/find-user.ts'
 import { OAuthError } from '../oauth-error.ts'
-import { grantedScopes } from '../tokens/scopes.ts'
-import type { Grant } from './grant.ts'
+import { resolveScopes } from '../tokens/scopes.ts'
+import { viewClient, viewStoredUser } from '../views.ts'
+import type { GrantHandler } from './grant.ts'
 
-/** The client's own account; nothing is kept of it. */
-export const byClientCredentials: Grant = async ({ service, realm, client, form, address, notes }) => {
-  const refuse = (reason: string) =>
-    new OAuthError(401, 'unauthorized_client', reason, { error: 'invalid_client', reason })
-  if (client.representation.publicClient === true) throw refuse('Public client not allowed to retrieve service account')
-  if (client.representation.serviceAccountsEnabled !== true)
-    throw refuse('Client not enabled to retrieve service account')
+/** Returns the service account of the client, without a session. */
+export const grantByClientCredentials: GrantHandler = async ({ service, realm, client, form, address, event }) => {
+  const createError = (reason: string) =>
+    new OAuthError(401, 'unauthorized_client', { description: reason, event: { error: 'invalid_client', reason } })
+  const { publicClient, serviceAccountsEnabled } = viewClient(client)
+  if (publicClient === true) throw createError('Public client not allowed to retrieve service account')
+  if (serviceAccountsEnabled !== true) throw createError('Client not enabled to retrieve service account')
   return service.read(SYSTEM, realm, async (context) => {
-    const user = await findAccountOf(context, client.id)
-    notes.user = user?.id
-    notes.details.username = user?.username
-    if (user?.body.enabled !== true) {
+    const user = await findServiceAccountOf(context, client.id)
+    event.user = user?.id
+    event.details.username = user?.username
+    if (!user || viewStoredUser(user).enabled !== true) {
       const reason = 'User is disabled'
-      throw new OAuthError(401, 'invalid_request', reason, { error: 'user_disabled', reason })
+      throw new OAuthError(401, 'invalid_request', { description: reason, event: { error: 'user_disabled', reason } })
     }
-    // Keycloak: what the mappers of the client scope service_account tell.
+    // Keycloak: the session notes for the mappers of the client scope service_account.
     const sessionNotes = { client_id: client.key[0]!, ...(address && { clientHost: address, clientAddress: address }) }
-    return { user, scopes: await grantedScopes(context, client, form.scope), sessionNotes }
+    return { user, scopes: await resolveScopes(context, client, form.scope), sessionNotes }
   })
 }

@@ -1,38 +1,33 @@
-// What grants have in common: what they are given, and what they give.
-
+// The interface of grants. RFC 6749, section 4.
 import type { Service } from '../../service/context/service.ts'
 import type { ClientSession, StoredUser, UserSession } from '../../service/context/store-types.ts'
-import type { ClientCall } from '../call.ts'
+import type { ClientCall } from '../client-call.ts'
 
-/** A token request of a client that has proved itself. */
-export interface GrantCall extends ClientCall {
+/** A token request of an authenticated client. */
+export interface GrantRequest extends ClientCall {
   readonly service: Service
-  /** The server's own address, as the client knows it. */
+  /** The address of the server, as the client sees it. */
   readonly base: string
   readonly form: Readonly<Record<string, string>>
-  /** Where the request comes from. */
+  /** The network address of the client. */
   readonly address?: string | undefined
 }
 
-/** What a grant gives: whose tokens, and what they stand on. */
-export interface Granted {
+/** The result of a grant, for which tokens are issued. */
+export interface GrantResult {
   readonly user: StoredUser
-  /** All words of the scope, also those that tokens do not show: see `grantedScopes`. */
+  /** The granted scope values, also those that tokens do not show: see `resolveScopes`. */
   readonly scopes: readonly string[]
-  /** What a refresh token goes on with, where the request asks for less of it for now. */
-  readonly lasting?: readonly string[]
-  /** Absent: nothing is kept of it, and no refresh token is given. */
+  /** The scope values of the refresh token, where the request narrows the scope of the other tokens. */
+  readonly refreshScopes?: readonly string[]
+  /** Absent: there is no session, and no refresh token is issued. */
   readonly session?: UserSession
-  /** What the client has of the session. */
-  readonly part?: ClientSession
-  /** Where the ID token must name it. */
+  readonly clientSession?: ClientSession
+  /** The nonce for the ID token. */
   readonly nonce?: string
-  /** What mappers may tell of the call, where there is no session to note it. */
+  /** User session notes for mappers, where there is no session. */
   readonly sessionNotes?: Readonly<Record<string, string>>
 }
 
-/** One grant. Throws OAuthError. */
-export type Grant = (call: GrantCall) => Promise<Granted>
-
-/** The words of a scope parameter. */
-export const wordsOf = (scope: unknown): string[] => (typeof scope === 'string' ? scope.split(' ').filter(Boolean) : [])
+/** Carries out a grant. Throws OAuthError. */
+export type GrantHandler = (request: GrantRequest) => Promise<GrantResult>

@@ -1,52 +1,80 @@
-// Resource owner password credentials. RFC 6749, section 4.3.
-
-import { secondsOf } from '../../lib/seconds.ts'
+// The resource owner password credentials grant. RFC 6749, section 4.3.
+import { toEpochSeconds } from '../../lib/epoch-seconds.ts'
 import { SYSTEM } from '../../service/context/service.ts'
-import { joinSession, startSession } from '../../service/login/sessions.ts'
-import { forgetFailures } from '../../service/users/lockout.ts'
-import { consentTo, mustAsk } from '../consents.ts'
+import { addClientSession, startSession } from '../../service/login/sessions.ts'
+import { clearLoginFailures } from '../../service/users/lockout.ts'
+import { findConsentRequest, isConsentNeeded } from '../consents.ts'
 import { OAuthError } from '../oauth-error.ts'
-import { demandOffline, grantedScopes, OFFLINE } from '../tokens/scopes.ts'
-import { authenticateDirectly } from './direct-grant.ts'
-import type { Grant } from './grant.ts'
+import { OFFLINE_ACCESS, requireOfflineAccess, resolveScopes } from '../tokens/scopes.ts'
+import { viewClient, viewStoredUser } from '../views.ts'
+import { type DirectGrantLogin, runDirectGrantFlow } from './direct-grant-flow.ts'
+import type { GrantHandler, GrantRequest, GrantResult } from './grant.ts'
 
-/** A name and a password begin a session. */
-export const byPassword: Grant = async (call) => {
-  const { service, base, realm, client, form, address, notes } = call
-  // Keycloak: before it is looked who is meant.
-  notes.details.auth_method = 'oauth_credentials'
-  if (client.representation.directAccessGrantsEnabled !== true) {
-    const reason = 'Client not allowed for direct access grants'
-    throw new OAuthError(400, 'unauthorized_client', reason, { error: 'not_allowed', reason })
-  }
-  if (form.username === undefined) throw new OAuthError(401, 'invalid_request', 'Missing parameter: username')
-  const scopes = await service.read(SYSTEM, realm, (context) => grantedScopes(context, client, form.scope))
-  notes.details.auth_method = 'openid-connect'
-  const { user, credential, used, methods } = await authenticateDirectly(call)
-  if (((user.body.requiredActions ?? []) as string[]).length) {
-    const reason = 'Account is not fully set up'
-    // Keycloak: of whom is not told.
-    delete notes.user
-    throw new OAuthError(400, 'invalid_grant', reason, { error: 'resolve_required_actions', reason })
-  }
-  if (client.representation.consentRequired === true) {
-    const agreement = await service.read(SYSTEM, realm, (context) => consentTo(context, client, form.scope ?? '', user))
-    if (mustAsk(agreement)) throw new OAuthError(400, 'invalid_client', 'Client requires user consent')
-  }
-  return service.runtime(SYSTEM, realm, async (context) => {
-    await demandOffline(context, client, user.id, scopes)
-    await forgetFailures(context, realm.settings, user, used.includes('otp'))
+/** Authenticates a user by the direct grant flow, and starts a session. */
+export const grantByPassword: GrantHandler = async (request) => {
+  const { service, realm, client, form, event } = request
+  // Keycloak: the event of a client without direct access grants has this method.
+  event.details.auth_method = 'oauth_credentials'
+  checkDirectAccessGrants(request)
+  if (form.username === undefined)
+    throw new OAuthError(401, 'invalid_request', { description: 'Missing parameter: username' })
+  const scopes = await service.read(SYSTEM, realm, (context) => resolveScopes(context, client, form.scope))
+  event.details.auth_method = 'openid-connect'
+  const login = await runDirectGrantFlow(request)
+  checkRequiredActions(request, login)
+  await checkConsent(request, login)
+  return startLoginSession(request, login, scopes)
+}
+
+function checkDirectAccessGrants({ client }: GrantRequest): void {
+  if (viewClient(client).directAccessGrantsEnabled === true) return
+  const reason = 'Client not allowed for direct access grants'
+  throw new OAuthError(400, 'unauthorized_client', { description: reason, event: { error: 'not_allowed', reason } })
+}
+
+function checkRequiredActions({ event }: GrantRequest, { user }: DirectGrantLogin): void {
+  if (!viewStoredUser(user).requiredActions?.length) return
+  const reason = 'Account is not fully set up'
+  // Keycloak: the event has no user.
+  delete event.user
+  throw new OAuthError(400, 'invalid_grant', {
+    description: reason,
+    event: { error: 'resolve_required_actions', reason },
+  })
+}
+
+async function checkConsent({ service, realm, client, form }: GrantRequest, { user }: DirectGrantLogin): Promise<void> {
+  if (viewClient(client).consentRequired !== true) return
+  const consentRequest = await service.read(SYSTEM, realm, (context) =>
+    findConsentRequest(context, { client, scope: form.scope ?? '', user }),
+  )
+  if (isConsentNeeded(consentRequest))
+    throw new OAuthError(400, 'invalid_client', { description: 'Client requires user consent' })
+}
+
+function startLoginSession(
+  { service, base, realm, client, form, address }: GrantRequest,
+  { user, credential, usedCredentialTypes, methods }: DirectGrantLogin,
+  scopes: readonly string[],
+): Promise<GrantResult> {
+  return service.writeRuntime(SYSTEM, realm, async (context) => {
+    await requireOfflineAccess(context, client, { user: user.id, scopes })
+    await clearLoginFailures(context, realm.settings, { id: user.id, otp: usedCredentialTypes.includes('otp') })
     const session = await startSession(context, {
       user: user.id,
-      offline: scopes.includes(OFFLINE),
+      offline: scopes.includes(OFFLINE_ACCESS),
       address,
       body: {
-        authTime: secondsOf(realm.now),
+        authTime: toEpochSeconds(realm.now),
         ...(credential !== undefined && { credential }),
         ...(methods && { methods }),
       },
     })
-    const part = await joinSession(context, session, client.id, { scope: form.scope ?? '', base })
-    return { user, scopes, session, part }
+    const clientSession = await addClientSession(context, session, {
+      client: client.id,
+      scope: form.scope ?? '',
+      base,
+    })
+    return { user, scopes, session, clientSession }
   })
 }

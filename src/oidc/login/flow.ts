@@ -1,75 +1,85 @@
-// What a flow demands: walks its steps and asks for each what came of it. It knows nothing of what the steps do.
+// Walks an authentication flow. What its steps do is up to the walker.
 
-/** A step of a flow: something to be done, or a flow of its own. */
-export interface Step {
+/** A step of a flow: an authenticator, or a subflow. */
+export interface FlowStep {
   readonly id: string
   readonly requirement: string
-  /** What is to be done; absent: the steps below. */
+  /** The provider id of the authenticator; absent for a subflow. */
   readonly authenticator?: string
   readonly config: Readonly<Record<string, string>>
-  readonly steps: readonly Step[]
+  /** The steps of the subflow. */
+  readonly steps: readonly FlowStep[]
 }
 
-/** What came of a step: it is done, it does not lead anywhere, or somebody must answer `P` first. */
-export type Outcome<P> = 'success' | 'attempted' | P
+/** The outcome of a step: it succeeded, it did not apply, or the user must answer the challenge `C` first. */
+export type StepOutcome<C> = 'success' | 'attempted' | C
 
-/** What a walk asks of whoever knows the steps. */
-export interface Walker<P extends object> {
-  /** Whether the step is a condition of the flow that it stands in. */
-  isCondition(step: Step): boolean
-  /** Whether a condition holds, for the flow with these steps. */
-  holds(condition: Step, flow: readonly Step[]): Promise<boolean>
-  /** Does a step, or says what came of it before. */
-  run(step: Step): Promise<Outcome<P>>
-  /** Hears of a conditional flow that was gone through. */
-  passed(flow: Step): void
+/** Executes the steps and conditions of a flow. */
+export interface FlowWalker<C extends object> {
+  /** Whether a step is a condition of the subflow that contains it. */
+  isCondition(step: FlowStep): boolean
+  /** Whether a condition is met for a subflow with these steps. */
+  isConditionMet(condition: FlowStep, flow: readonly FlowStep[]): Promise<boolean>
+  /** Executes a step, or returns its earlier outcome. */
+  runStep(step: FlowStep): Promise<StepOutcome<C>>
+  /** Called after a conditional subflow has succeeded. */
+  onConditionalFlowPassed(flow: FlowStep): void
 }
 
 /**
- * Walks a flow. Keycloak: where a step is required or conditional, alternatives beside it do not count. A flow in which
- * nothing was to be done leads nowhere: who it is has not been asked.
+ * Walks a flow. Keycloak: alternative steps are ignored beside required or conditional ones. A flow in which no step was
+ * executed is not successful, since no user was identified.
  */
-export async function walk<P extends object>(flow: readonly Step[], walker: Walker<P>): Promise<Outcome<P>> {
+export async function walkFlow<C extends object>(
+  flow: readonly FlowStep[],
+  walker: FlowWalker<C>,
+): Promise<StepOutcome<C>> {
   const steps = flow.filter((step) => step.requirement !== 'DISABLED' && !walker.isCondition(step))
-  const needed = steps.filter(({ requirement }) => requirement === 'REQUIRED' || requirement === 'CONDITIONAL')
-  return needed.length ? everyOne(needed, walker) : firstOf(steps, walker)
+  const required = steps.filter(({ requirement }) => requirement === 'REQUIRED' || requirement === 'CONDITIONAL')
+  return required.length ? walkRequired(required, walker) : walkAlternatives(steps, walker)
 }
 
-async function everyOne<P extends object>(steps: readonly Step[], walker: Walker<P>): Promise<Outcome<P>> {
-  let outcome: Outcome<P> = 'attempted'
+async function walkRequired<C extends object>(
+  steps: readonly FlowStep[],
+  walker: FlowWalker<C>,
+): Promise<StepOutcome<C>> {
+  let outcome: StepOutcome<C> = 'attempted'
   for (const step of steps) {
-    if (step.requirement === 'CONDITIONAL' && !(await applies(step, walker))) continue
-    outcome = await take(step, walker)
+    if (step.requirement === 'CONDITIONAL' && !(await areConditionsMet(step, walker))) continue
+    outcome = await execute(step, walker)
     if (outcome !== 'success') return outcome
-    if (step.requirement === 'CONDITIONAL') walker.passed(step)
+    if (step.requirement === 'CONDITIONAL') walker.onConditionalFlowPassed(step)
   }
   return outcome
 }
 
-async function firstOf<P extends object>(steps: readonly Step[], walker: Walker<P>): Promise<Outcome<P>> {
+async function walkAlternatives<C extends object>(
+  steps: readonly FlowStep[],
+  walker: FlowWalker<C>,
+): Promise<StepOutcome<C>> {
   for (const step of steps) {
-    const outcome = await take(step, walker)
+    const outcome = await execute(step, walker)
     if (outcome !== 'attempted') return outcome
   }
   return 'attempted'
 }
 
-function take<P extends object>(step: Step, walker: Walker<P>): Promise<Outcome<P>> {
-  return step.authenticator === undefined ? walk(step.steps, walker) : walker.run(step)
+function execute<C extends object>(step: FlowStep, walker: FlowWalker<C>): Promise<StepOutcome<C>> {
+  return step.authenticator === undefined ? walkFlow(step.steps, walker) : walker.runStep(step)
 }
 
-/** Keycloak: a conditional flow without conditions never applies. */
-async function applies<P extends object>({ steps }: Step, walker: Walker<P>): Promise<boolean> {
+/** Keycloak: a conditional subflow without conditions is never executed. */
+async function areConditionsMet<C extends object>({ steps }: FlowStep, walker: FlowWalker<C>): Promise<boolean> {
   const conditions = steps.filter((step) => step.requirement !== 'DISABLED' && walker.isCondition(step))
-  for (const condition of conditions) if (!(await walker.holds(condition, steps))) return false
+  for (const condition of conditions) if (!(await walker.isConditionMet(condition, steps))) return false
   return conditions.length > 0
 }
 
-/** The step with that id, wherever it stands in the flow. */
-export function findStep(flow: readonly Step[], id: string): Step | undefined {
+/** Returns the step with an id, anywhere in a flow. */
+export function findStep(flow: readonly FlowStep[], id: string): FlowStep | undefined {
   for (const step of flow) {
-    const found = step.id === id ? step : findStep(step.steps, id)
-    if (found) return found
+    const match = step.id === id ? step : findStep(step.steps, id)
+    if (match) return match
   }
   return undefined
 }

@@ -1,24 +1,23 @@
-// In which language somebody reads and writes.
-import { languageOf } from '../pages/localize.ts'
-import type { TokenRealm } from '../realm.ts'
+// The language of a page.
+import type { OidcRealm } from '../oidc-realm.ts'
+import { selectLanguage } from '../pages/localize.ts'
 import type { Login } from './login.ts'
-import type { BrowserRequest } from './session/browser.ts'
+import type { BrowserRequest } from './session/browser-request.ts'
 import { LOCALE } from './session/cookies.ts'
 
-/** Languages that are wished, the strongest wish first. */
-export type Wishes = readonly (string | undefined)[]
+/** Preferred languages, the most preferred one first. */
+export type LanguagePreferences = readonly (string | undefined)[]
 
-/** What is wished for a log-in: on one of its pages, by the person, by the application. */
-export function wishesOf({ state, person }: Login): Wishes {
-  const attributes = (person?.live.representation.attributes ?? {}) as Record<string, string[]>
-  return [state.locale, attributes.locale?.[0], state.parameters.languages]
+/** Returns the preferred languages of a login: the selected one, that of the user, that of the authorization request. */
+export function listPreferredLanguages({ state, user }: Login): LanguagePreferences {
+  return [state.locale, user?.fields.attributes?.locale?.[0], state.parameters.languages]
 }
 
-/** The language of an answer: what is chosen with the request comes before the wishes, what the browser likes behind them. */
-export function languageFor(
-  { realm, request }: { readonly realm: TokenRealm; readonly request: BrowserRequest },
-  wishes: Wishes,
+/** Returns the language of a page: selected by the request, then preferred, then that of the browser. */
+export function getPageLanguage(
+  { realm, request }: { readonly realm: OidcRealm; readonly request: BrowserRequest },
+  preferences: LanguagePreferences,
 ): string {
-  const chosen = request.query.get('kc_locale') ?? undefined
-  return languageOf(realm.settings, [chosen, ...wishes, request.cookies.get(LOCALE), request.languages])
+  const selected = request.query.get('kc_locale') ?? undefined
+  return selectLanguage(realm.settings, [selected, ...preferences, request.cookies.get(LOCALE), request.languages])
 }

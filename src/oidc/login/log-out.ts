@@ -1,103 +1,128 @@
-// Log-out with a browser. OpenID Connect RP-Initiated Logout 1.0, Front-Channel Logout 1.0.
-
+// Log-out in a browser. OpenID Connect RP-Initiated Logout 1.0, Front-Channel Logout 1.0.
 import { type Service, SYSTEM } from '../../service/context/service.ts'
-import type { EndedPart } from '../../service/context/store-types.ts'
+import type { EndedClientSession } from '../../service/context/store-types.ts'
 import { endSessions } from '../../service/login/sessions.ts'
-import type { LiveObject } from '../../service/objects/live.ts'
-import { loggedOutPage } from '../pages/logged-out.ts'
-import { infoPage, logoutPage } from '../pages/messages.ts'
-import { issuerOf } from '../realm.ts'
-import { isRegistered } from '../redirect-uris.ts'
+import type { LiveObject } from '../../service/objects/live-objects.ts'
+import { getIssuer } from '../oidc-realm.ts'
+import { infoPage, loggedOutPage, logoutPage } from '../pages/messages.ts'
+import { isRegisteredRedirectUri } from '../redirect-uris.ts'
 import { type IssuedTo, verifySignature } from '../tokens/tokens.ts'
+import { viewClient } from '../views.ts'
 import { LoginError } from './login-error.ts'
-import { goTo, show } from './respond.ts'
-import type { BrowserAnswer, BrowserRequest } from './session/browser.ts'
-import { openFor, sealFor } from './session/cookies.ts'
-import { findSso, noIdentityCookies } from './session/identity.ts'
-import { type Visit, visit } from './session/visit.ts'
-import { findClient, findClientById } from './start.ts'
+import { redirectTo, renderPage } from './page-response.ts'
+import { type BrowserCall, findClient, findClientById, handleBrowserCall } from './session/browser-call.ts'
+import type { BrowserRequest, BrowserResponse } from './session/browser-request.ts'
+import { seal, unseal } from './session/cookies.ts'
+import { expireIdentityCookies, findSsoSession } from './session/sso-session.ts'
 
-/** What is asked before a log-out, sealed into the page: which session, and where to go on. */
-interface Question {
+/** A log-out that the user must confirm; the confirmation page contains it, encrypted. */
+interface PendingLogout {
+  /** The id of the session. */
   readonly session: string
+  /** The client id. */
   readonly client?: string | undefined
-  readonly goal?: string | undefined
+  readonly redirectUri?: string | undefined
 }
 
 const PURPOSE = 'logout'
 
-/** The log-out endpoint: asks first, unless the application shows by an ID token that it is its own session. */
-export function logOut(service: Service, request: BrowserRequest): Promise<BrowserAnswer> {
+/** Handles a log-out request. The user must confirm it, unless the client has an ID token of the session. */
+export function logOut(service: Service, request: BrowserRequest): Promise<BrowserResponse> {
   const query = request.form ? new URLSearchParams(request.form) : request.query
-  return visit(service, request, async (here) => {
-    here.type = 'LOGOUT'
-    const hint = await readHint(here, query.get('id_token_hint'))
-    const stated = query.get('client_id')
-    const client = stated === null ? hint && (await findClientById(here, hint.client)) : await findClient(here, stated)
-    const name = client?.key[0] ?? stated ?? undefined
-    here.client = name
-    if (hint && stated !== null && client?.id !== hint.client)
-      throw new LoginError('invalidParameterMessage', 'invalid_client', ['client_id'])
-    const goal = goalOf(client, query)
-    const session = await findSso(here)
-    if (session && hint?.session !== session.id) {
-      const question: Question = { session: session.id, client: name, goal }
-      const key = sealFor(service.vault, PURPOSE, question)
-      const action = `${issuerOf(request.base, request.realm)}/login-actions/logout-confirm?${new URLSearchParams({ key })}`
-      return show(here, logoutPage, { action, wishes: [query.get('ui_locales') ?? undefined] })
-    }
-    return end(here, session?.id, goal)
+  return handleBrowserCall(service, request, async (call) => {
+    call.eventType = 'LOGOUT'
+    const hint = await readIdTokenHint(call, query.get('id_token_hint'))
+    const client = await findRequestClient(call, query, hint)
+    const redirectUri = readPostLogoutRedirectUri(client, query)
+    const session = await findSsoSession(call)
+    if (!session || hint?.session === session.id) return endSession(call, session?.id, redirectUri)
+    const pending: PendingLogout = { session: session.id, client: call.client, redirectUri }
+    return askForConfirmation(call, pending, query.get('ui_locales') ?? undefined)
   })
 }
 
-/** The answer to the page that asks: it counts for the session that was asked about. */
-export function confirmLogOut(service: Service, request: BrowserRequest): Promise<BrowserAnswer> {
-  return visit(service, request, async (here) => {
-    here.type = 'LOGOUT'
-    const question = openFor<Question>(service.vault, PURPOSE, request.query.get('key') ?? undefined)
-    if (!question || !request.form) throw new LoginError('staleCodeMessage', 'expired_code')
-    here.client = question.client
-    const session = await findSso(here)
-    return end(here, session?.id === question.session ? session.id : undefined, question.goal)
+/** Handles the confirmation of a log-out, which counts for the session that the page was shown for. */
+export function confirmLogOut(service: Service, request: BrowserRequest): Promise<BrowserResponse> {
+  return handleBrowserCall(service, request, async (call) => {
+    call.eventType = 'LOGOUT'
+    const pending = unseal<PendingLogout>(service.vault, PURPOSE, request.query.get('key') ?? undefined)
+    if (!pending || !request.form) throw new LoginError('staleCodeMessage', 'expired_code')
+    call.client = pending.client
+    const session = await findSsoSession(call)
+    return endSession(call, session?.id === pending.session ? session.id : undefined, pending.redirectUri)
   })
 }
 
-/** Ends the session. Applications that want to know of it from the browser are told by frames of a page. */
-async function end(here: Visit, session: string | undefined, goal: string | undefined): Promise<BrowserAnswer> {
-  const { service, realm, request, client } = here
-  const which = { id: session ?? '', offline: false }
-  const parts =
-    session === undefined ? [] : await service.runtime(SYSTEM, realm.name, (context) => endSessions(context, which))
+/** Returns the client of a request, which `client_id` or the ID token names. Throws LoginError where they differ. */
+async function findRequestClient(
+  call: BrowserCall,
+  query: URLSearchParams,
+  hint: IssuedTo | undefined,
+): Promise<LiveObject | undefined> {
+  const clientId = query.get('client_id')
+  const client =
+    clientId === null ? hint && (await findClientById(call, hint.client)) : await findClient(call, clientId)
+  call.client = client?.key[0] ?? clientId ?? undefined
+  if (hint && clientId !== null && client?.id !== hint.client)
+    throw new LoginError('invalidParameterMessage', 'invalid_client', { params: ['client_id'] })
+  return client
+}
+
+function askForConfirmation(
+  call: BrowserCall,
+  pending: PendingLogout,
+  languages: string | undefined,
+): Promise<BrowserResponse> {
+  const { service, request } = call
+  const key = seal(service.vault, PURPOSE, pending)
+  const path = `login-actions/logout-confirm?${new URLSearchParams({ key })}`
+  const action = `${getIssuer(request.base, request.realm)}/${path}`
+  return renderPage(call, logoutPage, { action, languages: [languages] })
+}
+
+/** Ends a session. Clients with front-channel logout are notified by frames of a page. */
+async function endSession(
+  call: BrowserCall,
+  session: string | undefined,
+  redirectUri: string | undefined,
+): Promise<BrowserResponse> {
+  const { service, realm, request, client } = call
+  const ended =
+    session === undefined
+      ? []
+      : await service.writeRuntime(SYSTEM, realm.name, (context) =>
+          endSessions(context, { id: session, offline: false }),
+        )
   if (session !== undefined) {
-    const user = parts[0]?.user
-    const details = { redirect_uri: goal }
-    await service.tell(realm, [{ type: 'LOGOUT', client, user, session, address: request.address, details }])
+    const details = { redirect_uri: redirectUri }
+    const event = { client, user: ended[0]?.user, session, address: request.address, details }
+    await service.recordUserEvents(realm, [{ type: 'LOGOUT', ...event }])
   }
-  const cookies = noIdentityCookies(request)
-  const frames = parts.flatMap((part) => frameOf(part, issuerOf(request.base, realm.name)))
-  if (frames.length) return show(here, loggedOutPage(frames, goal), { cookies, frames })
-  return goal === undefined ? show(here, infoPage('successLogout'), { cookies }) : goTo(goal, cookies)
+  const cookies = expireIdentityCookies(request)
+  const frames = ended.flatMap((clientSession) => listFrame(clientSession, getIssuer(request.base, realm.name)))
+  if (frames.length) return renderPage(call, loggedOutPage(frames, redirectUri), { cookies, frames })
+  return redirectUri === undefined
+    ? renderPage(call, infoPage('successLogout'), { cookies })
+    : redirectTo(redirectUri, cookies)
 }
 
-/** To whom the ID token was issued, also when its time is over. Throws where the realm did not sign it. */
-async function readHint({ service, realm }: Visit, token: string | null): Promise<IssuedTo | undefined> {
+/** Returns the references of an ID token, which may have expired. Throws LoginError where the realm did not issue it. */
+async function readIdTokenHint({ service, realm }: BrowserCall, token: string | null): Promise<IssuedTo | undefined> {
   if (token === null) return undefined
   const hint = await verifySignature(service, realm, token)
-  if (hint?.claims.typ !== 'ID') throw new LoginError('invalidParameterMessage', 'invalid_token', ['id_token_hint'])
+  if (hint?.claims.typ !== 'ID')
+    throw new LoginError('invalidParameterMessage', 'invalid_token', { params: ['id_token_hint'] })
   return hint.issuedTo
 }
 
-/** Where the browser goes on. Throws where the client did not say so. Keycloak: `+` stands for the redirect URIs. */
-function goalOf(client: LiveObject | undefined, query: URLSearchParams): string | undefined {
+/** Returns the address after log-out. Throws LoginError where it is not registered. Keycloak: `+` means the redirect URIs. */
+function readPostLogoutRedirectUri(client: LiveObject | undefined, query: URLSearchParams): string | undefined {
   const address = query.get('post_logout_redirect_uri')
   if (address === null) return undefined
   if (!query.has('id_token_hint') && !query.has('client_id')) {
-    throw new LoginError('missingParameterMessage', 'invalid_request', ['id_token_hint'])
+    throw new LoginError('missingParameterMessage', 'invalid_request', { params: ['id_token_hint'] })
   }
-  const { attributes = {}, redirectUris = [], rootUrl } = client?.representation ?? {}
-  const stated = ((attributes as Record<string, string>)['post.logout.redirect.uris'] || '+').split('##')
-  const registered = stated.flatMap((one) => (one === '+' ? (redirectUris as string[]) : [one]))
-  if (!client || !isRegistered(address, { redirectUris: registered, rootUrl: rootUrl as string | undefined })) {
+  if (!client || !isPostLogoutRedirectUri(client, address)) {
     throw new LoginError('invalidRedirectUriMessage', 'invalid_redirect_uri')
   }
   const state = query.get('state')
@@ -105,8 +130,15 @@ function goalOf(client: LiveObject | undefined, query: URLSearchParams): string 
   return `${address}${address.includes('?') ? '&' : '?'}${new URLSearchParams({ state })}`
 }
 
-/** The address that tells an application in a frame. */
-function frameOf({ session, attributes, frontchannel }: EndedPart, issuer: string): string[] {
+function isPostLogoutRedirectUri(client: LiveObject, address: string): boolean {
+  const { attributes = {}, redirectUris = [], rootUrl } = viewClient(client)
+  const uris = (attributes['post.logout.redirect.uris'] || '+').split('##')
+  const registered = uris.flatMap((uri) => (uri === '+' ? redirectUris : [uri]))
+  return isRegisteredRedirectUri(address, { redirectUris: registered, rootUrl })
+}
+
+/** Returns the front-channel logout URL of a client session, if its client has one. */
+function listFrame({ session, attributes, frontchannel }: EndedClientSession, issuer: string): string[] {
   const url = URL.parse(attributes?.['frontchannel.logout.url'] ?? '')
   if (!url || !frontchannel) return []
   if (attributes?.['frontchannel.logout.session.required'] !== 'false') {

@@ -1,16 +1,24 @@
-import { Refusal } from '../../service/context/errors.ts'
+import { RuntimeRefusal } from '../../service/context/errors.ts'
 
-/** A log-in that cannot go on: a text by its key for the person, and the reference server's word for the event. */
-export class LoginError extends Refusal {
+/** A login that fails with an error page. */
+export class LoginError extends RuntimeRefusal {
+  /** The key of the text of the page. */
   readonly key: string
+  /** Keycloak: the error code of the user event. */
   readonly error: string
-  readonly about: readonly (string | number)[]
+  /** The parameters of the text. */
+  readonly params: readonly (string | number)[]
+  /** The HTTP status. */
   readonly status: number
-  constructor(key: string, error: string, about: readonly (string | number)[] = [], status = 400) {
+  constructor(
+    key: string,
+    error: string,
+    { params = [], status = 400 }: { readonly params?: readonly (string | number)[]; readonly status?: number } = {},
+  ) {
     super(key)
     this.key = key
     this.error = error
-    this.about = about
+    this.params = params
     this.status = status
   }
 }

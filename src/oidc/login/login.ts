@@ -1,126 +1,139 @@
-// A log-in on its way: what is known of it between two forms, and what steps may do with it.
+// A login in progress, and the interface of its steps.
 import type { Representation } from '../../kinds/json.ts'
 import type { Context, RuntimeContext, UserEvent } from '../../service/context/context.ts'
 import type { Caller, Service } from '../../service/context/service.ts'
-import { type LiveObject, listObjects } from '../../service/objects/live.ts'
-import { credentialsOf } from '../../service/users/credentials.ts'
+import { type LiveObject, listObjects } from '../../service/objects/live-objects.ts'
+import { getCredentialsByUser } from '../../service/users/credentials.ts'
+import type { OidcRealm } from '../oidc-realm.ts'
 import type { Page } from '../pages/view.ts'
-import type { TokenRealm } from '../realm.ts'
-import type { Outcome, Step } from './flow.ts'
+import { type UserView, viewUser } from '../views.ts'
+import { getLoginEventDetails } from './event-details.ts'
+import type { FlowStep, StepOutcome } from './flow.ts'
+import type { FormFields } from './form.ts'
 import { LoginError } from './login-error.ts'
-import type { BrowserRequest } from './session/browser.ts'
-import { type Binding, freshState, type LoginState, type Problem } from './session/state.ts'
-import { detailsOf } from './told.ts'
+import type { BrowserRequest } from './session/browser-request.ts'
+import { createLoginState, type FlowBinding, type FormProblem, type LoginState } from './session/login-state.ts'
 
-/** Who logs in, with the secrets of their credentials opened. */
-export interface Person {
+/** The user of a login. */
+export interface LoginUser {
+  readonly id: string
+  readonly username: string
+  readonly fields: UserView
   readonly live: LiveObject
+  /** The credentials, decrypted. */
   readonly credentials: readonly Representation[]
 }
 
-/** A log-in, in one request. */
+/** A login during one request. */
 export interface Login {
   readonly service: Service
   readonly request: BrowserRequest
-  readonly realm: TokenRealm
+  readonly realm: OidcRealm
   readonly client: LiveObject
   readonly state: LoginState
-  /** The tab of the browser that it is in. */
+  /** The id of the browser tab. */
   readonly tab: string
-  person: Person | undefined
+  /** Undefined until the user is identified. */
+  user: LoginUser | undefined
 }
 
-/** Somebody must answer a page first. */
-export interface Asked {
+/** A page that the user must answer before the login continues. */
+export interface Challenge {
   readonly page: Page
 }
 
-/** What a step does. */
-export interface Authenticator {
-  /** It is about a person: who it is must be known. */
-  readonly ofPerson?: true
-  /** Whether the person has what it takes; absent: everybody has. */
-  configured?(login: Login): boolean
-  /** The required action that gives a person what it takes. */
-  readonly setUpBy?: string
-  begin(login: Login, step: Step): Promise<Outcome<Asked>> | Outcome<Asked>
-  /** Reads the answer to its page. */
-  answer?(login: Login, step: Step, form: Form): Promise<'success' | 'attempted' | Problem>
+/** A stage of a login: authentication, required actions or consent. */
+export interface LoginStage {
+  /** Returns the next page of the stage; undefined if the stage is complete. */
+  findPage(login: Login): Promise<Challenge | undefined>
+  /** Handles the submitted form of a page of the stage. */
+  submit(login: Login, form: FormFields): Promise<void>
 }
 
-/** The fields of a form. */
-export type Form = Readonly<Record<string, string>>
+/** Executes a step of an authentication flow. Keycloak: Authenticator. */
+export interface Authenticator {
+  /** The user must be identified before. */
+  readonly requiresUser?: true
+  /** Whether the user can pass the step; absent: every user can. */
+  isConfigured?(login: Login): boolean
+  /** The required action that lets a user pass the step in the future. */
+  readonly setupAction?: string
+  authenticate(login: Login, step: FlowStep): Promise<StepOutcome<Challenge>> | StepOutcome<Challenge>
+  /** Handles the submitted form of its page. */
+  handleForm?(login: Login, step: FlowStep, form: FormFields): Promise<'success' | 'attempted' | FormProblem>
+}
 
-/** Who acts on the pages: the person, as far as they are known. */
-export function callerOf({ realm, client, person, request }: Login): Caller {
+/** Returns the caller of service functions: the user, as soon as they are identified. */
+export function getCaller({ realm, client, user, request }: Login): Caller {
   return {
     actor: {
-      kind: 'person',
+      kind: 'user',
       realm: realm.name,
-      ...(person && { userId: person.live.id, user: person.live.key[0]! }),
+      ...(user && { userId: user.id, user: user.username }),
       client: client.key[0]!,
       address: request.address,
     },
   }
 }
 
-/** Tells what happened in a log-in; with an error, what was tried. Of several types, each is told. */
-export function tell(
+/** Records a user event of a login, once for each type; with an error, an error event. */
+export function recordLoginEvent(
   login: Login,
   types: UserEvent['type'] | readonly UserEvent['type'][],
-  { user = login.person?.live.id, error, details }: Pick<UserEvent, 'user' | 'error' | 'details'> = {},
+  { user = login.user?.id, error, details }: Pick<UserEvent, 'user' | 'error' | 'details'> = {},
 ): Promise<void> {
   const { service, realm, request, client } = login
   const event = { client: client.key[0], user, address: request.address, error }
-  const told = { ...event, details: { ...detailsOf(login), ...details } }
-  return service.tell(
+  const allDetails = { ...getLoginEventDetails(login), ...details }
+  return service.recordUserEvents(
     realm,
-    [types].flat().map((type) => ({ type, ...told })),
+    [types].flat().map((type) => ({ type, ...event, details: allDetails })),
   )
 }
 
-/** What a log-in is for, as events call it. */
-export function typeOf({ state: { binding } }: Pick<Login, 'state'>): UserEvent['type'] {
+/** Returns the type of a login's events. */
+export function getEventType({ state: { binding } }: Pick<Login, 'state'>): UserEvent['type'] {
   if (binding === 'registration') return 'REGISTER'
   return binding === 'resetCredentials' ? 'RESET_PASSWORD' : 'LOGIN'
 }
 
-/** Reads in the realm of the log-in. */
-export function reading<T>(login: Login, work: (context: Context) => Promise<T>): Promise<T> {
-  return login.service.read(callerOf(login), login.realm.name, work)
+/** Runs work that reads the realm of a login. */
+export function readRealm<T>(login: Login, work: (context: Context) => Promise<T>): Promise<T> {
+  return login.service.read(getCaller(login), login.realm.name, work)
 }
 
-/** Writes what is neither configuration nor people, in the realm of the log-in. */
-export function noting<T>(login: Login, work: (context: RuntimeContext) => Promise<T>): Promise<T> {
-  return login.service.runtime(callerOf(login), login.realm.name, work)
+/** Runs work that writes runtime data in the realm of a login, neither configuration nor users. */
+export function writeRuntime<T>(login: Login, work: (context: RuntimeContext) => Promise<T>): Promise<T> {
+  return login.service.writeRuntime(getCaller(login), login.realm.name, work)
 }
 
-/** The person with that id. Two statements. */
-export async function findPerson(context: Context, id: string): Promise<Person | undefined> {
+/** Returns the user with an id. Two statements. */
+export async function findLoginUser(context: Context, id: string): Promise<LoginUser | undefined> {
   const [live] = await listObjects(context, 'user', { ids: [id] })
   if (!live) return undefined
-  return { live, credentials: (await credentialsOf(context, [live])).get(id) ?? [] }
+  const credentials = (await getCredentialsByUser(context, [live])).get(id) ?? []
+  return { id, username: live.key[0]!, fields: viewUser(live), live, credentials }
 }
 
-/** Starts the log-in again: its user is not known, and nothing that was shown so far counts. */
-export function startAgain(login: Login, binding: Binding): void {
+/** Starts a login again with another flow: its user and its executed steps no longer count. */
+export function resetLogin(login: Login, binding: FlowBinding): void {
   const { state } = login
-  const fresh = freshState(binding, state)
-  for (const field of Object.keys(state)) delete (state as Partial<LoginState>)[field as keyof LoginState]
-  Object.assign(state, fresh)
-  login.person = undefined
+  const newState = createLoginState(binding, state)
+  for (const name of Object.keys(state)) Reflect.deleteProperty(state, name)
+  Object.assign(state, newState)
+  login.user = undefined
 }
 
-/** Sets the user of the log-in. What another user has shown before does not count for this one. */
-export async function identify(login: Login, id: string): Promise<void> {
+/** Sets the user of a login. Steps that another user has passed before do not count. */
+export async function setLoginUser(login: Login, id: string): Promise<void> {
   const { user, binding } = login.state
-  if (user !== undefined && user !== id) startAgain(login, binding)
-  login.person = await reading(login, (context) => findPerson(context, id))
+  if (user !== undefined && user !== id) resetLogin(login, binding)
+  login.user = await readRealm(login, (context) => findLoginUser(context, id))
   login.state.user = id
 }
 
-/** The person of the log-in. Throws where nobody said who it is. */
-export function personOf({ person }: Login): Person {
-  if (!person) throw new LoginError('invalidUserMessage', 'user_not_found')
-  return person
+/** Returns the user of a login. Throws LoginError where no step has identified one. */
+export function getLoginUser({ user }: Login): LoginUser {
+  if (!user) throw new LoginError('invalidUserMessage', 'user_not_found')
+  return user
 }

@@ -1,7 +1,7 @@
-import { textsOf } from './words.ts'
+import { buildEmailTexts } from './email-texts.ts'
 
 /** Texts of mails in German. */
-export const de = textsOf({
+export const de = buildEmailTexts({
   asking: {
     emailVerification: {
       subject: 'E-Mail-Adresse bestätigen',

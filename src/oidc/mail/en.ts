@@ -1,7 +1,7 @@
-import { textsOf } from './words.ts'
+import { buildEmailTexts } from './email-texts.ts'
 
 /** Texts of mails in English. */
-export const en = textsOf({
+export const en = buildEmailTexts({
   asking: {
     emailVerification: {
       subject: 'Verify email',

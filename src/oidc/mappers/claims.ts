@@ -1,48 +1,56 @@
-// How mappers write claims: where in a token, of which type of JSON, and which claims are not theirs to write.
+// Writing of claims by mappers.
 
-/** The claims of something: a token, or an answer about one. */
+/** The claims of a token or response. */
 export type Claims = Record<string, unknown>
 
-/** The settings of a mapper. */
-export type Settings = Readonly<Record<string, string>>
+/** The configuration of a protocol mapper. */
+export type MapperConfig = Readonly<Record<string, string>>
 
-/** What a mapper says of these, or of anything inside of them, is ignored. Keycloak: `nbf` is written, and makes the token void. */
-const FIXED = new Set(['exp', 'nbf', 'iat', 'iss', 'jti', 'typ', 'scope', 'nonce', 'session_state'])
+/** Claims that mappers cannot write. Keycloak: `nbf` is written, and makes the token invalid. */
+const RESERVED = new Set(['exp', 'nbf', 'iat', 'iss', 'jti', 'typ', 'scope', 'nonce', 'session_state'])
 
-/** Keycloak: these are texts, whatever the mapper's type of JSON is. */
+/** Keycloak: these claims are texts, whatever JSON type the mapper has. */
 const TEXTS = new Set(['sub', 'azp', 'sid', 'acr'])
 
-/** Keycloak: what would be inside of these is ignored. */
+/** Keycloak: members of these claims are ignored. */
 const FLAT = new Set([...TEXTS, 'aud'])
 
-/** Writes the claim that the settings name, if there is a value of the type that they say. */
-export function setClaim(claims: Claims, settings: Settings, value: unknown): void {
-  const typed = typedValue(settings, value)
-  const path = claimPath(settings['claim.name'] ?? '')
-  if (typed !== undefined && path.length) put(claims, path, typed)
+/** Whether a value is an object of claims. */
+export const isClaims = (value: unknown): value is Claims =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Writes the claim of a mapper's configuration, if the value has the configured JSON type. */
+export function setClaim(claims: Claims, config: MapperConfig, value: unknown): void {
+  const converted = convertValue(config, value)
+  const path = parseClaimPath(config['claim.name'] ?? '')
+  if (converted !== undefined && path.length) writeClaim(claims, path, converted)
 }
 
-/** Writes a claim; what stands there is replaced, but of two lists comes one. */
-export function put(claims: Claims, path: readonly string[], value: unknown): void {
-  const last = path.at(-1)!
-  if (FIXED.has(path[0]!) || (path.length > 1 && FLAT.has(path[0]!))) return
-  if (last === 'auth_time' && path.length === 1 && typeof value !== 'number') return
-  const place = placeOf(claims, path.slice(0, -1))
-  if (!place) return
-  const there = Object.hasOwn(place, last) ? place[last] : undefined
-  if (path.length === 1 && last === 'aud') place.aud = Array.isArray(value) ? value.map(String) : [String(value)]
-  else if (path.length === 1 && TEXTS.has(last)) place[last] = String(value)
-  else define(place, last, Array.isArray(there) && Array.isArray(value) ? [...new Set([...there, ...value])] : value)
+/** Writes a claim at a path. It replaces the existing value, but two lists are merged. */
+export function writeClaim(claims: Claims, path: readonly string[], value: unknown): void {
+  const name = path.at(-1)!
+  const isTopLevel = path.length === 1
+  if (RESERVED.has(path[0]!) || (!isTopLevel && FLAT.has(path[0]!))) return
+  if (isTopLevel && name === 'auth_time' && typeof value !== 'number') return
+  const parent = findParent(claims, path.slice(0, -1))
+  if (!parent) return
+  const existing = Object.hasOwn(parent, name) ? parent[name] : undefined
+  if (isTopLevel && name === 'aud') parent.aud = Array.isArray(value) ? value.map(String) : [String(value)]
+  else if (isTopLevel && TEXTS.has(name)) parent[name] = String(value)
+  else {
+    const areLists = Array.isArray(existing) && Array.isArray(value)
+    defineMember(parent, name, areLists ? [...new Set([...existing, ...value])] : value)
+  }
 }
 
-/** Adds to the audience. */
+/** Adds a client or another recipient to the `aud` claim. */
 export function addAudience(claims: Claims, audience: string): void {
-  const there = claims.aud === undefined ? [] : [claims.aud].flat()
-  claims.aud = [...new Set([...there, audience])]
+  const existing = claims.aud === undefined ? [] : [claims.aud].flat()
+  claims.aud = [...new Set([...existing, audience])]
 }
 
-/** The parts of a claim's name: dots nest, what follows a backslash is meant literally. */
-export function claimPath(name: string): string[] {
+/** Splits a claim name at its dots; a backslash escapes the next character. */
+export function parseClaimPath(name: string): string[] {
   const parts: string[] = []
   let rest = name
   for (;;) {
@@ -51,39 +59,40 @@ export function claimPath(name: string): string[] {
     parts.push(part[1]!)
     rest = rest.slice(part[0].length)
   }
-  // Keycloak: what begins with a dot is one part to the end.
+  // Keycloak: a rest that begins with a dot is a single part.
   if (rest) parts.push(rest)
   return parts.map((part) => part.replace(/\\(.)/gs, '$1'))
 }
 
-/** The object of the path; undefined where something else stands in the way. */
-function placeOf(claims: Claims, path: readonly string[]): Claims | undefined {
-  let place = claims
+/** Returns the object at a path, and creates missing objects; undefined where another value is in the way. */
+function findParent(claims: Claims, path: readonly string[]): Claims | undefined {
+  let parent = claims
   for (const part of path) {
-    if (!Object.hasOwn(place, part)) define(place, part, {})
-    const next = place[part]
-    if (next === null || typeof next !== 'object' || Array.isArray(next)) return undefined
-    place = next as Claims
+    if (!Object.hasOwn(parent, part)) defineMember(parent, part, {})
+    const next = parent[part]
+    if (!isClaims(next)) return undefined
+    parent = next
   }
-  return place
+  return parent
 }
 
-/** Sets an own member, also one called `__proto__`. */
-function define(place: Claims, name: string, value: unknown): void {
-  Object.defineProperty(place, name, { value, enumerable: true, configurable: true, writable: true })
+/** Sets an own member, even one with the name `__proto__`. */
+function defineMember(object: Claims, name: string, value: unknown): void {
+  Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
 }
 
-/** The value as the settings have it: one or several, of a type of JSON; undefined where there is none of that type. */
-function typedValue(settings: Settings, value: unknown): unknown {
-  if (!Array.isArray(value)) return ofType(settings['jsonType.label'], value)
+/** Converts a value, or each value of a multivalued mapper, to the JSON type; undefined where that is not possible. */
+function convertValue(config: MapperConfig, value: unknown): unknown {
+  const type = config['jsonType.label']
+  if (!Array.isArray(value)) return toJsonType(type, value)
   if (!value.length) return undefined
-  if (settings.multivalued !== 'true') return ofType(settings['jsonType.label'], value[0])
-  const values = value.map((one) => ofType(settings['jsonType.label'], one))
+  if (config.multivalued !== 'true') return toJsonType(type, value[0])
+  const values = value.map((element) => toJsonType(type, element))
   return values.includes(undefined) ? undefined : values
 }
 
-/** Keycloak: a mapper whose value is of another type than it says is left out; a type that nobody knows is any. */
-function ofType(type: string | undefined, value: unknown): unknown {
+/** Keycloak: a claim whose value does not have the JSON type is left out; an unsupported JSON type accepts any value. */
+function toJsonType(type: string | undefined, value: unknown): unknown {
   if (value === undefined || value === null) return undefined
   switch (type) {
     case 'String':
@@ -91,24 +100,24 @@ function ofType(type: string | undefined, value: unknown): unknown {
     case 'boolean':
       return String(value).toLowerCase() === 'true'
     case 'long':
-      return wholeNumber(value, 2n ** 63n)
+      return parseInteger(value, 2n ** 63n)
     case 'int':
-      return wholeNumber(value, 2n ** 31n)
+      return parseInteger(value, 2n ** 31n)
     case 'JSON':
-      return typeof value === 'string' ? parsed(value) : value
+      return typeof value === 'string' ? parseJson(value) : value
     default:
       return value
   }
 }
 
-function wholeNumber(value: unknown, limit: bigint): number | undefined {
+function parseInteger(value: unknown, limit: bigint): number | undefined {
   const text = String(value)
   if (!/^[+-]?\d+$/.test(text)) return undefined
   const number = BigInt(text.replace('+', ''))
   return number >= -limit && number < limit ? Number(number) : undefined
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

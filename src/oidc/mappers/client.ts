@@ -1,52 +1,54 @@
-// What comes from the client, or from the mapper itself.
+// Mappers that read the client, or only their own configuration.
 import { createHash } from 'node:crypto'
-import type { LiveObject } from '../../service/objects/live.ts'
-import { webOrigins } from '../web-origins.ts'
-import { addAudience, type Claims, type Settings, setClaim } from './claims.ts'
-import type { Facts } from './mapper.ts'
+import type { LiveObject } from '../../service/objects/live-objects.ts'
+import { viewClient } from '../views.ts'
+import { listWebOrigins } from '../web-origins.ts'
+import { addAudience, type Claims, type MapperConfig, setClaim } from './claims.ts'
+import type { MapperFacts } from './mapper.ts'
 
-/** What the mapper says. */
-export function hardcodedClaim(claims: Claims, settings: Settings): void {
-  if (settings['claim.value']) setClaim(claims, settings, settings['claim.value'])
+/** Writes the configured value. */
+export function mapHardcodedClaim(claims: Claims, config: MapperConfig): void {
+  if (config['claim.value']) setClaim(claims, config, config['claim.value'])
 }
 
-/** Whom the token is for: a client, or something else. */
-export function audience(claims: Claims, settings: Settings): void {
-  const name = settings['included.client.audience'] || settings['included.custom.audience']
+/** Adds the configured client, or the custom audience. */
+export function mapAudience(claims: Claims, config: MapperConfig): void {
+  const name = config['included.client.audience'] || config['included.custom.audience']
   if (name) addAudience(claims, name)
 }
 
-/** The origins of pages that may use the token. */
-export function allowedOrigins(claims: Claims, _settings: Settings, { client, base }: Facts): void {
-  const origins = webOrigins(client.representation, base)
+/** Writes the web origins of the client. */
+export function mapAllowedOrigins(claims: Claims, _config: MapperConfig, { client, base }: MapperFacts): void {
+  const origins = listWebOrigins(client.representation, base)
   if (origins.length) claims['allowed-origins'] = origins
 }
 
-/** Keycloak: another subject for clients of other hosts, which cannot be traced back without the salt. */
-export function pairwiseSubject(claims: Claims, settings: Settings, { client, user, base }: Facts): void {
-  const sector = sectorOf(client, settings.sectorIdentifierUri, base)
+/** Writes a pairwise subject identifier: clients of different hosts cannot correlate users without the salt. */
+export function mapPairwiseSubject(claims: Claims, config: MapperConfig, { client, user, base }: MapperFacts): void {
+  const sector = findSector(client, config.sectorIdentifierUri, base)
   if (sector === undefined) return
-  const text = sector + user.id + (settings.pairwiseSubAlgorithmSalt ?? '')
-  // A UUID of version 3: a digest of a digest.
+  const text = sector + user.id + (config.pairwiseSubAlgorithmSalt ?? '')
+  // Keycloak: a version 3 UUID of the SHA-256 digest.
   const bytes = createHash('md5').update(createHash('sha256').update(text).digest()).digest()
   bytes[6] = (bytes[6]! & 0x0f) | 0x30
   bytes[8] = (bytes[8]! & 0x3f) | 0x80
   claims.sub = bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
-/** The host that the redirect URIs have in common, or that of the address that lists those of several clients. */
-function sectorOf(client: LiveObject, stated: string | undefined, base: string): string | undefined {
-  const hosts = new Set((stated ? [stated] : absoluteRedirects(client, base)).map(hostOf))
+/** Returns the sector identifier: the host of the sector identifier URI, or the only host of the redirect URIs. */
+function findSector(client: LiveObject, sectorIdentifierUri: string | undefined, base: string): string | undefined {
+  const uris = sectorIdentifierUri ? [sectorIdentifierUri] : listAbsoluteRedirectUris(client, base)
+  const hosts = new Set(uris.map(findHost))
   return hosts.size === 1 ? [...hosts][0] : undefined
 }
 
-/** Keycloak: redirect URIs may be relative to the client's root, or to the server. */
-function absoluteRedirects({ representation }: LiveObject, base: string): string[] {
-  const { rootUrl, redirectUris } = representation
-  const root = String(rootUrl ?? '').replace(/^\$\{auth(Base|Admin)Url\}/, () => base) || new URL(base).origin
-  return ((redirectUris ?? []) as readonly string[]).map((uri) => (uri.startsWith('/') ? root + uri : uri))
+/** Keycloak: redirect URIs may be relative to the root URL of the client, or to the server. */
+function listAbsoluteRedirectUris(client: LiveObject, base: string): string[] {
+  const { rootUrl = '', redirectUris = [] } = viewClient(client)
+  const root = rootUrl.replace(/^\$\{auth(Base|Admin)Url\}/, () => base) || new URL(base).origin
+  return redirectUris.map((uri) => (uri.startsWith('/') ? root + uri : uri))
 }
 
-function hostOf(uri: string): string | undefined {
+function findHost(uri: string): string | undefined {
   return URL.canParse(uri) ? new URL(uri).hostname || undefined : undefined
 }

@@ -1,51 +1,51 @@
-// All types of protocol mappers for OpenID Connect, with the reference server's priorities.
-import { allowedOrigins, audience, hardcodedClaim, pairwiseSubject } from './client.ts'
-import type { MapperType, Target } from './mapper.ts'
-import { MEMBERSHIP, organizationGroups, organizationMembership } from './organizations.ts'
-import { audienceResolve, clientRoles, hardcodedRole, type RoleChange, realmRoles, rename } from './roles.ts'
-import { contextClass, methods, nonce, note, sessionState, subject } from './session.ts'
-import { address, attribute, fullName, groupMembership, property } from './user.ts'
-import { wishedClaims, wishedValue } from './wishes.ts'
+// The supported types of protocol mappers for OpenID Connect, with Keycloak's priorities.
+import { mapAllowedOrigins, mapAudience, mapHardcodedClaim, mapPairwiseSubject } from './client.ts'
+import type { ClaimMapper, ClaimTarget } from './mapper.ts'
+import { ORGANIZATION_MEMBERSHIP, mapOrganizationGroups, mapOrganizations } from './organizations.ts'
+import { mapResolvedAudience, mapClientRoles, addHardcodedRole, type RoleMapper, mapRealmRoles, renameRole } from './roles.ts'
+import { mapAuthenticationLevel, mapAuthenticationMethods, mapNonce, mapSessionNote, mapSessionState, mapSubject } from './session.ts'
+import { mapAddress, mapAttribute, mapFullName, mapGroups, mapProperty } from './user.ts'
+import { mapRequestedClaims, mapRequestedValue } from './claims-parameter.ts'
 
-const tokens: readonly Target[] = ['accessToken', 'idToken']
-const notUserInfo: readonly Target[] = [...tokens, 'introspection']
-const access: readonly Target[] = ['accessToken', 'introspection']
-const everywhere: readonly Target[] = [...notUserInfo, 'userInfo']
-const andResponse: readonly Target[] = [...everywhere, 'response']
+const tokenTargets: readonly ClaimTarget[] = ['accessToken', 'idToken']
+const tokensAndIntrospection: readonly ClaimTarget[] = [...tokenTargets, 'introspection']
+const accessTokenTargets: readonly ClaimTarget[] = ['accessToken', 'introspection']
+const allButResponse: readonly ClaimTarget[] = [...tokensAndIntrospection, 'userInfo']
+const allTargets: readonly ClaimTarget[] = [...allButResponse, 'response']
 
-/** The types that write claims. */
-export const mapperTypes: Readonly<Record<string, MapperType>> = {
-  'oidc-sub-mapper': { priority: -10, targets: access, map: subject },
-  'oidc-acr-mapper': { priority: 0, targets: notUserInfo, map: contextClass },
-  'oidc-address-mapper': { priority: 0, targets: everywhere, map: address },
-  'oidc-allowed-origins-mapper': { priority: 0, targets: access, map: allowedOrigins },
-  'oidc-amr-mapper': { priority: 0, targets: tokens, map: methods },
-  'oidc-audience-mapper': { priority: 0, targets: notUserInfo, map: audience },
-  'oidc-claims-param-token-mapper': { priority: 0, targets: ['idToken', 'userInfo'], map: wishedClaims },
-  'oidc-claims-param-value-idtoken-mapper': { priority: 0, targets: ['idToken'], map: wishedValue },
-  'oidc-full-name-mapper': { priority: 0, targets: everywhere, map: fullName },
-  'oidc-group-membership-mapper': { priority: 0, targets: everywhere, map: groupMembership },
-  'oidc-hardcoded-claim-mapper': { priority: 0, targets: andResponse, map: hardcodedClaim },
-  'oidc-nonce-backwards-compatible-mapper': { priority: 0, targets: ['accessToken'], always: true, map: nonce },
-  [MEMBERSHIP]: { priority: 0, targets: everywhere, map: organizationMembership },
-  'oidc-session-state-mapper': { priority: 0, targets: everywhere, map: sessionState },
+/** The types that write claims, by provider id. */
+export const claimMappers: Readonly<Record<string, ClaimMapper>> = {
+  'oidc-sub-mapper': { priority: -10, targets: accessTokenTargets, map: mapSubject },
+  'oidc-acr-mapper': { priority: 0, targets: tokensAndIntrospection, map: mapAuthenticationLevel },
+  'oidc-address-mapper': { priority: 0, targets: allButResponse, map: mapAddress },
+  'oidc-allowed-origins-mapper': { priority: 0, targets: accessTokenTargets, map: mapAllowedOrigins },
+  'oidc-amr-mapper': { priority: 0, targets: tokenTargets, map: mapAuthenticationMethods },
+  'oidc-audience-mapper': { priority: 0, targets: tokensAndIntrospection, map: mapAudience },
+  'oidc-claims-param-token-mapper': { priority: 0, targets: ['idToken', 'userInfo'], map: mapRequestedClaims },
+  'oidc-claims-param-value-idtoken-mapper': { priority: 0, targets: ['idToken'], map: mapRequestedValue },
+  'oidc-full-name-mapper': { priority: 0, targets: allButResponse, map: mapFullName },
+  'oidc-group-membership-mapper': { priority: 0, targets: allButResponse, map: mapGroups },
+  'oidc-hardcoded-claim-mapper': { priority: 0, targets: allTargets, map: mapHardcodedClaim },
+  'oidc-nonce-backwards-compatible-mapper': { priority: 0, targets: ['accessToken'], isAlwaysActive: true, map: mapNonce },
+  [ORGANIZATION_MEMBERSHIP]: { priority: 0, targets: allButResponse, map: mapOrganizations },
+  'oidc-session-state-mapper': { priority: 0, targets: allButResponse, map: mapSessionState },
   'oidc-sha256-pairwise-sub-mapper': {
     priority: 0,
-    targets: everywhere,
-    always: true,
-    map: pairwiseSubject,
+    targets: allButResponse,
+    isAlwaysActive: true,
+    map: mapPairwiseSubject,
   },
-  'oidc-usermodel-attribute-mapper': { priority: 0, targets: everywhere, map: attribute },
-  'oidc-usermodel-property-mapper': { priority: 0, targets: everywhere, map: property },
-  'oidc-usersessionmodel-note-mapper': { priority: 0, targets: andResponse, map: note },
-  'oidc-organization-group-membership-mapper': { priority: 10, targets: everywhere, map: organizationGroups },
-  'oidc-audience-resolve-mapper': { priority: 30, targets: access, roles: true, map: audienceResolve },
-  'oidc-usermodel-client-role-mapper': { priority: 40, targets: everywhere, roles: true, map: clientRoles },
-  'oidc-usermodel-realm-role-mapper': { priority: 40, targets: everywhere, roles: true, map: realmRoles },
+  'oidc-usermodel-attribute-mapper': { priority: 0, targets: allButResponse, map: mapAttribute },
+  'oidc-usermodel-property-mapper': { priority: 0, targets: allButResponse, map: mapProperty },
+  'oidc-usersessionmodel-note-mapper': { priority: 0, targets: allTargets, map: mapSessionNote },
+  'oidc-organization-group-membership-mapper': { priority: 10, targets: allButResponse, map: mapOrganizationGroups },
+  'oidc-audience-resolve-mapper': { priority: 30, targets: accessTokenTargets, usesRoles: true, map: mapResolvedAudience },
+  'oidc-usermodel-client-role-mapper': { priority: 40, targets: allButResponse, usesRoles: true, map: mapClientRoles },
+  'oidc-usermodel-realm-role-mapper': { priority: 40, targets: allButResponse, usesRoles: true, map: mapRealmRoles },
 }
 
-/** The types that change the roles themselves: all of them come before those that show roles. */
-export const roleChanges: Readonly<Record<string, RoleChange>> = {
-  'oidc-role-name-mapper': { priority: 10, change: rename },
-  'oidc-hardcoded-role-mapper': { priority: 20, change: hardcodedRole },
+/** The types that change roles, by provider id. Their priorities are lower than those of the types that write roles. */
+export const roleMappers: Readonly<Record<string, RoleMapper>> = {
+  'oidc-role-name-mapper': { priority: 10, change: renameRole },
+  'oidc-hardcoded-role-mapper': { priority: 20, change: addHardcodedRole },
 }

@@ -1,71 +1,71 @@
-// What a type of protocol mapper is, and what it may look at.
+// The interface of protocol mappers.
+import type { StoredUser, TokenGroup, TokenOrganization } from '../../service/context/store-types.ts'
+import type { LiveObject } from '../../service/objects/live-objects.ts'
+import type { OidcRealm } from '../oidc-realm.ts'
+import type { AuthenticationMethod } from '../session-data.ts'
+import type { Claims, MapperConfig } from './claims.ts'
 
-import type { GroupFacts, OrganizationFacts, StoredUser } from '../../service/context/store-types.ts'
-import type { LiveObject } from '../../service/objects/live.ts'
-import type { TokenRealm } from '../realm.ts'
-import type { Claims, Settings } from './claims.ts'
+/** The token or response that claims are written to. */
+export type ClaimTarget = 'accessToken' | 'idToken' | 'userInfo' | 'introspection' | 'response'
 
-/** What claims are for. */
-export type Target = 'accessToken' | 'idToken' | 'userInfo' | 'introspection' | 'response'
-
-/** What is known of a session. */
-export interface SessionFacts {
+/** The session of a token. */
+export interface TokenSession {
   readonly id: string
-  /** What log-in noted of the session: `AUTH_TIME`, and what authenticators say. */
+  /** User session notes, such as `AUTH_TIME`. */
   readonly notes?: Readonly<Record<string, string>> | undefined
-  /** Keycloak: the level of authentication; 0 where an earlier log-in was enough. */
+  /** Keycloak: the level of authentication; 0 where an earlier login was sufficient. */
   readonly level?: number | undefined
-  /** How the user proved who they are, and until when that counts, in seconds since 1970. RFC 8176. */
-  readonly methods?: { readonly name: string; readonly until: number }[] | undefined
+  readonly methods?: readonly AuthenticationMethod[] | undefined
 }
 
-/** Whom tokens are about, for which client, and since which log-in. */
-export interface Subject {
-  /** Address of the server. */
+/** The subject of a token: its user, client and session. */
+export interface TokenSubject {
+  /** The address of the server. */
   readonly base: string
-  readonly realm: TokenRealm
+  readonly realm: OidcRealm
   readonly client: LiveObject
   readonly user: StoredUser
-  /** What was granted: see `grantedScopes`. */
+  /** The granted scope values: see `resolveScopes`. */
   readonly scopes: readonly string[]
-  /** Absent: nothing is kept of it. */
-  readonly session?: SessionFacts | undefined
-  /** Notes of a call without a session. */
+  /** Absent for tokens without a session. */
+  readonly session?: TokenSession | undefined
+  /** User session notes of a token without a session. */
   readonly notes?: Readonly<Record<string, string>> | undefined
   readonly nonce?: string | undefined
-  /** The clients that an access token shall be for, and whose roles it shows; absent: all that it can be for. */
+  /** The allowed audience of an access token, which also limits its roles; absent: no limit. */
   readonly audience?: readonly string[] | undefined
-  /** The `claims` parameter of the request, and the names that it gave in `acr_values`. */
+  /** The `claims` parameter of the authorization request. */
   readonly claims?: string | undefined
+  /** The `acr_values` parameter of the authorization request. */
   readonly acrValues?: readonly string[] | undefined
 }
 
-/** Names of roles by client; undefined: roles of the realm. */
-export type Roles = Map<string | undefined, Set<string>>
+/** Names of roles by client id; undefined: realm roles. */
+export type TokenRoles = Map<string | undefined, Set<string>>
 
-/** A mapper that takes part: its settings as they count. */
+/** A mapper of a token, with its effective configuration. */
 export interface ActiveMapper {
   readonly type: string
-  readonly settings: Settings
+  readonly config: MapperConfig
 }
 
-/** All that mappers may look at. */
-export interface Facts extends Subject {
-  readonly roles: Roles
-  readonly groups: readonly GroupFacts[]
-  /** The organizations that the scope lets a token show; undefined: it asks for none. */
-  readonly organizations: readonly OrganizationFacts[] | undefined
+/** The data that mappers read. */
+export interface MapperFacts extends TokenSubject {
+  readonly target: ClaimTarget
+  readonly roles: TokenRoles
+  readonly groups: readonly TokenGroup[]
+  /** The organizations that the scope requests; undefined: it requests none. */
+  readonly organizations: readonly TokenOrganization[] | undefined
   readonly mappers: readonly ActiveMapper[]
 }
 
 /** A type of protocol mapper that writes claims. */
-export interface MapperType {
-  /** Lower ones come first. */
+export interface ClaimMapper {
+  /** Mappers run in ascending order of priority. */
   readonly priority: number
-  readonly targets: readonly Target[]
-  /** Its settings do not say for what it is: it always takes part. */
-  readonly always?: true
-  /** It looks at roles. */
-  readonly roles?: true
-  readonly map: (claims: Claims, settings: Settings, facts: Facts, target: Target) => void
+  readonly targets: readonly ClaimTarget[]
+  /** Its configuration has no flag per target, so that it is active for all of them. */
+  readonly isAlwaysActive?: true
+  readonly usesRoles?: true
+  readonly map: (claims: Claims, config: MapperConfig, facts: MapperFacts) => void
 }

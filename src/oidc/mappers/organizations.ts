@@ -1,44 +1,53 @@
-// Organizations that the user belongs to, as far as the scope asks for them.
-import { type Claims, claimPath, put, type Settings, setClaim } from './claims.ts'
-import type { Facts } from './mapper.ts'
+// Mappers of the user's organizations, if the scope requests them.
+import { type Claims, isClaims, type MapperConfig, parseClaimPath, setClaim, writeClaim } from './claims.ts'
+import type { MapperFacts } from './mapper.ts'
 
-/** The type of mapper that makes a client scope one of organizations: its name may be followed by a colon and an alias. */
-export const MEMBERSHIP = 'oidc-organization-membership-mapper'
+/** The type of mapper that makes a client scope an organization scope, whose name may be followed by a colon and an alias. */
+export const ORGANIZATION_MEMBERSHIP = 'oidc-organization-membership-mapper'
 
-/** By alias: alone, or with what the organization says of itself. */
-export function organizationMembership(claims: Claims, settings: Settings, facts: Facts): void {
+/** Writes the aliases of the organizations; with details, an object by alias. */
+export function mapOrganizations(claims: Claims, config: MapperConfig, facts: MapperFacts): void {
   const aliases = (facts.organizations ?? []).map(({ alias }) => alias)
-  if (settings.multivalued !== 'true') setClaim(claims, settings, aliases[0])
-  else if (saysMore(settings)) setClaim(claims, { ...settings, 'jsonType.label': 'JSON' }, detailed(settings, facts))
-  else setClaim(claims, settings, aliases)
+  if (config.multivalued !== 'true') setClaim(claims, config, aliases[0])
+  else if (hasDetails(config)) setClaim(claims, { ...config, 'jsonType.label': 'JSON' }, buildDetails(config, facts))
+  else setClaim(claims, config, aliases)
 }
 
-const saysMore = (settings: Settings): boolean =>
-  settings['jsonType.label'] === 'JSON' ||
-  settings.addOrganizationAttributes === 'true' ||
-  settings.addOrganizationId === 'true'
+const hasDetails = (config: MapperConfig): boolean =>
+  config['jsonType.label'] === 'JSON' ||
+  config.addOrganizationAttributes === 'true' ||
+  config.addOrganizationId === 'true'
 
-function detailed(settings: Settings, { organizations = [], user }: Facts): Claims | undefined {
-  const of = user.email?.split('@').at(-1)
-  const said = organizations.map(({ alias, id, attributes, domains }): [string, Claims] => [
+function buildDetails(config: MapperConfig, { organizations = [], user }: MapperFacts): Claims | undefined {
+  const userDomain = user.email?.split('@').at(-1)
+  const details = organizations.map(({ alias, id, attributes, domains }): [string, Claims] => [
     alias,
     {
-      ...(settings.addOrganizationAttributes === 'true' && attributes),
-      ...(settings.addOrganizationId === 'true' && { id }),
-      // Keycloak: the domain by which the user would be known to belong to it.
-      ...(settings.addOrganizationDomain === 'true' && of && domains.includes(of) && { domain: of }),
+      ...(config.addOrganizationAttributes === 'true' && attributes),
+      ...(config.addOrganizationId === 'true' && { id }),
+      // Keycloak: only the domain of the user's email address.
+      ...(config.addOrganizationDomain === 'true' &&
+        userDomain &&
+        domains.includes(userDomain) && { domain: userDomain }),
     },
   ])
-  return said.length ? Object.fromEntries(said) : undefined
+  return details.length ? Object.fromEntries(details) : undefined
 }
 
-/** Adds an empty list `groups` to each organization of the organization claim: organizations have no groups yet. */
-export function organizationGroups(claims: Claims, _settings: Settings, { organizations, mappers }: Facts): void {
+/** Adds an empty list `groups` to each organization of the organization claim, since organizations have no groups yet. */
+export function mapOrganizationGroups(
+  claims: Claims,
+  _config: MapperConfig,
+  { organizations, mappers }: MapperFacts,
+): void {
   if (!organizations) return
-  const membership = mappers.find(({ type }) => type === MEMBERSHIP)
-  const path = claimPath(membership?.settings['claim.name'] ?? 'organization')
-  const there = path.reduce<unknown>((at, part) => (at as Claims | undefined)?.[part], claims)
-  const said = there !== null && typeof there === 'object' && !Array.isArray(there) ? (there as Claims) : {}
-  const completed = organizations.map(({ alias }) => [alias, { ...(said[alias] as Claims | undefined), groups: [] }])
-  put(claims, path, Object.fromEntries(completed))
+  const membership = mappers.find(({ type }) => type === ORGANIZATION_MEMBERSHIP)
+  const path = parseClaimPath(membership?.config['claim.name'] ?? 'organization')
+  const existing = path.reduce<unknown>((value, part) => (isClaims(value) ? value[part] : undefined), claims)
+  const details = isClaims(existing) ? existing : {}
+  const groups = organizations.map(({ alias }) => {
+    const organization = details[alias]
+    return [alias, { ...(isClaims(organization) && organization), groups: [] }]
+  })
+  writeClaim(claims, path, Object.fromEntries(groups))
 }

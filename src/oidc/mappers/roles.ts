@@ -1,60 +1,61 @@
-// Roles: what mappers make of them before they are shown, and where they are shown.
-import { addAudience, type Claims, type Settings, setClaim } from './claims.ts'
-import type { Facts, Roles } from './mapper.ts'
+// Mappers of roles.
+import { addAudience, type Claims, type MapperConfig, setClaim } from './claims.ts'
+import type { MapperFacts, TokenRoles } from './mapper.ts'
 
-/** A type of mapper that changes the roles themselves, before any other looks at them. */
-export interface RoleChange {
+/** A type of protocol mapper that changes the roles of a token before claims are written. */
+export interface RoleMapper {
   readonly priority: number
-  readonly change: (roles: Roles, settings: Settings) => void
+  readonly change: (roles: TokenRoles, config: MapperConfig) => void
 }
 
-/** Calls a role otherwise, where it is. */
-export function rename(roles: Roles, { role = '', 'new.role.name': renamed = '' }: Settings): void {
-  const [client, name] = split(role)
-  if (roles.get(client)?.delete(name)) grant(roles, renamed)
+/** Renames a role, if the token has it. */
+export function renameRole(roles: TokenRoles, { role = '', 'new.role.name': newName = '' }: MapperConfig): void {
+  const [client, name] = splitRole(role)
+  if (roles.get(client)?.delete(name)) addRole(roles, newName)
 }
 
 /** Adds a role, whether the user has it or not. */
-export function hardcodedRole(roles: Roles, { role }: Settings): void {
-  if (role) grant(roles, role)
+export function addHardcodedRole(roles: TokenRoles, { role }: MapperConfig): void {
+  if (role) addRole(roles, role)
 }
 
-/** Roles of the realm. */
-export function realmRoles(claims: Claims, settings: Settings, { roles }: Facts): void {
-  const prefix = settings['usermodel.realmRoleMapping.rolePrefix'] ?? ''
+/** Writes the realm roles. */
+export function mapRealmRoles(claims: Claims, config: MapperConfig, { roles }: MapperFacts): void {
+  const prefix = config['usermodel.realmRoleMapping.rolePrefix'] ?? ''
+  const names = [...(roles.get(undefined) ?? [])]
   setClaim(
     claims,
-    settings,
-    [...(roles.get(undefined) ?? [])].map((name) => prefix + name),
+    config,
+    names.map((name) => prefix + name),
   )
 }
 
-/** Roles of a client, or of each; the client's id may be part of the claim's name and of the prefix. */
-export function clientRoles(claims: Claims, settings: Settings, { roles }: Facts): void {
-  const only = settings['usermodel.clientRoleMapping.clientId']
+/** Writes the roles of one client, or of each client; `${client_id}` is replaced in the claim name and the prefix. */
+export function mapClientRoles(claims: Claims, config: MapperConfig, { roles }: MapperFacts): void {
+  const onlyClient = config['usermodel.clientRoleMapping.clientId']
   for (const [client, names] of roles) {
-    if (client === undefined || (only && only !== client)) continue
-    const prefix = (settings['usermodel.clientRoleMapping.rolePrefix'] ?? '').replaceAll('${client_id}', () => client)
+    if (client === undefined || (onlyClient && onlyClient !== client)) continue
+    const prefix = (config['usermodel.clientRoleMapping.rolePrefix'] ?? '').replaceAll('${client_id}', () => client)
     const values = [...names].map((name) => prefix + name)
-    const claim = (settings['claim.name'] ?? '').replaceAll('${client_id}', () => client.replace(/[\\.]/g, '\\$&'))
-    setClaim(claims, { ...settings, 'claim.name': claim }, values)
+    const claim = (config['claim.name'] ?? '').replaceAll('${client_id}', () => client.replace(/[\\.]/g, '\\$&'))
+    setClaim(claims, { ...config, 'claim.name': claim }, values)
   }
 }
 
-/** The clients of which the user has roles are meant by the token. */
-export function audienceResolve(claims: Claims, _settings: Settings, { roles, client }: Facts): void {
-  for (const [owner, names] of roles) {
-    if (owner !== undefined && owner !== client.key[0] && names.size) addAudience(claims, owner)
+/** Adds the clients of the user's client roles to the audience. */
+export function mapResolvedAudience(claims: Claims, _config: MapperConfig, { roles, client }: MapperFacts): void {
+  for (const [roleClient, names] of roles) {
+    if (roleClient !== undefined && roleClient !== client.key[0] && names.size) addAudience(claims, roleClient)
   }
 }
 
-function grant(roles: Roles, role: string): void {
-  const [client, name] = split(role)
+function addRole(roles: TokenRoles, role: string): void {
+  const [client, name] = splitRole(role)
   roles.set(client, (roles.get(client) ?? new Set()).add(name))
 }
 
-/** Keycloak: what stands before the last dot is the client. */
-function split(role: string): [client: string | undefined, name: string] {
+/** Keycloak: the text before the last dot is the client id. */
+function splitRole(role: string): [client: string | undefined, name: string] {
   const dot = role.lastIndexOf('.')
   return dot < 0 ? [undefined, role] : [role.slice(0, dot), role.slice(dot + 1)]
 }

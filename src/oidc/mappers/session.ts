@@ -1,65 +1,84 @@
-// What a log-in says of itself.
-import { secondsOf } from '../../lib/seconds.ts'
-import { type Claims, type Settings, setClaim } from './claims.ts'
-import type { Facts } from './mapper.ts'
-import { wishesOf } from './wishes.ts'
+// Mappers of the session and its login.
+import { toEpochSeconds } from '../../lib/epoch-seconds.ts'
+import { viewClient } from '../views.ts'
+import { type Claims, isClaims, type MapperConfig, setClaim } from './claims.ts'
+import { parseRequestedLevels } from './claims-parameter.ts'
+import type { MapperFacts } from './mapper.ts'
 
-/** Who the user is. */
-export function subject(claims: Claims, _settings: Settings, { user }: Facts): void {
+/** Writes the user id as `sub`. */
+export function mapSubject(claims: Claims, _config: MapperConfig, { user }: MapperFacts): void {
   claims.sub = user.id
 }
 
-/** What log-in noted. */
-export function note(claims: Claims, settings: Settings, { session, notes = session?.notes ?? {} }: Facts): void {
-  const name = settings['user.session.note'] ?? ''
-  if (Object.hasOwn(notes, name)) setClaim(claims, settings, notes[name])
+/** Writes a user session note. */
+export function mapSessionNote(
+  claims: Claims,
+  config: MapperConfig,
+  { session, notes = session?.notes ?? {} }: MapperFacts,
+): void {
+  const name = config['user.session.note'] ?? ''
+  if (Object.hasOwn(notes, name)) setClaim(claims, config, notes[name])
 }
 
-/** Keycloak: the session's id under its older name. */
-export function sessionState(claims: Claims, _settings: Settings, { session }: Facts): void {
+/** Keycloak: writes the session id under its legacy name. */
+export function mapSessionState(claims: Claims, _config: MapperConfig, { session }: MapperFacts): void {
   if (session) claims.session_state = session.id
 }
 
-/** How the user proved who they are. */
-export function methods(claims: Claims, _settings: Settings, { session, realm }: Facts): void {
-  const counting = (session?.methods ?? []).filter(({ until }) => until >= secondsOf(realm.now))
-  claims.amr = counting.map(({ name }) => name)
+/** Writes the authentication methods that still count as `amr`. */
+export function mapAuthenticationMethods(
+  claims: Claims,
+  _config: MapperConfig,
+  { session, realm }: MapperFacts,
+): void {
+  const current = (session?.methods ?? []).filter(({ until }) => until >= toEpochSeconds(realm.now))
+  claims.amr = current.map(({ name }) => name)
 }
 
-/** The nonce of the request, in the access token too. */
-export function nonce(claims: Claims, _settings: Settings, facts: Facts): void {
+/** Writes the nonce of the authorization request to the access token too. */
+export function mapNonce(claims: Claims, _config: MapperConfig, facts: MapperFacts): void {
   if (facts.nonce !== undefined) claims.nonce = facts.nonce
 }
 
-/** The level of authentication by its name: one that was asked for, where there are several. */
-export function contextClass(claims: Claims, _settings: Settings, { realm, client, session, ...request }: Facts): void {
+/** Writes the name of the reached level of authentication as `acr`; of several names, one that the request contains. */
+export function mapAuthenticationLevel(
+  claims: Claims,
+  _config: MapperConfig,
+  { realm, client, session, ...request }: MapperFacts,
+): void {
   const level = session?.level ?? 1
-  const levels = levelsOf(client.representation.attributes) ?? levelsOf(realm.settings.attributes) ?? {}
-  const { acr } = wishesOf(request.claims, 'id_token')
-  const wished = [acr?.value, acr?.values].flat().filter((one) => typeof one === 'string')
-  const asked = [...wished, ...(request.acrValues ?? [])]
+  const levels = parseLevels(viewClient(client).attributes) ?? parseLevels(realm.settings.attributes) ?? {}
+  const { values, isEssential } = parseRequestedLevels(request.claims)
   claims.acr =
-    (acr?.essential === true ? best(level, levels, wished) : undefined) ??
-    best(level, levels, asked) ??
-    best(level, levels, Object.keys(levels)) ??
+    (isEssential ? findHighestName(level, levels, values) : undefined) ??
+    findHighestName(level, levels, [...values, ...(request.acrValues ?? [])]) ??
+    findHighestName(level, levels, Object.keys(levels)) ??
     String(level)
 }
 
-/** Of the names, that of the highest level which the log-in reached; a name may be the number of a level itself. */
-function best(level: number, levels: Readonly<Record<string, number>>, names: readonly string[]): string | undefined {
+/** Returns the name of the highest level that was reached; a name may be the number of a level. */
+function findHighestName(
+  level: number,
+  levels: Readonly<Record<string, number>>,
+  names: readonly string[],
+): string | undefined {
   const reached = names
-    .map((name) => ({ name, at: Object.hasOwn(levels, name) ? levels[name]! : Number(name) }))
-    .filter(({ at }) => at > 0 && at <= level)
-  return reached.reduce<(typeof reached)[number] | undefined>((a, b) => (a && a.at >= b.at ? a : b), undefined)?.name
+    .map((name) => ({ name, level: Object.hasOwn(levels, name) ? levels[name]! : Number(name) }))
+    .filter((candidate) => candidate.level > 0 && candidate.level <= level)
+  // The first name wins where two have the same level.
+  return reached.sort((a, b) => b.level - a.level)[0]?.name
 }
 
-/** Keycloak: names of levels, as JSON in an attribute. */
-export function levelsOf(attributes: unknown): Record<string, number> | undefined {
-  const text = (attributes as Record<string, string> | undefined)?.['acr.loa.map']
+/** Returns the levels of authentication by name. Keycloak: the attribute `acr.loa.map`, as JSON. */
+export function parseLevels(
+  attributes: Readonly<Record<string, string>> | undefined,
+): Readonly<Record<string, number>> | undefined {
+  const text = attributes?.['acr.loa.map']
   if (!text) return undefined
   try {
-    const stated = Object.entries(JSON.parse(text) as Record<string, unknown>)
-    return stated.length ? Object.fromEntries(stated.map(([name, level]) => [name, Number(level)])) : undefined
+    const parsed: unknown = JSON.parse(text)
+    const levels = isClaims(parsed) ? Object.entries(parsed) : []
+    return levels.length ? Object.fromEntries(levels.map(([name, level]) => [name, Number(level)])) : undefined
   } catch {
     return undefined
   }

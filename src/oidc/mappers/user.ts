@@ -1,74 +1,87 @@
-// What users say of themselves, and their groups of them.
-import type { GroupFacts, StoredUser } from '../../service/context/store-types.ts'
-import { type Claims, type Settings, setClaim } from './claims.ts'
-import type { Facts } from './mapper.ts'
+// Mappers of users and their groups.
+import type { StoredUser, TokenGroup } from '../../service/context/store-types.ts'
+import { viewStoredUser } from '../views.ts'
+import { type Claims, type MapperConfig, setClaim } from './claims.ts'
+import type { MapperFacts } from './mapper.ts'
 
-/** An attribute of the user, or of a group that they belong to. */
-export function attribute(claims: Claims, settings: Settings, { user, groups }: Facts): void {
-  const name = settings['user.attribute']
+/** Writes an attribute of the user, or of a group of the user. */
+export function mapAttribute(claims: Claims, config: MapperConfig, { user, groups }: MapperFacts): void {
+  const name = config['user.attribute']
   if (!name) return
-  const aggregate = settings['aggregate.attrs'] === 'true'
-  const found = [ownAttribute(user, name), ...groupAttributes(groups, name, aggregate)].filter(({ length }) => length)
-  setClaim(claims, settings, aggregate ? [...new Set(found.flat())] : (found[0] ?? []))
+  const isAggregated = config['aggregate.attrs'] === 'true'
+  const attributes = [listUserAttribute(user, name), ...listGroupAttributes(groups, name, isAggregated)]
+  const present = attributes.filter(({ length }) => length)
+  setClaim(claims, config, isAggregated ? [...new Set(present.flat())] : (present[0] ?? []))
 }
 
-/** Keycloak: a property of the user, as a text. */
-export function property(claims: Claims, settings: Settings, { user }: Facts): void {
-  const value = Object.entries(propertiesOf(user)).find(([name]) => name === settings['user.attribute'])?.[1]
-  if (value != null) setClaim(claims, settings, String(value))
+/** Writes a property of the user. Keycloak: as a text. */
+export function mapProperty(claims: Claims, config: MapperConfig, { user }: MapperFacts): void {
+  const property = Object.entries(getProperties(user)).find(([name]) => name === config['user.attribute'])
+  if (property?.[1] != null) setClaim(claims, config, String(property[1]))
 }
 
-/** First and last name. */
-export function fullName(claims: Claims, _settings: Settings, { user }: Facts): void {
-  const name = [user.body.firstName, user.body.lastName].filter(Boolean).join(' ')
+/** Writes the first and the last name as `name`. */
+export function mapFullName(claims: Claims, _config: MapperConfig, { user }: MapperFacts): void {
+  const { firstName, lastName } = viewStoredUser(user)
+  const name = [firstName, lastName].filter(Boolean).join(' ')
   if (name) claims.name = name
 }
 
 const ADDRESS = ['street', 'locality', 'region', 'postal_code', 'country', 'formatted']
 
-/** An address, each part of it from an attribute. */
-export function address(claims: Claims, settings: Settings, { user }: Facts): void {
+/** Writes an address, each part of which is an attribute. */
+export function mapAddress(claims: Claims, config: MapperConfig, { user }: MapperFacts): void {
   const parts = ADDRESS.flatMap((part) => {
-    const [text] = ownAttribute(user, settings[`user.attribute.${part}`] ?? part)
+    const [text] = listUserAttribute(user, config[`user.attribute.${part}`] ?? part)
     return text === undefined ? [] : [[part === 'street' ? 'street_address' : part, text]]
   })
   if (parts.length) claims.address = Object.fromEntries(parts)
 }
 
-/** The groups that the user belongs to; always a list. */
-export function groupMembership(claims: Claims, settings: Settings, { groups }: Facts): void {
-  const names = groups.filter(({ direct }) => direct).map(settings['full.path'] === 'true' ? wirePath : nameOf)
-  setClaim(claims, { ...settings, multivalued: 'true' }, names)
+/** Writes the groups of the user, always as a list. */
+export function mapGroups(claims: Claims, config: MapperConfig, { groups }: MapperFacts): void {
+  const hasFullPath = config['full.path'] === 'true'
+  const names = groups.filter(({ direct }) => direct).map(({ path, name }) => (hasFullPath ? path : name))
+  setClaim(claims, { ...config, multivalued: 'true' }, names)
 }
 
-const wirePath = ({ path }: GroupFacts): string => path
-const nameOf = ({ name }: GroupFacts): string => name
-
-/** The values of an attribute of the user; names of fields name these. */
-export function ownAttribute({ username, email, body }: StoredUser, name: string): readonly string[] {
-  const fields: Record<string, unknown> = { username, email, firstName: body.firstName, lastName: body.lastName }
+/** Returns the values of a user attribute, or of a field of the user with that name. */
+export function listUserAttribute(user: StoredUser, name: string): readonly string[] {
+  const { firstName, lastName, attributes = {} } = viewStoredUser(user)
+  const fields: Record<string, unknown> = { username: user.username, email: user.email, firstName, lastName }
   if (Object.hasOwn(fields, name)) return typeof fields[name] === 'string' ? [fields[name]] : []
-  const attributes = (body.attributes ?? {}) as Readonly<Record<string, readonly string[]>>
   return Object.hasOwn(attributes, name) ? attributes[name]! : []
 }
 
-function propertiesOf({ id, username, email, serviceAccountClient, body }: StoredUser): Record<string, unknown> {
-  const { firstName, lastName, createdTimestamp, federationLink, emailVerified = false, enabled = false } = body
-  const link = { federationLink, serviceAccountClientLink: serviceAccountClient }
-  return { id, username, email, firstName, lastName, emailVerified, enabled, createdTimestamp, ...link }
+function getProperties(user: StoredUser): Record<string, unknown> {
+  const { id, username, email, serviceAccountClient } = user
+  const {
+    firstName,
+    lastName,
+    createdTimestamp,
+    federationLink,
+    emailVerified = false,
+    enabled = false,
+  } = viewStoredUser(user)
+  const links = { federationLink, serviceAccountClientLink: serviceAccountClient }
+  return { id, username, email, firstName, lastName, emailVerified, enabled, createdTimestamp, ...links }
 }
 
-/** What the user's groups say, each with what is above it: the nearest that says it, or all of them. */
-function groupAttributes(groups: readonly GroupFacts[], name: string, aggregate: boolean): (readonly string[])[] {
+/** Returns an attribute of the user's groups: of each group, the values of its nearest ancestor that has it, or of all of them. */
+function listGroupAttributes(
+  groups: readonly TokenGroup[],
+  name: string,
+  isAggregated: boolean,
+): (readonly string[])[] {
   const byId = new Map(groups.map((group) => [group.id, group]))
   return groups
     .filter(({ direct }) => direct)
     .flatMap((group) => {
-      const said: (readonly string[])[] = []
-      for (let at: GroupFacts | undefined = group; at; at = byId.get(at.parent ?? '')) {
-        const values = Object.hasOwn(at.attributes, name) ? at.attributes[name]! : []
-        if (values.length) said.push(values)
+      const values: (readonly string[])[] = []
+      for (let current: TokenGroup | undefined = group; current; current = byId.get(current.parent ?? '')) {
+        const attribute = Object.hasOwn(current.attributes, name) ? current.attributes[name]! : []
+        if (attribute.length) values.push(attribute)
       }
-      return aggregate ? said : said.slice(0, 1)
+      return isAggregated ? values : values.slice(0, 1)
     })
 }

@@ -1,7 +1,7 @@
 // The page that gives an app its secret.
 import qrcode from 'qrcode-generator'
 import { type Html, html } from '../../lib/html.ts'
-import type { CodePolicy } from '../../service/users/one-time-codes.ts'
+import type { OtpPolicy } from '../../service/users/one-time-codes.ts'
 import { codeField } from './log-in.ts'
 import { form, input, type Page, paragraph, submit } from './view.ts'
 
@@ -10,7 +10,7 @@ interface Setup {
   /** What the app reads, as an image; and typed. */
   readonly address: string
   readonly typed: string
-  readonly policy: CodePolicy
+  readonly policy: OtpPolicy
   /** Keys of the names of apps that can do it. */
   readonly applications: readonly string[]
   /** Whether the device must have a name, because there are others. */

@@ -7,25 +7,25 @@ import { de as mailsInGerman } from '../mail/de.ts'
 import { en as mailsInEnglish } from '../mail/en.ts'
 import { de as pagesInGerman } from './texts/de.ts'
 import { en as pagesInEnglish } from './texts/en.ts'
-import type { Text } from './view.ts'
+import type { Translator } from './view.ts'
 
 /** Texts by key. */
-type Texts = Readonly<Record<string, string>>
+type TextsByKey = Readonly<Record<string, string>>
 
-const en: Texts = { ...pagesInEnglish, ...mailsInEnglish }
-const de: Texts = { ...pagesInGerman, ...mailsInGerman }
-const builtIn: Readonly<Record<string, Texts>> = { en, de }
+const en: TextsByKey = { ...pagesInEnglish, ...mailsInEnglish }
+const de: TextsByKey = { ...pagesInGerman, ...mailsInGerman }
+const builtIn: Readonly<Record<string, TextsByKey>> = { en, de }
 const ENGLISH = 'en'
 
 /** The languages that people of the realm can choose; without any choice, English only. */
-export function languagesOf({ internationalizationEnabled, supportedLocales }: Representation): readonly string[] {
+export function listLanguages({ internationalizationEnabled, supportedLocales }: Representation): readonly string[] {
   const supported = (supportedLocales ?? []) as string[]
   return internationalizationEnabled === true && supported.length ? supported : [ENGLISH]
 }
 
 /** The first of the wishes that the realm has, else its default. A wish is a tag, or a list as browsers send it. */
-export function languageOf(settings: Representation, wishes: readonly (string | undefined)[]): string {
-  const languages = languagesOf(settings)
+export function selectLanguage(settings: Representation, wishes: readonly (string | undefined)[]): string {
+  const languages = listLanguages(settings)
   for (const tag of wishes.flatMap(tagsOf)) {
     const found = languages.find((one) => sameTag(one, tag)) ?? languages.find((one) => sameTag(one, base(tag)))
     if (found !== undefined) return found
@@ -35,12 +35,12 @@ export function languageOf(settings: Representation, wishes: readonly (string | 
 }
 
 /** The texts of the realm in a language. A text that nobody has is its key. One statement. */
-export async function textsFor(context: Context, settings: Representation, language: string): Promise<Text> {
+export async function createTranslator(context: Context, settings: Representation, language: string): Promise<Translator> {
   const tags = [...new Set([language, base(language), String(settings.defaultLocale ?? ENGLISH)])]
   const own = await writers.localization.list(context, { keys: tags.map((tag) => [tag]) })
-  const ownIn = (tag: string) => (own.find(({ key }) => key[0] === tag)?.representation.texts ?? {}) as Texts
+  const ownIn = (tag: string) => (own.find(({ key }) => key[0] === tag)?.representation.texts ?? {}) as TextsByKey
   const [exact, general, usual] = [language, base(language), String(settings.defaultLocale ?? ENGLISH)]
-  const layers: readonly (Texts | undefined)[] = [
+  const layers: readonly (TextsByKey | undefined)[] = [
     ownIn(exact),
     ownIn(general),
     builtIn[exact],
@@ -50,7 +50,7 @@ export async function textsFor(context: Context, settings: Representation, langu
     en,
   ]
   const find = (key: string) => layers.find((texts) => texts && Object.hasOwn(texts, key))?.[key]
-  const resolve: Text = (key, ...about) => {
+  const resolve: Translator = (key, ...about) => {
     // What users typed is never looked up.
     const values = about.map((one) => (one === null ? '' : typeof one === 'object' ? named(one.name) : one))
     return formatMessage(find(key) ?? key, values)

@@ -3,7 +3,7 @@ import { html } from '../../lib/html.ts'
 import { checkbox, form, input, link, type Page, paragraph, submit, type View } from './view.ts'
 
 /** What a page of log-in offers. */
-export interface LogInOffers {
+export interface LoginPageOptions {
   /** Whether the mail address serves as name. */
   readonly byEmail: boolean
   readonly rememberMe: boolean
@@ -18,7 +18,7 @@ export interface LogInOffers {
 
 /** Name and password, or one of them. */
 export const logInPage =
-  (offers: LogInOffers): Page =>
+  (offers: LoginPageOptions): Page =>
   (view) => {
     const { text, problem } = view
     const { known, asks, byEmail } = offers

@@ -1,22 +1,22 @@
 // What pages are made from, and what they have in common.
-import { type Html, html, type Part } from '../../lib/html.ts'
+import { type Html, html, type HtmlContent } from '../../lib/html.ts'
 
 /** What a text is about: a value as it is, or the name of something of the realm, which may be the key of a text in `${…}`. */
-export type About = string | number | null | { readonly name: string }
+export type TextParameter = string | number | null | { readonly name: string }
 
 /** A text in the language of the page, by its key. */
-export type Text = (key: string, ...about: readonly About[]) => string
+export type Translator = (key: string, ...about: readonly TextParameter[]) => string
 
 /** What is wrong, or was: a text by its key, and the field that it is about. */
-interface Said {
+interface PageProblem {
   readonly key: string
-  readonly about?: readonly About[]
+  readonly about?: readonly TextParameter[]
   readonly field?: string
 }
 
 /** What a page knows of its reader and of where it stands. */
 export interface View {
-  readonly text: Text
+  readonly text: Translator
   readonly language: string
   /** The languages that can be chosen, each with the address of the page in it. */
   readonly languages: readonly { readonly tag: string; readonly address: string }[]
@@ -26,17 +26,17 @@ export interface View {
   /** Where the form of the page goes, and the addresses of other pages of the same log-in. */
   readonly action: string
   readonly address: (page: string) => string
-  readonly problem?: Said | undefined
+  readonly problem?: PageProblem | undefined
   readonly info?: string | undefined
   /** What was typed before. */
   readonly values: Readonly<Record<string, string>>
 }
 
 /** A page: its title and what it shows below. */
-export type Page = (view: View) => { readonly title: string; readonly content: Part }
+export type Page = (view: View) => { readonly title: string; readonly content: HtmlContent }
 
 /** The whole document. */
-export function documentOf(page: Page, view: View): Html {
+export function renderDocument(page: Page, view: View): Html {
   const { text, language, languages, realm, stylesheet, problem, info } = view
   const { title, content } = page(view)
   const general = problem && problem.field === undefined && problem
@@ -79,7 +79,7 @@ function nameOf(tag: string): string {
 }
 
 /** A form, with its buttons. */
-export function form({ action }: View, fields: Part, buttons: Part): Html {
+export function form({ action }: View, fields: HtmlContent, buttons: HtmlContent): Html {
   return html`<form method="post" action="${action}">
 ${fields}
 <div class="buttons">${buttons}</div>
@@ -92,7 +92,7 @@ export const submit = (label: string, name?: string, kind?: 'plain'): Html =>
 `
 
 /** A field of a form. */
-export interface Field {
+export interface InputField {
   readonly name: string
   readonly label: string
   readonly type?: string
@@ -107,7 +107,7 @@ export interface Field {
 }
 
 /** An input with its label, and what is wrong with it. */
-export function input(view: View, field: Field): Html {
+export function input(view: View, field: InputField): Html {
   const { name, type = 'text', value = view.values[field.name], also = {} } = field
   return labelled(
     view,
@@ -126,7 +126,7 @@ export function input(view: View, field: Field): Html {
 /** Whatever a field is entered with, below its label. */
 export function labelled(
   { text, problem }: View,
-  { name, label, help, required }: Field,
+  { name, label, help, required }: InputField,
   control: (described: Html) => Html,
 ): Html {
   const wrong = problem?.field === name ? problem : undefined
@@ -141,12 +141,12 @@ ${control(described)}
 }
 
 /** A box to tick. */
-export const checkbox = (name: string, label: Part, checked = false): Html =>
+export const checkbox = (name: string, label: HtmlContent, checked = false): Html =>
   html`<div class="tick"><input id="${name}" name="${name}" type="checkbox" value="on"${checked && html` checked`}>
 <label for="${name}">${label}</label></div>`
 
 /** Something that is only told. */
-export const paragraph = (text: Part): Html => html`<p>${text}</p>`
+export const paragraph = (text: HtmlContent): Html => html`<p>${text}</p>`
 
 /** A link below a form. */
 export const link = (address: string, label: string): Html => html`<p><a href="${address}">${label}</a></p>`

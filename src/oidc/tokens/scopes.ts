@@ -1,110 +1,124 @@
-// The scope of a token: the client's default client scopes, and those of its optional ones that are asked for.
+// The scope of a token: the client's default client scopes, and the optional ones that the request names.
 import type { Context } from '../../service/context/context.ts'
-import type { MapperHolder } from '../../service/context/store-types.ts'
-import { factsOf, mappersOf, organizationsNamed } from '../../service/login/token-content.ts'
-import type { LiveObject } from '../../service/objects/live.ts'
-import { MEMBERSHIP } from '../mappers/organizations.ts'
+import type { MapperContainer } from '../../service/context/store-types.ts'
+import { listEnabledOrganizations, listMapperContainers, loadTokenUserData } from '../../service/login/token-content.ts'
+import type { LiveObject } from '../../service/objects/live-objects.ts'
+import { ORGANIZATION_MEMBERSHIP } from '../mappers/organizations.ts'
 import { OAuthError } from '../oauth-error.ts'
+import { viewClient } from '../views.ts'
 
-/** Words of the scope parameter that are no client scopes. */
+/** Scope values that are not client scopes. */
 const PROTOCOL_SCOPES = ['openid']
 
-/** Keycloak: which organizations a word asks for: the one that the user has, all, or the one with the alias. */
-const EVERY = '*'
+/** Keycloak: the alias of all organizations, as in `organization:*`. */
+const ALL_ORGANIZATIONS = '*'
+
+/** Keycloak: the scope value that requests an offline session. */
+export const OFFLINE_ACCESS = 'offline_access'
+
+/** Returns the values of a `scope` parameter. */
+export const parseScope = (scope: unknown): string[] =>
+  typeof scope === 'string' ? scope.split(' ').filter(Boolean) : []
 
 /**
- * The words that a request is granted: what it asks for, in its order, and the client's default client scopes. Throws
- * invalid_scope. No statement, or two where organizations are asked for by their names.
+ * Returns the granted scope values: the requested ones in their order, then the client's default client scopes. Throws
+ * invalid_scope. No statement, or two where organizations are requested by alias.
  */
-export async function grantedScopes(context: Context, client: LiveObject, requested = ''): Promise<readonly string[]> {
-  const words = [...new Set(requested.split(' ').filter(Boolean))]
-  const others = othersIn(client, words)
-  if (others.length && !(await nameOrganizations(context, client, words, others))) {
-    const reason = `Invalid scopes: ${words.join(' ')}`
-    throw new OAuthError(400, 'invalid_scope', reason, { error: 'invalid_request', reason })
+export async function resolveScopes(context: Context, client: LiveObject, requested = ''): Promise<readonly string[]> {
+  const scopes = [...new Set(parseScope(requested))]
+  const other = listOtherScopes(client, scopes)
+  if (other.length && !(await areOrganizationScopes(context, client, { scopes, other }))) {
+    const reason = `Invalid scopes: ${scopes.join(' ')}`
+    throw new OAuthError(400, 'invalid_scope', { description: reason, event: { error: 'invalid_request', reason } })
   }
-  return withDefaults(client, words)
+  return addDefaultScopes(client, scopes)
 }
 
-/** The words, and the client's default client scopes. Keycloak: who names organizations does not mean whichever. */
-export function withDefaults(client: LiveObject, words: readonly string[]): readonly string[] {
-  const stated = new Set([...words, ...othersIn(client, words).map(scopeOf)])
-  return [...words, ...scopesOf(client, 'default').filter((name) => !stated.has(name))]
+/** Adds the client's default client scopes. Keycloak: `organization` is not added to `organization:acme`. */
+export function addDefaultScopes(client: LiveObject, scopes: readonly string[]): readonly string[] {
+  const { defaultClientScopes = [] } = viewClient(client)
+  const included = new Set([...scopes, ...listOtherScopes(client, scopes).map(getScopeName)])
+  return [...scopes, ...defaultClientScopes.filter((name) => !included.has(name))]
 }
 
-/** Those of the words that an earlier grant covers: RFC 6749, section 6. Default client scopes are granted at any time. */
-export function scopesWithin(client: LiveObject, granted: readonly string[], words: readonly string[]): string[] {
-  const covered = new Set([...granted, ...scopesOf(client, 'default')])
-  return words.filter((word) => covered.has(word) || covered.has(`${scopeOf(word)}:${EVERY}`))
-}
-
-function scopesOf({ representation }: LiveObject, how: 'default' | 'optional'): readonly string[] {
-  return (representation[`${how}ClientScopes`] ?? []) as string[]
-}
-
-/** The words that are not the name of a client scope. */
-function othersIn(client: LiveObject, words: readonly string[]): string[] {
-  const known = new Set([...PROTOCOL_SCOPES, ...scopesOf(client, 'default'), ...scopesOf(client, 'optional')])
-  return words.filter((word) => !known.has(word))
-}
-
-/** Keycloak: the scope that makes a session an offline one. */
-export const OFFLINE = 'offline_access'
-
-/** Whether the user may have what the scope of offline access gives. Two statements. */
-export async function mayGoOffline(context: Context, client: LiveObject, user: string): Promise<boolean> {
-  const holders = await mappersOf(context, client.id, [OFFLINE])
-  const scopes = holders.flatMap(({ id, name }) => (name === null ? [] : [id]))
-  const { permitted } = await factsOf(context, user, { client: client.id, scopes, fullScope: true, roles: false })
-  return permitted.length > 0
-}
-
-/** Throws not_allowed where offline access is asked for and the user may not have it. No statement, or two. */
-export async function demandOffline(
-  context: Context,
-  client: LiveObject,
-  user: string,
-  scopes: readonly string[],
-): Promise<void> {
-  if (scopes.includes(OFFLINE) && !(await mayGoOffline(context, client, user))) {
-    const reason = 'Offline tokens not allowed for the user or client'
-    throw new OAuthError(400, 'not_allowed', reason, { error: 'not_allowed', reason })
-  }
-}
-
-/** The client scope that the word of a scope belongs to, where it is one of organizations. */
-export function holderOf(holders: readonly MapperHolder[], word: string): MapperHolder | undefined {
-  return (
-    holders.find(({ name }) => name === word) ??
-    holders.find((holder) => holder.name !== null && holder.name === scopeOf(word) && isOfOrganizations(holder))
+/** Returns the requested scope values that an earlier grant covers. RFC 6749, section 6. Default client scopes are always covered. */
+export function limitScopes(client: LiveObject, granted: readonly string[], requested: readonly string[]): string[] {
+  const covered = new Set([...granted, ...(viewClient(client).defaultClientScopes ?? [])])
+  return requested.filter(
+    (scope) => covered.has(scope) || covered.has(`${getScopeName(scope)}:${ALL_ORGANIZATIONS}`),
   )
 }
 
-/** The names of client scopes that words may belong to. */
-export const scopesNamed = (words: readonly string[]): string[] => [...new Set([...words, ...words.map(scopeOf)])]
-
-/** Whether organizations can be asked for by the client scope. */
-export const isOfOrganizations = ({ mappers }: MapperHolder): boolean => mappers.some(({ type }) => type === MEMBERSHIP)
-
-/** The aliases that words ask for; undefined: whichever the user has; `*`: every one. */
-export function aliasesIn(words: readonly string[]): readonly string[] | typeof EVERY | undefined {
-  const aliases = words.filter((word) => word.includes(':')).map((word) => word.slice(word.lastIndexOf(':') + 1))
-  return aliases.includes(EVERY) ? EVERY : aliases.length ? aliases : undefined
+/** Returns the scope values that are not the name of a client scope of the client. */
+function listOtherScopes(client: LiveObject, scopes: readonly string[]): string[] {
+  const { defaultClientScopes = [], optionalClientScopes = [] } = viewClient(client)
+  const names = new Set([...PROTOCOL_SCOPES, ...defaultClientScopes, ...optionalClientScopes])
+  return scopes.filter((scope) => !names.has(scope))
 }
 
-const scopeOf = (word: string): string => word.slice(0, Math.max(word.lastIndexOf(':'), 0)) || word
+/** Whether a user has the role that offline access requires. Two statements. */
+export async function canUseOfflineAccess(context: Context, client: LiveObject, user: string): Promise<boolean> {
+  const containers = await listMapperContainers(context, { client: client.id, scopes: [OFFLINE_ACCESS] })
+  const scopes = containers.flatMap(({ id, name }) => (name === null ? [] : [id]))
+  const grant = { client: client.id, scopes, fullScope: true, roles: false }
+  const { permitted } = await loadTokenUserData(context, user, grant)
+  return permitted.length > 0
+}
 
-/** Whether the other words name organizations that there are, and all words ask for them in the same way. */
-async function nameOrganizations(
+/** Throws not_allowed where offline access is requested and the user may not use it. No statement, or two. */
+export async function requireOfflineAccess(
   context: Context,
   client: LiveObject,
-  words: readonly string[],
-  others: readonly string[],
+  { user, scopes }: { readonly user: string; readonly scopes: readonly string[] },
+): Promise<void> {
+  if (scopes.includes(OFFLINE_ACCESS) && !(await canUseOfflineAccess(context, client, user))) {
+    const reason = 'Offline tokens not allowed for the user or client'
+    throw new OAuthError(400, 'not_allowed', { description: reason, event: { error: 'not_allowed', reason } })
+  }
+}
+
+/** Returns the client scope of a scope value, such as that of `organization` for `organization:acme`. */
+export function findMapperContainer(containers: readonly MapperContainer[], scope: string): MapperContainer | undefined {
+  return (
+    containers.find(({ name }) => name === scope) ??
+    containers.find(
+      (container) => container.name !== null && container.name === getScopeName(scope) && isOrganizationScope(container),
+    )
+  )
+}
+
+/** Returns the names of the client scopes that scope values may belong to. */
+export const listScopeNames = (scopes: readonly string[]): string[] => [
+  ...new Set([...scopes, ...scopes.map(getScopeName)]),
+]
+
+/** Whether a client scope adds the user's organizations, so that its name may be followed by an alias. */
+export const isOrganizationScope = ({ mappers }: MapperContainer): boolean =>
+  mappers.some(({ type }) => type === ORGANIZATION_MEMBERSHIP)
+
+/** Returns the requested organization aliases; undefined: the user's only organization; `*`: all of them. */
+export function findOrganizationAliases(
+  scopes: readonly string[],
+): readonly string[] | typeof ALL_ORGANIZATIONS | undefined {
+  const aliases = scopes
+    .filter((scope) => scope.includes(':'))
+    .map((scope) => scope.slice(scope.lastIndexOf(':') + 1))
+  return aliases.includes(ALL_ORGANIZATIONS) ? ALL_ORGANIZATIONS : aliases.length ? aliases : undefined
+}
+
+/** Returns a scope value without its organization alias. */
+const getScopeName = (scope: string): string => scope.slice(0, Math.max(scope.lastIndexOf(':'), 0)) || scope
+
+/** Whether the other scope values name existing organizations, and all values request them in the same form. */
+async function areOrganizationScopes(
+  context: Context,
+  client: LiveObject,
+  { scopes, other }: { readonly scopes: readonly string[]; readonly other: readonly string[] },
 ): Promise<boolean> {
-  const holders = await mappersOf(context, client.id, others.map(scopeOf))
-  if (!others.every((word) => holderOf(holders, word))) return false
-  if (holders.some(({ name }) => name !== null && words.includes(name))) return false
-  const aliases = aliasesIn(others)
-  if (aliases === EVERY) return others.every((word) => word.endsWith(`:${EVERY}`))
-  return aliases !== undefined && (await organizationsNamed(context, aliases)).length > 0
+  const containers = await listMapperContainers(context, { client: client.id, scopes: other.map(getScopeName) })
+  if (!other.every((scope) => findMapperContainer(containers, scope))) return false
+  if (containers.some(({ name }) => name !== null && scopes.includes(name))) return false
+  const aliases = findOrganizationAliases(other)
+  if (aliases === ALL_ORGANIZATIONS) return other.every((scope) => scope.endsWith(`:${ALL_ORGANIZATIONS}`))
+  return aliases !== undefined && (await listEnabledOrganizations(context, aliases)).length > 0
 }

@@ -1,122 +1,158 @@
-// What tokens say: the claims of everything that is said of a user to a client, by one function. See decision 0024.
+// The claims about a user for a client: in tokens, UserInfo, introspection and token responses. See decision 0024.
 import type { Context } from '../../service/context/context.ts'
 import type { Service } from '../../service/context/service.ts'
-import type { MapperHolder, OrganizationFacts, UserFacts } from '../../service/context/store-types.ts'
-import { factsOf } from '../../service/login/token-content.ts'
-import { activeMappers, changedRoles, showsRoles, takesPart } from '../mappers/active.ts'
+import type { MapperContainer, TokenOrganization, TokenUserData } from '../../service/context/store-types.ts'
+import { listMapperContainers, loadTokenUserData } from '../../service/login/token-content.ts'
+import { isActiveFor, listActiveMappers, mapRoles, needsRoles } from '../mappers/active-mappers.ts'
 import type { Claims } from '../mappers/claims.ts'
-import { mapperTypes } from '../mappers/index.ts'
-import type { Facts, Subject, Target } from '../mappers/mapper.ts'
-import { knownMappers } from './known-mappers.ts'
-import { aliasesIn, holderOf, isOfOrganizations, scopesNamed } from './scopes.ts'
+import { claimMappers } from '../mappers/index.ts'
+import type { ClaimTarget, MapperFacts, TokenSubject } from '../mappers/mapper.ts'
+import { cachePerRevision } from '../revision-cache.ts'
+import { viewClient } from '../views.ts'
+import { findMapperContainer, findOrganizationAliases, isOrganizationScope, listScopeNames } from './scopes.ts'
 
 export type { Claims } from '../mappers/claims.ts'
-export type { Subject, Target } from '../mappers/mapper.ts'
 
-/** What is said of a user to a client. */
+/** The claims about a user for a client. */
 export interface TokenContent {
-  /** The scope as tokens show it. */
+  /** The `scope` claim. */
   readonly scope: string
-  /** All words of the scope, also those that tokens do not show. */
+  /** All granted scope values, also those that the `scope` claim leaves out. */
   readonly scopes: readonly string[]
   /**
-   * The claims for one of the targets, beside those that say when and where it was made. `token`: those of the token that
-   * is introspected, which mappers add to.
+   * Returns the claims for a target, without those about the token itself, such as `exp`. `token` has the claims of an
+   * introspected token, to which the mappers add.
    */
-  claims(target: Target, token?: Claims): Claims
+  claims(target: ClaimTarget, token?: Claims): Claims
 }
 
-/** What the targets say of the user to the client. Statements: two at most, whatever the user has. */
-export async function tokenContent(
-  service: Service,
+/** Builds the claims about a user for the targets. Two statements at most, whatever the user has. */
+export async function buildTokenContent(
   context: Context,
-  subject: Subject,
-  targets: readonly Target[],
+  {
+    service,
+    subject,
+    targets,
+  }: { readonly service: Service; readonly subject: TokenSubject; readonly targets: readonly ClaimTarget[] },
 ): Promise<TokenContent> {
   const { client, user } = subject
-  const granted = await grantedHolders(service, context, subject)
-  const facts = await factsOf(context, user.id, {
+  const granted = await listGrantedContainers(service, context, subject)
+  const userData = await loadTokenUserData(context, user.id, {
     client: client.id,
     scopes: granted.flatMap(({ id, name }) => (name === null ? [] : [id])),
-    fullScope: client.representation.fullScopeAllowed === true,
-    roles: activeMappers(granted).some((mapper) => targets.some((target) => showsRoles(mapper, target, subject))),
+    fullScope: viewClient(client).fullScopeAllowed === true,
+    roles: listActiveMappers(granted).some((mapper) => targets.some((target) => needsRoles(mapper, target, subject))),
   })
-  const holders = granted.filter(({ id, name }) => name === null || facts.permitted.includes(id))
-  const scopes = subject.scopes.filter((word) => isPermitted(word, holders, facts))
-  const scope = scopes.filter((word) => holderOf(holders, word)?.shown ?? true).join(' ')
-  const mappers = activeMappers(holders)
-  const all: Facts = {
+  const containers = granted.filter(({ id, name }) => name === null || userData.permitted.includes(id))
+  const scopes = subject.scopes.filter((scope) => isScopePermitted(scope, containers, userData))
+  const scope = scopes.filter((value) => findMapperContainer(containers, value)?.isInTokenScope ?? true).join(' ')
+  const mappers = listActiveMappers(containers)
+  const facts = {
     ...subject,
-    roles: changedRoles(mappers, facts.roles, subject),
-    groups: facts.groups,
-    organizations: shownOrganizations(subject, scopes, holders, facts),
+    roles: mapRoles(mappers, userData.roles, subject),
+    groups: userData.groups,
+    organizations: findOrganizations(subject, listOrganizationScopes(scopes, containers), userData),
     mappers,
   }
-  return { scope, scopes, claims: (target, token) => claimsFor(target, all, { scope, ...token }) }
+  return { scope, scopes, claims: (target, token) => buildClaims({ ...facts, target }, { scope, ...token }) }
 }
 
-/** The client scopes that the words name, and the client, with their mappers. */
-async function grantedHolders(
+/** Returns the client scopes of the granted scope values, and the client, with their mappers. */
+async function listGrantedContainers(
   service: Service,
   context: Context,
-  { client, scopes }: Subject,
-): Promise<MapperHolder[]> {
-  const found = await knownMappers(service, context, client.id, scopesNamed(scopes))
-  const named = new Set(scopes.map((word) => holderOf(found, word)))
-  return found.filter((holder) => holder.name === null || named.has(holder))
+  { client, scopes }: TokenSubject,
+): Promise<MapperContainer[]> {
+  const containers = await listCachedContainers(service, context, {
+    client: client.id,
+    scopes: listScopeNames(scopes),
+  })
+  const granted = new Set(scopes.map((scope) => findMapperContainer(containers, scope)))
+  return containers.filter((container) => container.name === null || granted.has(container))
 }
 
-/** Keycloak: client scopes with roles are for those who have one of them; organizations are for their members. */
-function isPermitted(word: string, holders: readonly MapperHolder[], { organizations }: UserFacts): boolean {
-  const holder = holderOf(holders, word)
-  if (!holder) return word === 'openid'
-  const aliases = holder.name === word ? undefined : aliasesIn([word])
+/** The maximum number of cached scope combinations per realm. */
+const MAX_CACHED = 1_000
+
+const getContainerCache = cachePerRevision(async (_service, { revision }) => ({
+  revision,
+  value: new Map<string, MapperContainer[]>(),
+}))
+
+/** Returns the client and those of its client scopes that are named. One statement, none where they are cached. */
+async function listCachedContainers(
+  service: Service,
+  context: Context,
+  search: { readonly client: string; readonly scopes: readonly string[] },
+): Promise<readonly MapperContainer[]> {
+  // Loading the cache opens no transaction of its own, so that it may be called inside this one.
+  const cache = await getContainerCache(service, context.realm)
+  const key = JSON.stringify([search.client, ...[...search.scopes].sort()])
+  const containers = cache.get(key) ?? (await listMapperContainers(context, search))
+  if (cache.size >= MAX_CACHED) cache.clear()
+  cache.set(key, containers)
+  return containers
+}
+
+/** Keycloak: a client scope with roles requires one of them; a scope value with an organization requires its membership. */
+function isScopePermitted(
+  scope: string,
+  containers: readonly MapperContainer[],
+  { organizations }: TokenUserData,
+): boolean {
+  const container = findMapperContainer(containers, scope)
+  if (!container) return scope === 'openid'
+  const aliases = container.name === scope ? undefined : findOrganizationAliases([scope])
   return !Array.isArray(aliases) || organizations.some(({ alias }) => aliases.includes(alias))
 }
 
-function shownOrganizations(
-  { realm }: Subject,
-  words: readonly string[],
-  holders: readonly MapperHolder[],
-  { organizations }: UserFacts,
-): readonly OrganizationFacts[] | undefined {
-  const asking = words.filter((word) => {
-    const holder = holderOf(holders, word)
-    return holder && isOfOrganizations(holder)
+function listOrganizationScopes(scopes: readonly string[], containers: readonly MapperContainer[]): string[] {
+  return scopes.filter((scope) => {
+    const container = findMapperContainer(containers, scope)
+    return container && isOrganizationScope(container)
   })
-  if (!asking.length || realm.settings.organizationsEnabled !== true) return undefined
-  const aliases = aliasesIn(asking)
-  // Who belongs to several has to say which: nobody asks them yet.
+}
+
+/** Returns the organizations that the scope values request; undefined where they request none. */
+function findOrganizations(
+  { realm }: TokenSubject,
+  organizationScopes: readonly string[],
+  { organizations }: TokenUserData,
+): readonly TokenOrganization[] | undefined {
+  if (!organizationScopes.length || realm.settings.organizationsEnabled !== true) return undefined
+  const aliases = findOrganizationAliases(organizationScopes)
+  // A member of several organizations would have to select one; there is no page for that yet.
   if (aliases === undefined) return organizations.length === 1 ? organizations : []
   return organizations.filter(({ alias }) => aliases === '*' || aliases.includes(alias))
 }
 
-function claimsFor(target: Target, facts: Facts, given: Claims): Claims {
-  const claims: Claims = { ...firstClaims(facts, given)[target] }
+function buildClaims(facts: MapperFacts, issued: Claims): Claims {
+  const { target } = facts
+  const claims: Claims = { ...getInitialClaims(facts, issued)[target] }
   for (const mapper of facts.mappers) {
-    if (takesPart(mapper, target, facts)) mapperTypes[mapper.type]!.map(claims, mapper.settings, facts, target)
+    if (isActiveFor(mapper, target, facts)) claimMappers[mapper.type]!.map(claims, mapper.config, facts)
   }
-  if (target === 'userInfo') return { sub: facts.user.id, ...ofUser(claims) }
-  const { aud, ...others } = claims
-  const audience = target === 'accessToken' && facts.audience ? facts.audience : undefined
-  const meant = aud === undefined ? [] : [aud].flat().filter((name) => audience?.includes(String(name)) ?? true)
-  return { ...others, ...(meant.length && { aud: meant.length === 1 ? meant[0] : meant }) }
+  if (target === 'userInfo') return { sub: facts.user.id, ...omitTokenClaims(claims) }
+  const { aud, ...rest } = claims
+  const allowed = target === 'accessToken' && facts.audience ? facts.audience : undefined
+  const audience = aud === undefined ? [] : [aud].flat().filter((name) => allowed?.includes(String(name)) ?? true)
+  return { ...rest, ...(audience.length && { aud: audience.length === 1 ? audience[0] : audience }) }
 }
 
-/** Keycloak: what is about a token is not about its user. */
-function ofUser({ azp: _client, sid: _session, acr: _level, auth_time: _time, ...claims }: Claims): Claims {
+/** Keycloak: UserInfo leaves out claims about the token. */
+function omitTokenClaims({ azp: _client, sid: _session, acr: _level, auth_time: _time, ...claims }: Claims): Claims {
   return claims
 }
 
-/** What is said before any mapper says something. */
-function firstClaims({ client, user, session, nonce }: Facts, given: Claims): Record<Target, Claims> {
+/** Returns the claims that precede those of the mappers. */
+function getInitialClaims({ client, user, session, nonce }: MapperFacts, issued: Claims): Record<ClaimTarget, Claims> {
   const azp = client.key[0]!
   const sid = session && { sid: session.id }
   return {
-    accessToken: { ...(!session && { sub: user.id }), azp, ...sid, scope: given.scope },
+    accessToken: { ...(!session && { sub: user.id }), azp, ...sid, scope: issued.scope },
     idToken: { sub: user.id, aud: [azp], azp, ...sid, ...(nonce !== undefined && { nonce }) },
     userInfo: {},
-    introspection: given,
+    introspection: issued,
     response: {},
   }
 }

@@ -1,40 +1,39 @@
-// Whom tokens are about, as sessions and tokens themselves tell it.
-import type { Representation } from '../../kinds/json.ts'
+// The subject of tokens: the user, the client and the session that their claims describe.
 import type { Context } from '../../service/context/context.ts'
+import type { ClientSession, UserSession } from '../../service/context/store-types.ts'
 import { writers } from '../../service/kinds/index.ts'
-import { findById } from '../../service/login/login.ts'
-import type { PartBody } from '../../service/login/sessions.ts'
-import type { SessionFacts, Subject } from '../mappers/mapper.ts'
-import type { TokenRealm } from '../realm.ts'
-import { withDefaults } from './scopes.ts'
-import { baseOf, type GoodToken } from './tokens.ts'
+import { findUserById } from '../../service/login/find-user.ts'
+import type { TokenSubject } from '../mappers/mapper.ts'
+import type { OidcRealm } from '../oidc-realm.ts'
+import { readClientSessionData, readSessionData } from '../session-data.ts'
+import { addDefaultScopes, parseScope } from './scopes.ts'
+import { type ActiveToken, getIssuerBase } from './tokens.ts'
 
-/** What log-in noted in a session, and in the client's part of it what the client asked for. */
-export function notedIn(
-  { id, body }: { readonly id: string; readonly body: Representation },
-  part: Representation | null | undefined,
-): Pick<Subject, 'session' | 'claims' | 'acrValues'> {
-  const { notes, methods } = body as Pick<SessionFacts, 'notes' | 'methods'>
-  const { level, claims, acrValues } = (part ?? {}) as Partial<PartBody>
-  return { session: { id, notes, methods, level }, claims, acrValues: acrValues?.split(' ') }
+/** Returns the parts of a token subject that a login stored in the user session and the client session. */
+export function readSessionSubject(
+  session: Pick<UserSession, 'id' | 'body'>,
+  clientSession: Pick<ClientSession, 'body'> | undefined,
+): Pick<TokenSubject, 'session' | 'claims' | 'acrValues'> {
+  const { notes, methods } = readSessionData(session)
+  const { level, claims, acrValues } = readClientSessionData(clientSession)
+  return { session: { id: session.id, notes, methods, level }, claims, acrValues: acrValues?.split(' ') }
 }
 
-/** Whom a token is about that counts. Two statements. */
-export async function subjectOf(
+/** Returns the subject of an active token. Two statements. */
+export async function getTokenSubject(
   context: Context,
-  realm: TokenRealm,
-  { claims, issuedTo, standing }: GoodToken,
-): Promise<Subject> {
-  const { user, session } = standing
+  realm: OidcRealm,
+  { claims, issuedTo, status }: ActiveToken,
+): Promise<TokenSubject> {
+  const { user, session } = status
   const [client] = await writers.client.list(context, { ids: [issuedTo.client] })
-  const scopes = withDefaults(client!, (claims.scope ?? '').split(' '))
-  const found = (await findById(context, user.id))!
+  const storedUser = (await findUserById(context, user.id))!
   return {
-    base: baseOf(claims),
+    base: getIssuerBase(claims),
     realm,
     client: client!,
-    user: found,
-    scopes,
-    ...(session && notedIn(session, session.part)),
+    user: storedUser,
+    scopes: addDefaultScopes(client!, parseScope(claims.scope)),
+    ...(session && readSessionSubject(session, session.clientSession ? { body: session.clientSession } : undefined)),
   }
 }

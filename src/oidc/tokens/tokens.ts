@@ -1,177 +1,182 @@
-// Tokens: signed, and verified by the key of the realm that they say they come from.
+// Signs tokens, and verifies them with the keys of the realm that is their issuer.
 import { decodeJwt, decodeProtectedHeader, type JWTPayload, type JWTVerifyResult, jwtVerify, SignJWT } from 'jose'
 import { isStorable } from '../../kinds/fields.ts'
-import { errorCode } from '../../lib/error-code.ts'
+import { getErrorCode } from '../../lib/error-code.ts'
 import type { Service } from '../../service/context/service.ts'
 import type { RealmRow } from '../../service/context/store-types.ts'
-import { standingOf, type TokenStanding } from '../../service/login/standing.ts'
-import { ACTION_TOKENS, type ActionTokenType } from '../../service/messages/action-tokens.ts'
-import { signingKey, verifyingKey } from '../keys.ts'
-import type { TokenRealm } from '../realm.ts'
+import { checkToken, type TokenStatus } from '../../service/login/token-status.ts'
+import { ACTION_TOKEN_TYPES, type ActionToken, type ActionTokenType } from '../../service/messages/action-tokens.ts'
+import { getSigningKey, findVerificationKey } from '../realm-keys.ts'
+import type { OidcRealm } from '../oidc-realm.ts'
 
-/** What a token is for. */
+/** The type of a token, its `typ` claim. */
 export type TokenType = 'Bearer' | 'Refresh' | 'Offline' | 'ID' | ActionTokenType
 
 /**
- * The parameter of a token's protected header that says to whom the token was issued. Claims say what protocol mappers write,
- * `sub`, `azp` and `sid` too; they write no header, so verification reads these from here alone. RFC 7515, section 4.2.
+ * The parameter of the protected header with the references of a token. Protocol mappers can write any claim, `sub`, `azp`
+ * and `sid` included, but no header, so that verification reads the references only from here. RFC 7515, section 4.2.
  */
 const ISSUED_TO = 'regent.dev/issued-to'
 
-/** To whom a token was issued, by ids: a client, and its session, or the user where nothing is kept of a session. */
+/** The references of a token: the ids of its client and its session, or of its user where there is no session. */
 export type IssuedTo = { readonly client: string } & (
   | { readonly session: string; readonly user?: undefined }
   | { readonly session?: undefined; readonly user: string }
 )
 
-/** A token that was verified. */
-export interface Verified {
+/** A token with a valid signature. */
+export interface VerifiedToken {
+  /** The realm that issued the token. */
   readonly realm: RealmRow
-  /** The realm that was to be looked up with the token's, where there is one. */
-  readonly beside?: RealmRow
-  /** The claims. Those that are named here are no mapper's to write: see `put`. */
+  /** The realm that the caller requested; absent if it does not exist. */
+  readonly requestedRealm?: RealmRow
+  /** The claims. Protocol mappers cannot write those that are named here: see `writeClaim`. */
   readonly claims: Readonly<Record<string, unknown>> &
     Pick<JWTPayload, 'iss' | 'iat' | 'exp' | 'jti'> & { readonly typ?: string; readonly scope?: string }
   readonly issuedTo: IssuedTo
 }
 
-/** What a token is made of; `type` is that of its header. */
-interface Unsigned {
+/** A token to be signed. */
+interface UnsignedToken {
   readonly claims: JWTPayload
   readonly algorithm: string
+  /** The `typ` parameter of the header. */
   readonly type?: string | undefined
   readonly issuedTo?: IssuedTo | undefined
 }
 
-/** Signs a token with the key that the realm has for the algorithm. */
+/** Signs a token with the realm's active key for an algorithm. */
 export async function signToken(
   service: Service,
-  realm: TokenRealm,
-  { claims, algorithm, type = 'JWT', issuedTo }: Unsigned,
+  realm: OidcRealm,
+  { claims, algorithm, type = 'JWT', issuedTo }: UnsignedToken,
 ): Promise<string> {
-  const { kid, secret } = await signingKey(service, realm, algorithm)
+  const { kid, signingKey } = await getSigningKey(service, realm, algorithm)
   const header = { alg: algorithm, typ: type, kid, ...(issuedTo && { [ISSUED_TO]: issuedTo }) }
-  return new SignJWT(claims).setProtectedHeader(header).sign(secret)
+  return new SignJWT(claims).setProtectedHeader(header).sign(signingKey)
 }
 
-/** Where a token must come from, and the name of a realm that is looked up with the token's. */
-interface VerifyOptions {
+/** The requirements for a token. */
+interface TokenRequirements {
+  readonly types: readonly TokenType[]
+  /** The required address of the issuing server. */
   readonly issuerBase?: string | undefined
-  readonly beside?: string | undefined
+  /** The name of a realm that is read in the same statement. */
+  readonly requestedRealm?: string | undefined
 }
 
 /**
- * The claims of a token of one of these types, if its realm exists and is enabled, signed it, and neither its time nor the
- * realm's not-before is over. Undefined otherwise: whoever shows it need not know why. One statement.
+ * Verifies a token: its issuer is an enabled realm that signed it, and neither its `exp` claim nor the realm's not-before
+ * time invalidates it. Returns undefined for an invalid token, without a reason for the caller. One statement.
  */
 export async function verifyToken(
   service: Service,
   token: string,
-  types: readonly TokenType[],
-  options: VerifyOptions = {},
-): Promise<Verified | undefined> {
-  const signed = await verifySigned(service, token, types, options)
-  return signed && issued(signed)
+  requirements: TokenRequirements,
+): Promise<VerifiedToken | undefined> {
+  const signed = await verifySignedToken(service, token, requirements)
+  return signed && toVerifiedToken(signed)
 }
 
-/** The same of an action token: it is issued to no client, and no mapper writes its claims. */
+/** Verifies an action token as `verifyToken` does. It is issued to no client, and no protocol mapper writes its claims. */
 export async function verifyActionToken(
   service: Service,
   token: string,
-): Promise<{ readonly realm: RealmRow; readonly claims: JWTPayload } | undefined> {
-  const signed = await verifySigned(service, token, ACTION_TOKENS, {})
-  return signed && { realm: signed.realm, claims: signed.payload }
+): Promise<{ readonly realm: RealmRow; readonly token: ActionToken } | undefined> {
+  const signed = await verifySignedToken<ActionToken>(service, token, { types: ACTION_TOKEN_TYPES })
+  return signed && { realm: signed.realm, token: signed.payload }
 }
 
-/** A token that a key of the realm signed. */
-type Signed = Pick<JWTVerifyResult, 'payload' | 'protectedHeader'> & Pick<Verified, 'realm' | 'beside'>
+/** A token with a valid signature of a realm. */
+type SignedToken<Claims> = Pick<JWTVerifyResult<Claims>, 'payload' | 'protectedHeader'> &
+  Pick<VerifiedToken, 'realm' | 'requestedRealm'>
 
-/** The token with that to which it was issued; undefined where it was issued to none, as a signed user info. */
-function issued({ payload, protectedHeader, ...realms }: Signed): Verified | undefined {
+/** Adds the references of a token; undefined where it has none, such as a signed UserInfo response. */
+function toVerifiedToken({ payload, protectedHeader, ...realms }: SignedToken<unknown>): VerifiedToken | undefined {
   const issuedTo = protectedHeader[ISSUED_TO] as IssuedTo | undefined
   return issuedTo && { ...realms, claims: payload, issuedTo }
 }
 
-async function verifySigned(
+async function verifySignedToken<Claims>(
   service: Service,
   token: string,
-  types: readonly TokenType[],
-  { issuerBase, beside }: VerifyOptions,
-): Promise<Signed | undefined> {
+  { types, issuerBase, requestedRealm }: TokenRequirements,
+): Promise<SignedToken<Claims> | undefined> {
   try {
     const { kid } = decodeProtectedHeader(token)
     const { base, name } = splitIssuer(decodeJwt(token).iss)
     if (!kid || (issuerBase !== undefined && base !== issuerBase)) return undefined
-    const found = await service.find(beside === undefined ? [name] : [name, beside])
-    const [realm, other] = [name, beside].map((wanted) => found.find((one) => one.name === wanted))
-    const key = realm?.enabled ? await verifyingKey(service, realm, kid) : undefined
+    const realms = await service.findRealms(requestedRealm === undefined ? [name] : [name, requestedRealm])
+    const realm = realms.find((candidate) => candidate.name === name)
+    const requested = realms.find((candidate) => candidate.name === requestedRealm)
+    const key = realm?.enabled ? await findVerificationKey(service, realm, kid) : undefined
     if (!realm || !key) return undefined
-    const { payload, protectedHeader } = await jwtVerify(token, key.verifies, {
+    const { payload, protectedHeader } = await jwtVerify<Claims>(token, key.verificationKey, {
       algorithms: [key.algorithm],
-      // Tokens of offline sessions may have no end: their session has one.
+      // A token of an offline session may have no `exp` claim: the session ends instead.
       requiredClaims: types.includes('Offline') ? ['iat'] : ['exp', 'iat'],
       currentDate: service.clock(),
     })
-    if (!types.includes(payload.typ as TokenType) || payload.iat! < realm.notBefore) return undefined
-    return { realm, payload, protectedHeader, ...(other && { beside: other }) }
+    if (!types.some((type) => type === payload.typ) || payload.iat! < realm.notBefore) return undefined
+    return { realm, payload, protectedHeader, ...(requested && { requestedRealm: requested }) }
   } catch (error) {
     if (isTokenError(error)) return undefined
     throw error
   }
 }
 
-/** A token that counts, and what it stands on. */
-export type GoodToken = Verified & { readonly standing: Extract<TokenStanding, { counts: true }> }
+/** A verified token that is active: its client, user and session still allow it. */
+export type ActiveToken = VerifiedToken & { readonly status: Extract<TokenStatus, { isValid: true }> }
 
-/** Whether the token was verified, and counts. */
-export const isGood = (token: (Verified & { standing: TokenStanding }) | undefined): token is GoodToken =>
-  token?.standing.counts === true
+/** Whether a token is verified and active. */
+export const isActiveToken = (token: (VerifiedToken & { status: TokenStatus }) | undefined): token is ActiveToken =>
+  token?.status.isValid === true
 
-/** A token that a key of the realm signed, whether its time is over or not; undefined when none did. */
-export async function verifySignature(service: Service, realm: RealmRow, token: string): Promise<Verified | undefined> {
+/** Verifies the signature of a token of the realm, which may have expired. Returns undefined for an invalid token. */
+export async function verifySignature(
+  service: Service,
+  realm: RealmRow,
+  token: string,
+): Promise<VerifiedToken | undefined> {
   try {
-    const key = await verifyingKey(service, realm, decodeProtectedHeader(token).kid ?? '')
+    const key = await findVerificationKey(service, realm, decodeProtectedHeader(token).kid ?? '')
     if (!key) return undefined
     const { iat = 0 } = decodeJwt(token)
     const currentDate = new Date(iat * 1000)
-    return issued({ realm, ...(await jwtVerify(token, key.verifies, { algorithms: [key.algorithm], currentDate })) })
+    const verified = await jwtVerify(token, key.verificationKey, { algorithms: [key.algorithm], currentDate })
+    return toVerifiedToken({ realm, ...verified })
   } catch (error) {
     if (isTokenError(error)) return undefined
     throw error
   }
 }
 
-/**
- * A token of one of these types that was verified, and what there is to say of it now; `withPower`: also what its user may
- * administer. Two statements.
- */
-export async function verifyStanding(
+/** Verifies a token, and returns it with its status; `withPermissions`: and with the admin permissions of its user. Two statements. */
+export async function verifyTokenStatus(
   service: Service,
   token: string,
-  types: readonly TokenType[],
-  { withPower, ...how }: VerifyOptions & { readonly withPower?: boolean } = {},
-): Promise<(Verified & { readonly standing: TokenStanding }) | undefined> {
-  const verified = await verifyToken(service, token, types, how)
+  { withPermissions, ...requirements }: TokenRequirements & { readonly withPermissions?: boolean },
+): Promise<(VerifiedToken & { readonly status: TokenStatus }) | undefined> {
+  const verified = await verifyToken(service, token, requirements)
   if (!verified) return undefined
   const { realm, claims, issuedTo } = verified
-  const names = { ...issuedTo, issuedAt: claims.iat!, id: claims.jti ?? '' }
-  const standing = await standingOf(service, realm, names, withPower)
-  return { ...verified, standing }
+  const issued = { ...issuedTo, issuedAt: claims.iat!, id: claims.jti ?? '', withPermissions }
+  return { ...verified, status: await checkToken(service, realm, issued) }
 }
 
-/** The address of the server that a token comes from. */
-export const baseOf = ({ iss }: Verified['claims']): string => splitIssuer(iss).base
+/** Returns the address of the server that issued a token. */
+export const getIssuerBase = ({ iss }: VerifiedToken['claims']): string => splitIssuer(iss).base
 
 function splitIssuer(issuer: string | undefined): { base: string; name: string } {
   const at = issuer?.lastIndexOf('/realms/') ?? -1
-  if (!issuer || at < 0) throw new TypeError('the token names no realm')
+  if (!issuer || at < 0) throw new TypeError('The issuer of the token is not a realm.')
   const name = decodeURIComponent(issuer.slice(at + '/realms/'.length))
-  if (!isStorable(name)) throw new TypeError('no realm has such a name')
+  if (!isStorable(name)) throw new TypeError('The issuer of the token is not a valid name of a realm.')
   return { base: issuer.slice(0, at), name }
 }
 
-/** What decoding throws at what is no token, and verifying at a wrong one. Anything else is not the token's fault. */
+/** Whether an error of decoding or verifying means that the token is invalid; other errors are those of the server. */
 function isTokenError(error: unknown): boolean {
-  const code = errorCode(error) ?? ''
+  const code = getErrorCode(error) ?? ''
   return error instanceof TypeError || error instanceof URIError || /^ERR_J(WT|WS|OSE)/.test(code)
 }

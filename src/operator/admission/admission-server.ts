@@ -6,9 +6,9 @@ import { addAbortSignal } from 'node:stream'
 import { REVIEW_LIMIT, REVIEWS_AT_ONCE } from '../../http/server/limits.ts'
 import { type CertificateFiles, createSecureServer } from '../../http/server/secure-server.ts'
 import type { Representation } from '../../kinds/json.ts'
-import { limited } from '../../lib/http/limited.ts'
-import { type Deadline, deadlineIn, expireAfter } from '../../lib/timing/deadline.ts'
-import { orAborted } from '../../lib/timing/or-aborted.ts'
+import { limitConcurrency } from '../../lib/timing/limit-concurrency.ts'
+import { type Deadline, createDeadline, expireAfter } from '../../lib/timing/deadline.ts'
+import { raceAbort } from '../../lib/timing/race-abort.ts'
 import { type Asked, answered, askedIn } from './admission-review.ts'
 import type { Reviewer } from './review.ts'
 
@@ -47,7 +47,7 @@ class Refusal extends Error {
 /** Reviews of one server: a few at a time, while others wait. */
 class ReviewQueue {
   readonly #reviewer: Reviewer
-  readonly #slot = limited(AT_ONCE)
+  readonly #slot = limitConcurrency(AT_ONCE)
   #pending = 0
 
   constructor(reviewer: Reviewer) {
@@ -63,7 +63,7 @@ class ReviewQueue {
       signal.throwIfAborted()
       return this.#reviewer.review(change, signal, deadline)
     }).finally(() => this.#pending--)
-    return answered(uid, await orAborted(reviewed, signal))
+    return answered(uid, await raceAbort(reviewed, signal))
   }
 }
 
@@ -74,15 +74,15 @@ export async function serveAdmission(
   failed: (error: unknown) => void,
 ): Promise<AdmissionServer> {
   const reviews = new ReviewQueue(reviewer)
-  const readingTurn = limited(REVIEWS_AT_ONCE)
+  const readingTurn = limitConcurrency(REVIEWS_AT_ONCE)
 
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const [path, query] = (request.url ?? '').split('?')
     const overdue = new Error('a resource was not reviewed in the time that the API server waits')
-    const deadline = deadlineIn(secondsIn(new URLSearchParams(query)) * 1000 - MARGIN, overdue)
+    const deadline = createDeadline(secondsIn(new URLSearchParams(query)) * 1000 - MARGIN, overdue)
     const gone = new AbortController()
     response.on('close', () => gone.abort(new Refusal(499, 'nobody waits for the answer any more')))
-    const cancel = expireAfter(deadline.left(), () => gone.abort(overdue))
+    const cancel = expireAfter(deadline.remaining(), () => gone.abort(overdue))
     const send = (status: number, body: string, type = 'text/plain') => {
       if (response.destroyed) return
       response.shouldKeepAlive = server.listening && request.complete

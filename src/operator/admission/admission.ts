@@ -1,6 +1,6 @@
 // Which namespaces may state something in a realm, and which administrative power that may give.
 import type { AdminRole } from '../../kinds/admin-roles.ts'
-import type { Ceiling } from '../../service/context/power.ts'
+import type { SourcePermissions } from '../../service/context/admin-permissions.ts'
 import type { Resource } from '../resource.ts'
 
 /** A namespace that a realm admits: by name, or by labels. */
@@ -35,7 +35,7 @@ export function admitted(
 }
 
 /** What both of two limits let touch and give. */
-export function underBoth(one: Ceiling, other: Ceiling = {}): Ceiling {
+export function underBoth(one: SourcePermissions, other: SourcePermissions = {}): SourcePermissions {
   const both = <T>(these: readonly T[] | undefined, those: readonly T[] | undefined) =>
     these && those ? these.filter((each) => those.includes(each)) : (these ?? those)
   const [realms, roles] = [both(one.realms, other.realms), both(one.roles, other.roles)]

@@ -1,5 +1,5 @@
 // What whoever writes a resource should know of it before it counts. Pure.
-import { realmText } from '../../reconcile/report/outcome-text.ts'
+import { toRealmText } from '../../reconcile/report/outcome-text.ts'
 import { type Member, told } from '../desired.ts'
 import type { Resource } from '../resource.ts'
 import type { Made } from '../run.ts'
@@ -12,7 +12,7 @@ export function adviceOn({ file }: Member, { outcome, faults }: Made, all: reado
   const isOwn = ({ position }: { readonly position?: { readonly file: string } | undefined }) =>
     position !== undefined && (position.file === file || position.file.startsWith(`${file}/`))
   const ofRealm = outcome.realms.flatMap((realm) => {
-    const { name, actions, losses, notes, findings, suspended } = realmText(realm)
+    const { name, actions, userEffects: losses, notes, findings, suspended } = toRealmText(realm)
     const gone = [...actions].flatMap((one) => (one.operation === 'delete' ? [`deletes ${one.name}`] : []))
     return [
       ...[...notes, ...findings]

@@ -1,7 +1,7 @@
 // Admission: what a resource would do, found out before it is taken. The run itself is planned and rolled back.
 import { isDeepStrictEqual } from 'node:util'
 import type { Deadline } from '../../lib/timing/deadline.ts'
-import { orAborted } from '../../lib/timing/or-aborted.ts'
+import { raceAbort } from '../../lib/timing/race-abort.ts'
 import { ServiceError } from '../../service/context/errors.ts'
 import type { Service } from '../../service/context/service.ts'
 import { astrayIn, desired, type Fault, type Member, type Picture } from '../desired.ts'
@@ -53,7 +53,7 @@ export function reviewer(service: Service, options: ReviewOptions, signal: Abort
     const ending = new AbortController()
     const fresh = look(AbortSignal.any([ending.signal, until]))
     try {
-      await orAborted(fresh.seen, until)
+      await raceAbort(fresh.seen, until)
       return fresh.now()
     } finally {
       ending.abort()
@@ -64,7 +64,7 @@ export function reviewer(service: Service, options: ReviewOptions, signal: Abort
     async review({ resource, before }, until, deadline) {
       if (resource.metadata.deletionTimestamp || !counts(resource.metadata.namespace!)) return NOTHING
       if (before && saysTheSame(resource, before)) return NOTHING
-      await orAborted(kept.seen, until)
+      await raceAbort(kept.seen, until)
       const verdictIn = (there: ClusterState) => verdictOn(service, options, { resource, there, deadline })
       const verdict = await verdictIn(kept.now())
       // What it refers to may have been written just now, and not have been seen: nobody is refused for that.

@@ -1,6 +1,6 @@
 // How values are described that Regent reads in several forms, or that stand elsewhere: Kubernetes knows no choice of types.
 import type { Field } from '../../kinds/fields.ts'
-import { type JsonSchema, type JsonSchemaForm, jsonSchema } from '../../kinds/json-schema.ts'
+import { type JsonSchema, type JsonSchemaOptions, toJsonSchema } from '../../kinds/json-schema.ts'
 import type { Kind } from '../../kinds/kind.ts'
 import { secretReference } from '../../realm-file/resources/resource-fields.ts'
 import { ANYTHING, structural, WORDS } from './structural.ts'
@@ -16,10 +16,10 @@ const FORMS: Readonly<Record<string, JsonSchema>> = {
 }
 
 /** JSON schemas that let pass what documents may say. Whoever types a text as a number is understood, as in any document. */
-export const VALUES: JsonSchemaForm = {
+export const VALUES: JsonSchemaOptions = {
   target: 'draft-7',
   io: 'input',
-  change(schema, _zodSchema, wire) {
+  override(schema, _zodSchema, wire) {
     // Of choices zod says all, also those of earlier forms.
     if (!wire || wire.enum) return
     for (const member of Object.keys(schema)) if (member !== 'description') delete schema[member]
@@ -47,7 +47,7 @@ const SECRET = {
   ...TEXT,
   maxProperties: 1,
   required: ['secretKeyRef'],
-  properties: { secretKeyRef: structural(jsonSchema(secretReference, VALUES), {}) },
+  properties: { secretKeyRef: structural(toJsonSchema(secretReference, VALUES), {}) },
   [WORDS]: 'a text, or secretKeyRef with name and key of a Secret',
 }
 

@@ -2,8 +2,8 @@
 import { applySources } from '../../reconcile/run/run.ts'
 import { type Service, SYSTEM } from '../../service/context/service.ts'
 import type { Lease } from '../../service/context/store-types.ts'
-import { keepStatus } from '../../service/sources/source-states.ts'
-import { appliedBy, forget } from '../../service/sources/sources.ts'
+import { saveSourceStatus } from '../../service/sources/source-status.ts'
+import { getAppliedAndPending, forgetSourceInRealm } from '../../service/sources/source-records.ts'
 import { type Fault, settingsOf } from '../desired.ts'
 import { type Grounds, grantOf } from './grants.ts'
 import type { GitSource } from './stated.ts'
@@ -21,11 +21,11 @@ export async function endSource(
   if (leaves === 'deleted') {
     if (resource.spec?.suspend === true)
       return { reason: 'Suspended', message: 'what it states goes when spec.suspend is false', meant: true }
-    const { applied } = await appliedBy(service, [name])
-    const realms = applied.map(({ realm, stated }) => stated ?? realm)
+    const { applied } = await getAppliedAndPending(service, [name])
+    const realms = applied.map(({ realm, declaredName }) => declaredName ?? realm)
     const mine = realms.filter((realm) => 'ceiling' in grantOf(namespace, realm, true, grounds))
     const state = { name, revision: '', documents: [], files: [], settings: settingsOf(source) }
-    const ends = { ...state, ceiling: { realms: mine }, unstated: { rest: 'deleted' as const } }
+    const ends = { ...state, sourcePermissions: { realms: mine }, removals: { rest: 'deleted' as const } }
     const outcome = await applySources(service, { actor: { kind: 'source', source: name }, lease }, [ends])
     for (const { plan, pendingApproval, suspended } of outcome.realms) {
       if (pendingApproval) {
@@ -39,8 +39,8 @@ export async function endSource(
         }
     }
   }
-  const { applied } = await appliedBy(service, [name])
-  for (const { realm } of applied) await service.write({ ...SYSTEM, lease }, realm, (context) => forget(context, name))
-  await keepStatus(service, lease, name, {})
+  const { applied } = await getAppliedAndPending(service, [name])
+  for (const { realm } of applied) await service.write({ ...SYSTEM, lease }, realm, (context) => forgetSourceInRealm(context, name))
+  await saveSourceStatus(service, lease, name, {})
   return undefined
 }

@@ -1,11 +1,11 @@
 // A RealmSource while it is followed: its repository, and what is known of what it states.
-import { secondsOf } from '../../realm-file/resources/duration.ts'
-import { openRepository, type Repository } from '../../reconcile/following/repository.ts'
-import { realmOf } from '../../reconcile/merge/merge-sources.ts'
-import type { SourceState } from '../../reconcile/read/source-state.ts'
+import { parseDuration } from '../../realm-file/resources/duration.ts'
+import { openRepository, type FollowedRepository } from '../../reconcile/following/repository.ts'
+import { getRealmName } from '../../reconcile/merge/merge-sources.ts'
+import type { SourceContent } from '../../reconcile/read/source-content.ts'
 import type { Service } from '../../service/context/service.ts'
 import type { AppliedSource } from '../../service/context/store-types.ts'
-import { appliedBy } from '../../service/sources/sources.ts'
+import { getAppliedAndPending } from '../../service/sources/source-records.ts'
 import { underBoth } from '../admission/admission.ts'
 import { settingsOf } from '../desired.ts'
 import { ceilingOf, type Grounds, grantOf } from './grants.ts'
@@ -20,7 +20,7 @@ export interface Entry {
   source: GitSource
   /** How it stands; absent: it was not looked at yet. */
   found?: Found
-  repository?: Repository
+  repository?: FollowedRepository
   readonly ending: AbortController
   /** The realms that it states, or has stated. */
   realms: readonly string[]
@@ -72,31 +72,31 @@ export async function openEntry(
   service: Service,
   entry: Entry,
   { usual: { interval: every, signers }, latest, grounds }: EntryOptions,
-): Promise<Repository> {
+): Promise<FollowedRepository> {
   const { name, namespace, follows } = entry.source
   const { spec, address, brings } = follows!
-  const { interval, retryInterval, timeout, dependsOn, suspend, unknownFields, limits } = spec
-  const seconds = interval ? secondsOf(interval) : every
+  const { interval, retryInterval, timeout, dependsOn, suspend, unknownFields, permissions: limits } = spec
+  const seconds = interval ? parseDuration(interval) : every
 
-  const settled = async (state: SourceState): Promise<SourceState> => {
-    entry.applied ??= (await appliedBy(service, [name])).applied
-    const before = entry.applied.map(({ realm, stated }) => stated ?? realm)
-    entry.realms = [...new Set([...state.documents.map(realmOf), ...before])]
-    const there = new Set((await service.find(entry.realms)).map((realm) => realm.name))
+  const settled = async (state: SourceContent): Promise<SourceContent> => {
+    entry.applied ??= (await getAppliedAndPending(service, [name])).applied
+    const before = entry.applied.map(({ realm, declaredName }) => declaredName ?? realm)
+    entry.realms = [...new Set([...state.documents.map(getRealmName), ...before])]
+    const there = new Set((await service.findRealms(entry.realms)).map((realm) => realm.name))
     const now = grounds()
     entry.grants = grantsTold(entry, now)
     const ceiling = ceilingOf(state.documents, before, (realm) => grantOf(namespace, realm, there.has(realm), now))
-    return { ...state, settings: settingsOf(entry.source), ceiling: underBoth(ceiling, limits) }
+    return { ...state, settings: settingsOf(entry.source), sourcePermissions: underBoth(ceiling, limits) }
   }
   const repository = await openRepository(address, {
-    ...{ name, unknownFields, suspend, brings, signers, settled },
+    ...{ name, unknownFields, suspend, keys: brings, signersFile: signers, configure: settled },
     dependsOn: dependsOn?.map((one) => gitSourceOf(namespace, one)),
     interval: seconds,
-    retryInterval: retryInterval ? secondsOf(retryInterval) : seconds,
-    timeout: timeout ? secondsOf(timeout) : undefined,
+    retryInterval: retryInterval ? parseDuration(retryInterval) : seconds,
+    timeout: timeout ? parseDuration(timeout) : undefined,
     signal: entry.ending.signal,
     env: {},
-    allowed: () => false,
+    isAllowed: () => false,
     outbound: service.outbound,
   })
   const { read } = repository

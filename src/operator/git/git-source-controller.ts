@@ -1,14 +1,14 @@
 // Reconciles RealmSources as they come and go: each is followed like a source of the server's settings, and its status is written.
-import { limited } from '../../lib/http/limited.ts'
+import { limitConcurrency } from '../../lib/timing/limit-concurrency.ts'
 import type { ReconcileResult, WorkQueue } from '../../lib/timing/work-queue.ts'
-import { isFenced, isRefusal } from '../../reconcile/following/failures.ts'
-import type { Followed, Stands } from '../../reconcile/following/followed.ts'
-import { SourceError } from '../../reconcile/read/file.ts'
+import { isLeaseLost, isRefusal } from '../../reconcile/following/failures.ts'
+import type { FollowedSource, ReportedSourceStatus } from '../../reconcile/following/followed-source.ts'
+import { SourceError } from '../../reconcile/read/file-source.ts'
 import { type Service, SYSTEM } from '../../service/context/service.ts'
 import type { Lease } from '../../service/context/store-types.ts'
 import { confirmLease } from '../../service/operations/leases.ts'
-import { approve } from '../../service/sources/plans.ts'
-import { appliedBy, sourcesOf } from '../../service/sources/sources.ts'
+import { recordApproval } from '../../service/sources/saved-plans.ts'
+import { getAppliedAndPending, listRealmSources } from '../../service/sources/source-records.ts'
 import { approverOf } from '../approver.ts'
 import type { Fault } from '../desired.ts'
 import type { Drifts } from '../drifts.ts'
@@ -56,7 +56,7 @@ export class GitSourceController {
   readonly #entries = new Map<string, Entry>()
   /** Sources that were followed before, and when nothing of them runs any more. */
   readonly #stops = new Map<string, Promise<void>>()
-  readonly #opening = limited(AT_ONCE)
+  readonly #opening = limitConcurrency(AT_ONCE)
   /** Namespaces whose sources are not followed as they are now. */
   readonly #queue: WorkQueue<string>
   /** Sources whose resource was deleted. */
@@ -68,8 +68,8 @@ export class GitSourceController {
     const { lease, say, failed } = options
     this.#service = service
     this.#options = options
-    const stands = (source: Followed, how: Stands) => this.#stands(source, how)
-    this.#controllers = new NamespaceControllers(service, lease, { stands, say, failed })
+    const stands = (source: FollowedSource, how: ReportedSourceStatus) => this.#stands(source, how)
+    this.#controllers = new NamespaceControllers(service, lease, { reportStatus: stands, warn: say, reportFailure: failed })
     this.#queue = operatorQueue((namespace) => this.#reconcile(namespace), failed)
     this.#endQueue = operatorQueue((name) => this.#end(name), failed)
     this.#statusQueue = operatorQueue(
@@ -183,7 +183,7 @@ export class GitSourceController {
     if (!repositories.length) return
     const controller = this.#controllers.of(namespace)
     const poll = () => {
-      for (const one of repositories) if (this.#entries.get(one.name)?.repository === one) one.poll(controller)
+      for (const one of repositories) if (this.#entries.get(one.name)?.repository === one) one.startPolling(controller)
     }
     controller.add(repositories).then(poll).catch(this.#options.failed)
   }
@@ -225,7 +225,7 @@ export class GitSourceController {
   }
 
   #applyAgain({ source, repository }: Entry): void {
-    if (repository) this.#controllers.of(source.namespace).changed(repository).catch(this.#options.failed)
+    if (repository) this.#controllers.of(source.namespace).reconcile(repository).catch(this.#options.failed)
   }
 
   /** Approves the plan that the resource names, if it waits for that. */
@@ -235,15 +235,15 @@ export class GitSourceController {
     if (plan === undefined || plan === entry.approved) return
     if (!waitingIn(stoodOf(entry)?.outcome).some((one) => one.plan === plan)) return
     entry.approved = plan
-    const approved = approve(this.#service, { actor: approverOf(resource) }, plan, false)
+    const approved = recordApproval(this.#service, { actor: approverOf(resource) }, plan, false)
     approved.then(() => this.#applyAgain(entry), this.#options.failed)
   }
 
   /** Takes note of how a source stands after it was looked at. */
-  #stands(source: Followed, how: Stands): void {
+  #stands(source: FollowedSource, how: ReportedSourceStatus): void {
     const entry = this.#entries.get(source.name)
     if (!entry || entry.repository !== source) return
-    if (how.rests) entry.source = this.#sources.get(source.name) ?? entry.source
+    if (how.isSuspended) entry.source = this.#sources.get(source.name) ?? entry.source
     if (actsIn(how).length) delete entry.objects
     this.#setFound(entry, how)
     this.#approve(entry)
@@ -281,7 +281,7 @@ export class GitSourceController {
 
   #failEnd(entry: Entry, error: unknown): ReconcileResult {
     // Another process has the lease, and reports the status.
-    if (isFenced(error)) return {}
+    if (isLeaseLost(error)) return {}
     if (isRefusal(error)) {
       this.#setFault(entry, { reason: 'StillNeeded', message: words(error) })
       return { failed: true }
@@ -301,7 +301,7 @@ export class GitSourceController {
     const isCounted = entry.objects !== undefined || !stoodOf(entry)?.outcome
     const [counted] = await Promise.allSettled([isCounted ? undefined : this.#count(entry)])
     // Where the store does not answer, that is what there is to say.
-    const isOver = await confirmLease(this.#service, lease).then(() => false, isFenced)
+    const isOver = await confirmLease(this.#service, lease).then(() => false, isLeaseLost)
     if (isOver) return
     const own = entry.realms.flatMap((realm) => drifts.of(realm))
     const statusFor = (prior: Status) =>
@@ -315,11 +315,11 @@ export class GitSourceController {
     const { known, grounds, applied } = this.#options
     const { name } = entry.source
     const stood = stoodOf(entry)
-    entry.applied = (await appliedBy(this.#service, [name])).applied
+    entry.applied = (await getAppliedAndPending(this.#service, [name])).applied
     known.putGit(name, entry.applied)
     // What it has made is its own from now on: nothing else may it touch.
     if (entry.grants !== undefined) entry.grants = grantsTold(entry, grounds())
-    const owned = await Promise.all(entry.applied.map(({ realm }) => this.#service.read(SYSTEM, realm, sourcesOf)))
+    const owned = await Promise.all(entry.applied.map(({ realm }) => this.#service.read(SYSTEM, realm, listRealmSources)))
     entry.objects = owned.flat().reduce((sum, { source, objects }) => sum + (source === name ? objects : 0), 0)
     for (const realm of stood ? actsIn(stood) : []) applied(realm)
   }
@@ -333,12 +333,12 @@ async function closeRepository({ repository }: Entry): Promise<void> {
 const isFault = (found: Found | undefined) => typeof found === 'object' && 'fault' in found
 
 /** How it stood after it was tried; undefined where it was not. */
-function stoodOf({ found }: Entry): Stands | undefined {
+function stoodOf({ found }: Entry): ReportedSourceStatus | undefined {
   return typeof found === 'object' && 'status' in found ? found : undefined
 }
 
 /** The realms in which a run has done something. */
-function actsIn({ outcome }: Stands): string[] {
+function actsIn({ outcome }: ReportedSourceStatus): string[] {
   const acting = (outcome?.realms ?? []).filter(
     ({ plan, pendingApproval, suspended }) =>
       !pendingApproval && !suspended && (plan.creates || plan.actions.length > 0),

@@ -1,8 +1,8 @@
 // Which realms a source in git may touch, and which administrative power it may give there: as much as a resource of its namespace.
 import type { Document } from '../../realm-file/yaml/document.ts'
-import { DocumentError, type Problem } from '../../realm-file/yaml/problem.ts'
-import { realmOf } from '../../reconcile/merge/merge-sources.ts'
-import type { Ceiling } from '../../service/context/power.ts'
+import { DocumentError, type DocumentProblem } from '../../realm-file/yaml/problem.ts'
+import { getRealmName } from '../../reconcile/merge/merge-sources.ts'
+import type { SourcePermissions } from '../../service/context/admin-permissions.ts'
 import { admitted, underBoth } from '../admission/admission.ts'
 import { type RealmOf, sourceOf } from '../desired.ts'
 
@@ -13,11 +13,11 @@ export interface Grounds {
   /** The namespace that has stated the realm itself before. */
   readonly holderOf: (realm: string) => string | undefined
   /** What a source may touch, as the server's settings limit it. */
-  readonly limitOf: (source: string) => Ceiling | undefined
+  readonly limitOf: (source: string) => SourcePermissions | undefined
 }
 
 /** Which roles may be given in the realm, or why it may not be touched. */
-export type Grant = { readonly ceiling: Ceiling } | { readonly refusal: string }
+export type Grant = { readonly ceiling: SourcePermissions } | { readonly refusal: string }
 
 /** What the namespace may do in the realm. `exists`: it is there. */
 export function grantOf(namespace: string, realm: string, exists: boolean, grounds: Grounds): Grant {
@@ -27,7 +27,7 @@ export function grantOf(namespace: string, realm: string, exists: boolean, groun
   if (holder?.leaves) return { refusal: `${holder.file}, which states the realm ${realm}, was deleted` }
   const isTaken = exists && holderOf(realm) !== owner && !limitOf(sourceOf(owner))?.realms?.includes(realm)
   if (isTaken) {
-    const how = `whoever runs the server lets it be taken over with --source-limits ${sourceOf(owner)}=${realm}:*`
+    const how = `whoever runs the server lets it be taken over with --source-permissions ${sourceOf(owner)}=${realm}:*`
     return { refusal: `there is a realm ${realm} that ${owner} has not made: ${how}` }
   }
   const grant = holder ? admitted(holder.resource, namespace, labels(namespace)) : {}
@@ -50,14 +50,14 @@ export function ceilingOf(
   documents: readonly Document[],
   before: readonly string[],
   grant: (realm: string) => Grant,
-): Ceiling {
-  const grants = new Map([...documents.map(realmOf), ...before].map((realm) => [realm, grant(realm)]))
-  const problems = documents.flatMap((document): Problem[] => {
-    const found = grants.get(realmOf(document))!
+): SourcePermissions {
+  const grants = new Map([...documents.map(getRealmName), ...before].map((realm) => [realm, grant(realm)]))
+  const problems = documents.flatMap((document): DocumentProblem[] => {
+    const found = grants.get(getRealmName(document))!
     return 'refusal' in found ? [{ position: document.start, message: found.refusal }] : []
   })
   if (problems.length) throw new DocumentError(problems)
   const touched = [...grants].flatMap(([realm, found]) => ('ceiling' in found ? [[realm, found.ceiling] as const] : []))
   const realms = touched.map(([realm]) => realm).sort()
-  return touched.reduce((all, [, { roles }]) => underBoth(all, roles && { roles }), { realms } as Ceiling)
+  return touched.reduce((all, [, { roles }]) => underBoth(all, roles && { roles }), { realms } as SourcePermissions)
 }

@@ -1,8 +1,9 @@
 // Sources in git by namespace: those of one are applied one after the other, and hold up no other namespace.
-import { messageOf } from '../../lib/message-of.ts'
-import { DocumentError, renderPosition } from '../../realm-file/yaml/problem.ts'
-import { ActionError } from '../../reconcile/execute/apply.ts'
-import type { Audience } from '../../reconcile/following/followed.ts'
+import { getErrorMessage } from '../../lib/error-message.ts'
+import { formatPosition } from '../../lib/source-position.ts'
+import { DocumentError } from '../../realm-file/yaml/problem.ts'
+import { ActionError } from '../../reconcile/execute/action-error.ts'
+import type { SourceReporter } from '../../reconcile/following/followed-source.ts'
 import { SourceController } from '../../reconcile/following/source-controller.ts'
 import type { Service } from '../../service/context/service.ts'
 import type { Lease } from '../../service/context/store-types.ts'
@@ -11,14 +12,14 @@ import type { Lease } from '../../service/context/store-types.ts'
 export class NamespaceControllers {
   readonly #service: Service
   readonly #lease: Lease
-  readonly #audience: Audience
+  readonly #audience: SourceReporter
   readonly #controllers = new Map<string, SourceController>()
   readonly #closing: Promise<void>[] = []
 
-  constructor(service: Service, lease: Lease, audience: Omit<Audience, 'words'>) {
+  constructor(service: Service, lease: Lease, audience: Omit<SourceReporter, 'renderError'>) {
     this.#service = service
     this.#lease = lease
-    this.#audience = { ...audience, words }
+    this.#audience = { ...audience, renderError: words }
   }
 
   /** Returns the controller of a namespace; creates it if there is none. */
@@ -46,6 +47,6 @@ export class NamespaceControllers {
 /** An error in one line: of documents, the place of each problem. */
 export function words(error: unknown): string {
   const problems = error instanceof DocumentError || error instanceof ActionError ? error.problems : []
-  if (problems.length) return problems.map((one) => `${renderPosition(one.position)}: ${one.message}`).join('; ')
-  return messageOf(error)
+  if (problems.length) return problems.map((one) => `${formatPosition(one.position)}: ${one.message}`).join('; ')
+  return getErrorMessage(error)
 }

@@ -1,8 +1,8 @@
 // What a RealmSource says: which repository is followed, and with what Secrets. Pure.
-import type { Path } from '../../lib/position.ts'
-import type { Brought } from '../../reconcile/read/brought.ts'
-import { SourceError } from '../../reconcile/read/file.ts'
-import { type GitAddress, placeOf } from '../../reconcile/read/git-address.ts'
+import type { DocumentPath } from '../../lib/source-position.ts'
+import type { GitKeys } from '../../reconcile/read/git-keys.ts'
+import { SourceError } from '../../reconcile/read/file-source.ts'
+import { type GitAddress, toGitAddress } from '../../reconcile/read/git-address.ts'
 import { wayBack } from '../dependencies.ts'
 import { type Fault, type Member, memberOf, sourceOf } from '../desired.ts'
 import { SecretMissing, type Secrets, secretText } from '../documents.ts'
@@ -22,7 +22,7 @@ export interface Follows {
   readonly uid: string
   readonly generation: number | undefined
   readonly address: GitAddress
-  readonly brings: Brought
+  readonly brings: GitKeys
   readonly spec: ClusterSourceSpec
 }
 
@@ -57,13 +57,13 @@ function followsOf(resource: Resource, secrets: Secrets): Follows | Fault {
   const { uid, generation, namespace } = resource.metadata
   const { success, data: spec, error } = clusterSourceSpec.safeParse(resource.spec)
   if (!success) {
-    const told = error.issues.map(({ path, message }) => `${pathOf(['spec', ...(path as Path)])}: ${message}`)
+    const told = error.issues.map(({ path, message }) => `${pathOf(['spec', ...(path as DocumentPath)])}: ${message}`)
     return { reason: 'Invalid', message: told.join('; ') }
   }
   const textOf = (secret: string, key: string) => secretText(secrets, namespace!, secret, key).trim()
   try {
     const { credentials, signers } = spec
-    const address = placeOf(spec)
+    const address = toGitAddress(spec)
     const secret = credentials?.secretRef.name
     const isSsh = address.protocol === 'ssh'
     if (isSsh && secret === undefined)
@@ -84,6 +84,6 @@ function followsOf(resource: Resource, secrets: Secrets): Follows | Fault {
 }
 
 /** As Kubernetes writes it: `spec.limits.roles[0]`. */
-function pathOf(path: Path): string {
+function pathOf(path: DocumentPath): string {
   return path.map((step, at) => (typeof step === 'number' ? `[${step}]` : at ? `.${step}` : step)).join('')
 }

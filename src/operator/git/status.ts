@@ -1,15 +1,15 @@
 // What is said of a RealmSource, made of what is kept of every source. Pure.
 import type { Drift } from '../../reconcile/drift/drift.ts'
-import type { Stands } from '../../reconcile/following/followed.ts'
-import type { Outcome } from '../../reconcile/run/run.ts'
-import type { SourceStatus } from '../../service/sources/source-states.ts'
+import type { ReportedSourceStatus } from '../../reconcile/following/followed-source.ts'
+import type { RunOutcome } from '../../reconcile/run/run.ts'
+import type { SourceStatus } from '../../service/sources/source-status.ts'
 import type { Fault } from '../desired.ts'
 import { APPROVED, type Run, type Status } from '../resource.ts'
 import { common, keep, moment, type Said, saidOfFault } from '../status/conditions.ts'
 import type { GitSource } from './stated.ts'
 
 /** What was found out: how it stands, why it cannot be followed or ended, or nothing yet. */
-export type Found = Stands | { readonly fault: Fault } | { readonly failure: string } | 'being read'
+export type Found = ReportedSourceStatus | { readonly fault: Fault } | { readonly failure: string } | 'being read'
 
 /** How a RealmSource stands. */
 export interface Standing {
@@ -49,7 +49,7 @@ export function statusOfSource(
       ...{ ...keep('plan', plan), ...keep('inventory', inventory), ...keep('history', history) },
     }
   }
-  const { status, outcome, rests } = found
+  const { status, outcome, isSuspended: rests } = found
   const waits = status.ready?.reason === 'WaitsForSources'
   const history = (status.attempts ?? []).map(
     ({ revision = '', at, message }): Run => ({
@@ -68,7 +68,7 @@ export function statusOfSource(
   }
 }
 
-function saidBesides(found: Exclude<Found, Stands>): Said {
+function saidBesides(found: Exclude<Found, ReportedSourceStatus>): Said {
   if (found === 'being read')
     return { status: 'Unknown', reason: 'BeingRead', message: 'It is being read.', also: 'Reconciling' }
   if ('fault' in found) return saidOfFault(found.fault)
@@ -81,7 +81,7 @@ function saidOfRest({ name, file, follows }: GitSource): Said {
   return { status: 'False', reason: 'Suspended', message }
 }
 
-function saidOf({ resource }: GitSource, { ready, attempted }: SourceStatus, outcome: Outcome | undefined): Said {
+function saidOf({ resource }: GitSource, { ready, attempted }: SourceStatus, outcome: RunOutcome | undefined): Said {
   const message = ready?.message.replaceAll('\n', '; ') ?? ''
   const [pendingApproval] = waitingIn(outcome)
   switch (ready?.reason) {
@@ -113,11 +113,11 @@ function saidOf({ resource }: GitSource, { ready, attempted }: SourceStatus, out
 }
 
 /** What waits for an approval, realm by realm. */
-export const waitingIn = (outcome: Outcome | undefined) =>
+export const waitingIn = (outcome: RunOutcome | undefined) =>
   (outcome?.realms ?? []).flatMap(({ pendingApproval }) => (pendingApproval ? [pendingApproval] : []))
 
 /** What a run did, or would do; undefined where that is nothing. */
-function planOf(outcome: Outcome | undefined): Status['plan'] {
+function planOf(outcome: RunOutcome | undefined): Status['plan'] {
   const all = (outcome?.realms ?? []).flatMap(({ plan }) => [
     ...plan.actions.map(({ operation }) => operation),
     ...(plan.creates ? ['create'] : []),

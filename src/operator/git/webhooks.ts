@@ -1,6 +1,6 @@
 // Pushes that are told to RealmSources. Whichever server hears of one, it wakes the one that follows the source.
 import { API_VERSION } from '../../realm-file/resources/resource-kinds.ts'
-import { sameRepository } from '../../reconcile/read/git-address.ts'
+import { isSameRepository } from '../../reconcile/read/git-address.ts'
 import type { Cluster } from '../cluster.ts'
 import { sourceNames } from '../names.ts'
 import { SECRETS, textsOf } from '../picture.ts'
@@ -50,7 +50,7 @@ export function webhooks(
     },
     async following(urls) {
       const { all } = await look()
-      return all.filter(({ spec }) => urls.some((url) => sameRepository(url, String(spec?.url)))).map(nameOf)
+      return all.filter(({ spec }) => urls.some((url) => isSameRepository(url, String(spec?.url)))).map(nameOf)
     },
   }
 }

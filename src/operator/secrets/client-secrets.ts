@@ -1,15 +1,15 @@
 // Secrets of clients, written where their resources ask for them, and again when they change or somebody else changes them there.
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/json.ts'
-import { resourceNames } from '../../realm-file/resources/resource-kinds.ts'
+import { listResourceNames } from '../../realm-file/resources/resource-kinds.ts'
 import type { Context } from '../../service/context/context.ts'
-import { underCeilings } from '../../service/context/power.ts'
+import { toGrantablePermissions } from '../../service/context/admin-permissions.ts'
 import { type Service, SYSTEM } from '../../service/context/service.ts'
-import { ownedOf } from '../../service/journal/source-inventory.ts'
+import { listManagedByKeys } from '../../service/journal/source-inventory.ts'
 import { writers } from '../../service/kinds/index.ts'
-import type { LiveObject } from '../../service/objects/live.ts'
-import { lackingForClients } from '../../service/permissions/privilege.ts'
-import { sourcesOf } from '../../service/sources/sources.ts'
+import type { LiveObject } from '../../service/objects/live-objects.ts'
+import { findMissingRolesForClients } from '../../service/permissions/privilege-escalation.ts'
+import { listRealmSources } from '../../service/sources/source-records.ts'
 import { type Fault, type Member, type RealmOf, sourceOf } from '../desired.ts'
 import type { LivePicture } from '../picture.ts'
 import type { Result } from '../status/result.ts'
@@ -24,7 +24,7 @@ export interface ClientSecrets {
   stop(): void
 }
 
-const [CLIENT] = resourceNames(kinds.client)
+const [CLIENT] = listResourceNames(kinds.client)
 
 /** A resource that asks for the secret of its client. */
 interface Asking {
@@ -65,7 +65,7 @@ export function clientSecrets(service: Service, { picture, keeper, changed }: Cl
   return {
     async write(realm, faults) {
       const asking = askingIn(realm).filter(({ member }) => !faults.has(member.file))
-      const [there] = asking.length ? await service.find([realm.name]) : []
+      const [there] = asking.length ? await service.findRealms([realm.name]) : []
       if (!there) return new Map()
       realms.set(there.number, realm.name)
       const found = await service.read(SYSTEM, there, (context) => secretsOf(context, realm, asking))
@@ -103,8 +103,8 @@ async function secretsOf(
 ): Promise<Map<Asking, Found>> {
   const keys = [...new Set(asking.map(({ clientId }) => clientId))].map((clientId) => [clientId])
   const live = new Map((await writers.client.list(context, { keys })).map((one) => [one.key[0]!, one]))
-  const sources = (await sourcesOf(context)).map(({ source }) => source)
-  const rows = await ownedOf(
+  const sources = (await listRealmSources(context)).map(({ source }) => source)
+  const rows = await listManagedByKeys(
     context,
     sources,
     keys.map((key) => ({ kind: 'client', key })),
@@ -117,9 +117,9 @@ async function secretsOf(
       const owning = (client && owners.get(client.id)) ?? []
       return owning.some(({ source }) => source === sourceOf(namespace)) ? [{ one, client: client!, owning }] : []
     })
-    const power = underCeilings(name, [ceilings.get(namespace) ?? {}])
+    const power = toGrantablePermissions(name, [ceilings.get(namespace) ?? {}])
     const ids = clients.map(({ client }) => client.id)
-    const stronger = await lackingForClients({ ...context, power }, ids)
+    const stronger = await findMissingRolesForClients({ ...context, permissions: power }, ids)
     for (const { one, client, owning } of clients) {
       const others = owning.map(({ source }) => source).filter((source) => source !== sourceOf(namespace))
       const stating = namespace === holder?.namespace ? [] : others

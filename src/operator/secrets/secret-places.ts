@@ -3,10 +3,10 @@
 import type { Field } from '../../kinds/fields.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Kind } from '../../kinds/kind.ts'
-import type { Path } from '../../lib/position.ts'
+import type { DocumentPath } from '../../lib/source-position.ts'
 
 /** Whether what stands at the path in an object of the kind is secret, or may be: whoever reads other fields must not read Secrets by them. */
-export function mayNameSecret(kind: Kind, path: Path): boolean {
+export function mayNameSecret(kind: Kind, path: DocumentPath): boolean {
   const name = String(path[0])
   // Of components in components a form says so: see realm-file/forms/components.ts.
   const child = kind === kinds.component && name === 'subComponents' ? 'component' : kind.children[name]
@@ -17,7 +17,7 @@ export function mayNameSecret(kind: Kind, path: Path): boolean {
 }
 
 /** A list says of its members which of them are secret; of a map, it depends on the key. */
-function isSecretIn(fields: Readonly<Record<string, Field>>, [name, , ...below]: Path): boolean {
+function isSecretIn(fields: Readonly<Record<string, Field>>, [name, , ...below]: DocumentPath): boolean {
   const field = fields[String(name)]
   if (!field?.secret || field.computed) return false
   return field.members ? isSecretIn(field.members, below) : true

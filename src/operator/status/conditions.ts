@@ -1,6 +1,6 @@
 // What is said of a resource after a run. Pure: the same run says the same, so that nothing is written then.
 
-import { describe } from '../../kinds/tree.ts'
+import { describeObject } from '../../kinds/tree.ts'
 import type { Drift } from '../../reconcile/drift/drift.ts'
 import type { Waits } from '../dependencies.ts'
 import type { Desired, Fault, Member, RealmOf } from '../desired.ts'
@@ -160,7 +160,7 @@ const TOLD = 5
 
 function driftTold(drifts: readonly Drift[]): string {
   const places = drifts.slice(0, TOLD).map(({ kind, key, path, by }) => {
-    const what = path === undefined ? `${describe(kind, key)} is gone` : `${describe(kind, key)}: ${path} was changed`
+    const what = path === undefined ? `${describeObject(kind, key)} is gone` : `${describeObject(kind, key)}: ${path} was changed`
     return by ? `${what} by ${by.name}` : what
   })
   const more = drifts.length > TOLD ? `, and ${drifts.length - TOLD} more` : ''

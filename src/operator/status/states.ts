@@ -1,7 +1,7 @@
 // A realm of resources as sources: each namespace is one.
 import { createHash } from 'node:crypto'
-import type { SourceState, SourceText } from '../../reconcile/read/source-state.ts'
-import type { Unstated } from '../../reconcile/read/unstated.ts'
+import type { SourceContent, SerializedSource } from '../../reconcile/read/source-content.ts'
+import type { Removals } from '../../reconcile/read/removals.ts'
 import { type Fault, type Member, type RealmOf, sourceOf } from '../desired.ts'
 
 /** What is known besides the realm itself. */
@@ -17,7 +17,7 @@ export interface Beside {
 }
 
 /** The sources of the realm, by name. */
-export function statesOf(realm: RealmOf, beside: Beside): SourceState[] {
+export function statesOf(realm: RealmOf, beside: Beside): SourceContent[] {
   const byNamespace = Map.groupBy(realm.members, ({ namespace }) => namespace)
   const namespaces = [...new Set([...byNamespace.keys(), ...beside.before])].sort()
   const own = namespaces.flatMap(
@@ -26,20 +26,20 @@ export function statesOf(realm: RealmOf, beside: Beside): SourceState[] {
   // With a realm that is deleted goes what sources in git state there; in other runs they count with their inventory.
   const { holder } = realm
   if (holder?.leaves !== 'deleted') return own
-  return [...own, ...beside.gitSources.map((name) => ({ ...NOTHING, name, unstated: { rest: 'deleted' as const } }))]
+  return [...own, ...beside.gitSources.map((name) => ({ ...NOTHING, name, removals: { rest: 'deleted' as const } }))]
 }
 
 const NOTHING = { revision: '', documents: [], files: [] }
 
-function stateOf(realm: RealmOf, namespace: string, own: readonly Member[], beside: Beside): SourceState | undefined {
+function stateOf(realm: RealmOf, namespace: string, own: readonly Member[], beside: Beside): SourceContent | undefined {
   const { holder } = realm
   // With the realm all goes that stands in it, and it goes as a guard lets it where nobody deleted it.
   const ends = !holder || holder.leaves !== undefined
   const counting = ends ? [] : own.filter(({ stated, file }) => stated && !beside.faults.has(file))
   const unstated: UnstatedHere = ends
-    ? { kept: [], released: [], deleted: holder ? [holder.file] : [], ...(!holder && { there: [] }) }
+    ? { retained: [], released: [], deleted: holder ? [holder.file] : [], ...(!holder && { existing: [] }) }
     : unstatedBy(own, counting, beside.astray.get(namespace) ?? [], beside.faults)
-  const { kept, released, deleted } = unstated
+  const { retained: kept, released, deleted } = unstated
   // Who is not read keeps what there is.
   const onlyKeeps = kept.length > 0 && !released.length && !deleted.length
   if (!counting.length && (onlyKeeps || !beside.before.has(namespace))) return undefined
@@ -49,13 +49,13 @@ function stateOf(realm: RealmOf, namespace: string, own: readonly Member[], besi
     documents: counting.map(({ stated }) => stated!.document),
     settings: realm.settings,
     files: counting.map(textOf),
-    ceiling: realm.ceilings.get(namespace),
-    unstated,
+    sourcePermissions: realm.ceilings.get(namespace),
+    removals: unstated,
   }
 }
 
 /** A resource that was not seen to be deleted has vanished: finalizers see to that. */
-type UnstatedHere = Unstated & Required<Pick<Unstated, 'kept' | 'released' | 'deleted'>>
+type UnstatedHere = Removals & Required<Pick<Removals, 'retained' | 'released' | 'deleted'>>
 
 function unstatedBy(
   own: readonly Member[],
@@ -70,10 +70,10 @@ function unstatedBy(
     faults.get(file)?.unheld && resource.status?.lastAppliedRevision === undefined
   const isKept = (one: Member) => (one.leaves ? faults.has(one.file) : !counts.has(one) && !isNew(one))
   return {
-    kept: [...files(isKept), ...astray].sort(),
+    retained: [...files(isKept), ...astray].sort(),
     released: files((one) => one.leaves === 'released' && !faults.has(one.file)),
     deleted: files((one) => one.leaves === 'deleted' && !faults.has(one.file)),
-    there: counting.map(({ file }) => file),
+    existing: counting.map(({ file }) => file),
   }
 }
 
@@ -85,7 +85,7 @@ export function revisionOf(members: readonly Member[]): string {
 }
 
 /** As a plan that waits keeps it; few do. */
-function textOf({ file, stated }: Member): SourceText['files'][number] {
+function textOf({ file, stated }: Member): SerializedSource['files'][number] {
   return {
     file,
     get text() {

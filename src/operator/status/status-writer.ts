@@ -1,5 +1,5 @@
 // Writes the status of resources, removes finalizers of those whose objects are gone, and writes events about what has changed.
-import { messageOf } from '../../lib/message-of.ts'
+import { getErrorMessage } from '../../lib/error-message.ts'
 import type { Drift } from '../../reconcile/drift/drift.ts'
 import type { Desired, Fault, Member, RealmOf } from '../desired.ts'
 import type { LivePicture } from '../picture.ts'
@@ -95,7 +95,7 @@ export class StatusWriter {
     try {
       return latest && (await this.#writer.addFinalizer(latest)) ? undefined : notHeld('it is gone')
     } catch (error) {
-      return notHeld(messageOf(error))
+      return notHeld(getErrorMessage(error))
     }
   }
 }

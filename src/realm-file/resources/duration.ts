@@ -1,16 +1,17 @@
+// Durations in resources, such as `1h30m`.
 import * as z from 'zod'
 
-const FORM = /^(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/
-const error = 'must be a time such as 30s, 5m or 1h30m'
+const PATTERN = /^(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/
+const error = 'must be a duration such as 30s, 5m or 1h30m'
 
-/** How long something takes, or is waited for, as resources write it. */
+/** The schema of a duration. It must be positive. */
 export const duration = z
   .string()
-  .regex(FORM, { error, abort: true })
-  .refine((written) => secondsOf(written) > 0, error)
+  .regex(PATTERN, { error, abort: true })
+  .refine((text) => parseDuration(text) > 0, error)
 
-/** A time such as `1h30m`, in seconds. */
-export function secondsOf(written: string): number {
-  const [, hours = 0, minutes = 0, seconds = 0] = FORM.exec(written) ?? []
+/** Parses a duration such as `1h30m`. Returns seconds. */
+export function parseDuration(text: string): number {
+  const [, hours = 0, minutes = 0, seconds = 0] = PATTERN.exec(text) ?? []
   return Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)
 }

@@ -1,59 +1,63 @@
-// Schemas of objects as documents write them: made of the table of kinds.
+// JSON schemas of objects in documents, from the table of kinds.
 import * as z from 'zod'
 import { kinds } from '../../kinds/index.ts'
-import { type JsonSchema, type JsonSchemaForm, jsonSchemas } from '../../kinds/json-schema.ts'
+import { type JsonSchema, type JsonSchemaOptions, toJsonSchemas } from '../../kinds/json-schema.ts'
 import type { Kind } from '../../kinds/kind.ts'
-import { nestedShape } from '../../kinds/nested.ts'
+import { nestedShape } from '../../kinds/nested-schema.ts'
 import { RENAMED_FROM } from '../../kinds/tree.ts'
-import { shapeOf } from '../reshape.ts'
+import { getDocumentSchemas } from '../convert-formats.ts'
 
-/** The JSON schemas of all kinds, by name; they refer to each other by what `definition` makes of the name. */
-export function objectSchemas(definition: (kind: string) => string, form: JsonSchemaForm): Record<string, JsonSchema> {
-  const described = Object.values(kinds)
-  const schemas = jsonSchemas(registered(described), definition, form)
-  // A resource may have the name of its realm for it.
-  const named = described.filter(({ name, naturalKey, nameField }) => name !== 'realm' && nameField === naturalKey)
+/** Returns the JSON schemas of all kinds by name. `toReference` returns the reference to the schema of a kind. */
+export function createObjectSchemas(
+  toReference: (kind: string) => string,
+  options: JsonSchemaOptions,
+): Record<string, JsonSchema> {
+  const schemas = toJsonSchemas(registerSchemas(), toReference, options)
+  // A resource of a realm may omit its name, since the name of the resource is the default.
+  const named = Object.values(kinds).filter(
+    ({ name, naturalKey, nameField }) => name !== 'realm' && nameField === naturalKey,
+  )
   for (const { name, nameField } of named) schemas[name]!.required = [nameField]
   return schemas
 }
 
-const former = {
+const renamedFrom = {
   [RENAMED_FROM]: z
     .string()
     .min(1)
     .optional()
-    .describe('What it was called before: it is renamed, where it is there under that name.'),
+    .describe('Former name. A live object with this name is renamed; afterwards the field has no effect.'),
 }
 
-/** Of each kind the representation with its children, no other fields allowed. */
-function registered(described: readonly Kind[]): z.core.$ZodRegistry<{ id: string }> {
+/** Registers a schema for each kind: its representation with children, without other fields. */
+function registerSchemas(): z.core.$ZodRegistry<{ id: string }> {
   const registry = z.registry<{ id: string }>()
-  const known = new Map<Kind, z.ZodType>()
-  function schemaOf(kind: Kind): z.ZodType {
-    const before = known.get(kind)
-    if (before) return before
-    const usual = { ...nestedShape(kind, schemaOf), ...statedElsewhere(kind) }
-    const shape = Object.entries(shapeOf(kind.name, (name) => z.lazy(() => schemaOf(kinds[name]))))
-    const special = shape.map(([name, one]) => [
+  const registered = new Map<Kind, z.ZodType>()
+  function getSchema(kind: Kind): z.ZodType {
+    const existing = registered.get(kind)
+    if (existing) return existing
+    const shape = { ...nestedShape(kind, getSchema), ...getSeparateFields(kind) }
+    const documentSchemas = Object.entries(
+      getDocumentSchemas(kind.name, (name) => z.lazy(() => getSchema(kinds[name]))),
+    )
+    const documentShape = documentSchemas.map(([name, schema]) => [
       name,
-      one.nullish().describe(one.description ?? descriptionOf(usual[name])),
+      schema.nullish().describe(schema.description ?? getDescription(shape[name])),
     ])
     const schema = z
-      .strictObject({ ...usual, ...Object.fromEntries(special), ...former })
+      .strictObject({ ...shape, ...Object.fromEntries(documentShape), ...renamedFrom })
       .describe(`A ${kind.title}.`)
       .register(registry, { id: kind.name })
-    known.set(kind, schema)
+    registered.set(kind, schema)
     return schema
   }
-  for (const kind of described) schemaOf(kind)
+  for (const kind of Object.values(kinds)) getSchema(kind)
   return registry
 }
 
-/** Fields that representations do not have on the wire, and documents may. */
-function statedElsewhere({ fields, schema }: Kind): z.ZodRawShape {
-  return Object.fromEntries(Object.entries(schema.shape).filter(([name]) => fields[name]?.elsewhere))
+/** Returns the fields that documents have, but not representations in REST. */
+function getSeparateFields({ fields, schema }: Kind): z.ZodRawShape {
+  return Object.fromEntries(Object.entries(schema.shape).filter(([name]) => fields[name]?.isSeparate))
 }
 
-function descriptionOf(schema: unknown): string {
-  return (schema as z.ZodType).description ?? ''
-}
+const getDescription = (schema: unknown): string => (schema instanceof z.ZodType ? (schema.description ?? '') : '')

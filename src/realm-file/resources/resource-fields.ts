@@ -1,110 +1,109 @@
-// What the spec of a resource says besides the object: where that belongs, and how Kubernetes keeps it.
+// The fields of a resource's spec besides those of the object: the realm and parent of the object, and settings for Kubernetes.
 import * as z from 'zod'
 import { adminRoles } from '../../kinds/admin-roles.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Kind } from '../../kinds/kind.ts'
-import { sourceSettings } from '../../service/journal/source-settings.ts'
+import { sourceSettings } from '../../kinds/source-settings.ts'
 import { duration } from './duration.ts'
-import { parentFields } from './resource-kinds.ts'
+import { listParentFields } from './resource-kinds.ts'
 
 const name = (description: string) => z.string().min(1).describe(description)
 const time = (description: string) => duration.optional().describe(description)
 
-/** What stands in the place of a secret that a Secret of Kubernetes holds. */
+/** The reference to a Kubernetes Secret, in place of the value of a secret. */
 export const secretReference = z
   .strictObject({
     name: name(
-      'Name of the Secret, in the namespace of the resource; it must have the label regent.dev/secret: "true".',
+      'Name of the Secret, in the namespace of the resource. It must have the label regent.dev/secret: "true".',
     ),
     key: name('Key in the Secret.'),
   })
-  .describe('Secret of Kubernetes that holds the value.')
+  .describe('The Kubernetes Secret with the value.')
 
-/** The fields that say what an object belongs to. */
-export function placeFields(kind: Kind): z.ZodRawShape {
+/** Returns the fields that refer to the realm and the parent of an object. */
+export function locationFields(kind: Kind): z.ZodRawShape {
   if (kind.name === 'realm') return {}
   const reference = z.strictObject({
-    name: name('Name of the resource; without Kubernetes also of the realm itself.'),
-    namespace: name('Namespace of the resource, where it is another one, which must admit this one.').optional(),
+    name: name('Name of the Realm resource. Outside Kubernetes, it may also be the name of the realm itself.'),
+    namespace: name(
+      'Namespace of the Realm resource. Default: the namespace of this resource. Another one must admit it in allowedNamespaces.',
+    ).optional(),
   })
   return {
-    realmRef: reference.optional().describe('The realm, by name of its resource.'),
-    realm: name('Name of the realm.').optional(),
+    realmRef: reference.optional().describe('The realm of the object, by its Realm resource.'),
+    realm: name('Name of the realm of the object.').optional(),
     ...Object.fromEntries(
-      parentFields(kind).map(([field, parent]) => [
+      listParentFields(kind).map(([field, parent]) => [
         field,
-        name(`The ${kinds[parent].title} that it belongs to.`).optional(),
+        name(`The ${kinds[parent].title} of the object, by ${kinds[parent].naturalKey}.`).optional(),
       ]),
     ),
   }
 }
 
-/** The fields that count where Kubernetes keeps the resource, and nowhere else. */
-export function controlFields(kind: Kind): z.ZodRawShape {
-  if (kind.name === 'realm') return { ...ofAll, ...ofRealms }
-  return kind.name === 'client' ? { ...ofAll, ...ofClients } : ofAll
+/** Returns the settings that only apply in Kubernetes. */
+export function kubernetesFields(kind: Kind): z.ZodRawShape {
+  if (kind.name === 'realm') return { ...commonSettings, ...realmSettings }
+  return kind.name === 'client' ? { ...commonSettings, ...clientSettings } : commonSettings
 }
 
-const ofAll = {
+const commonSettings = {
   deletionPolicy: z
     .enum(['Delete', 'Orphan'])
     .optional()
-    .describe(
-      'What becomes of the object when the resource is deleted: it goes with it, or stays. Delete unless it says otherwise.',
-    ),
+    .describe('Whether deleting the resource deletes the object (Delete, the default) or keeps it (Orphan).'),
 }
 
 const selector = z.strictObject({
-  matchLabels: z.record(z.string(), z.string()).optional().describe('Labels that the namespace has.'),
+  matchLabels: z.record(z.string(), z.string()).optional().describe('Labels that the namespace must have.'),
   matchExpressions: z
     .array(
       z.strictObject({
-        key: name('Name of the label.'),
-        operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']).describe('What must be true of it.'),
-        values: z.array(z.string()).optional().describe('The values, for In and NotIn.'),
+        key: name('Key of the label.'),
+        operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']).describe('Operator of the requirement.'),
+        values: z.array(z.string()).optional().describe('Values of the label, for In and NotIn.'),
       }),
     )
     .optional()
-    .describe('What must be true of its labels.'),
+    .describe('Requirements for labels of the namespace, all of which must be met.'),
 })
 
-/** Who may state something in a realm besides its own namespace. */
-const admitted = z.strictObject({
+const allowedNamespace = z.strictObject({
   name: name('Name of the namespace.').optional(),
-  selector: selector.optional().describe('Labels of the namespaces; an empty one admits all.'),
+  selector: selector.optional().describe('Label selector of namespaces. An empty selector selects all.'),
   roles: z
     .array(z.enum(adminRoles))
     .optional()
-    .describe('Administrative roles that what is stated there may give at most; none unless it says otherwise.'),
+    .describe('Admin roles that resources in these namespaces may grant. Default: none.'),
 })
 
-const ofRealms = {
-  suspend: z.boolean().optional().describe('Nothing is applied to the realm until it is false again.'),
+const realmSettings = {
+  suspend: z.boolean().optional().describe('Whether reconciliation of the realm is suspended. Default: false.'),
   mode: z
     .enum(['apply', 'plan'])
     .optional()
-    .describe('plan: only what would change is shown. apply unless it says otherwise.'),
-  interval: time('How often the realm is looked at although no resource has changed.'),
-  retryInterval: time('How soon a failed run is tried again; without it soon, and then less and less often.'),
-  timeout: time('How long a run may take.'),
+    .describe('Whether changes are applied (apply, the default) or only planned (plan).'),
+  interval: time('Interval between reconciliations without a change of a resource. Default: 10m.'),
+  retryInterval: time('Interval between retries of a failed reconciliation. Default: an exponential back-off.'),
+  timeout: time('Maximum duration of a reconciliation. A longer one is rolled back and retried. Default: no limit.'),
   dependsOn: z
-    .array(name('Name of the resource.'))
+    .array(name('Name of a Realm resource in the same namespace.'))
     .optional()
-    .describe('Resources of realms in its namespace: this one is applied once each of these has been.'),
+    .describe('Realm resources that must be applied before this one.'),
   allowedNamespaces: z
-    .array(admitted)
+    .array(allowedNamespace)
     .max(100)
     .optional()
-    .describe('Namespaces besides its own whose resources count for the realm.'),
+    .describe('Other namespaces whose resources may declare objects of the realm. Default: none.'),
   ...sourceSettings.shape,
 }
 
-const ofClients = {
+const clientSettings = {
   writeSecretTo: z
     .strictObject({
       name: name('Name of the Secret, in the namespace of the resource.'),
-      key: name('Key in the Secret; client-secret unless it says otherwise.').optional(),
+      key: name('Key in the Secret. Default: client-secret.').optional(),
     })
     .optional()
-    .describe('Secret of Kubernetes that the secret of the client is written to.'),
+    .describe('The Kubernetes Secret to which the client secret is written.'),
 }

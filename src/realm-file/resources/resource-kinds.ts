@@ -1,29 +1,31 @@
-// The kinds of Regent's own resources, from the table of kinds: `RealmClient` holds a client.
+// The kinds of Regent's own resources: `Realm`, and one for each kind of object, such as `RealmClient`.
 import { kinds } from '../../kinds/index.ts'
 import type { Kind, KindName } from '../../kinds/kind.ts'
 
-/** The group of Regent's resources, and the version that this Regent reads. */
+/** The API group of Regent's resources. */
 export const API_GROUP = 'regent.dev'
+/** The supported API version of Regent's resources. */
 export const API_VERSION = `${API_GROUP}/v1alpha1`
 
-/** The resource that holds a whole realm. */
-export const REALM = 'Realm'
+/** The kind of the resource with a whole realm. */
+export const REALM_RESOURCE = 'Realm'
 
-/** The resource that says where realms are declared, and states none. */
-export const SOURCE = 'RealmSource'
+/** The kind of the resource that refers to a git repository with realms. */
+export const SOURCE_RESOURCE = 'RealmSource'
 
-/** The kinds that have a resource, by its name: the usual one comes first. */
+/** The kinds of objects by the kinds of their resources. */
 export const resourceKinds: ReadonlyMap<string, Kind> = new Map(
-  Object.values(kinds).flatMap((kind) => resourceNames(kind).map((name) => [name, kind])),
+  Object.values(kinds).flatMap((kind) => listResourceNames(kind).map((name) => [name, kind])),
 )
 
-/** The names of the resource of a kind; the usual one comes first. */
-export function resourceNames({ name, resource }: Kind): string[] {
-  if (name === 'realm') return [REALM]
-  return [...(resource === undefined ? [] : [resource]), `${REALM}${name.charAt(0).toUpperCase()}${name.slice(1)}`]
+/** Returns the kinds of the resource for a kind of object, the preferred one first. */
+export function listResourceNames({ name, resource }: Kind): string[] {
+  if (name === 'realm') return [REALM_RESOURCE]
+  const defaultName = `${REALM_RESOURCE}${name.charAt(0).toUpperCase()}${name.slice(1)}`
+  return resource === undefined ? [defaultName] : [resource, defaultName]
 }
 
-/** The fields of a resource's spec that name what the object belongs to besides the realm, and the kind of that. */
-export function parentFields({ parents, parentField }: Kind): [field: string, parent: KindName][] {
+/** Returns the fields of a resource's spec that refer to the parent of the object, with the kind of the parent. */
+export function listParentFields({ parents, parentField }: Kind): [field: string, parent: KindName][] {
   return parents.map((parent) => [parentField ?? parent, parent])
 }

@@ -1,17 +1,16 @@
-// A file as js-yaml's events: a flat list, in which a collection is followed by its nodes and a pop.
-// A node is named by the index of its event.
-import { EVENT_ID, type Event, SCALAR_STYLE } from 'js-yaml'
-import type { Events } from './packed-events.ts'
+// Functions on the events of a file. A node is the index of its event.
+import { EVENT_ID } from 'js-yaml'
+import type { CompactEvents } from './compact-events.ts'
 
-/** What is kept of a file while its documents live. */
-export interface Source {
+/** A file with its events. */
+export interface YamlSource {
   readonly file: string
   readonly text: string
-  readonly events: Events
+  readonly events: CompactEvents
 }
 
-/** The root node of each document. */
-export function rootsOf(events: Events): number[] {
+/** Returns the root node of each document. */
+export function listRoots(events: CompactEvents): number[] {
   const roots: number[] = []
   for (let index = 0; index < events.length; index++) {
     if (events.typeOf(index) === EVENT_ID.DOCUMENT) roots.push(index + 1)
@@ -19,8 +18,8 @@ export function rootsOf(events: Events): number[] {
   return roots
 }
 
-/** Where each node ends (the index after it), and which node each alias stands for. */
-export function linksOf(text: string, events: Events): { ends: Int32Array; targets: Map<number, number> } {
+/** Returns the end of each node, which is the index after it, and the target of each alias. */
+export function resolveLinks({ text, events }: YamlSource): { ends: Int32Array; targets: Map<number, number> } {
   const ends = new Int32Array(events.length)
   const targets = new Map<number, number>()
   const anchors = new Map<string, number>()
@@ -42,30 +41,20 @@ export function linksOf(text: string, events: Events): { ends: Int32Array; targe
   return { ends, targets }
 }
 
-/** The nodes that stand in a collection: elements of a list; keys and values of a mapping in turn. */
-export function elementsOf(events: Events, ends: Int32Array, collection: number): number[] {
+/** Returns the nodes of a collection: the elements of a list, or the keys and values of a mapping in turn. */
+export function listElements(events: CompactEvents, ends: Int32Array, collection: number): number[] {
   const elements: number[] = []
   for (let node = collection + 1; events.typeOf(node) !== EVENT_ID.POP; node = ends[node]!) elements.push(node)
   return elements
 }
 
-/** The nodes of a mapping in pairs. */
-export function pairsOf(events: Events, ends: Int32Array, mapping: number): [key: number, value: number][] {
-  const nodes = elementsOf(events, ends, mapping)
+/** Returns the nodes of a mapping as pairs. */
+export function listPairs(events: CompactEvents, ends: Int32Array, mapping: number): [key: number, value: number][] {
+  const nodes = listElements(events, ends, mapping)
   return nodes.flatMap((node, index) => (index % 2 === 0 ? [[node, nodes[index + 1]!]] : []))
 }
 
-/** Whether the key of a mapping is `<<`, unquoted. */
-export function isMergeKey(text: string, event: Event): boolean {
-  if (event.type !== EVENT_ID.SCALAR || event.style !== SCALAR_STYLE.PLAIN) return false
-  return event.tagStart < 0 && text.slice(event.valueStart, event.valueEnd) === '<<'
-}
-
-/** Where a node begins, its quote included; -1 when it is an empty scalar. */
-export function offsetOf(event: Event): number {
-  if (event.type === EVENT_ID.ALIAS) return event.anchorStart - 1
-  if (event.type === EVENT_ID.SEQUENCE || event.type === EVENT_ID.MAPPING) return event.start
-  if (event.type !== EVENT_ID.SCALAR || event.valueStart < 0) return -1
-  const quoted = event.style === SCALAR_STYLE.SINGLE_QUOTED || event.style === SCALAR_STYLE.DOUBLE_QUOTED
-  return quoted ? event.valueStart - 1 : event.valueStart
+/** Whether a key is `<<` without quotes. */
+export function isMergeKey({ text, events }: YamlSource, key: number): boolean {
+  return events.isPlain(key) && events.textOf(text, key) === '<<'
 }

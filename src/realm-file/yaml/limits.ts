@@ -1,14 +1,14 @@
-// How large and how deep documents may be: a few lines can stand for gigabytes.
+// Limits of documents. Aliases could expand a few lines to gigabytes.
 
-/** Characters of a megabyte, as messages count them. */
+/** The number of characters in a megabyte. */
 export const megabyte = 1024 * 1024
-/** Characters of a file. */
+/** The maximum number of characters in a file. */
 export const maxLength = 64 * megabyte
-/** Levels of a document, aliases written out. */
+/** The maximum number of levels in a document with expanded aliases. */
 export const maxDepth = 100
-/** Uses of aliases in a file. */
+/** The maximum number of aliases in a file. */
 export const maxAliases = 100_000
-/** Keys that merge keys bring in: js-yaml's 10,000 would stop 2,000 clients that share five merged settings. */
+/** The maximum number of keys from merge keys. The default of js-yaml, 10,000, would be reached by 2,000 clients with five merged keys. */
 export const maxMergedKeys = 1_000_000
-/** How much longer than the file the values may be once aliases are written out. */
-export const maxGrowth = 16 * megabyte
+/** The maximum number of characters that expanded aliases may add to a file. */
+export const maxExpansion = 16 * megabyte

@@ -1,39 +1,42 @@
-// What is wrong in documents, and where: for every refusal of a file.
-import type { Json } from '../../kinds/json.ts'
-import type { Path, Position } from '../../lib/position.ts'
+// Problems in documents, with their positions.
+import { type Json, readPath } from '../../kinds/json.ts'
+import { type DocumentPath, formatPosition, type SourcePosition } from '../../lib/source-position.ts'
 
-/** One thing that is wrong in a document. */
-export interface Problem {
-  readonly position: Position
-  /** What is wrong, and what would be right. Never holds a secret. */
+/** A problem in a document, which prevents its use. */
+export interface DocumentProblem {
+  readonly position: SourcePosition
+  /** The problem and how to fix it. Never contains a secret. */
   readonly message: string
-  /** Where in the document, as a JSON pointer: `/clients/0/secret`. */
+  /** The path in the document, as a JSON pointer: `/clients/0/secret`. */
   readonly path?: string
-  /** Of a contradiction: the other place, where what stands, or stood, there is as wrong. */
-  readonly other?: Position
+  /** The position of the other declaration, for a conflict between two. */
+  readonly otherPosition?: SourcePosition
 }
 
-/** Something about a document that people should know, and that stops nothing. */
-export interface Notice {
-  readonly position: Position
+/** A warning about a document, which does not prevent its use. */
+export interface DocumentWarning {
+  readonly position: SourcePosition
   readonly message: string
 }
 
-/** Documents that cannot be used. Its message lists the problems, one a line, as `file:line:column: message`. */
+/** The error for documents with problems. Its message lists them, one per line, as `file:line:column: message`. */
 export class DocumentError extends Error {
   override readonly name = 'DocumentError'
-  readonly problems: Problem[]
+  readonly problems: DocumentProblem[]
 
-  constructor(problems: readonly Problem[]) {
-    // Names are quoted from documents: a line break in one would look like another problem.
-    const lines = problems.map((one) => ({ ...one, message: one.message.replaceAll(/\p{Cc}/gu, '\uFFFD') }))
-    super(lines.map(({ position, message }) => `${renderPosition(position)}: ${message}`).join('\n'))
+  constructor(problems: readonly DocumentProblem[]) {
+    // A line break in a name from a document would look like another problem.
+    const lines = problems.map((problem) => ({
+      ...problem,
+      message: problem.message.replaceAll(/\p{Cc}/gu, '\uFFFD'),
+    }))
+    super(lines.map(({ position, message }) => `${formatPosition(position)}: ${message}`).join('\n'))
     this.problems = lines
   }
 }
 
-/** Runs a step; what it refuses joins the problems, and it gives nothing. */
-export function collect<T>(problems: Problem[], step: () => T): T[] {
+/** Runs a step. Returns its result in a list; if it throws a DocumentError, adds its problems to the list and returns none. */
+export function collectProblems<T>(problems: DocumentProblem[], step: () => T): T[] {
   try {
     return [step()]
   } catch (error) {
@@ -43,30 +46,28 @@ export function collect<T>(problems: Problem[], step: () => T): T[] {
   }
 }
 
-/** The problems as they stand: in the order of the files, then of the places in them. */
-export function byPlace(problems: readonly Problem[], documents: readonly { readonly file: string }[]): Problem[] {
-  const files = new Map([...new Set(documents.map(({ file }) => file))].map((file, at) => [file, at]))
-  const order = ({ position: { file } }: Problem) => files.get(file) ?? files.size
+/** Returns the problems in the order of the files, and by position within a file. */
+export function sortByPosition(
+  problems: readonly DocumentProblem[],
+  documents: readonly { readonly file: string }[],
+): DocumentProblem[] {
+  const files = new Map([...new Set(documents.map(({ file }) => file))].map((file, index) => [file, index]))
+  const order = ({ position: { file } }: DocumentProblem) => files.get(file) ?? files.size
   return problems.toSorted(
     (a, b) => order(a) - order(b) || a.position.line - b.position.line || a.position.column - b.position.column,
   )
 }
 
-/** `file:line:column`, as editors and terminals understand it. */
-export function renderPosition({ file, line, column }: Position): string {
-  return `${file}:${line}:${column}`
-}
-
-/** The path as a JSON pointer (RFC 6901): `/clients/0/secret`; the document itself is the empty text. */
-export function pointerOf(path: Path): string {
+/** Formats a path as a JSON pointer (RFC 6901): `/clients/0/secret`. */
+export function toJsonPointer(path: DocumentPath): string {
   return path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }
 
-/** What stands at a JSON pointer; null: nothing. */
-export function at(value: Json, pointer: string): Json {
+/** Returns the value at a JSON pointer; null if there is none. */
+export function getAtPointer(value: Json, pointer: string): Json {
   const steps = pointer
     .split('/')
     .slice(1)
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
-  return steps.reduce<Json>((node, step) => (node as { [key: string]: Json } | null)?.[step] ?? null, value)
+  return readPath(value, steps) ?? null
 }

@@ -1,119 +1,133 @@
-// Taking over what was done by REST: the document that states what nobody states, and where what is stated must say otherwise.
-import { type FlatFields, resolve } from '../../kinds/compare.ts'
+// Accepts drift: returns a document that declares unmanaged objects, and the edits of documents that make them declare live values.
+import { readKeys, resolveField } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
-import type { Json, Representation } from '../../kinds/json.ts'
+import { type Json, type Representation, readObject } from '../../kinds/json.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
-import { relationValue } from '../../kinds/relations.ts'
-import { address, describe } from '../../kinds/tree.ts'
-import type { WrittenObject } from '../../realm-file/export/minimal.ts'
-import { documentOf } from '../../realm-file/export/written.ts'
-import { escapeVariables, mapTexts } from '../../realm-file/substitute.ts'
+import { toRelationValue } from '../../kinds/relations.ts'
+import { describeObject, findParent, formatAddress } from '../../kinds/tree.ts'
+import type { ExportedObject } from '../../realm-file/export/minimize-objects.ts'
+import { buildDocument } from '../../realm-file/export/build-document.ts'
+import { escapeVariables, transformTextsByPath } from '../../realm-file/substitute-variables.ts'
 import type { Context } from '../../service/context/context.ts'
 import { failure } from '../../service/context/errors.ts'
 import type { InventoryRow } from '../../service/context/store-types.ts'
-import { inventoryOf } from '../../service/journal/source-inventory.ts'
-import { demand } from '../../service/permissions/administrators.ts'
-import { type Drift, driftOf } from '../drift/drift.ts'
-import { type Scope, scopeOf } from '../history/scope.ts'
+import { getInventoryDifference } from '../../service/journal/source-inventory.ts'
+import { requirePermissions } from '../../service/permissions/require-permissions.ts'
+import { type Drift, listRealmDrift } from '../drift/drift.ts'
+import { createPathScope, type PathScope } from '../history/object-path.ts'
 import type { Attribution } from '../model/action.ts'
-import { type OfNobody, ofNobody, parentOf } from './unmanaged.ts'
+import { type RealmContent, readRealmContent } from './unmanaged.ts'
 
-/** A place in a document that states what is not so any more. */
-export interface Edit {
+/** An edit of a document, so that it declares the live value or no longer declares a deleted object. */
+export interface SourceEdit {
   readonly source: string
   readonly file: string
   readonly line: number
   readonly kind: KindName
   readonly key: Key
-  /** Absent: the object is gone, and is to be stated no more. */
+  /** The field; absent where the object was deleted, and its declaration must be removed. */
   readonly path?: string
-  /** What is stated, and what to state instead; absent for secrets. */
-  readonly stated?: Json
+  /** The declared value, and the live value to declare instead; absent for secrets. */
+  readonly declared?: Json
   readonly live?: Json
   readonly by?: Attribution
 }
 
-/** What makes documents say what is live. */
+/** The document and the edits that make sources declare the live state. */
 export interface AcceptedDrift {
-  /** To be added to a source: what nobody states, in the smallest form. Absent: there is nothing. */
+  /** A document to add to a source, with unmanaged objects and fields that differ from their defaults; absent where there are none. */
   readonly document?: Representation
-  readonly edits: readonly Edit[]
+  readonly edits: readonly SourceEdit[]
 }
 
 /**
- * What to commit so that what is live is stated: what nobody states, as a document, and the places that state something else.
- * `paths`: only what stands there or below, of an object also fields that nobody states; users only where a path or `users`
- * names them. Throws invalid, not_found. A few statements per kind.
+ * Returns what to commit so that the live state is declared. `paths` restricts it to objects and fields at or below these paths; for an
+ * object that a path names, also its unmanaged fields are declared. Users are included only with `users`, or where a path names them.
+ * Throws invalid where a path is not valid, not_found where it names an object that does not exist. A few statements per kind.
  */
-export async function accept(
+export async function findAcceptedDrift(
   context: Context,
   { paths, users }: { paths: readonly string[]; users: boolean },
 ): Promise<AcceptedDrift> {
-  demand(context, 'administer-realm')
-  const scope = scopeOf(context.realm.name, paths, users)
-  const found = await ofNobody(context, scope.people)
-  const { rows } = await inventoryOf(context, [])
-  const objects = [...wholeObjects(found, scope), ...unstatedFields(found, scope, rows)]
-  const drift = (await driftOf(context)).filter(
+  requirePermissions(context, 'administer-realm')
+  const scope = createPathScope(context.realm.name, paths, users)
+  const content = await readRealmContent(context, scope.users)
+  const { rows } = await getInventoryDifference(context, [])
+  const objects = [...listUnmanagedObjects(content, scope), ...listUnmanagedFields(content, scope, rows)]
+  const drift = (await listRealmDrift(context)).filter(
     ({ kind, key, path }) =>
-      scope.holds(kind, key) && (path === undefined || scope.fields(kind, key)?.(path) !== false),
+      scope.includes(kind, key) && (path === undefined || scope.findFieldFilter(kind, key)?.(path) !== false),
   )
-  const known = new Set([...found.live.keys(), ...drift.map(({ kind, key }) => address(kind, key))])
-  const unknown = scope.objects.find(({ kind, key }) => !known.has(address(kind, key)))
-  if (unknown) throw failure('not_found', `${describe(unknown.kind, unknown.key)} is not there`)
-  const edits = drift.map(editOf)
-  return objects.length ? { document: documentIn(context.realm.name, objects, found), edits } : { edits }
+  const existing = new Set([...content.live.keys(), ...drift.map(({ kind, key }) => formatAddress(kind, key))])
+  const unknown = scope.objects.find(({ kind, key }) => !existing.has(formatAddress(kind, key)))
+  if (unknown) throw failure('not_found', `${describeObject(unknown.kind, unknown.key)} does not exist`)
+  const edits = drift.map(toSourceEdit)
+  return objects.length ? { document: createDocument(context.realm.name, objects, content), edits } : { edits }
 }
 
-function wholeObjects({ of }: OfNobody, scope: Scope): WrittenObject[] {
-  return of.filter(({ kind, key }) => scope.holds(kind, key) && !isPart(scope, kind, key))
+function listUnmanagedObjects({ unmanaged }: RealmContent, scope: PathScope): ExportedObject[] {
+  return unmanaged.filter(({ kind, key }) => scope.includes(kind, key) && !isPartial(scope, kind, key))
 }
 
-/** Whether only fields of the object are asked for. */
-function isPart(scope: Scope, kind: KindName, key: Key): boolean {
-  const asked = scope.fields(kind, key)
-  return asked !== undefined && !asked(kinds[kind].naturalKey)
+/** Whether the paths name only fields of the object. */
+function isPartial(scope: PathScope, kind: KindName, key: Key): boolean {
+  const includesField = scope.findFieldFilter(kind, key)
+  return includesField !== undefined && !includesField(kinds[kind].naturalKey)
 }
 
-/** Of objects that are asked for by themselves, what no source states of them. */
-function unstatedFields({ of, needed, written, live }: OfNobody, scope: Scope, rows: readonly InventoryRow[]) {
-  const whole = new Set(of.map(({ kind, key }) => address(kind, key)))
-  const stated = Map.groupBy(rows, ({ kind, object }) => `${kind} ${object}`)
-  return [...written].flatMap(([id, one]): WrittenObject[] => {
-    const { kind, key } = one
-    const asked = scope.holds(kind, key) ? scope.fields(kind, key) : undefined
-    const isWhole = whole.has(id) && !isPart(scope, kind, key)
-    if (!asked || isWhole) return []
-    const known = new Set(stated.get(`${kind} ${live.get(id)!.id}`)?.flatMap(({ fields }) => Object.keys(fields)))
-    // A field that is named is stated also where it has its default.
-    const least = needed.find((other) => address(other.kind, other.key) === id)?.fields ?? {}
-    const from = isPart(scope, kind, key) ? one.fields : least
+/** Lists the unmanaged fields of objects that a path names, unless the whole object is unmanaged. */
+function listUnmanagedFields(
+  { unmanaged, minimal, exported, live }: RealmContent,
+  scope: PathScope,
+  rows: readonly InventoryRow[],
+): ExportedObject[] {
+  const unmanagedAddresses = new Set(unmanaged.map(({ kind, key }) => formatAddress(kind, key)))
+  const minimalByAddress = new Map(minimal.map((object) => [formatAddress(object.kind, object.key), object]))
+  const rowsByObject = Map.groupBy(rows, ({ kind, object }) => `${kind} ${object}`)
+  return [...exported].flatMap(([address, object]): ExportedObject[] => {
+    const { kind, key } = object
+    const includesField = scope.includes(kind, key) ? scope.findFieldFilter(kind, key) : undefined
+    const partial = isPartial(scope, kind, key)
+    if (!includesField || (unmanagedAddresses.has(address) && !partial)) return []
+    const ownRows = rowsByObject.get(`${kind} ${live.get(address)!.id}`) ?? []
+    const managedPaths = new Set(ownRows.flatMap(({ fields }) => Object.keys(fields)))
+    // A field that a path names is declared even if it has its default.
+    const candidates = partial ? object.fields : (minimalByAddress.get(address)?.fields ?? {})
     const { naturalKey } = kinds[kind]
-    const fields = Object.entries(from).filter(([path]) => asked(path) && !known.has(path) && path !== naturalKey)
-    return fields.length
-      ? [{ kind, key, fields: { [naturalKey]: one.fields[naturalKey]!, ...Object.fromEntries(fields) } }]
-      : []
+    const fields = Object.entries(candidates).filter(
+      ([path]) => includesField(path) && !managedPaths.has(path) && path !== naturalKey,
+    )
+    if (!fields.length) return []
+    const reference = toReference(object)
+    return [{ ...reference, fields: { ...reference.fields, ...Object.fromEntries(fields) } }]
   })
 }
 
-function documentIn(realm: string, objects: readonly WrittenObject[], { written }: OfNobody): Representation {
-  const all = new Map(objects.map((one) => [address(one.kind, one.key), one]))
-  const named = (kind: KindName, key: Key, fields: FlatFields) => {
-    const { naturalKey } = kinds[kind]
-    return { kind, key, fields: { [naturalKey]: fields[naturalKey]! } }
+/** Returns a realm document with the objects, and with references to the realm and to the parents that contain them. */
+function createDocument(realm: string, objects: readonly ExportedObject[], { exported }: RealmContent): Representation {
+  const included = new Map(objects.map((object) => [formatAddress(object.kind, object.key), object]))
+  const add = (address: string, reference: ExportedObject) => {
+    if (!included.has(address)) included.set(address, reference)
   }
-  // What an object stands in is named, and the realm.
   for (const { kind, key } of objects) {
-    const stands = key.length > 1 && Object.values(kinds[key[0] as KindName].children).includes(kind)
-    const above = stands ? written.get(parentOf(key)) : undefined
-    if (above && !all.has(parentOf(key))) all.set(parentOf(key), named(above.kind, above.key, above.fields))
+    const parent = findParent(key)
+    if (!parent || !Object.values(kinds[parent.kind].children).includes(kind)) continue
+    const address = formatAddress(parent.kind, parent.key)
+    const exportedParent = exported.get(address)
+    if (exportedParent) add(address, toReference(exportedParent))
   }
-  if (!all.has(address('realm', [realm]))) all.set(address('realm', [realm]), named('realm', [realm], { realm }))
-  const inOrder = [...written.keys()].flatMap((id) => all.get(id) ?? [])
-  return mapTexts(documentOf(inOrder), [], escapeVariables) as Representation
+  add(formatAddress('realm', [realm]), { kind: 'realm', key: [realm], fields: { realm } })
+  const inOrder = [...exported.keys()].flatMap((address) => included.get(address) ?? [])
+  return readObject(transformTextsByPath(buildDocument(inOrder), escapeVariables))
 }
 
-function editOf({ source, file, line, kind, key, path, applied, live, by }: Drift): Edit {
+/** Returns the object with its natural key only. */
+function toReference({ kind, key, fields }: ExportedObject): ExportedObject {
+  const { naturalKey } = kinds[kind]
+  return { kind, key, fields: { [naturalKey]: fields[naturalKey]! } }
+}
+
+function toSourceEdit({ source, file, line, kind, key, path, applied, live, by }: Drift): SourceEdit {
   return {
     source,
     file,
@@ -121,14 +135,14 @@ function editOf({ source, file, line, kind, key, path, applied, live, by }: Drif
     kind,
     key,
     ...(path !== undefined && { path }),
-    ...(applied !== undefined && { stated: asWritten(kind, path!, applied) }),
-    ...(live !== undefined && { live: asWritten(kind, path!, live) }),
+    ...(path !== undefined && applied !== undefined && { declared: toDeclaredForm(kind, path, applied) }),
+    ...(path !== undefined && live !== undefined && { live: toDeclaredForm(kind, path, live) }),
     ...(by && { by }),
   }
 }
 
-/** A value of a field as a document has it: relations by the names of what they lead to. */
-function asWritten(kind: KindName, path: string, value: Json): Json {
-  const { field } = resolve(kinds[kind], path)
-  return field.relation && value !== null ? relationValue(field, value as readonly Key[]) : value
+/** Returns the value as documents declare it: relations by the names of the related objects. */
+function toDeclaredForm(kind: KindName, path: string, value: Json): Json {
+  const { field } = resolveField(kinds[kind], path)
+  return field.relation && value !== null ? toRelationValue(field, readKeys(value)) : value
 }

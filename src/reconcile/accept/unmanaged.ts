@@ -1,113 +1,116 @@
-// What nobody states: live objects that are no source's and did not come with the realm.
+// Finds unmanaged objects: live objects that no source declares and that are not built in.
 import { isBuiltIn } from '../../kinds/built-in/index.ts'
+import { creationOrder } from '../../kinds/creation-order.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
-import { creationOrder } from '../../kinds/order.ts'
-import { address } from '../../kinds/tree.ts'
-import { following } from '../../realm-file/export/following.ts'
-import { minimal, type WrittenObject } from '../../realm-file/export/minimal.ts'
-import { writtenOf } from '../../realm-file/export/render.ts'
+import { findParent, formatAddress } from '../../kinds/tree.ts'
+import { getCreationEffects } from '../../realm-file/export/creation-effects.ts'
+import { toExportedObject } from '../../realm-file/export/export-realm.ts'
+import { type ExportedObject, minimizeObjects } from '../../realm-file/export/minimize-objects.ts'
 import type { Context } from '../../service/context/context.ts'
 import type { Caller, Service } from '../../service/context/service.ts'
-import { entriesOf } from '../../service/journal/journal.ts'
+import { listLatestEntries } from '../../service/journal/journal.ts'
 import { writers } from '../../service/kinds/index.ts'
-import type { LiveObject } from '../../service/objects/live.ts'
-import { demand, may } from '../../service/permissions/administrators.ts'
-import { ownedObjects, peopleOfNobody } from '../../service/sources/sources.ts'
+import type { LiveObject } from '../../service/objects/live-objects.ts'
+import { isPermitted, requirePermissions } from '../../service/permissions/require-permissions.ts'
+import { countUsersWithoutSource, listManagedObjects } from '../../service/sources/source-records.ts'
 import type { Attribution } from '../model/action.ts'
 import { blame } from '../model/attribution.ts'
 
-/** An object that nobody states. */
+/** An object that no source declares. */
 export interface UnmanagedObject {
   readonly kind: KindName
   readonly key: Key
   readonly id: string
-  /** Who made it, where the journal still knows. */
+  /** The creator, if the journal still has the entry. */
   readonly by?: Attribution
 }
 
 /** Objects of a realm that no source declares. */
-export interface Unmanaged {
+export interface UnmanagedObjects {
   readonly realm: string
   /** Without the children of objects that are in the list. */
   readonly objects: readonly UnmanagedObject[]
-  /** The number of users that no source declares; `objects` has them only where the caller asks for users. */
+  /** The number of users that no source declares; `objects` has them only where the caller requests users. */
   readonly users: number
 }
 
-/** Returns the objects that no source declares, of one realm or of all that the caller may see. A few statements per kind and realm. */
-export async function findUnmanaged(
+/**
+ * Lists the objects that no source declares, of one realm or of all that the caller may see. Realms without such objects are omitted.
+ * A few statements per kind and realm.
+ */
+export async function listUnmanaged(
   service: Service,
   caller: Caller,
   { realm, users = false }: { realm?: string | undefined; users?: boolean | undefined },
-): Promise<Unmanaged[]> {
-  const found: Unmanaged[] = []
-  if (realm !== undefined) found.push(await service.read(caller, realm, (context) => unmanagedIn(context, users)))
+): Promise<UnmanagedObjects[]> {
+  const realms: UnmanagedObjects[] = []
+  if (realm !== undefined)
+    realms.push(await service.read(caller, realm, (context) => listUnmanagedInRealm(context, users)))
   else
-    for (const { name } of await service.realms()) found.push(...(await mayBeUnmanaged(service, caller, name, users)))
-  return found.filter((one) => one.objects.length || one.users)
+    for (const { name } of await service.listRealms()) {
+      const unmanaged = await service.read(caller, name, async (context) =>
+        isPermitted(context, 'administer-realm') ? listUnmanagedInRealm(context, users) : undefined,
+      )
+      if (unmanaged) realms.push(unmanaged)
+    }
+  return realms.filter((unmanaged) => unmanaged.objects.length || unmanaged.users)
 }
 
-/** Nothing where the caller may not see it. */
-async function mayBeUnmanaged(service: Service, caller: Caller, realm: string, users: boolean): Promise<Unmanaged[]> {
-  return service.read(caller, realm, async (context) =>
-    may(context, 'administer-realm') ? [await unmanagedIn(context, users)] : [],
+async function listUnmanagedInRealm(context: Context, users: boolean): Promise<UnmanagedObjects> {
+  const { live, unmanaged } = await readRealmContent(context, users)
+  const addresses = new Set(unmanaged.map(({ kind, key }) => formatAddress(kind, key)))
+  const objects = unmanaged
+    .filter(({ kind, key }) => {
+      const parent = findParent(key)
+      return !parent || !addresses.has(formatAddress(parent.kind, parent.key)) || kinds[kind].isUserData
+    })
+    .map(({ kind, key }) => ({ kind, key, id: live.get(formatAddress(kind, key))!.id }))
+  const entries = await listLatestEntries(
+    context,
+    objects.map(({ kind, id }) => ({ kind, object: id })),
   )
-}
-
-async function unmanagedIn(context: Context, users: boolean): Promise<Unmanaged> {
-  const { live, of } = await ofNobody(context, users)
-  const all = new Set(of.map(({ kind, key }) => address(kind, key)))
-  const tops = of.filter(({ kind, key }) => key.length === 1 || !all.has(parentOf(key)) || kinds[kind].people)
-  const objects = tops.map(({ kind, key }) => ({ kind, key, id: live.get(address(kind, key))!.id }))
-  const made = (
-    await entriesOf(
-      context,
-      objects.map(({ kind, id }) => ({ kind, object: id })),
-    )
-  ).filter(({ operation }) => operation === 'create')
-  const maker = blame(made)
+  const findCreator = blame(entries.filter(({ operation }) => operation === 'create'))
   return {
     realm: context.realm.name,
-    objects: objects.map((one) => {
-      const by = maker(one.kind, one.id)
-      return { ...one, ...(by && { by }) }
+    objects: objects.map((object) => {
+      const by = findCreator(object.kind, object.id)
+      return { ...object, ...(by && { by }) }
     }),
-    users: await peopleOfNobody(context),
+    users: await countUsersWithoutSource(context),
   }
 }
 
-/** What is live, as its creation would need it, and what of it nobody states. */
-export interface OfNobody {
+/** The objects of a realm, live and as an export would write them. The keys of maps are addresses. */
+export interface RealmContent {
   readonly live: ReadonlyMap<string, LiveObject>
-  /** Every object, with all of its fields. */
-  readonly written: ReadonlyMap<string, WrittenObject>
-  /** What must be stated to have the realm again. */
-  readonly needed: readonly WrittenObject[]
-  readonly of: readonly WrittenObject[]
+  /** All objects, with all of their fields. */
+  readonly exported: ReadonlyMap<string, ExportedObject>
+  /** The objects and fields that a document needs to create the realm again. */
+  readonly minimal: readonly ExportedObject[]
+  /** The minimal objects that no source declares. */
+  readonly unmanaged: readonly ExportedObject[]
 }
 
-/** Reads the realm, with its users or without. A few statements per kind. */
-export async function ofNobody(context: Context, users: boolean): Promise<OfNobody> {
-  demand(context, 'administer-realm')
-  const read = creationOrder.filter((kind) => users || !kinds[kind].people)
+/** Reads a realm, with its users or without. A few statements per kind. */
+export async function readRealmContent(context: Context, users: boolean): Promise<RealmContent> {
+  requirePermissions(context, 'administer-realm')
+  const realm = context.realm.name
+  const kindNames = creationOrder.filter((kind) => users || !kinds[kind].isUserData)
   const objects: LiveObject[] = []
-  for (const kind of read) objects.push(...(await writers[kind].list(context, {})))
-  const owned = new Set((await ownedObjects(context, read)).map(({ kind, object }) => `${kind} ${object}`))
-  const live = new Map(objects.map((one) => [address(one.kind, one.key), one]))
-  const written = objects.map((one) => writtenOf(context, one, {}))
-  const needed = minimal(context.realm.name, written, following(objects))
-  const says = ({ kind, key, fields }: WrittenObject) =>
-    Object.keys(fields).length > 1 || !isBuiltIn(context.realm.name, kind, key)
+  for (const kind of kindNames) objects.push(...(await writers[kind].list(context, {})))
+  const managed = new Set((await listManagedObjects(context, kindNames)).map(({ kind, object }) => `${kind} ${object}`))
+  const live = new Map(objects.map((object) => [formatAddress(object.kind, object.key), object]))
+  const exported = objects.map((object) => toExportedObject(context, object, {}))
+  const minimal = minimizeObjects(realm, exported, getCreationEffects(objects))
   return {
     live,
-    written: new Map(written.map((one) => [address(one.kind, one.key), one])),
-    needed,
-    of: needed.filter((one) => says(one) && !owned.has(`${one.kind} ${live.get(address(one.kind, one.key))!.id}`)),
+    exported: new Map(exported.map((object) => [formatAddress(object.kind, object.key), object])),
+    minimal,
+    unmanaged: minimal.filter(({ kind, key, fields }) => {
+      // A built-in object with nothing but its name is as every realm has it.
+      if (Object.keys(fields).length <= 1 && isBuiltIn(realm, kind, key)) return false
+      return !managed.has(`${kind} ${live.get(formatAddress(kind, key))!.id}`)
+    }),
   }
-}
-
-/** The address of what an object belongs to, which is not the realm. */
-export function parentOf(key: Key): string {
-  return address(key[0] as KindName, key.slice(1, -1))
 }

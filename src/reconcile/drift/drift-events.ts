@@ -1,38 +1,38 @@
-// What became of drift between two looks at it. Pure.
+// Compares the drift of two moments. Pure.
 import { isDeepStrictEqual } from 'node:util'
 import type { Drift } from './drift.ts'
 
-/** Something has drifted, or otherwise than before; or what had drifted is put back, stated or let go of: told as it was. */
+/** `drift`: new or changed drift. `resolved`: drift that was corrected, declared or became unmanaged, as it was before. */
 export interface DriftEvent {
-  readonly event: 'drift' | 'settled'
+  readonly event: 'drift' | 'resolved'
   readonly drift: Drift
 }
 
-/** What leads from drift as it was to drift as it is: what is settled comes first. */
-export function driftEvents(before: readonly Drift[], now: readonly Drift[]): DriftEvent[] {
-  const known = new Map(before.map((drift) => [nameOf(drift), drift]))
-  const live = new Set(now.map(nameOf))
-  const settled = before.filter((drift) => !live.has(nameOf(drift)))
-  const changed = now.filter((drift) => {
-    const other = known.get(nameOf(drift))
-    return !other || !isDeepStrictEqual(plain(other), plain(drift))
+/** Returns the events between two lists of drift, resolved drift first. */
+export function listDriftEvents(before: readonly Drift[], after: readonly Drift[]): DriftEvent[] {
+  const previous = new Map(before.map((drift) => [toDriftKey(drift), drift]))
+  const current = new Set(after.map(toDriftKey))
+  const resolved = before.filter((drift) => !current.has(toDriftKey(drift)))
+  const changed = after.filter((drift) => {
+    const counterpart = previous.get(toDriftKey(drift))
+    return !counterpart || !isDeepStrictEqual(toPlainJson(counterpart), toPlainJson(drift))
   })
   return [
-    ...settled.map((drift) => ({ event: 'settled', drift }) as const),
+    ...resolved.map((drift) => ({ event: 'resolved', drift }) as const),
     ...changed.map((drift) => ({ event: 'drift', drift }) as const),
   ]
 }
 
-/** Drift after an event. */
-export function afterEvent(before: readonly Drift[], { event, drift }: DriftEvent): Drift[] {
-  const others = before.filter((one) => nameOf(one) !== nameOf(drift))
-  return event === 'drift' ? [...others, drift] : others
+/** Returns the list of drift after an event. */
+export function applyDriftEvent(before: readonly Drift[], { event, drift }: DriftEvent): Drift[] {
+  const remaining = before.filter((candidate) => toDriftKey(candidate) !== toDriftKey(drift))
+  return event === 'drift' ? [...remaining, drift] : remaining
 }
 
-/** As JSON has it: what is kept or sent has no members without a value, and any order of them. */
-const plain = (drift: Drift): unknown => JSON.parse(JSON.stringify(drift))
+/** Drops undefined members: stored drift does not have them. */
+const toPlainJson = (drift: Drift): unknown => JSON.parse(JSON.stringify(drift))
 
-/** What tells it from other drift. */
-function nameOf({ realm, source, kind, key, path }: Drift): string {
+/** Returns a text that identifies the drifted field or object. */
+function toDriftKey({ realm, source, kind, key, path }: Drift): string {
   return JSON.stringify([realm, source, kind, key, path ?? null])
 }

@@ -1,63 +1,63 @@
-// Watches drift: looks at a realm whenever somebody was woken because of it, once for all who want to know.
+// Watches drift. Lists the drift of a realm after each change of managed objects there, once for all subscribers.
 import { WorkQueue } from '../../lib/timing/work-queue.ts'
 import { type Service, SYSTEM } from '../../service/context/service.ts'
 import type { RealmRow } from '../../service/context/store-types.ts'
-import { markedRealms, realmsNumbered } from '../../service/sources/sources.ts'
-import { type Drift, driftOf } from './drift.ts'
-import { type DriftEvent, driftEvents } from './drift-events.ts'
+import { listMarkedRealms, listRealmsByNumber } from '../../service/sources/source-records.ts'
+import { type Drift, listRealmDrift } from './drift.ts'
+import { type DriftEvent, listDriftEvents } from './drift-events.ts'
 
-/** What happened in one realm. */
-export interface DriftNews {
-  /** Number of the realm. */
+/** The drift events of one realm. */
+export interface DriftUpdate {
+  /** Internal number of the realm. */
   readonly realm: number
   readonly events: readonly DriftEvent[]
 }
 
-/** Drift as it was when somebody began to be told. */
-export interface Watching {
-  /** By number of the realm. */
-  readonly now: ReadonlyMap<number, readonly Drift[]>
-  stop(): void
+/** A subscription, with the drift at its beginning. */
+export interface DriftSubscription {
+  /** By internal number of the realm. */
+  readonly initialDrift: ReadonlyMap<number, readonly Drift[]>
+  unsubscribe(): void
 }
 
-/** Who is told; what they return is waited for, and must not fail. */
-export type Told = (news: DriftNews) => void | Promise<void>
+/** Handles drift events. Its promise is awaited and must not reject. */
+export type DriftListener = (update: DriftUpdate) => void | Promise<void>
 
-/** Tells of drift, of all realms, as soon as it is committed, by whatever process. */
+/** Reports drift of all realms as soon as it is committed, by any process. */
 export interface DriftWatch {
-  /** How many fields and objects have drifted, as it was seen last. */
-  size(): number
+  /** Returns the number of drifted fields and objects. */
+  countDrift(): number
   /**
-   * Tells of what changes after what it gives; who `acts` on it is told after the others, so that nothing is put back before it was
-   * told of. Throws when the store does not answer.
+   * Subscribes to drift. Listeners that correct drift subscribe with `last`: they are called after the others, so that drift is
+   * reported before it is corrected. Throws where the database cannot be reached.
    */
-  subscribe(told: Told, acts?: 'acts'): Promise<Watching>
+  subscribe(listener: DriftListener, order?: 'last'): Promise<DriftSubscription>
 }
 
-/** Milliseconds until the watch looks again after the store failed. */
+/** Milliseconds until drift is listed again after a database error. */
 const RETRY_AFTER = 1_000
-/** The only key of its queue: one look covers all realms that are due. */
-const LOOK = 'look'
+/** The only key of its queue: one run covers all realms that are due. */
+const RUN = 'run'
 
 const watches = new WeakMap<Service, DriftWatch>()
 
-/** Returns the drift watch of a service. There is one, which looks while it has subscribers. */
-export function driftWatch(service: Service): DriftWatch {
+/** Returns the drift watch of a service. There is one, which runs while it has subscribers. */
+export function getDriftWatch(service: Service): DriftWatch {
   const watch = watches.get(service) ?? new JournalDriftWatch(service)
   watches.set(service, watch)
   return watch
 }
 
-/** A drift watch that looks at a realm after each change of what sources own there. */
+/** A drift watch that lists the drift of a realm after each change of managed objects there. */
 class JournalDriftWatch implements DriftWatch {
   readonly #service: Service
-  /** Drift by number of the realm, as of the last look. */
+  /** The last known drift, by number of the realm. */
   readonly #drifts = new Map<number, readonly Drift[]>()
-  readonly #listeners = new Set<Told>()
-  /** Subscribers that act on drift, and hear of it after the listeners. */
-  readonly #actors = new Set<Told>()
+  readonly #listeners = new Set<DriftListener>()
+  /** Listeners that are called after the others. */
+  readonly #lastListeners = new Set<DriftListener>()
   readonly #dueRealms = new Set<number>()
-  readonly #looks = new WorkQueue(() => this.#look(), { backOff: () => RETRY_AFTER })
+  readonly #runs = new WorkQueue(() => this.#run(), { backOff: () => RETRY_AFTER })
   #isEverythingDue = false
   #subscribers = 0
   #unsubscribe = () => {}
@@ -66,74 +66,75 @@ class JournalDriftWatch implements DriftWatch {
     this.#service = service
   }
 
-  size(): number {
+  countDrift(): number {
     return [...this.#drifts.values()].reduce((sum, { length }) => sum + length, 0)
   }
 
-  async subscribe(told: Told, acts?: 'acts'): Promise<Watching> {
-    if (!this.#subscribers++) this.#begin()
+  async subscribe(listener: DriftListener, order?: 'last'): Promise<DriftSubscription> {
+    if (!this.#subscribers++) this.#start()
     try {
-      await this.#looks.run(LOOK)
+      await this.#runs.run(RUN)
     } catch (error) {
-      this.#leave()
+      this.#removeSubscriber()
       throw error
     }
-    const subscribers = acts ? this.#actors : this.#listeners
-    subscribers.add(told)
-    const stop = () => {
-      if (subscribers.delete(told)) this.#leave()
+    const listeners = order === 'last' ? this.#lastListeners : this.#listeners
+    listeners.add(listener)
+    const unsubscribe = () => {
+      if (listeners.delete(listener)) this.#removeSubscriber()
     }
-    return { now: new Map(this.#drifts), stop }
+    return { initialDrift: new Map(this.#drifts), unsubscribe }
   }
 
-  #begin(): void {
+  #start(): void {
     this.#isEverythingDue = true
     this.#unsubscribe = this.#service.subscribe(({ topic, realm }) => {
       if (topic === 'everything') this.#isEverythingDue = true
       else if (topic === 'drift' && realm !== undefined) this.#dueRealms.add(realm)
       else return
-      this.#looks.add(LOOK)
+      this.#runs.add(RUN)
     })
   }
 
-  #leave(): void {
+  #removeSubscriber(): void {
     if (--this.#subscribers) return
     this.#unsubscribe()
-    this.#looks.forget(LOOK)
+    this.#runs.forget(RUN)
     this.#drifts.clear()
   }
 
-  async #look(): Promise<void> {
+  async #run(): Promise<void> {
     try {
       while (this.#isEverythingDue || this.#dueRealms.size)
         for (const realm of await this.#takeDueRealms())
-          await this.#update(realm.number, await this.#service.read(SYSTEM, realm, driftOf))
+          await this.#update(realm.number, await this.#service.read(SYSTEM, realm, listRealmDrift))
     } catch (error) {
       this.#isEverythingDue = true
       throw error
     }
   }
 
-  /** Returns the realms that are due, and makes none due. A deleted realm has no drift any more. */
+  /** Returns the realms that are due, and clears the list. Deleted realms have no drift. */
   async #takeDueRealms(): Promise<RealmRow[]> {
     const isEverythingDue = this.#isEverythingDue
     const numbers = new Set([...this.#dueRealms, ...(isEverythingDue ? this.#drifts.keys() : [])])
     this.#isEverythingDue = false
     this.#dueRealms.clear()
-    const marked = isEverythingDue ? await this.#service.find(await markedRealms(this.#service)) : []
+    const marked = isEverythingDue ? await this.#service.findRealms(await listMarkedRealms(this.#service)) : []
     for (const { number } of marked) numbers.delete(number)
-    const others = numbers.size ? await realmsNumbered(this.#service, [...numbers]) : []
-    for (const number of numbers) if (!others.some((realm) => realm.number === number)) await this.#update(number, [])
-    return [...marked, ...others]
+    const unmarked = numbers.size ? await listRealmsByNumber(this.#service, [...numbers]) : []
+    const existing = new Set(unmarked.map(({ number }) => number))
+    for (const number of numbers) if (!existing.has(number)) await this.#update(number, [])
+    return [...marked, ...unmarked]
   }
 
-  /** Keeps the drift of a realm, and notifies the subscribers of what is new. */
+  /** Stores the drift of a realm and calls the listeners with its events. */
   async #update(realm: number, drift: readonly Drift[]): Promise<void> {
-    const events = driftEvents(this.#drifts.get(realm) ?? [], drift)
+    const events = listDriftEvents(this.#drifts.get(realm) ?? [], drift)
     if (drift.length) this.#drifts.set(realm, drift)
     else this.#drifts.delete(realm)
     if (!events.length) return
-    for (const subscribers of [this.#listeners, this.#actors])
-      await Promise.all([...subscribers].map((told) => told({ realm, events })))
+    for (const listeners of [this.#listeners, this.#lastListeners])
+      await Promise.all([...listeners].map((listener) => listener({ realm, events })))
   }
 }

@@ -1,112 +1,119 @@
-// Drift: where live values are not what a source last applied. It needs no documents: the inventory knows.
+// Finds drift: live values that differ from what a source last applied. The inventory has the applied values, so that no documents
+// are read.
 import type { FlatFields } from '../../kinds/compare.ts'
-import { isSecret, keysOf, missing, resolve, same, valueAt } from '../../kinds/compare.ts'
+import { getField, isSameValue, isSecret, readKeys, subtractKeys, valueAt } from '../../kinds/compare.ts'
+import { creationOrder } from '../../kinds/creation-order.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Json } from '../../kinds/json.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
-import { creationOrder } from '../../kinds/order.ts'
 import type { Context } from '../../service/context/context.ts'
-import { digested } from '../../service/context/secrets.ts'
+import { digestSecrets } from '../../service/context/secrets.ts'
 import type { Caller, Service } from '../../service/context/service.ts'
-import type { InventoryRow, MarkedRow } from '../../service/context/store-types.ts'
-import { type DriftPolicy, driftPolicy } from '../../service/journal/drift-policy.ts'
-import { entriesOf } from '../../service/journal/journal.ts'
-import { markedInventoryOf } from '../../service/journal/source-inventory.ts'
-import type { SourceSettings } from '../../service/journal/source-settings.ts'
+import type { InventoryRow, MarkedInventoryRow } from '../../service/context/store-types.ts'
+import { type DriftPolicy, getDriftPolicy } from '../../service/journal/drift-policy.ts'
+import { listLatestEntries } from '../../service/journal/journal.ts'
+import { listMarkedInventory } from '../../service/journal/source-inventory.ts'
 import { writers } from '../../service/kinds/index.ts'
-import { demand, may } from '../../service/permissions/administrators.ts'
-import { markedRealms } from '../../service/sources/sources.ts'
+import { isPermitted, requirePermissions } from '../../service/permissions/require-permissions.ts'
+import { listMarkedRealms } from '../../service/sources/source-records.ts'
 import type { Attribution } from '../model/action.ts'
 import { blame } from '../model/attribution.ts'
 
-/** One field, or a whole object, that is not as a source last applied it. */
+/** A field or a whole object that differs from what a source last applied. */
 export interface Drift {
   readonly realm: string
   readonly source: string
   readonly kind: KindName
   readonly key: Key
-  /** Absent: the object is gone. */
+  /** The field; absent where the object was deleted. */
   readonly path?: string
-  /** What was applied, and what is live; of secrets nothing but that they differ. */
+  /** The last applied value and the live value; absent for secrets. */
   readonly applied?: Json
   readonly live?: Json
   readonly by?: Attribution
-  /** What becomes of it: the next apply puts it back, it stays, or it is put back at once. */
+  /** `correct`: the next apply corrects it. `report`: it stays. `selfHeal`: it is corrected at once. */
   readonly policy: Exclude<DriftPolicy, 'accept'>
-  /** Where the field is stated, or the object. */
+  /** Position of the declaration of the field or object. */
   readonly file: string
   readonly line: number
 }
 
-/** The drift of one realm, or of all that the caller may see. A few statements per realm in which something changed. */
-export async function findDrift(service: Service, caller: Caller, realm?: string): Promise<Drift[]> {
-  if (realm !== undefined) return service.read(caller, realm, driftOf)
-  const found: Drift[] = []
-  for (const name of await markedRealms(service)) {
-    found.push(
+/** Lists the drift of one realm, or of all realms that the caller may see. A few statements per realm with changed objects. */
+export async function listDrift(service: Service, caller: Caller, realm?: string): Promise<Drift[]> {
+  if (realm !== undefined) return service.read(caller, realm, listRealmDrift)
+  const drift: Drift[] = []
+  for (const name of await listMarkedRealms(service)) {
+    drift.push(
       ...(await service.read(caller, name, async (context) =>
-        may(context, 'administer-realm') ? driftOf(context) : [],
+        isPermitted(context, 'administer-realm') ? listRealmDrift(context) : [],
       )),
     )
   }
-  return found
+  return drift
 }
 
-/** The drift of the realm of the context. Throws forbidden. A few statements where something changed, else one. */
-export async function driftOf(context: Context): Promise<Drift[]> {
-  demand(context, 'administer-realm')
-  // Whoever changes an object marks its rows: without a mark there is no drift.
-  const rows = await markedInventoryOf(context)
+/** Lists the drift of the context's realm. Throws forbidden. A few statements where objects have changed, otherwise one. */
+export async function listRealmDrift(context: Context): Promise<Drift[]> {
+  requirePermissions(context, 'administer-realm')
+  // Every change of an object marks its inventory rows, so that rows without a mark have no drift.
+  const rows = await listMarkedInventory(context)
   if (!rows.length) return []
-  const changedBy = blame(await entriesOf(context, rows))
+  const changedBy = blame(await listLatestEntries(context, rows))
   const live = new Map<string, FlatFields>()
   for (const kind of creationOrder) {
     const ids = rows.filter((row) => row.kind === kind).map(({ object }) => object)
-    for (const one of ids.length ? await writers[kind].list(context, { ids }) : []) {
-      live.set(`${kind} ${one.id}`, digested(context.vault, kinds[kind], one.representation))
+    for (const object of ids.length ? await writers[kind].list(context, { ids }) : []) {
+      live.set(`${kind} ${object.id}`, digestSecrets(context.vault, kinds[kind], object.representation))
     }
   }
-  const sharing = Map.groupBy(rows, rowName)
-  return rows.flatMap((row) => {
-    const found = compare(context.realm.name, row, live.get(rowName(row)), changedBy)
-    return found.flatMap((one): Drift[] => {
-      const stating = sharing.get(rowName(row))!.filter(({ fields }) => one.path === undefined || one.path in fields)
-      const settings = stating.map((other) => other.settings as SourceSettings)
-      const policy = driftPolicy(settings, row.kind, one.path, one.by)
-      return policy === 'accept' ? [] : [{ ...one, policy }]
-    })
-  })
+  const rowsByObject = Map.groupBy(rows, toObjectName)
+  return rows.flatMap((row) =>
+    compareRow(row, live.get(toObjectName(row)), changedBy).flatMap((difference): Drift[] => {
+      const { path, by } = difference
+      const declaring = rowsByObject
+        .get(toObjectName(row))!
+        .filter(({ fields }) => path === undefined || path in fields)
+      const policy = getDriftPolicy(
+        declaring.map(({ settings }) => settings),
+        { kind: row.kind, path, by },
+      )
+      return policy === 'accept' ? [] : [{ realm: context.realm.name, ...difference, policy }]
+    }),
+  )
 }
 
-const rowName = ({ kind, object }: InventoryRow): string => `${kind} ${object}`
-
-function compare(
-  realm: string,
-  row: MarkedRow,
+const toObjectName = ({ kind, object }: InventoryRow): string => `${kind} ${object}`
+/** Returns the differences between an inventory row and the live fields of its object; undefined: the object was deleted. */
+function compareRow(
+  row: MarkedInventoryRow,
   live: FlatFields | undefined,
   changedBy: ReturnType<typeof blame>,
-): Omit<Drift, 'policy'>[] {
+): Omit<Drift, 'realm' | 'policy'>[] {
   const { source, kind, key, file, line } = row
-  const base = { realm, source, kind, key, file, line }
+  const base = { source, kind, key, file, line }
   if (!live) {
     const by = changedBy(kind, row.object)
     return [{ ...base, ...(by && { by }) }]
   }
-  return Object.entries(row.fields).flatMap(([path, applied]): Omit<Drift, 'policy'>[] => {
-    if (resolve(kinds[kind], path).field.once) return []
-    const now = valueAt(kinds[kind], live, path)
-    if (!differs(row, path, applied, now)) return []
+  return Object.entries(row.fields).flatMap(([path, applied]): Omit<Drift, 'realm' | 'policy'>[] => {
+    if (getField(kinds[kind], path).appliedOnChange) return []
+    const liveValue = valueAt(kinds[kind], live, path)
+    if (!isChanged(row, path, { applied, live: liveValue })) return []
     const by = changedBy(kind, row.object, path)
-    const at = line + (row.lines?.[path] ?? 0)
-    const values = isSecret(kinds[kind], path) ? {} : { applied, live: now }
-    return [{ ...base, line: at, path, ...values, ...(by && { by }) }]
+    const values = isSecret(kinds[kind], path) ? {} : { applied, live: liveValue }
+    return [{ ...base, line: line + (row.lines?.[path] ?? 0), path, ...values, ...(by && { by }) }]
   })
 }
 
-/** Of a relation only elements that were applied count: others are nobody's business, unless the source prunes all. */
-function differs({ kind, settings }: MarkedRow, path: string, applied: Json, live: Json): boolean {
-  if (!resolve(kinds[kind], path).field.relation) return !same(kinds[kind], path, applied, live)
-  const [stated, there] = [keysOf(applied), keysOf(live)]
-  const isWhole = (settings as SourceSettings).prune === 'all' && !kinds[kind].people
-  return missing(stated, there).length > 0 || (isWhole && missing(there, stated).length > 0)
+/** Whether a value differs from the applied one. Additional elements of a relation count only with `prune: all`. */
+function isChanged(row: MarkedInventoryRow, path: string, { applied, live }: { applied: Json; live: Json }): boolean {
+  const { kind } = row
+  const field = getField(kinds[kind], path)
+  if (!field.relation) return !isSameValue(field, applied, live)
+  const [appliedKeys, liveKeys] = [readKeys(applied), readKeys(live)]
+  const isAuthoritative = row.settings.prune === 'all' && !kinds[kind].isUserData
+  return (
+    subtractKeys(appliedKeys, liveKeys).length > 0 ||
+    (isAuthoritative && subtractKeys(liveKeys, appliedKeys).length > 0)
+  )
 }

@@ -1,77 +1,83 @@
-// The credentials that a plan sets, made before its transaction.
-
+// Prepares the credentials that a plan sets: passwords are hashed before the transaction, since that takes time.
 import { kinds } from '../../kinds/index.ts'
-import type { Json, Representation } from '../../kinds/json.ts'
-import { address } from '../../kinds/tree.ts'
-import { isOfAll } from '../../service/context/errors.ts'
+import { type Json, type Representation, readObjects, readText } from '../../kinds/json.ts'
+import { formatAddress } from '../../kinds/tree.ts'
+import { concernsWholeChange } from '../../service/context/errors.ts'
 import { type Service, SYSTEM } from '../../service/context/service.ts'
-import { prepareCredentials, shaped } from '../../service/users/credentials.ts'
-import { type PasswordPolicy, parsePolicy } from '../../service/users/password-policy.ts'
-import { passwordMaker } from '../../service/users/password-rules.ts'
-import type { hashPassword } from '../../service/users/passwords.ts'
-import type { DesiredRealm } from '../merge/desired-realm.ts'
-import type { Action, RealmPlan } from '../model/action.ts'
-import { ActionError, type Statement } from './apply.ts'
+import { prepareCredentials, toStoredCredential } from '../../service/users/credentials.ts'
+import type { hashPassword } from '../../service/users/password-hashing.ts'
+import { type PasswordPolicy, parsePasswordPolicy } from '../../service/users/password-policy.ts'
+import { createPasswordHasher } from '../../service/users/password-policy-checks.ts'
+import type { Action } from '../model/action.ts'
+import { ActionError } from './action-error.ts'
+import type { DeclaredState } from './apply.ts'
+import type { PlannedRealm } from './realm-outcome.ts'
 
 const CREDENTIALS = 'credentials'
 
-/** A trial keeps nothing: it has no use for hashes, which take their time. */
-export const noHash: typeof hashPassword = async () => ({ type: 'password', secretData: '{}', credentialData: '{}' })
+/** A hash function for dry runs, which need no hashes: it returns an empty one. */
+export const skipHashing: typeof hashPassword = async () => ({
+  type: 'password',
+  secretData: '{}',
+  credentialData: '{}',
+})
 
-/**
- * What is stated, with credentials as they are kept. Passwords are hashed now: that takes its time, and comes before the
- * transaction. Throws ActionError.
- */
-export async function withCredentials(
+/** Returns the declared objects with their credentials in the form in which they are stored. Throws ActionError. */
+export async function prepareDeclaredState(
   service: Service,
-  desired: DesiredRealm,
-  made: RealmPlan,
+  planned: Pick<PlannedRealm, 'desired' | 'plan'>,
   hash: typeof hashPassword,
-): Promise<Statement> {
-  const { objects } = desired
-  const statedOf = (id: string) => (objects.get(id)?.secrets?.[CREDENTIALS] ?? []) as Representation[]
-  const wanted = made.actions.filter(
-    (action) => CREDENTIALS in kinds[action.kind].fields && action.changes.some(({ path }) => path === CREDENTIALS),
-  )
-  // What is a hash already is only looked at: of many people, it would take much room.
-  const slow = wanted.filter((action) => !allKept(statedOf(address(action.kind, action.key)), action))
-  const policy = slow.length ? await policyOf(service, desired, made) : parsePolicy('')
-  const prepare = async (action: Action): Promise<[string, Json]> => {
-    const id = address(action.kind, action.key)
-    const email = objects.get(id)?.fields.get('email')?.value as string | undefined
-    const make = passwordMaker(policy, service.blacklists, { username: action.key[0]!, email }, { hash })
-    const credentials = prepareCredentials(statedOf(id), make).catch((error: unknown) => {
-      throw isOfAll(error) ? error : new ActionError(action, error)
+): Promise<DeclaredState> {
+  const { objects } = planned.desired
+  const readDeclared = (address: string) => readObjects(objects.get(address)?.secrets?.[CREDENTIALS])
+  const withCredentials = planned.plan.actions
+    .filter(
+      ({ kind, changes }) => CREDENTIALS in kinds[kind].fields && changes.some(({ path }) => path === CREDENTIALS),
+    )
+    .map((action) => ({ action, address: formatAddress(action.kind, action.key) }))
+  // Declared hashes are converted on demand, since prepared ones of many users would take much memory.
+  const withPasswords = withCredentials.filter(({ action, address }) => !areHashes(readDeclared(address), action))
+  const policy = withPasswords.length ? await readPasswordPolicy(service, planned) : parsePasswordPolicy('')
+  const prepare = async ({ action, address }: (typeof withPasswords)[number]): Promise<[string, Json]> => {
+    const owner = { username: action.key[0]!, email: readText(objects.get(address)?.fields.get('email')?.value) }
+    const hasher = createPasswordHasher({ policy, blacklists: service.passwordBlacklists, owner, hash })
+    const credentials = prepareCredentials(readDeclared(address), hasher).catch((error: unknown) => {
+      throw concernsWholeChange(error) ? error : new ActionError(action, error)
     })
-    return [id, await credentials]
+    return [address, await credentials]
   }
-  const prepared = new Map(await Promise.all(slow.map(prepare)))
+  const prepared = new Map(await Promise.all(withPasswords.map(prepare)))
   return {
     objects,
-    secret: (id, path) =>
-      path === CREDENTIALS ? (prepared.get(id) ?? statedOf(id).map(shaped)) : objects.get(id)?.secrets?.[path],
+    findSecret: (address, path) =>
+      path === CREDENTIALS
+        ? (prepared.get(address) ?? readDeclared(address).map(toStoredCredential))
+        : objects.get(address)?.secrets?.[path],
   }
 }
 
-/** Whether none of the credentials is a password to hash. Throws ActionError where one is none. */
-function allKept(stated: readonly Representation[], action: Action): boolean {
+/** Whether all credentials are hashes rather than passwords. Throws ActionError if one is neither. */
+function areHashes(credentials: readonly Representation[], action: Action): boolean {
   try {
-    const kept = stated.filter(({ value }) => value == null)
-    return kept.map(shaped).length === stated.length
+    const hashes = credentials.filter(({ value }) => value == null)
+    return hashes.map(toStoredCredential).length === credentials.length
   } catch (error) {
     throw new ActionError(action, error)
   }
 }
 
-/** What the realm will demand of passwords. One statement, or none. */
-async function policyOf(service: Service, { objects, name }: DesiredRealm, made: RealmPlan): Promise<PasswordPolicy> {
-  const stated = objects.get(address('realm', [name]))?.fields.get('passwordPolicy')
-  const kept = () => service.read(SYSTEM, made.currentName ?? made.realm, async ({ realm }) => realm.passwordPolicy)
-  const text = stated || made.creates ? (stated?.value ?? '') : await kept()
+/** Returns the password policy that the realm will have. One statement, or none. */
+async function readPasswordPolicy(
+  service: Service,
+  { desired: { objects, name }, plan }: Pick<PlannedRealm, 'desired' | 'plan'>,
+): Promise<PasswordPolicy> {
+  const declared = objects.get(formatAddress('realm', [name]))?.fields.get('passwordPolicy')
+  const readLive = () => service.read(SYSTEM, plan.currentName ?? plan.realm, async ({ realm }) => realm.passwordPolicy)
+  const text = declared || plan.creates ? (declared?.value ?? '') : await readLive()
   try {
-    return parsePolicy(String(text))
+    return parsePasswordPolicy(String(text))
   } catch {
-    // What is wrong with it is told of the realm, at its place.
-    return parsePolicy('')
+    // An invalid policy is reported for the realm, at its position.
+    return parsePasswordPolicy('')
   }
 }

@@ -1,31 +1,32 @@
-// What people lose by a plan.
+// The effects of a plan on users.
 import type { Key, KindName } from '../../kinds/kind.ts'
 import type { Context } from '../../service/context/context.ts'
 import type { Effect } from '../../service/context/store-types.ts'
-import { type Ending, effectsOf } from '../../service/sources/effects.ts'
+import { type EndingObject, getEffects } from '../../service/sources/user-effects.ts'
 import { type Action, isRelationChange, type RealmPlan } from '../model/action.ts'
 
-/** What people lose by one action. */
-export interface PlanEffect {
+/** The effect of deleting or disabling an object on its users, such as ended sessions. */
+export interface UserEffect {
   readonly kind: KindName
   readonly key: Key
-  readonly what: Effect
+  readonly effect: Effect
   readonly count: number
 }
 
-/** What people lose by the plan, in the order of its actions; to be asked before it is carried out. A few statements, or none. */
-export async function effectsOfPlan(context: Context, { actions }: RealmPlan): Promise<PlanEffect[]> {
-  const ending = actions.flatMap((action) => {
-    const how = howItEnds(action)
-    return how && action.id !== undefined ? [{ ...action, id: action.id, how }] : []
+/** Counts the effects of a plan before it is applied, in the order of its actions. A few statements, or none. */
+export async function countEffects(context: Context, { actions }: RealmPlan): Promise<UserEffect[]> {
+  const objects = actions.flatMap((action) => {
+    const ending = getEnding(action)
+    return ending && action.id !== undefined ? [{ ...action, id: action.id, change: ending }] : []
   })
-  const counted = Map.groupBy(await effectsOf(context, ending), (one) => `${one.kind} ${one.object}`)
-  return ending.flatMap(({ kind, key, id }) =>
-    (counted.get(`${kind} ${id}`) ?? []).map(({ what, count }) => ({ kind, key, what, count })),
+  const byObject = Map.groupBy(await getEffects(context, objects), ({ kind, object }) => `${kind} ${object}`)
+  return objects.flatMap(({ kind, key, id }) =>
+    (byObject.get(`${kind} ${id}`) ?? []).map(({ effect, count }) => ({ kind, key, effect, count })),
   )
 }
 
-function howItEnds({ operation, changes }: Action): Ending['how'] | undefined {
+/** Returns whether an action deletes or disables its object; undefined if neither. */
+function getEnding({ operation, changes }: Action): EndingObject['change'] | undefined {
   if (operation === 'delete') return 'deleted'
   const isDisabled =
     operation === 'update' &&

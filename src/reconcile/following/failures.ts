@@ -1,29 +1,29 @@
-// What the failure of an attempt means.
+// Classifies the failures of attempts to apply a source.
 import { DocumentError } from '../../realm-file/yaml/problem.ts'
 import { ServiceError } from '../../service/context/errors.ts'
-import type { Wrong } from '../../service/sources/source-states.ts'
-import { ActionError } from '../execute/apply.ts'
-import { SourceError } from '../read/file.ts'
+import type { SourceProblem } from '../../service/sources/source-status.ts'
+import { ActionError } from '../execute/action-error.ts'
+import { SourceError } from '../read/file-source.ts'
 import { RemoteError } from '../read/git-command.ts'
 
-/** Whether it is due to what the source states: nothing but another statement helps. */
+/** Whether the error is caused by the content of the source: only a new revision helps, so that a retry is useless. */
 export function isRefusal(error: unknown): boolean {
   if (error instanceof SourceError) return !(error instanceof RemoteError)
   return error instanceof DocumentError || error instanceof ServiceError || error instanceof ActionError
 }
 
-/** Problems of one attempt that are kept with their places. */
-const PLACES = 20
+/** Problems of one attempt that a status lists with their positions. */
+const MAX_PROBLEMS = 20
 
-/** The first things that are wrong, with the place of each; undefined where no document is. */
-export function placesIn(error: unknown): readonly Wrong[] | undefined {
+/** Lists the first problems in documents with their positions; undefined where the error is not about documents. */
+export function listProblems(error: unknown): readonly SourceProblem[] | undefined {
   if (!(error instanceof DocumentError || error instanceof ActionError)) return undefined
   return error.problems
-    .slice(0, PLACES)
+    .slice(0, MAX_PROBLEMS)
     .map(({ position: { file, line, column }, message }) => ({ file, line, column, message }))
 }
 
-/** Whether it was refused since another process has the lease. */
-export function isFenced(error: unknown): boolean {
-  return error instanceof ServiceError && error.code === 'fenced'
+/** Whether a write was refused since another process holds the lease. */
+export function isLeaseLost(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'lease_lost'
 }

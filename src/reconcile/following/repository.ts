@@ -1,66 +1,75 @@
-// A git source that is followed: its server is asked for another commit, again and again, and at once when somebody says so.
-import { type GitSourceOptions, openGitSource } from '../read/git.ts'
+// A git source that is followed: its repository is polled for new commits, and at once after a webhook.
+import { WorkQueue } from '../../lib/timing/work-queue.ts'
 import type { GitAddress } from '../read/git-address.ts'
-import { type GitPolling, pollGitSource } from '../read/poll.ts'
-import type { SourceState } from '../read/source-state.ts'
-import type { Followed } from './followed.ts'
+import { type GitSourceOptions, openGitSource } from '../read/git-source.ts'
+import type { SourceContent } from '../read/source-content.ts'
+import type { FollowedSource } from './followed-source.ts'
 import type { SourceController } from './source-controller.ts'
 
-/** What is settled about a git source that is followed. */
-export interface RepositoryOptions extends GitSourceOptions, Pick<Followed, 'dependsOn' | 'suspend' | 'retryInterval'> {
+/** Options of a git source that is followed. */
+export interface RepositoryOptions
+  extends GitSourceOptions,
+    Pick<FollowedSource, 'dependsOn' | 'suspend' | 'retryInterval'> {
   readonly name: string
-  /** Seconds after which its server is asked again. */
+  /** Seconds between two polls. */
   readonly interval: number
-  /** What is settled for what was read. Throws what refuses it. */
-  settled(state: SourceState): SourceState | Promise<SourceState>
+  /** Adds the settings of the source to its content. Throws where they do not allow it. */
+  configure(content: SourceContent): SourceContent | Promise<SourceContent>
 }
 
 /** A git source that is followed. */
-export interface Repository extends Followed {
-  /** From now on, notifies the controller of other commits. */
-  poll(controller: SourceController): void
-  readonly watching: boolean
-  /** Asks its server now; what failed is tried again. */
-  now(): void
+export interface FollowedRepository extends FollowedSource {
+  /** Starts to poll; the controller reconciles the source whenever there is a new commit. */
+  startPolling(controller: SourceController): void
+  readonly isWatched: boolean
+  /** Polls now, or retries at once what failed. */
+  pollNow(): void
   unwatch(): Promise<void>
-  /** Removes what was fetched. */
+  /** Removes the clone. */
   close(): Promise<void>
 }
 
-/** Opens it: nobody is asked yet. Throws SourceError where there is no git. */
-export async function openRepository(address: GitAddress, options: RepositoryOptions): Promise<Repository> {
-  const { name, dependsOn, suspend, retryInterval, interval, settled } = options
+/** Opens a git source without connecting to its server. Throws SourceError where git is not installed. */
+export async function openRepository(address: GitAddress, options: RepositoryOptions): Promise<FollowedRepository> {
+  const { name, dependsOn, suspend, retryInterval, interval, configure } = options
   const source = await openGitSource(address, options)
-  let polling: GitPolling | undefined
-  let tryAgain: (() => boolean) | undefined
-  const repository: Repository = {
+  const requeue = { requeueAfter: interval * 1000 }
+  let controller: SourceController | undefined
+  let queue: WorkQueue<'poll'> | undefined
+
+  const poll = async () => {
+    // The controller retries a failed source itself.
+    if (!controller || controller.isRetrying(repository)) return requeue
+    try {
+      if ((await source.fetch()) !== source.attemptedRevision) await controller.reconcile(repository)
+    } catch (error) {
+      controller.recordFailure(repository, error)
+    }
+    return requeue
+  }
+  const repository: FollowedRepository = {
     ...{ name, dependsOn, suspend, retryInterval },
-    called: source.called,
-    get attempted() {
-      return source.attempted
+    displayName: source.address,
+    get attemptedRevision() {
+      return source.attemptedRevision
     },
-    read: async () => settled(await source.read()),
-    poll(controller) {
-      const unfinished = () => controller.isRetrying(repository)
-      const changed = () => controller.changed(repository)
-      const failed = (error: unknown) => controller.failed(repository, error)
-      polling = pollGitSource(source, interval * 1000, { changed, failed, unfinished })
-      tryAgain = () => {
-        if (!unfinished()) return false
-        void changed()
-        return true
-      }
+    read: async () => configure(await source.read()),
+    startPolling(pollingController) {
+      controller = pollingController
+      queue = new WorkQueue(poll, { backOff: () => requeue.requeueAfter })
+      queue.addAfter('poll', requeue.requeueAfter)
     },
-    get watching() {
-      return polling !== undefined
+    get isWatched() {
+      return queue !== undefined
     },
-    now() {
-      if (!tryAgain?.()) polling?.now()
+    pollNow() {
+      if (controller?.isRetrying(repository)) void controller.reconcile(repository)
+      else queue?.add('poll')
     },
     async unwatch() {
-      await polling?.close()
-      polling = undefined
-      tryAgain = undefined
+      await queue?.close()
+      queue = undefined
+      controller = undefined
     },
     close: () => source.close(),
   }

@@ -1,233 +1,238 @@
-// Applies sources whenever they change, retries what fails, and corrects drift. What is refused is reported, and the last good state stays.
+// Applies sources whenever they change, retries failures, and corrects drift. An invalid revision is reported and not applied.
 
-import { limited } from '../../lib/http/limited.ts'
-import { backOff } from '../../lib/timing/back-off.ts'
+import { getBackOff } from '../../lib/timing/back-off.ts'
+import { limitConcurrency } from '../../lib/timing/limit-concurrency.ts'
 import { WorkQueue } from '../../lib/timing/work-queue.ts'
 import type { Service } from '../../service/context/service.ts'
 import type { Lease } from '../../service/context/store-types.ts'
-import { driftPolicy } from '../../service/journal/drift-policy.ts'
+import { getDriftPolicy } from '../../service/journal/drift-policy.ts'
 import type { Drift } from '../drift/drift.ts'
-import { sharing } from '../read/sharing.ts'
-import type { SourceState } from '../read/source-state.ts'
-import { applySources, type Outcome } from '../run/run.ts'
-import { isFenced, isRefusal, placesIn } from './failures.ts'
-import type { Audience, Followed } from './followed.ts'
-import { Healer } from './healer.ts'
-import { inDependencyOrder, SourceStatuses } from './source-statuses.ts'
+import { listRelatedSources, type SourceContent } from '../read/source-content.ts'
+import { applySources, type RunOutcome } from '../run/run.ts'
+import { DriftCorrector } from './drift-corrector.ts'
+import { isLeaseLost, isRefusal, listProblems } from './failures.ts'
+import type { FollowedSource, SourceReporter } from './followed-source.ts'
+import { SourceStatuses, sortByDependencies } from './source-statuses.ts'
 
 /** The longest milliseconds between two attempts of a source, unless its own retry interval is longer. */
 const LONGEST = 15 * 60 * 1000
 
 /**
- * A controller of sources while the lease is this process's. Sources that declare the same realms are applied together, and runs
- * follow each other.
+ * Follows sources while this process holds the lease. Sources that declare the same realms are applied together, and only one run is
+ * in progress at a time.
  */
 export class SourceController {
   readonly #service: Service
   readonly #lease: Lease
-  readonly #audience: Audience
-  readonly #sources = new Set<Followed>()
-  /** The last good states, for runs of other sources and to correct drift. */
-  readonly #states = new Map<Followed, SourceState>()
+  readonly #reporter: SourceReporter
+  readonly #sources = new Set<FollowedSource>()
+  /** The last applied content of sources, for runs of other sources and to correct drift. */
+  readonly #contents = new Map<FollowedSource, SourceContent>()
   readonly #statuses: SourceStatuses
-  /** Sources whose kept status was read. */
-  readonly #loaded = new Set<Followed>()
-  /** Sources that an administrator wants to be looked at, or has suspended. */
-  readonly #woken = new Set<Followed>()
-  /** What was refused, or depends on others, with the reason: attempted again after another source was applied. */
-  readonly #refusals = new Map<Followed, string>()
-  /** The last failure of each source that may pass. */
-  readonly #failures = new Map<Followed, string>()
+  /** Sources whose stored status was read. */
+  readonly #loaded = new Set<FollowedSource>()
+  /** Sources that an administrator suspended, resumed or requested to be read, since their last reconciliation. */
+  readonly #woken = new Set<FollowedSource>()
+  /** The reasons of sources that were refused or that depend on others. They are retried after another source was applied. */
+  readonly #refusals = new Map<FollowedSource, string>()
+  /** The last temporary failure of each source. */
+  readonly #failures = new Map<FollowedSource, string>()
   /** Plans pending approval that were reported. */
   readonly #reportedPlans = new Set<string>()
-  readonly #queue = new WorkQueue<Followed>((source) => this.#inTurn(() => this.#reconcile(source)), {
-    backOff: (failures, { retryInterval }) => backOff(failures, retryInterval * 1000, LONGEST),
+  readonly #queue = new WorkQueue<FollowedSource>((source) => this.#runExclusively(() => this.#reconcile(source)), {
+    backOff: (failures, { retryInterval }) => getBackOff(failures, retryInterval * 1000, LONGEST),
   })
-  readonly #turn = limited(1)
+  readonly #oneAtATime = limitConcurrency(1)
   readonly #unsubscribe: () => void
-  #healer: Healer | undefined
+  #driftCorrector: DriftCorrector | undefined
   #isClosed = false
 
-  constructor(service: Service, lease: Lease, audience: Audience) {
+  constructor(service: Service, lease: Lease, reporter: SourceReporter) {
     this.#service = service
     this.#lease = lease
-    this.#audience = audience
+    this.#reporter = reporter
     this.#statuses = new SourceStatuses(service, lease, this.#sources)
     this.#unsubscribe = service.subscribe(({ topic, name }) => {
       if (topic === 'source' && name !== undefined) this.#wake(name)
     })
   }
 
-  /** Follows these, too: reads each, applies them together, and corrects their drift from then on. */
-  async add(sources: readonly Followed[]): Promise<void> {
+  /** Follows these sources too: reads them, applies them together, and corrects their drift from then on. */
+  async add(sources: readonly FollowedSource[]): Promise<void> {
     for (const source of sources) this.#sources.add(source)
-    await this.#inTurn(async () => {
-      const states = new Map<Followed, SourceState>()
-      for (const source of inDependencyOrder(sources)) {
-        const state = await this.#read(source).catch((error: unknown) => this.failed(source, error))
-        if (state) states.set(source, state)
+    await this.#runExclusively(async () => {
+      const contents = new Map<FollowedSource, SourceContent>()
+      for (const source of sortByDependencies(sources)) {
+        const content = await this.#read(source).catch((error: unknown) => this.recordFailure(source, error))
+        if (content) contents.set(source, content)
       }
-      const applied = await this.#applyTogether(states)
+      const applied = await this.#applyTogether(contents)
       if (applied.length) await this.#attemptRefused(applied)
     })
-    if (!this.#isClosed) this.#healer ??= new Healer(this.#service, this, this.#audience)
+    if (!this.#isClosed) this.#driftCorrector ??= new DriftCorrector(this.#service, this, this.#reporter)
   }
 
-  /** Stops following a source; resolves when nothing of it runs. */
-  async remove(source: Followed): Promise<void> {
+  /** Stops following a source; resolves when no run of it is in progress. */
+  async remove(source: FollowedSource): Promise<void> {
     this.#sources.delete(source)
-    await this.#inTurn(async () => {
-      for (const all of [this.#states, this.#loaded, this.#woken, this.#refusals, this.#failures]) all.delete(source)
+    await this.#runExclusively(async () => {
+      for (const collection of [this.#contents, this.#loaded, this.#woken, this.#refusals, this.#failures])
+        collection.delete(source)
       this.#queue.forget(source)
     })
   }
 
-  /** Applies a source as it is now, with the others as they were when they were read last. */
-  changed(source: Followed): Promise<void> {
+  /** Reads and applies a source, together with the last content of sources that declare the same realms. */
+  reconcile(source: FollowedSource): Promise<void> {
     return this.#queue.run(source)
   }
 
-  /** Whether the last attempt failed for a reason that may pass: the source is retried by itself. */
-  isRetrying(source: Followed): boolean {
+  /** Whether the last attempt failed temporarily, so that the source is retried. */
+  isRetrying(source: FollowedSource): boolean {
     return this.#queue.failures(source) > 0
   }
 
-  /** Whether a source declares that this drift is corrected at once. */
-  heals({ source, kind, path, by }: Drift): boolean {
-    return [...this.#states.values()].some(
-      ({ name, settings = {} }) => name === source && driftPolicy([settings], kind, path, by) === 'selfHeal',
+  /** Whether the source declares `selfHeal` for this drift. */
+  shouldCorrect({ source, kind, path, by }: Drift): boolean {
+    return [...this.#contents.values()].some(
+      ({ name, settings = {} }) => name === source && getDriftPolicy([settings], { kind, path, by }) === 'selfHeal',
     )
   }
 
-  /** Applies the last good state of the source of that name. Returns whether it was applied. */
-  async heal(name: string): Promise<boolean> {
+  /** Reapplies the last applied content of a source. Returns whether it was applied. */
+  async reapply(name: string): Promise<boolean> {
     let isApplied = false
-    await this.#inTurn(async () => {
-      const [source, state] = [...this.#states].find(([, one]) => one.name === name) ?? []
-      if (source && state && !this.#statuses.isSuspended(source))
-        isApplied = await this.#applyOrFail(source, sharing(state, undefined, [...this.#states.values()]))
+    await this.#runExclusively(async () => {
+      const [source, content] = [...this.#contents].find(([, cached]) => cached.name === name) ?? []
+      if (source && content && !this.#statuses.isSuspended(source))
+        isApplied = await this.#applyOrFail(
+          source,
+          listRelatedSources(content, undefined, [...this.#contents.values()]),
+        )
     })
     return isApplied
   }
 
-  /** Reports that a source cannot be read or applied, unless the reason is the same as before, and retries it where that may help. */
-  failed(source: Followed, error: unknown): void {
-    // Another process has the lease, and reports the status.
-    if (this.#isClosed || !this.#sources.has(source) || isFenced(error)) return
-    const message = this.#audience.words(error)
-    const problems = placesIn(error)
+  /** Records that a source cannot be read or applied, reports it unless the reason is the same as before, and schedules a retry. */
+  recordFailure(source: FollowedSource, error: unknown): void {
+    // Another process holds the lease, and reports the status.
+    if (this.#isClosed || !this.#sources.has(source) || isLeaseLost(error)) return
+    const message = this.#reporter.renderError(error)
+    const problems = listProblems(error)
     if (isRefusal(error)) {
       this.#queue.forget(source)
-      this.#statuses.recordFailure(source, { ending: 'Refused', message, problems })
+      this.#statuses.recordFailure(source, { outcome: 'Refused', message, problems })
       this.#reportStatus(source)
       if (this.#refusals.get(source) === message) return
       this.#refusals.set(source, message)
-      this.#audience.happened?.({ what: 'refused', source, reason: message })
+      this.#reporter.reportEvent?.({ type: 'refused', source, reason: message })
       return
     }
     const isReported = this.isRetrying(source) && this.#failures.get(source) === message
     this.#failures.set(source, message)
-    const wait = this.#queue.retry(source)
-    this.#statuses.recordFailure(source, { ending: 'Retrying', message, problems, wait })
+    const delay = this.#queue.retry(source)
+    this.#statuses.recordFailure(source, { outcome: 'Retrying', message, problems, delay })
     this.#reportStatus(source)
-    if (!isReported) this.#audience.happened?.({ what: 'failed', source, reason: message })
+    if (!isReported) this.#reporter.reportEvent?.({ type: 'failed', source, reason: message })
   }
 
-  /** Begins nothing more, and lets what runs end: no failure is reported any more. */
+  /** Starts no further run, and resolves when the run in progress has ended. Reports no further failures. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#unsubscribe()
-    await Promise.all([this.#healer?.close(), this.#queue.close(), this.#turn(async () => undefined)])
+    await Promise.all([this.#driftCorrector?.close(), this.#queue.close(), this.#oneAtATime(async () => undefined)])
   }
 
-  /** Does the work after what was begun before; none once the controller is closed. */
-  #inTurn(work: () => Promise<void>): Promise<void> {
-    return this.#turn(async () => (this.#isClosed ? undefined : work()))
+  /** Runs the work after all earlier work; not if the controller is closed by then. */
+  #runExclusively(work: () => Promise<void>): Promise<void> {
+    return this.#oneAtATime(async () => (this.#isClosed ? undefined : work()))
   }
 
-  /** Looks at a source again after an administrator has suspended or resumed it, or a push was announced. */
+  /** Reconciles a source after an administrator suspended or resumed it, or a webhook announced a push. */
   #wake(name: string): void {
-    const source = [...this.#sources].find((one) => one.name === name)
+    const source = [...this.#sources].find((followed) => followed.name === name)
     if (!source) return
     this.#loaded.delete(source)
     this.#woken.add(source)
     this.#queue.add(source)
   }
 
-  async #reconcile(source: Followed): Promise<void> {
+  async #reconcile(source: FollowedSource): Promise<void> {
     if (await this.#attempt(source)) await this.#attemptRefused([source])
   }
 
-  /** Attempts one source. Returns whether it was applied. */
-  async #attempt(source: Followed): Promise<boolean> {
+  /** Reads and applies one source. Returns whether it was applied. */
+  async #attempt(source: FollowedSource): Promise<boolean> {
     try {
-      const state = await this.#read(source)
-      if (!state) return false
-      const others = [...this.#states].flatMap(([other, one]) => (other === source ? [] : [one]))
-      const isApplied = await this.#apply(source, sharing(state, this.#states.get(source), others))
-      if (isApplied) this.#keep(source, state)
+      const content = await this.#read(source)
+      if (!content) return false
+      const otherContents = new Map(this.#contents)
+      otherContents.delete(source)
+      const previous = this.#contents.get(source)
+      const isApplied = await this.#apply(source, listRelatedSources(content, previous, [...otherContents.values()]))
+      if (isApplied) this.#cache(source, content)
       return isApplied && this.#sources.has(source)
     } catch (error) {
-      this.failed(source, error)
+      this.recordFailure(source, error)
       return false
     }
   }
 
-  /** Returns what a source declares; undefined where it is not to be read. Throws why it cannot be read. */
-  async #read(source: Followed): Promise<SourceState | undefined> {
+  /** Reads a source; returns undefined where it is suspended or removed. Throws where it cannot be read. */
+  async #read(source: FollowedSource): Promise<SourceContent | undefined> {
     if (this.#isClosed || !this.#sources.has(source)) return undefined
     if (!this.#loaded.has(source)) await this.#loadStatuses()
     if (this.#isSuspended(source)) return undefined
     return source.read()
   }
 
-  /** Applies states together on behalf of a source. Returns whether that was done; throws why it was not. */
-  async #apply(source: Followed, states: readonly SourceState[]): Promise<boolean> {
+  /** Applies contents together on behalf of a source; returns false where a dependency is not applied. Throws where that fails. */
+  async #apply(source: FollowedSource, contents: readonly SourceContent[]): Promise<boolean> {
     if (this.#isMissingDependencies(source)) return false
-    const actor = { kind: 'source', source: states[0]!.name } as const
-    const outcome = await applySources(this.#service, { actor, lease: this.#lease }, states)
+    const actor = { kind: 'source', source: contents[0]!.name } as const
+    const outcome = await applySources(this.#service, { actor, lease: this.#lease }, contents)
     this.#report(outcome)
-    this.#recordOutcome(states, outcome)
+    this.#recordOutcome(contents, outcome)
     this.#recordSuccess(source)
     return true
   }
 
-  async #applyOrFail(source: Followed, states: readonly SourceState[]): Promise<boolean> {
+  async #applyOrFail(source: FollowedSource, contents: readonly SourceContent[]): Promise<boolean> {
     try {
-      return await this.#apply(source, states)
+      return await this.#apply(source, contents)
     } catch (error) {
-      this.failed(source, error)
+      this.recordFailure(source, error)
       return false
     }
   }
 
   /**
-   * Applies what was read, as far as possible together: where that is refused, each source by itself, so that one that is wrong
-   * holds up no other. Returns the sources that were applied.
+   * Applies new contents, together where they declare the same realms. If that fails, applies each by itself, so that an invalid
+   * source does not block others. Returns the sources that were applied.
    */
-  async #applyTogether(states: ReadonlyMap<Followed, SourceState>): Promise<Followed[]> {
-    const attempted = new Set<SourceState>()
-    const applied: Followed[] = []
-    for (const [source, state] of states) {
-      if (attempted.has(state) || this.#isClosed) continue
-      const together = sharing(state, undefined, [...this.#states.values(), ...states.values()])
-      const group = [...states].filter(([, one]) => together.includes(one))
-      for (const [, one] of group) attempted.add(one)
+  async #applyTogether(contents: ReadonlyMap<FollowedSource, SourceContent>): Promise<FollowedSource[]> {
+    const attempted = new Set<FollowedSource>()
+    const applied: FollowedSource[] = []
+    for (const [source, content] of contents) {
+      if (attempted.has(source) || this.#isClosed) continue
+      const related = listRelatedSources(content, undefined, [...this.#contents.values(), ...contents.values()])
+      const group = [...contents].filter(([, candidate]) => related.includes(candidate))
+      for (const [member] of group) attempted.add(member)
       const isApplied =
         group.length === 1
-          ? await this.#applyOrFail(source, together)
-          : await this.#apply(source, together).catch(() => undefined)
-      for (const [one, its] of group) {
-        if (!(isApplied ?? (await this.#applyOrFail(one, [its])))) continue
-        this.#keep(one, its)
-        applied.push(one)
+          ? await this.#applyOrFail(source, related)
+          : await this.#apply(source, related).catch(() => undefined)
+      for (const [member, memberContent] of group) {
+        if (!(isApplied ?? (await this.#applyOrFail(member, [memberContent])))) continue
+        this.#cache(member, memberContent)
+        applied.push(member)
       }
     }
     return applied
   }
 
-  /** Attempts what was refused again: what was applied may have been in its way. */
-  async #attemptRefused(applied: readonly Followed[]): Promise<void> {
+  /** Retries refused sources, since an applied source may have removed the reason. */
+  async #attemptRefused(applied: readonly FollowedSource[]): Promise<void> {
     for (const source of [...this.#refusals.keys()]) if (!applied.includes(source)) await this.#attempt(source)
   }
 
@@ -236,33 +241,35 @@ export class SourceController {
     for (const source of this.#sources) this.#loaded.add(source)
   }
 
-  #isSuspended(source: Followed): boolean {
+  #isSuspended(source: FollowedSource): boolean {
     const isWoken = this.#woken.delete(source)
     if (!this.#statuses.isSuspended(source)) return false
-    // Nor does it take part in runs of others from now on, as it was read last.
-    if (isWoken) this.#states.delete(source)
+    // From now on, it takes no part in runs of other sources either.
+    if (isWoken) this.#contents.delete(source)
     this.#reportStatus(source)
-    if (isWoken) this.#audience.happened?.({ what: 'rests', source, renamedTo: this.#statuses.currentName(source) })
+    if (isWoken)
+      this.#reporter.reportEvent?.({ type: 'suspended', source, renamedTo: this.#statuses.currentName(source) })
     return true
   }
 
-  #isMissingDependencies(source: Followed): boolean {
+  #isMissingDependencies(source: FollowedSource): boolean {
     const missing = this.#statuses.missingDependencies(source)
     if (!missing.length) return false
-    const reason = `it is applied after ${missing.join(', ')}`
-    this.#statuses.recordFailure(source, { ending: 'WaitsForSources', message: reason })
+    const reason = `its dependencies are not applied yet: ${missing.join(', ')}`
+    this.#statuses.recordFailure(source, { outcome: 'WaitsForSources', message: reason })
     this.#reportStatus(source)
-    if (this.#refusals.get(source) !== reason) this.#audience.happened?.({ what: 'waits', source, reason })
+    if (this.#refusals.get(source) !== reason)
+      this.#reporter.reportEvent?.({ type: 'dependencyNotReady', source, reason })
     this.#refusals.set(source, reason)
     return true
   }
 
-  #report(outcome: Outcome): void {
-    if (!this.#isReported(outcome)) this.#audience.happened?.({ what: 'applied', outcome })
+  #report(outcome: RunOutcome): void {
+    if (!this.#isReported(outcome)) this.#reporter.reportEvent?.({ type: 'applied', outcome })
   }
 
-  /** Whether nothing was done, and all plans pending approval were reported before. */
-  #isReported({ realms }: Outcome): boolean {
+  /** Whether nothing was applied, and all plans pending approval were reported before. */
+  #isReported({ realms }: RunOutcome): boolean {
     const plans = realms.flatMap(({ pendingApproval }) => pendingApproval?.plan ?? [])
     const isReported = plans.length > 0 && plans.every((plan) => this.#reportedPlans.has(plan))
     for (const plan of plans) this.#reportedPlans.add(plan)
@@ -272,29 +279,33 @@ export class SourceController {
     )
   }
 
-  #recordOutcome(states: readonly SourceState[], outcome: Outcome): void {
-    for (const { name, revision } of states) this.#statuses.recordOutcome(name, revision, outcome)
+  #recordOutcome(contents: readonly SourceContent[], outcome: RunOutcome): void {
+    for (const { name, revision } of contents) this.#statuses.recordOutcome(name, revision, outcome)
     for (const source of this.#sources)
-      if (states.some(({ name }) => name === source.name)) this.#reportStatus(source, outcome)
+      if (contents.some(({ name }) => name === source.name)) this.#reportStatus(source, outcome)
   }
 
-  #recordSuccess(source: Followed): void {
+  #recordSuccess(source: FollowedSource): void {
     this.#refusals.delete(source)
     this.#failures.delete(source)
     const wasRetrying = this.isRetrying(source)
     this.#queue.forget(source)
-    if (wasRetrying) this.#audience.happened?.({ what: 'recovered', source })
+    if (wasRetrying) this.#reporter.reportEvent?.({ type: 'recovered', source })
   }
 
-  /** Keeps the state of a source for other runs. A single source is read when it changes, and may be long. */
-  #keep(source: Followed, state: SourceState): void {
-    const heals = state.settings?.drift?.some(({ policy }) => policy === 'selfHeal') === true
-    if (this.#sources.has(source) && (this.#sources.size > 1 || heals)) this.#states.set(source, state)
-    else this.#states.delete(source)
+  /** Caches the content of a source if other runs need it: for a single source without `selfHeal` it would waste memory. */
+  #cache(source: FollowedSource, content: SourceContent): void {
+    const selfHeals = content.settings?.drift?.some(({ policy }) => policy === 'selfHeal') === true
+    if (this.#sources.has(source) && (this.#sources.size > 1 || selfHeals)) this.#contents.set(source, content)
+    else this.#contents.delete(source)
   }
 
-  #reportStatus(source: Followed, outcome?: Outcome): void {
+  #reportStatus(source: FollowedSource, outcome?: RunOutcome): void {
     const status = this.#statuses.find(source.name) ?? {}
-    this.#audience.stands?.(source, { status, rests: this.#statuses.isSuspended(source), ...(outcome && { outcome }) })
+    this.#reporter.reportStatus?.(source, {
+      status,
+      isSuspended: this.#statuses.isSuspended(source),
+      ...(outcome && { outcome }),
+    })
   }
 }

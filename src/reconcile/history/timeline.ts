@@ -1,121 +1,133 @@
-// What objects were at a revision: what is live, with the values before that the journal keeps put back, newest first. Pure.
-import { differences, type FlatFields, isSecret, keysOf, missing, resolve } from '../../kinds/compare.ts'
+// Reconstructs objects at a revision, from their live state and the journal's previous values, newest first. Pure.
+import {
+  type FlatFields,
+  findDifferences,
+  isSecret,
+  readKeys,
+  resolveField,
+  subtractKeys,
+} from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
 import type { Action, FieldChange } from '../model/action.ts'
-import { type Called, calledBy, namedNow } from '../model/renames.ts'
+import { createKeyLookup, type KeyLookup, renameReferences } from '../model/renames.ts'
 
-/** An entry of the journal, as far as the past is told from it. */
-export interface PastEntry {
+/** A journal entry, with what is needed to revert it. */
+export interface JournalChange {
   readonly number: number
   readonly operation: 'create' | 'update' | 'delete'
-  readonly kind: string
+  readonly kind: KindName
   readonly object: string
   readonly key: Key
-  /** Values before. */
+  /** The previous values. */
   readonly fields: FlatFields
 }
 
-/** An object as it is: its fields, secrets as digests. */
-export interface Present {
+/** The live state of an object. Secrets are digests. */
+export interface CurrentState {
   readonly key: Key
   readonly version: number
   readonly fields: FlatFields
 }
 
-/** What leads from one revision to another, object by object, in the order in which they were touched. */
-export function changesBetween(
-  entries: readonly PastEntry[],
-  present: ReadonlyMap<string, Present>,
-  from: number,
-  to: number,
+/** Returns the actions that lead from one revision to another, one per object, in the order of their first changes. */
+export function diffStates(
+  entries: readonly JournalChange[],
+  liveStates: ReadonlyMap<string, CurrentState>,
+  { from, to }: { readonly from: number; readonly to: number },
 ): Action[] {
-  const touched = Map.groupBy(entries, ({ kind, object }) => `${kind} ${object}`)
-  const all = [...touched].map(([id, own]): Between => {
-    const { kind, object } = own[0]!
-    const now = present.get(id)
-    return { kind: kind as KindName, id: object, now, before: stateAt(own, now, from), after: stateAt(own, now, to) }
+  const entriesByObject = Map.groupBy(entries, ({ kind, object }) => `${kind} ${object}`)
+  const objects = [...entriesByObject].map(([name, ownEntries]): ObjectStates => {
+    const { kind, object } = ownEntries[0]!
+    const live = liveStates.get(name)
+    return {
+      kind,
+      id: object,
+      live,
+      before: findStateAt(ownEntries, live, from),
+      after: findStateAt(ownEntries, live, to),
+    }
   })
-  const calledThen = renames(all)
-  return all.flatMap(({ kind, id, now, before, after }): Action[] => {
-    const found = actionBetween(kind, before, after, calledThen)
-    return found ? [{ ...found, id, ...(now && { version: now.version }) }] : []
+  const findLaterKey = createLaterKeyLookup(objects)
+  return objects.flatMap((object): Action[] => {
+    const { id, live } = object
+    const action = findAction(object, findLaterKey)
+    return action ? [{ ...action, id, ...(live && { version: live.version }) }] : []
   })
 }
 
-/** One object at two revisions. */
-interface Between {
+/** The states of an object at two revisions; undefined where it did not exist. */
+interface ObjectStates {
   readonly kind: KindName
   readonly id: string
-  readonly now: Present | undefined
-  readonly before: State | undefined
-  readonly after: State | undefined
+  readonly live: CurrentState | undefined
+  readonly before: PastState | undefined
+  readonly after: PastState | undefined
 }
 
-/** What objects are called at the later revision: what only names them changes nothing for that. */
-function renames(all: readonly Between[]): Called {
-  return calledBy(
-    all.flatMap(({ kind, before, after }) =>
+/** Returns a lookup of keys at the second revision, since a reference to a renamed object is no change. */
+function createLaterKeyLookup(objects: readonly ObjectStates[]): KeyLookup {
+  return createKeyLookup(
+    objects.flatMap(({ kind, before, after }) =>
       before && after && before.key.at(-1) !== after.key.at(-1) ? [[kind, before.key, after.key] as const] : [],
     ),
   )
 }
 
-interface State {
+interface PastState {
   readonly key: Key
   readonly fields: FlatFields
 }
 
-/** One object at a revision; undefined: it was not there. */
-function stateAt(entries: readonly PastEntry[], now: Present | undefined, revision: number): State | undefined {
-  let state: State | undefined = now
+/** Returns the state of an object at a revision; undefined where it did not exist. */
+function findStateAt(
+  entries: readonly JournalChange[],
+  live: CurrentState | undefined,
+  revision: number,
+): PastState | undefined {
+  let state: PastState | undefined = live
   for (const { operation, kind, key, fields, number } of entries.toReversed()) {
     if (number <= revision) break
     if (operation === 'create') state = undefined
     else if (operation === 'delete') state = { key, fields }
-    else if (state)
-      state = { key: renamed(kind as KindName, state.key, fields), fields: { ...state.fields, ...fields } }
+    else if (state) state = { key: applyRename(kind, state.key, fields), fields: { ...state.fields, ...fields } }
   }
   return state
 }
 
-function renamed(kind: KindName, key: Key, { [kinds[kind].naturalKey]: name }: FlatFields): Key {
+function applyRename(kind: KindName, key: Key, { [kinds[kind].naturalKey]: name }: FlatFields): Key {
   return typeof name === 'string' ? [...key.slice(0, -1), name] : key
 }
 
-function actionBetween(
-  kind: KindName,
-  before: State | undefined,
-  after: State | undefined,
-  calledThen: Called,
-): Action | undefined {
+function findAction({ kind, before, after }: ObjectStates, findLaterKey: KeyLookup): Action | undefined {
   if (!before && !after) return undefined
   if (!after) return { operation: 'delete', kind, key: before!.key, changes: [] }
-  const changes = fieldsBetween(kind, before ? namedNow(kind, before.key, before.fields, calledThen) : {}, after.fields)
+  const fields = before ? renameReferences({ kind, key: before.key }, before.fields, findLaterKey) : {}
+  const changes = diffFields(kind, fields, after.fields)
   if (!before) return { operation: 'create', kind, key: after.key, changes }
   return changes.length ? { operation: 'update', kind, key: before.key, changes } : undefined
 }
 
-function fieldsBetween(name: KindName, before: FlatFields, after: FlatFields): FieldChange[] {
+function diffFields(name: KindName, before: FlatFields, after: FlatFields): FieldChange[] {
   const kind = kinds[name]
-  const all = Object.fromEntries(
+  const afterOrNull = Object.fromEntries(
     [...new Set([...Object.keys(before), ...Object.keys(after)])].map((path) => [path, after[path] ?? null]),
   )
-  return differences(kind, before, all).map(({ path, from, to }): FieldChange => {
-    if (!resolve(kind, path).field.relation) return { path, from, to, reason: 'declared' }
+  return findDifferences(kind, before, afterOrNull).map(({ path, from, to }): FieldChange => {
+    if (!resolveField(kind, path).field.relation) return { path, from, to, reason: 'declared' }
     return {
       path,
-      add: missing(keysOf(to), keysOf(from)),
-      remove: missing(keysOf(from), keysOf(to)),
+      add: subtractKeys(readKeys(to), readKeys(from)),
+      remove: subtractKeys(readKeys(from), readKeys(to)),
       reason: 'declared',
     }
   })
 }
 
-/** What of an action can be done again: the journal has digests of secrets only, so that those that are there stay. */
-export function withoutSecrets(action: Action): { action: Action; kept: string[] } {
+/** Removes the changes of secrets, which the journal has as digests only, and of computed fields. Also returns the paths of the secrets. */
+export function removeSecretChanges(action: Action): { action: Action; secrets: string[] } {
   const kind = kinds[action.kind]
-  const isKept = ({ path }: FieldChange) => isSecret(kind, path)
-  const changes = action.changes.filter((one) => !isKept(one) && !resolve(kind, one.path).field.computed)
-  return { action: { ...action, changes }, kept: action.changes.filter(isKept).map(({ path }) => path) }
+  const changes = action.changes.filter(({ path }) => !isSecret(kind, path) && !resolveField(kind, path).field.computed)
+  const secrets = action.changes.map(({ path }) => path).filter((path) => isSecret(kind, path))
+  return { action: { ...action, changes }, secrets }
 }

@@ -1,99 +1,103 @@
-// What an import makes of names that nothing has. Keycloak: roles are created, client scopes are left out. Pure.
+// Resolves references of an import to objects that do not exist. Keycloak: roles are created, client scopes are ignored. Pure.
 
-import { resolve } from '../../kinds/compare.ts'
+import { readKeys, resolveField } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
-import type { Json } from '../../kinds/json.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
-import { address } from '../../kinds/tree.ts'
+import { findParent, formatAddress } from '../../kinds/tree.ts'
 import type { DesiredObject, DesiredRealm } from '../merge/desired-realm.ts'
+import { DeclaredFieldMap, type DeclaredValue } from '../model/declared-field-map.ts'
 import type { PlanInput } from '../model/plan-input.ts'
-import { references } from '../model/references.ts'
-import { StatedFields, type StatedValue } from '../model/stated-fields.ts'
+import { listReferences } from '../model/references.ts'
 
-/** What becomes of names that nothing has, by kind and field; those of other fields are refused. */
-const rules: Readonly<Partial<Record<KindName, Readonly<Record<string, 'create' | 'leave out'>>>>> = {
+/** The handling of missing references, by kind and field. Other fields with missing references are refused. */
+const rules: Readonly<Partial<Record<KindName, Readonly<Record<string, 'create' | 'ignore'>>>>> = {
   user: { realmRoles: 'create', clientRoles: 'create' },
   group: { realmRoles: 'create', clientRoles: 'create' },
-  client: { scopeMappings: 'create', defaultClientScopes: 'leave out', optionalClientScopes: 'leave out' },
+  client: { scopeMappings: 'create', defaultClientScopes: 'ignore', optionalClientScopes: 'ignore' },
   clientScope: { scopeMappings: 'create' },
   realm: {
-    defaultDefaultClientScopes: 'leave out',
-    defaultOptionalClientScopes: 'leave out',
-    defaultGroups: 'leave out',
+    defaultDefaultClientScopes: 'ignore',
+    defaultOptionalClientScopes: 'ignore',
+    defaultGroups: 'ignore',
   },
   authorizationPolicy: {
-    roles: 'leave out',
-    requiredRoles: 'leave out',
-    groups: 'leave out',
-    groupsAndBelow: 'leave out',
+    roles: 'ignore',
+    requiredRoles: 'ignore',
+    groups: 'ignore',
+    groupsAndBelow: 'ignore',
   },
-  authorizationResource: { owner: 'leave out' },
+  authorizationResource: { owner: 'ignore' },
 }
 
-/** An import whose names all lead somewhere, but for those that are refused. */
-export interface Completed {
+/** An import without missing references, except those that are refused. */
+export interface ResolvedImport {
   readonly desired: DesiredRealm
-  /** The keys of the roles that are created since something names them. */
-  readonly roles: readonly Key[]
+  /** The keys of roles that are created since the import refers to them. */
+  readonly createdRoles: readonly Key[]
 }
 
-/** Declares the roles that are named and nowhere declared, and leaves out other names of what there is not. */
-export function completed(desired: DesiredRealm, live: PlanInput['live']): Completed {
-  const declared = [...desired.objects].flatMap(([id, { named }]) => (named ? [] : [id]))
-  const there = new Set([...declared, ...live.map(({ kind, key }) => address(kind, key))])
+/** Declares missing roles, and removes other missing references. */
+export function resolveMissingReferences(desired: DesiredRealm, live: PlanInput['live']): ResolvedImport {
+  const declared = [...desired.objects].flatMap(([address, { isReference }]) => (isReference ? [] : [address]))
+  const existing = new Set([...declared, ...live.map(({ kind, key }) => formatAddress(kind, key))])
   const objects = new Map(desired.objects)
-  const roles: Key[] = []
-  for (const [id, object] of desired.objects) {
-    const rule = rules[object.kind]
-    if (!rule) continue
-    const kind = kinds[object.kind]
-    const left = new Map<string, StatedValue | undefined>()
-    for (const [path, stated] of object.fields) {
-      const what = rule[path]
-      const named = what ? references(kind, object.key, path, stated.value) : []
-      const isMissing = named.map(({ to, key }) => !there.has(address(to, key)) && isPlaced(key, there))
+  const createdRoles: Key[] = []
+  for (const [address, object] of desired.objects) {
+    const handling = rules[object.kind]
+    if (!handling) continue
+    const changed = new Map<string, DeclaredValue | undefined>()
+    for (const [path, declaration] of object.fields) {
+      const references = handling[path] ? listReferences(object, path, declaration.value) : []
+      const isMissing = references.map(
+        ({ to, key }) => !existing.has(formatAddress(to, key)) && hasParent(key, existing),
+      )
       if (!isMissing.includes(true)) continue
-      if (what === 'create') {
-        for (const { key } of named.filter((_, at) => isMissing[at])) {
-          if (!objects.has(address('role', key))) roles.push(key)
-          objects.set(address('role', key), roleOf(key, object))
+      if (handling[path] === 'create') {
+        for (const { key } of references.filter((_, index) => isMissing[index])) {
+          if (!objects.has(formatAddress('role', key))) createdRoles.push(key)
+          objects.set(formatAddress('role', key), createRole(key, object))
         }
-      } else if (resolve(kind, path).field.relation) {
-        const value = (stated.value as Json[]).filter((_, at) => !isMissing[at])
-        left.set(path, { ...stated, value })
-      } else left.set(path, undefined)
+      } else if (resolveField(kinds[object.kind], path).field.relation) {
+        const value = readKeys(declaration.value).filter((_, index) => !isMissing[index])
+        changed.set(path, { ...declaration, value })
+      } else changed.set(path, undefined)
     }
-    if (left.size) objects.set(id, { ...object, fields: replaced(object.fields, left) })
+    if (changed.size) objects.set(address, { ...object, fields: replaceFields(object.fields, changed) })
   }
-  return { desired: { ...desired, objects }, roles }
+  return { desired: { ...desired, objects }, createdRoles }
 }
 
-/** Whether what the object of the key belongs to is there. Keycloak: refuses roles of clients that there are not. */
-function isPlaced(key: Key, there: ReadonlySet<string>): boolean {
-  return key.length === 1 || there.has(address(key[0] as KindName, key.slice(1, -1)))
+/** Whether the parent of an object exists. Keycloak: refuses roles of clients that do not exist. */
+function hasParent(key: Key, existing: ReadonlySet<string>): boolean {
+  const parent = findParent(key)
+  return !parent || existing.has(formatAddress(parent.kind, parent.key))
 }
 
-function roleOf(key: Key, { origin }: DesiredObject): DesiredObject {
+function createRole(key: Key, { origin }: DesiredObject): DesiredObject {
   return {
     kind: 'role',
     key,
     id: undefined,
     renamedFrom: undefined,
-    fields: new StatedFields([], [], origin),
+    fields: new DeclaredFieldMap([], [], origin),
     secrets: undefined,
     masked: [],
     literal: [],
-    named: false,
+    isReference: false,
     origin,
   }
 }
 
-function replaced(fields: StatedFields, by: ReadonlyMap<string, StatedValue | undefined>): StatedFields {
-  const all = [...fields].flatMap(([path, stated]): [string, StatedValue][] => {
-    const value = by.has(path) ? by.get(path) : stated
+/** Returns the fields with some of them replaced, or removed where the new value is undefined. */
+function replaceFields(
+  fields: DeclaredFieldMap,
+  replacements: ReadonlyMap<string, DeclaredValue | undefined>,
+): DeclaredFieldMap {
+  const all = [...fields].flatMap(([path, declaration]): [string, DeclaredValue][] => {
+    const value = replacements.has(path) ? replacements.get(path) : declaration
     return value ? [[path, value]] : []
   })
-  return new StatedFields(
+  return new DeclaredFieldMap(
     all.map(([path]) => path),
     all.map(([, { value }]) => value),
     all.map(([, { origin }]) => origin),

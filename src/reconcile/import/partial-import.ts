@@ -1,28 +1,28 @@
-// Objects that come into a realm in one call, beside what is there: a plan of the one engine, which owns nothing afterwards.
+// Partial import: imports objects into an existing realm in one call. They are planned and applied like a source, and unmanaged afterwards.
 import { ADMIN_PERMISSIONS } from '../../kinds/admin-permissions.ts'
 import { isBuiltIn } from '../../kinds/built-in/index.ts'
-import { step } from '../../kinds/group.ts'
+import { toPathSegment } from '../../kinds/group.ts'
 import { kinds } from '../../kinds/index.ts'
 import { isEmpty, type Representation } from '../../kinds/json.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
-import { masked } from '../../kinds/masked.ts'
-import { address, nameIn } from '../../kinds/tree.ts'
-import { withFlowAliases } from '../../realm-file/forms/flow-overrides.ts'
+import { maskRepresentation } from '../../kinds/mask-representation.ts'
+import { findParent, formatAddress, readName } from '../../kinds/tree.ts'
+import { withFlowAliases } from '../../realm-file/formats/flow-overrides.ts'
 import type { Context, WriteContext } from '../../service/context/context.ts'
 import { failure } from '../../service/context/errors.ts'
-import { keepsEvents, noteEvent } from '../../service/journal/admin-events.ts'
+import { hasAdminEvents, recordAdminEvent } from '../../service/journal/admin-events.ts'
 import { writers } from '../../service/kinds/index.ts'
-import { demandReplaced } from '../../service/objects/conferring.ts'
-import type { LiveObject } from '../../service/objects/live.ts'
-import { demand, type Permission } from '../../service/permissions/administrators.ts'
-import { defaultRoleName } from '../../service/users/default-role.ts'
-import { importContent } from './import.ts'
+import type { LiveObject } from '../../service/objects/live-objects.ts'
+import { checkPrivilegesOfReplaced } from '../../service/objects/privilege-checks.ts'
+import { type Permission, requirePermissions } from '../../service/permissions/require-permissions.ts'
+import { findDefaultRoleName } from '../../service/users/default-role.ts'
+import { importContent } from './import-content.ts'
 
-/** What is done where the realm has such an object already. */
-export const policies = ['FAIL', 'SKIP', 'OVERWRITE'] as const
-export type ImportPolicy = (typeof policies)[number]
+/** The handling of objects that exist already. */
+export const importPolicies = ['FAIL', 'SKIP', 'OVERWRITE'] as const
+export type ImportPolicy = (typeof importPolicies)[number]
 
-/** What may come: lists of objects, and the roles of the realm and of its clients. */
+/** The content of a partial import. */
 export interface PartialContent {
   readonly clients?: readonly Representation[] | null | undefined
   readonly roles?: PartialRoles | null | undefined
@@ -37,7 +37,7 @@ interface PartialRoles {
   readonly client?: Readonly<Record<string, readonly Representation[]>> | null | undefined
 }
 
-/** What became of one object. */
+/** The result for one object. */
 export interface ImportResult {
   readonly action: 'ADDED' | 'SKIPPED' | 'OVERWRITTEN'
   readonly resourceType: ImportedType
@@ -45,23 +45,23 @@ export interface ImportResult {
   readonly id: string
 }
 
-/** Keycloak: what results call the kinds. */
+/** Keycloak: the names of the kinds in results. */
 export const importedTypes = ['CLIENT', 'REALM_ROLE', 'CLIENT_ROLE', 'IDP', 'IDP_MAPPER', 'GROUP', 'USER'] as const
 type ImportedType = (typeof importedTypes)[number]
 
-/** One object that comes. */
-interface Coming {
+/** An object of the content. */
+interface ImportedObject {
   readonly kind: KindName
   readonly key: Key
   readonly type: ImportedType
   readonly name: string
   readonly body: Representation
-  /** What is said where there is one. */
-  readonly exists: string
+  /** Message of the error where the object exists already. */
+  readonly conflictMessage: string
 }
 
 /** The permissions that creating objects of a type one by one requires. */
-const permissions: Readonly<Record<ImportedType, Permission>> = {
+const requiredPermissions: Readonly<Record<ImportedType, Permission>> = {
   CLIENT: 'manage-clients',
   REALM_ROLE: 'manage-realm',
   CLIENT_ROLE: 'manage-clients',
@@ -71,8 +71,8 @@ const permissions: Readonly<Record<ImportedType, Permission>> = {
   USER: 'manage-users',
 }
 
-/** Keycloak: where admin events say that an imported object is. */
-const places: Readonly<Record<ImportedType, string>> = {
+/** Keycloak: the resource paths of imported objects in admin events, without their ids. */
+const eventPaths: Readonly<Record<ImportedType, string>> = {
   CLIENT: 'clients',
   REALM_ROLE: 'realms',
   CLIENT_ROLE: 'clients',
@@ -83,165 +83,180 @@ const places: Readonly<Record<ImportedType, string>> = {
 }
 
 /**
- * Imports the content into the context's realm, with new ids. What is overwritten is deleted first, and what hung on it with it.
- * Throws conflict where something is there that must not be, DocumentError where the content is wrong.
+ * Imports the content into the context's realm, with new ids. Overwritten objects are deleted first, with their dependents. Throws
+ * forbidden where the caller lacks permissions, conflict where an object exists and the policy is FAIL, DocumentError where the content
+ * is invalid.
  */
 export async function importPartially(
   context: WriteContext,
   content: PartialContent,
   policy: ImportPolicy,
 ): Promise<ImportResult[]> {
-  demandContent(context, content)
-  const coming = [...comingIn(context.realm.name, content)]
-  const there = await presentOf(context, coming)
-  const present = coming.filter((one) => there.has(idOf(one)))
-  if (policy === 'FAIL' && present.length) throw failure('conflict', present[0]!.exists)
-  const skipped = new Set(policy === 'SKIP' ? present : [])
-  const defaultRole = policy === 'OVERWRITE' ? await defaultRoleName(context) : undefined
-  if (policy === 'OVERWRITE') await makeWay(context, present, there, defaultRole)
-  const made = coming.filter((one) => !skipped.has(one))
-  // Keycloak: a role that is overwritten contains what is declared.
-  const isExact = () => (kind: KindName, key: Key) => kind === 'role' && key.length === 1 && key[0] === defaultRole
-  const stated = await withLiveFlows(context, representationOf(made))
-  const applied = await importContent(context, stated, { ids: 'new', isExact })
-  const results = coming.flatMap((one): ImportResult[] => {
-    const id = (applied.get(idOf(one)) ?? there.get(idOf(one)))!.id
-    const result = (action: ImportResult['action']): ImportResult => ({
-      action,
-      resourceType: one.type,
-      resourceName: one.name,
-      id,
-    })
-    if (skipped.has(one)) return [result('SKIPPED')]
-    if (!there.has(idOf(one))) return [result('ADDED')]
-    // Keycloak: a role that is overwritten is told of as added too.
-    return one.kind === 'role' ? [result('OVERWRITTEN'), result('ADDED')] : [result('OVERWRITTEN')]
+  requireImportPermissions(context, content)
+  const objects = listImportedObjects(context.realm.name, content)
+  const existing = await findExisting(context, objects)
+  const conflicts = objects.filter((object) => existing.has(toAddress(object)))
+  if (policy === 'FAIL' && conflicts.length) throw failure('conflict', conflicts[0]!.conflictMessage)
+  const skipped = new Set(policy === 'SKIP' ? conflicts : [])
+  const imported = objects.filter((object) => !skipped.has(object))
+  const defaultRole = policy === 'OVERWRITE' ? await findDefaultRoleName(context) : undefined
+  const isDefaultRole = (kind: KindName, key: Key) => kind === 'role' && key.length === 1 && key[0] === defaultRole
+  // The default role is updated instead: if it were deleted, nobody could grant it again.
+  if (policy === 'OVERWRITE') {
+    const overwritten = conflicts.filter(({ kind, key }) => !isDefaultRole(kind, key))
+    await deleteOverwritten(context, overwritten, existing)
+  }
+  const representation = await resolveFlowIds(context, toRepresentation(imported))
+  // Keycloak: an overwritten default role has exactly the declared composites.
+  const applied = await importContent(context, representation, { ids: 'new', isAuthoritative: () => isDefaultRole })
+  const results = objects.flatMap((object): ImportResult[] => {
+    const { type: resourceType, name: resourceName } = object
+    const address = toAddress(object)
+    const { id } = (applied.get(address) ?? existing.get(address))!
+    const toResult = (action: ImportResult['action']): ImportResult => ({ action, resourceType, resourceName, id })
+    if (skipped.has(object)) return [toResult('SKIPPED')]
+    if (!existing.has(address)) return [toResult('ADDED')]
+    // Keycloak: an overwritten role is reported as added, too.
+    return object.kind === 'role' ? [toResult('OVERWRITTEN'), toResult('ADDED')] : [toResult('OVERWRITTEN')]
   })
-  tell(context, made, results)
+  recordEvents(context, imported, results)
   return results
 }
 
 /**
- * Throws forbidden unless the caller may make and delete objects of every type that the content has, one by one: results tell what is
- * there. No statement.
+ * Throws forbidden unless the caller may create and delete objects of every type in the content, since results show which objects exist.
+ * No statement.
  */
-export function demandContent(context: Context, content: PartialContent): void {
-  const types = new Set([...comingIn(context.realm.name, content)].map(({ type }) => type))
-  demand(context, 'manage-realm', ...[...types].map((type) => permissions[type]))
+export function requireImportPermissions(context: Context, content: PartialContent): void {
+  const types = new Set(listImportedObjects(context.realm.name, content).map(({ type }) => type))
+  requirePermissions(context, 'manage-realm', ...[...types].map((type) => requiredPermissions[type]))
 }
 
-const idOf = ({ kind, key }: Coming): string => address(kind, key)
+const toAddress = ({ kind, key }: ImportedObject): string => formatAddress(kind, key)
 
-/** Keycloak: clients that every realm has, or that come with a switch of it, are left out without a word. */
-function* comingIn(realm: string, content: PartialContent): Generator<Coming> {
-  for (const body of content.clients ?? []) {
-    const name = nameIn(kinds.client, body)
-    if (!isBuiltIn(realm, 'client', [name]) && name !== ADMIN_PERMISSIONS)
-      yield { kind: 'client', key: [name], type: 'CLIENT', name, body, exists: `Client id '${name}' already exists` }
-  }
-  for (const body of content.roles?.realm ?? []) {
-    const name = nameIn(kinds.role, body)
-    yield { kind: 'role', key: [name], type: 'REALM_ROLE', name, body, exists: `Realm role '${name}' already exists.` }
-  }
-  for (const [client, roles] of Object.entries(content.roles?.client ?? {})) {
-    for (const body of roles ?? []) {
-      const name = nameIn(kinds.role, body)
-      const exists = `Client role '${name}' for client '${client}' already exists.`
-      yield {
-        kind: 'role',
-        key: ['client', client, name],
-        type: 'CLIENT_ROLE',
-        name: `${client}-->${name}`,
-        body,
-        exists,
-      }
-    }
-  }
-  for (const body of content.identityProviders ?? []) {
-    const name = nameIn(kinds.identityProvider, body)
-    yield {
-      kind: 'identityProvider',
-      key: [name],
-      type: 'IDP',
-      name,
-      body,
-      exists: `Identity Provider '${name}' already exists.`,
-    }
-  }
-  for (const body of content.identityProviderMappers ?? []) {
-    const name = nameIn(kinds.identityProviderMapper, body)
-    const key = ['identityProvider', String(body.identityProviderAlias ?? ''), name]
-    const exists = `Identity Provider Mapper'${name}' already exists.`
-    yield { kind: 'identityProviderMapper', key, type: 'IDP_MAPPER', name, body, exists }
-  }
-  for (const body of content.groups ?? []) {
-    const name = String(body.name ?? '')
-    const path = step(name)
-    yield { kind: 'group', key: [path], type: 'GROUP', name, body, exists: `Group '${path}' already exists` }
-  }
-  for (const body of content.users ?? []) {
-    const key = nameIn(kinds.user, body)
-    const name = String(body.username ?? '')
-    yield { kind: 'user', key: [key], type: 'USER', name, body, exists: `User with user name ${name} already exists.` }
-  }
+/** Lists the objects of the content. Keycloak: ignores built-in clients, and the one of admin permissions. */
+function listImportedObjects(realm: string, content: PartialContent): ImportedObject[] {
+  const { clients, roles, identityProviders, identityProviderMappers, groups, users } = content
+  return [
+    ...(clients ?? [])
+      .map(toImportedClient)
+      .filter(({ name }) => !isBuiltIn(realm, 'client', [name]) && name !== ADMIN_PERMISSIONS),
+    ...(roles?.realm ?? []).map(toImportedRealmRole),
+    ...Object.entries(roles?.client ?? {}).flatMap(([client, list]) =>
+      (list ?? []).map((body) => toImportedClientRole(client, body)),
+    ),
+    ...(identityProviders ?? []).map(toImportedIdentityProvider),
+    ...(identityProviderMappers ?? []).map(toImportedIdentityProviderMapper),
+    ...(groups ?? []).map(toImportedGroup),
+    ...(users ?? []).map(toImportedUser),
+  ]
 }
 
-/** The objects that are there already, by address. A constant number of statements for each kind. */
-async function presentOf(context: WriteContext, coming: readonly Coming[]): Promise<ReadonlyMap<string, LiveObject>> {
-  const found = new Map<string, LiveObject>()
-  for (const [kind, some] of Map.groupBy(coming, ({ kind }) => kind)) {
-    const live = await writers[kind].list(context, { keys: some.map(({ key }) => key) })
-    for (const one of live) found.set(address(kind, one.key), one)
-  }
-  return found
+function toImportedClient(body: Representation): ImportedObject {
+  const name = readName(kinds.client, body)
+  const conflictMessage = `Client id '${name}' already exists`
+  return { kind: 'client', key: [name], type: 'CLIENT', name, body, conflictMessage }
 }
 
-/** Deletes what is overwritten. The role that everybody has stays, and is changed: without it nobody could be given it. */
-async function makeWay(
+function toImportedRealmRole(body: Representation): ImportedObject {
+  const name = readName(kinds.role, body)
+  const conflictMessage = `Realm role '${name}' already exists.`
+  return { kind: 'role', key: [name], type: 'REALM_ROLE', name, body, conflictMessage }
+}
+
+function toImportedClientRole(client: string, body: Representation): ImportedObject {
+  const role = readName(kinds.role, body)
+  const name = `${client}-->${role}`
+  const conflictMessage = `Client role '${role}' for client '${client}' already exists.`
+  return { kind: 'role', key: ['client', client, role], type: 'CLIENT_ROLE', name, body, conflictMessage }
+}
+
+function toImportedIdentityProvider(body: Representation): ImportedObject {
+  const name = readName(kinds.identityProvider, body)
+  const conflictMessage = `Identity Provider '${name}' already exists.`
+  return { kind: 'identityProvider', key: [name], type: 'IDP', name, body, conflictMessage }
+}
+
+function toImportedIdentityProviderMapper(body: Representation): ImportedObject {
+  const name = readName(kinds.identityProviderMapper, body)
+  const key = ['identityProvider', String(body.identityProviderAlias ?? ''), name]
+  const conflictMessage = `Identity Provider Mapper'${name}' already exists.`
+  return { kind: 'identityProviderMapper', key, type: 'IDP_MAPPER', name, body, conflictMessage }
+}
+
+function toImportedGroup(body: Representation): ImportedObject {
+  const name = String(body.name ?? '')
+  const path = toPathSegment(name)
+  const conflictMessage = `Group '${path}' already exists`
+  return { kind: 'group', key: [path], type: 'GROUP', name, body, conflictMessage }
+}
+
+function toImportedUser(body: Representation): ImportedObject {
+  const name = String(body.username ?? '')
+  const conflictMessage = `User with user name ${name} already exists.`
+  return { kind: 'user', key: [readName(kinds.user, body)], type: 'USER', name, body, conflictMessage }
+}
+
+/** Returns the live objects that the content has too, by address. A constant number of statements per kind. */
+async function findExisting(
   context: WriteContext,
-  present: readonly Coming[],
-  there: ReadonlyMap<string, LiveObject>,
-  everybodys: string | undefined,
+  objects: readonly ImportedObject[],
+): Promise<ReadonlyMap<string, LiveObject>> {
+  const existing = new Map<string, LiveObject>()
+  for (const [kind, group] of Map.groupBy(objects, ({ kind }) => kind))
+    for (const object of await writers[kind].list(context, { keys: group.map(({ key }) => key) }))
+      existing.set(formatAddress(kind, object.key), object)
+  return existing
+}
+
+async function deleteOverwritten(
+  context: WriteContext,
+  overwritten: readonly ImportedObject[],
+  existing: ReadonlyMap<string, LiveObject>,
 ): Promise<void> {
-  const going = present.filter(({ kind, key }) => kind !== 'role' || key.length > 1 || key[0] !== everybodys)
-  const clients = new Set(going.flatMap(({ kind, key }) => (kind === 'client' ? key : [])))
-  const providers = new Set(going.flatMap(({ kind, key }) => (kind === 'identityProvider' ? key : [])))
-  // What belongs to something that goes, goes with it.
-  const own = going.filter(({ key }) => key.length === 1 || !(key[0] === 'client' ? clients : providers).has(key[1]!))
-  for (const [kind, some] of Map.groupBy(own, ({ kind }) => kind)) {
-    const objects = some.map((one) => there.get(idOf(one))!)
-    await demandReplaced(context, kind, objects)
+  const addresses = new Set(overwritten.map(toAddress))
+  // Children are deleted with their parents.
+  const topmost = overwritten.filter(({ key }) => {
+    const parent = findParent(key)
+    return !parent || !addresses.has(formatAddress(parent.kind, parent.key))
+  })
+  for (const [kind, group] of Map.groupBy(topmost, ({ kind }) => kind)) {
+    const objects = group.map((object) => existing.get(toAddress(object))!)
+    await checkPrivilegesOfReplaced(context, kind, objects)
     await writers[kind].delete(context, objects)
   }
 }
 
-/** What is made, as a realm's representation states it. */
-function representationOf(made: readonly Coming[]): Representation {
-  const of = (type: ImportedType) => made.filter((one) => one.type === type).map(({ body }) => body)
-  const ofClients = Map.groupBy(
-    made.filter(({ type }) => type === 'CLIENT_ROLE'),
+/** Returns the objects as the representation of a realm. */
+function toRepresentation(objects: readonly ImportedObject[]) {
+  const listBodies = (type: ImportedType) => objects.filter((object) => object.type === type).map(({ body }) => body)
+  const clientRoles = Map.groupBy(
+    objects.filter(({ type }) => type === 'CLIENT_ROLE'),
     ({ key }) => key[1]!,
   )
   return {
-    clients: of('CLIENT'),
+    clients: listBodies('CLIENT'),
     roles: {
-      realm: of('REALM_ROLE'),
-      client: Object.fromEntries([...ofClients].map(([client, roles]) => [client, roles.map(({ body }) => body)])),
+      realm: listBodies('REALM_ROLE'),
+      client: Object.fromEntries([...clientRoles].map(([client, roles]) => [client, roles.map(({ body }) => body)])),
     },
-    identityProviders: of('IDP'),
-    identityProviderMappers: of('IDP_MAPPER'),
-    groups: of('GROUP'),
-    users: of('USER'),
+    identityProviders: listBodies('IDP'),
+    identityProviderMappers: listBodies('IDP_MAPPER'),
+    groups: listBodies('GROUP'),
+    users: listBodies('USER'),
   }
 }
 
-/** Keycloak: clients name the flows of the realm by id. One statement, or none. */
-async function withLiveFlows(context: WriteContext, stated: Representation): Promise<Representation> {
-  const clients = stated.clients as Representation[]
-  if (!clients.some((client) => !isEmpty(client.authenticationFlowBindingOverrides))) return stated
+/** Keycloak: clients refer to authentication flows by id. Replaces the ids by aliases. One statement, or none. */
+async function resolveFlowIds(
+  context: WriteContext,
+  representation: ReturnType<typeof toRepresentation>,
+): Promise<Representation> {
+  const { clients } = representation
+  if (!clients.some((client) => !isEmpty(client.authenticationFlowBindingOverrides))) return representation
   const flows = await writers.authenticationFlow.list(context, {})
   return {
-    ...stated,
+    ...representation,
     clients: withFlowAliases(
       clients,
       flows.map(({ id, key: [alias] }) => ({ id, alias: alias! })),
@@ -249,18 +264,22 @@ async function withLiveFlows(context: WriteContext, stated: Representation): Pro
   }
 }
 
-/** Keycloak: an event for each object, as if the realm had been changed. */
-function tell(context: WriteContext, made: readonly Coming[], results: readonly ImportResult[]): void {
-  if (!keepsEvents(context)) return
-  for (const one of made) {
+/** Keycloak: records an admin event per object, with the resource type REALM. */
+function recordEvents(
+  context: WriteContext,
+  imported: readonly ImportedObject[],
+  results: readonly ImportResult[],
+): void {
+  if (!hasAdminEvents(context)) return
+  for (const { kind, type, name, body } of imported) {
     const { action, id } = results.find(
-      ({ resourceType, resourceName }) => resourceType === one.type && resourceName === one.name,
+      ({ resourceType, resourceName }) => resourceType === type && resourceName === name,
     )!
-    noteEvent(context, {
+    recordAdminEvent(context, {
       operationType: action === 'ADDED' ? 'CREATE' : 'UPDATE',
       resourceType: 'REALM',
-      resourcePath: `${places[one.type]}/${id}`,
-      representation: masked(kinds[one.kind], { ...one.body, [kinds[one.kind].idField]: id }),
+      resourcePath: `${eventPaths[type]}/${id}`,
+      representation: maskRepresentation(kinds[kind], { ...body, [kinds[kind].idField]: id }),
     })
   }
 }

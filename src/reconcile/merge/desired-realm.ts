@@ -1,235 +1,225 @@
-// What all documents of a source say together about each realm.
+// Merges the documents of one source into the realms that they declare.
 import { MASTER } from '../../kinds/built-in/index.ts'
 import { isSecret } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Json } from '../../kinds/json.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
-import { sharing } from '../../kinds/shared.ts'
-import { address, describe } from '../../kinds/tree.ts'
-import type { Position } from '../../lib/position.ts'
-import type { StatedList } from '../../realm-file/lists.ts'
-import { parseRealm, type StatedObject, type StatedRealm, type UnknownFields } from '../../realm-file/parse.ts'
-import { mapTexts } from '../../realm-file/substitute.ts'
-import { generatedIn } from '../../realm-file/variables.ts'
+import { describeObject, formatAddress } from '../../kinds/tree.ts'
+import { createValueInterner } from '../../kinds/value-interner.ts'
+import type { SourcePosition } from '../../lib/source-position.ts'
+import type { DeclaredList } from '../../realm-file/declared-lists.ts'
+import {
+  type DeclaredObject,
+  type DeclaredRealm,
+  parseRealm,
+  type UnknownFieldPolicy,
+} from '../../realm-file/parse-realm.ts'
+import { transformTextsByPath } from '../../realm-file/substitute-variables.ts'
+import { parseGeneratedSecret } from '../../realm-file/variables.ts'
 import type { Document } from '../../realm-file/yaml/document.ts'
 import {
-  byPlace,
-  collect,
+  collectProblems,
   DocumentError,
-  type Notice,
-  type Problem,
-  renderPosition,
+  type DocumentProblem,
+  type DocumentWarning,
+  sortByPosition,
 } from '../../realm-file/yaml/problem.ts'
-import { changeTexts } from '../../service/context/secrets.ts'
+import { transformTexts } from '../../service/context/secrets.ts'
 import type { Vault } from '../../service/context/vault.ts'
-import type { SourcePosition } from '../model/plan-input.ts'
-import { StatedFields, type StatedValue } from '../model/stated-fields.ts'
+import { DeclaredFieldMap, type DeclaredValue } from '../model/declared-field-map.ts'
+import type { DeclarationOrigin } from '../model/plan-input.ts'
+import { claimId, createConflict, type IdClaim } from './conflicts.ts'
 
-/** One object as all documents state it. */
+/** An object as all documents declare it together. */
 export interface DesiredObject {
   readonly kind: KindName
   readonly key: Key
   readonly id: string | undefined
-  /** What it was called before. */
+  /** The former name of a renamed object. */
   readonly renamedFrom: string | undefined
-  readonly fields: StatedFields
-  /** Its secrets in the clear, by path; never a part of a plan. */
+  readonly fields: DeclaredFieldMap
+  /** Its secrets in the clear, by path. They are never part of a plan. */
   readonly secrets: Readonly<Record<string, Json>> | undefined
+  /** Paths of masked secrets. */
   readonly masked: readonly string[]
-  /** Secrets that stand in a document as they are. */
+  /** Paths of secrets that documents hold as literals. */
   readonly literal: readonly string[]
-  /** It is only named: it is not made. */
-  readonly named: boolean
-  /** Where it is stated first. */
-  readonly origin: SourcePosition
+  /** Whether documents only refer to the object, so that it has to exist. */
+  readonly isReference: boolean
+  /** The origin of its first declaration. */
+  readonly origin: DeclarationOrigin
 }
 
-/** One realm as all documents state it. */
+/** A realm as all documents declare it together. */
 export interface DesiredRealm {
   readonly name: string
+  /** Its objects by address. */
   readonly objects: ReadonlyMap<string, DesiredObject>
-  readonly notices: StatedRealm['notices']
-  /** Where the realm is named when no document states the realm itself. */
-  readonly named: Position | undefined
-  /** Names of the secrets in it that Regent makes. */
-  readonly generated: ReadonlySet<string>
-  /** The lists of objects that are stated, also empty ones. */
-  readonly lists: readonly StatedList[]
+  readonly warnings: DeclaredRealm['warnings']
+  /** The position at which documents name the realm, if none of them declares it. */
+  readonly realmReference: SourcePosition | undefined
+  /** The names of its generated secrets. */
+  readonly generatedSecrets: ReadonlySet<string>
+  /** The declared lists of objects, empty ones included. */
+  readonly lists: readonly DeclaredList[]
 }
 
-/** How secrets that documents name are made, for one source. */
-export type MakeSecret = (realm: string, name: string) => string
+/** Returns the generated secret of a name in a realm. */
+export type GenerateSecret = (realm: string, name: string) => string
 
-/** The realms that the documents state, in order of name, master last. Throws DocumentError with everything that is wrong. */
-export function desiredRealms(
-  documents: readonly Document[],
-  vault: Vault,
-  unknownFields: UnknownFields = 'error',
-  make?: MakeSecret,
-): DesiredRealm[] {
-  const problems: Problem[] = []
-  const realms = new Map<string, Merged>()
-  // One document after the other: what is kept of each is much less than what it takes to read it.
+/** The vault and the settings by which documents are merged. */
+export interface MergeOptions {
+  readonly vault: Vault
+  /** Whether unknown fields are errors or warnings. Default: `error`. */
+  readonly unknownFields?: UnknownFieldPolicy | undefined
+  /** Absent: `$(generated:NAME)` is left as it is. */
+  readonly generateSecret?: GenerateSecret | undefined
+}
+
+/** Returns the realms that documents declare, by name, master last. Throws DocumentError with all problems. */
+export function readDesiredRealms(documents: readonly Document[], options: MergeOptions): DesiredRealm[] {
+  const problems: DocumentProblem[] = []
+  const realms = new Map<string, RealmMerger>()
+  // One document at a time: the merged objects take much less memory than a parsed document.
   for (const document of documents) {
-    for (const part of collect(problems, () => statedIn(document, unknownFields))) {
-      const realm = realms.get(part.name) ?? new Merged(part.name, vault, problems, make)
+    for (const part of collectProblems(problems, () => parseCached(document, options.unknownFields))) {
+      const realm = realms.get(part.name) ?? new RealmMerger(part.name, options, problems)
       realms.set(part.name, realm)
       realm.add(part)
     }
   }
-  if (problems.length) throw new DocumentError(byPlace(problems, documents))
-  return [...realms.values()].sort((a, b) => inOrder(a.name, b.name))
+  if (problems.length) throw new DocumentError(sortByPosition(problems, documents))
+  return [...realms.values()].sort((a, b) => compareRealmNames(a.name, b.name))
 }
 
-const read = new WeakMap<Document, StatedRealm>()
+const parsedResources = new WeakMap<Document, DeclaredRealm>()
 
-/** Resources of one object stay the same documents from run to run: what they say is kept with them, which is little. */
-function statedIn(document: Document, unknownFields: UnknownFields): StatedRealm {
-  if (!document.states || unknownFields !== 'error') return parseRealm(document, unknownFields)
-  const stated = read.get(document) ?? parseRealm(document)
-  read.set(document, stated)
-  return stated
+/** Parses a document. Resources stay the same documents from run to run, so their small results are cached. */
+function parseCached(document: Document, unknownFields: UnknownFieldPolicy = 'error'): DeclaredRealm {
+  if (!document.objectPath || unknownFields !== 'error') return parseRealm(document, unknownFields)
+  const parsed = parsedResources.get(document) ?? parseRealm(document)
+  parsedResources.set(document, parsed)
+  return parsed
 }
 
-/** The order of realms: by name, master last. */
-export function inOrder(a: string, b: string): number {
+/** Compares names in the order in which realms are applied: by name, master last. */
+export function compareRealmNames(a: string, b: string): number {
   return Number(a === MASTER) - Number(b === MASTER) || (a < b ? -1 : 1)
 }
 
-const NONE: readonly string[] = []
+const NO_PATHS: readonly string[] = []
 
-/** What is stated of one realm. */
-class Merged implements DesiredRealm {
+/** A realm that grows document by document. */
+class RealmMerger implements DesiredRealm {
   readonly name: string
   readonly objects = new Map<string, DesiredObject>()
-  readonly notices: Notice[] = []
-  named: Position | undefined
-  readonly generated = new Set<string>()
-  readonly lists: StatedList[] = []
+  readonly warnings: DocumentWarning[] = []
+  realmReference: SourcePosition | undefined
+  readonly generatedSecrets = new Set<string>()
+  readonly lists: DeclaredList[] = []
   readonly #vault: Vault
-  readonly #make: MakeSecret | undefined
-  readonly #problems: Problem[]
-  readonly #ids = new Map<string, Claim>()
-  readonly #shared = sharing()
-  #parts = 0
+  readonly #generateSecret: GenerateSecret | undefined
+  readonly #problems: DocumentProblem[]
+  readonly #ids = new Map<string, IdClaim>()
+  readonly #intern = createValueInterner()
+  #documentCount = 0
 
-  constructor(name: string, vault: Vault, problems: Problem[], make: MakeSecret | undefined) {
+  constructor(name: string, { vault, generateSecret }: MergeOptions, problems: DocumentProblem[]) {
     this.name = name
-    this.#make = make
+    this.#generateSecret = generateSecret
     this.#vault = vault
     this.#problems = problems
   }
 
-  add(part: StatedRealm): void {
-    this.notices.push(...part.notices)
+  add(part: DeclaredRealm): void {
+    this.warnings.push(...part.warnings)
     this.lists.push(...part.lists)
-    if (!this.#parts++) this.named = part.named
-    // One document that states the realm itself is enough.
-    else if (!part.named) this.named = undefined
+    if (!this.#documentCount++) this.realmReference = part.referencePosition
+    // One document that declares the realm itself is enough.
+    else if (!part.referencePosition) this.realmReference = undefined
     for (const object of part.objects) {
-      const id = address(object.kind, object.key)
-      const known = this.objects.get(id)
-      claim(this.#ids, object, this.#problems)
-      this.objects.set(id, this.#together(known, object))
+      const id = formatAddress(object.kind, object.key)
+      claimId(this.#ids, object, this.#problems)
+      this.objects.set(id, this.#merge(this.objects.get(id), object))
     }
   }
 
-  #together(known: DesiredObject | undefined, object: StatedObject): DesiredObject {
-    const stated = new Map<string, StatedValue>(known?.fields)
-    const secrets = { ...known?.secrets }
+  #merge(before: DesiredObject | undefined, object: DeclaredObject): DesiredObject {
+    const fields = new Map<string, DeclaredValue>(before?.fields)
+    const secrets = { ...before?.secrets }
     for (const [path, written] of Object.entries(object.fields)) {
-      const secret = written !== null && isSecret(kinds[object.kind], path)
-      const value = this.#made(object, path, written, secret)
-      if (secret) secrets[path] = this.#shared(value)
-      state(stated, object, path, secret ? digestOf(this.#vault, value) : value, this.#problems)
+      const isSecretValue = written !== null && isSecret(kinds[object.kind], path)
+      if (isSecretValue) {
+        const secret = this.#insertGenerated(written)
+        secrets[path] = this.#intern(secret)
+        this.#addField(fields, object, { path, value: digestSecret(this.#vault, secret) })
+      } else {
+        this.#refuseGenerated(object, path, written)
+        this.#addField(fields, object, { path, value: written })
+      }
     }
     const { kind, key, origin } = object
     return {
       kind,
       key,
-      id: known?.id ?? object.id,
-      renamedFrom: known?.renamedFrom ?? object.renamedFrom,
-      fields: this.#packed(stated),
+      id: before?.id ?? object.id,
+      renamedFrom: before?.renamedFrom ?? object.renamedFrom,
+      fields: this.#compact(fields),
       secrets: Object.keys(secrets).length ? secrets : undefined,
-      masked: object.masked.length ? [...(known?.masked ?? []), ...object.masked] : (known?.masked ?? NONE),
-      literal: known?.literal.length ? [...known.literal, ...object.literal] : object.literal,
-      named: (known?.named ?? true) && object.named,
-      origin: known?.origin ?? origin,
+      masked: object.maskedSecrets.length
+        ? [...(before?.masked ?? []), ...object.maskedSecrets]
+        : (before?.masked ?? NO_PATHS),
+      literal: before?.literal.length ? [...before.literal, ...object.literalSecrets] : object.literalSecrets,
+      isReference: (before?.isReference ?? true) && object.isReferenceOnly,
+      origin: before?.origin ?? origin,
     }
   }
 
-  /** With the secrets that it names in the place of their names. */
-  #made({ kind, key, origin }: StatedObject, path: string, value: Json, secret: boolean): Json {
-    const make = this.#make
-    if (!make) return value
-    if (secret)
-      return mapTexts(value, [], (text) => {
-        const name = generatedIn(text)
-        if (name === undefined) return text
-        this.generated.add(name)
-        return make(this.name, name)
-      })
-    if (typeof value === 'string' && generatedIn(value) !== undefined) {
-      const message = `${describe(kind, key)}: ${path} is no secret, and everybody could read there what ${value} stands for: put it where a secret belongs`
-      this.#problems.push({ position: origin.locate(path), message })
-    }
-    return value
+  /** Replaces `$(generated:NAME)` in a secret by the generated secret. */
+  #insertGenerated(secret: Json): Json {
+    const generate = this.#generateSecret
+    if (!generate) return secret
+    return transformTextsByPath(secret, (text) => {
+      const name = parseGeneratedSecret(text)
+      if (name === undefined) return text
+      this.generatedSecrets.add(name)
+      return generate(this.name, name)
+    })
   }
 
-  #packed(stated: ReadonlyMap<string, StatedValue>): StatedFields {
-    const all = [...stated.values()]
+  /** Refuses `$(generated:NAME)` in a field that is no secret. */
+  #refuseGenerated({ kind, key, origin }: DeclaredObject, path: string, value: Json): void {
+    if (!this.#generateSecret || typeof value !== 'string' || parseGeneratedSecret(value) === undefined) return
+    const message = `${describeObject(kind, key)}: ${path} is no secret, so that ${value} would be readable there. Use it in a secret only.`
+    this.#problems.push({ position: origin.locate(path), message })
+  }
+
+  /** Adds a field, or refuses it if an earlier document declares another value. */
+  #addField(
+    fields: Map<string, DeclaredValue>,
+    object: DeclaredObject,
+    { path, value }: { readonly path: string; readonly value: Json },
+  ): void {
+    const before = fields.get(path)
+    if (!before) fields.set(path, { value, origin: object.origin })
+    else if (JSON.stringify(before.value) !== JSON.stringify(value))
+      this.#problems.push(createConflict(object, path, before.origin.locate(path)))
+  }
+
+  #compact(fields: ReadonlyMap<string, DeclaredValue>): DeclaredFieldMap {
+    const all = [...fields.values()]
     const [first] = all
-    const same = all.every(({ origin }) => origin === first?.origin)
-    return new StatedFields(
-      this.#shared([...stated.keys()]) as string[],
-      all.map(({ value }) => this.#shared(value)),
-      first && same ? first.origin : all.map(({ origin }) => origin),
+    const haveSameOrigin = all.every(({ origin }) => origin === first?.origin)
+    return new DeclaredFieldMap(
+      this.#intern([...fields.keys()]) as string[],
+      all.map(({ value }) => this.#intern(value)),
+      first && haveSameOrigin ? first.origin : all.map(({ origin }) => origin),
     )
   }
 }
 
-/** The digest of a secret: most are texts or lists of them. */
-function digestOf(vault: Vault, value: Json): Json {
-  const digest = changeTexts(value, (secret) => vault.digest(secret))
+/** Returns the digest of a secret: of each text in it, or of its JSON if it has none. */
+function digestSecret(vault: Vault, value: Json): Json {
+  const digest = transformTexts(value, (text) => vault.digest(text))
   return digest === value ? vault.digest(JSON.stringify(value)) : digest
-}
-
-function state(
-  fields: Map<string, StatedValue>,
-  object: StatedObject,
-  path: string,
-  value: Json,
-  problems: Problem[],
-): void {
-  const other = fields.get(path)
-  if (!other) fields.set(path, { value, origin: object.origin })
-  else if (JSON.stringify(other.value) !== JSON.stringify(value))
-    problems.push(contradiction(object, path, other.origin.locate(path)))
-}
-
-/** Who wishes an id. */
-export type Claim = Pick<DesiredObject, 'kind' | 'key' | 'id' | 'origin'>
-
-/** An id is wished for one object only, and the same one wherever it is. */
-export function claim(ids: Map<string, Claim>, { kind, key, id, origin }: Claim, problems: Problem[]): void {
-  const object: Claim = { kind, key, id, origin }
-  if (object.id === undefined) return
-  const [own, wished] = [address(object.kind, object.key), `${object.kind} ${object.id}`]
-  const { idField } = kinds[object.kind]
-  const before = ids.get(own)
-  const holder = ids.get(wished)
-  if (before && before.id !== object.id) problems.push(contradiction(object, idField, before.origin.locate(idField)))
-  else if (holder && address(holder.kind, holder.key) !== own) {
-    const other = `${describe(holder.kind, holder.key)} at ${renderPosition(holder.origin.locate(idField))}`
-    const name = describe(object.kind, object.key)
-    const message = `${name} has the id of ${other}: leave one of them out, since ids are unique`
-    problems.push({ position: object.origin.locate(idField), message })
-  }
-  ids.set(own, before ?? object).set(wished, holder ?? object)
-}
-
-/** Two places state a field otherwise: told at the one, with the other. */
-export function contradiction({ kind, key, origin }: Claim, path: string, other: Position): Problem {
-  const message = `${path} is stated differently at ${renderPosition(other)}: state it once, or twice the same`
-  return { position: origin.locate(path), message: `${describe(kind, key)}: ${message}`, other }
 }

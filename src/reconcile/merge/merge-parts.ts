@@ -1,127 +1,137 @@
-// What several sources state of one realm, taken together: one desired realm, one plan, one transaction.
-import { keysOf, resolve } from '../../kinds/compare.ts'
+// Merges the declarations of several sources into one desired realm.
+import { readKeys, resolveField } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Key } from '../../kinds/kind.ts'
-import { address } from '../../kinds/tree.ts'
-import type { Position } from '../../lib/position.ts'
-import type { Problem } from '../../realm-file/yaml/problem.ts'
-import type { SourceSettings } from '../../service/journal/source-settings.ts'
-import type { SourcePosition } from '../model/plan-input.ts'
-import { StatedFields, type StatedValue } from '../model/stated-fields.ts'
-import type { Unstated } from '../read/unstated.ts'
-import { type Claim, claim, contradiction, type DesiredObject, type DesiredRealm } from './desired-realm.ts'
+import type { SourceSettings } from '../../kinds/source-settings.ts'
+import { formatAddress } from '../../kinds/tree.ts'
+import type { SourcePosition } from '../../lib/source-position.ts'
+import type { DocumentProblem } from '../../realm-file/yaml/problem.ts'
+import { DeclaredFieldMap, type DeclaredValue } from '../model/declared-field-map.ts'
+import type { DeclarationOrigin } from '../model/plan-input.ts'
+import type { Removals } from '../read/removals.ts'
+import { claimId, createConflict, type IdClaim } from './conflicts.ts'
+import type { DesiredObject, DesiredRealm } from './desired-realm.ts'
 
-/** What one source states of a realm. */
-export interface Part {
+/** The part of a realm that one source declares. */
+export interface SourcePart {
   readonly source: string
   /** A git commit, or a digest of the files. */
   readonly revision: string
-  /** Of everything that decides what a run does with it. */
+  /** A digest of everything that decides what a run does with the part. */
   readonly digest: string
   readonly desired: DesiredRealm
-  /** What the source settles about itself. */
   readonly settings: SourceSettings
-  /** That is something else than when it applied to the realm last. */
-  readonly resettled: boolean
-  /** What becomes of what it states no more. */
-  readonly unstated?: Unstated | undefined
+  /** Whether the source has other settings than at its last apply to the realm. */
+  readonly hasNewSettings: boolean
+  /** Whether objects that the source no longer declares are retained, released or deleted. */
+  readonly removals?: Removals | undefined
 }
 
-/** A part of a source that states nothing of the realm any more. */
-export function nothingStated(name: string): DesiredRealm {
-  return { name, objects: new Map(), notices: [], named: undefined, generated: new Set(), lists: [] }
+/** Returns the part of a source that no longer declares anything of a realm. */
+export function createEmptyRealm(name: string): DesiredRealm {
+  return {
+    name,
+    objects: new Map(),
+    warnings: [],
+    realmReference: undefined,
+    generatedSecrets: new Set(),
+    lists: [],
+  }
 }
 
-/** What the parts state together; what they contradict each other in is added to the problems, and told at both places. */
-export function together(name: string, parts: readonly Part[], problems: Problem[]): DesiredRealm {
-  const stating = parts.map(({ desired }) => desired).filter(({ objects }) => objects.size)
-  if (stating.length <= 1) return stating[0] ?? nothingStated(name)
+/** Merges the parts of a realm. Each conflict is added to the problems twice, once per position. */
+export function mergeParts(name: string, parts: readonly SourcePart[], problems: DocumentProblem[]): DesiredRealm {
+  const realms = parts.map(({ desired }) => desired).filter(({ objects }) => objects.size)
+  if (realms.length <= 1) return realms[0] ?? createEmptyRealm(name)
   const objects = new Map<string, DesiredObject>()
-  const ids = new Map<string, Claim>()
-  for (const object of stating.flatMap((one) => [...one.objects.values()])) {
-    const id = address(object.kind, object.key)
-    const known = objects.get(id)
-    objects.set(id, known ? both(known, object, problems) : object)
-    claim(ids, object, problems)
+  const ids = new Map<string, IdClaim>()
+  for (const object of realms.flatMap((realm) => [...realm.objects.values()])) {
+    const id = formatAddress(object.kind, object.key)
+    const before = objects.get(id)
+    objects.set(id, before ? mergeObjects(before, object, problems) : object)
+    claimId(ids, object, problems)
   }
   return {
     name,
     objects,
-    notices: stating.flatMap(({ notices }) => notices),
-    lists: stating.flatMap(({ lists }) => lists),
-    named: stating.every(({ named }) => named) ? stating[0]!.named : undefined,
-    generated: new Set(stating.flatMap(({ generated }) => [...generated])),
+    warnings: realms.flatMap(({ warnings }) => warnings),
+    lists: realms.flatMap(({ lists }) => lists),
+    realmReference: realms.every(({ realmReference }) => realmReference) ? realms[0]!.realmReference : undefined,
+    generatedSecrets: new Set(realms.flatMap(({ generatedSecrets }) => [...generatedSecrets])),
   }
 }
 
-function both(one: DesiredObject, other: DesiredObject, problems: Problem[]): DesiredObject {
-  const fields = new Map<string, StatedValue>(one.fields)
-  for (const [path, stated] of other.fields) {
-    const known = fields.get(path)
-    if (!known || resolve(kinds[one.kind], path).field.relation)
-      fields.set(path, known ? united(known, stated) : stated)
-    else if (JSON.stringify(known.value) !== JSON.stringify(stated.value))
-      // Both learn of it: each is somebody's file.
+function mergeObjects(first: DesiredObject, second: DesiredObject, problems: DocumentProblem[]): DesiredObject {
+  const fields = new Map<string, DeclaredValue>(first.fields)
+  for (const [path, declared] of second.fields) {
+    const before = fields.get(path)
+    if (!before || resolveField(kinds[first.kind], path).field.relation)
+      fields.set(path, before ? mergeRelationValues(before, declared) : declared)
+    else if (JSON.stringify(before.value) !== JSON.stringify(declared.value))
+      // A problem for each source, since each has its own status and author.
       problems.push(
-        contradiction({ ...other, origin: stated.origin }, path, known.origin.locate(path)),
-        contradiction({ ...one, origin: known.origin }, path, stated.origin.locate(path)),
+        createConflict({ ...second, origin: declared.origin }, path, before.origin.locate(path)),
+        createConflict({ ...first, origin: before.origin }, path, declared.origin.locate(path)),
       )
   }
-  const { kind, key, origin } = one
-  const secrets = { ...other.secrets, ...one.secrets }
+  const { kind, key, origin } = first
+  const secrets = { ...second.secrets, ...first.secrets }
   return {
     kind,
     key,
-    id: one.id ?? other.id,
-    renamedFrom: one.renamedFrom ?? other.renamedFrom,
-    fields: new StatedFields(
+    id: first.id ?? second.id,
+    renamedFrom: first.renamedFrom ?? second.renamedFrom,
+    fields: new DeclaredFieldMap(
       [...fields.keys()],
       [...fields.values()].map(({ value }) => value),
       [...fields.values()].map(({ origin }) => origin),
     ),
     secrets: Object.keys(secrets).length ? secrets : undefined,
-    masked: [...one.masked, ...other.masked],
-    literal: [...one.literal, ...other.literal],
-    named: one.named && other.named,
-    origin: one.named && !other.named ? other.origin : origin,
+    masked: [...first.masked, ...second.masked],
+    literal: [...first.literal, ...second.literal],
+    isReference: first.isReference && second.isReference,
+    origin: first.isReference && !second.isReference ? second.origin : origin,
   }
 }
 
-/** Of a relation each source states elements. */
-function united(one: StatedValue, other: StatedValue): StatedValue {
-  const known = new Set(keysOf(one.value).map((key) => JSON.stringify(key)))
-  const more = keysOf(other.value).filter((key) => !known.has(JSON.stringify(key)))
-  if (!more.length) return one
-  const value = [...keysOf(one.value), ...more]
-  return { value, origin: new PlaceOfBoth(one.origin, other.origin, new Set(more.map((key) => JSON.stringify(key)))) }
+/** Merges the elements of a relation, of which each source may declare some. */
+function mergeRelationValues(first: DeclaredValue, second: DeclaredValue): DeclaredValue {
+  const ofFirst = new Set(readKeys(first.value).map((key) => JSON.stringify(key)))
+  const added = readKeys(second.value).filter((key) => !ofFirst.has(JSON.stringify(key)))
+  if (!added.length) return first
+  return {
+    value: [...readKeys(first.value), ...added],
+    origin: new MergedOrigin(first.origin, second.origin, new Set(added.map((key) => JSON.stringify(key)))),
+  }
 }
 
-/** Where an object stands of whose relation one source states some elements, and another one the others. */
-class PlaceOfBoth implements SourcePosition {
-  readonly #one: SourcePosition
-  readonly #other: SourcePosition
-  readonly #ofOther: ReadonlySet<string>
+/** The origin of a relation whose elements come from two sources. */
+class MergedOrigin implements DeclarationOrigin {
+  readonly #first: DeclarationOrigin
+  readonly #second: DeclarationOrigin
+  readonly #keysOfSecond: ReadonlySet<string>
 
-  constructor(one: SourcePosition, other: SourcePosition, ofOther: ReadonlySet<string>) {
-    this.#one = one
-    this.#other = other
-    this.#ofOther = ofOther
+  /** `keysOfSecond`: the elements that only the second source declares, as JSON. */
+  constructor(first: DeclarationOrigin, second: DeclarationOrigin, keysOfSecond: ReadonlySet<string>) {
+    this.#first = first
+    this.#second = second
+    this.#keysOfSecond = keysOfSecond
   }
 
-  get position(): Position {
-    return this.#one.position
+  get position(): SourcePosition {
+    return this.#first.position
   }
 
-  get parentPosition(): Position {
-    return this.#one.parentPosition
+  get parentPosition(): SourcePosition {
+    return this.#first.parentPosition
   }
 
-  locate(path: string, key?: Key): Position {
-    const place = key && this.#ofOther.has(JSON.stringify(key)) ? this.#other : this.#one
-    return place.locate(path, key)
+  locate(path: string, key?: Key): SourcePosition {
+    const isOfSecond = key && this.#keysOfSecond.has(JSON.stringify(key))
+    return (isOfSecond ? this.#second : this.#first).locate(path, key)
   }
 
-  line(number: number): string {
-    return this.#one.line(number)
+  getLine(number: number): string {
+    return this.#first.getLine(number)
   }
 }

@@ -1,159 +1,194 @@
-// The realms that sources declare, each merged from all of its sources.
+// Merges the declarations of all sources of a run into one desired realm per realm.
 import { createHash } from 'node:crypto'
-import { identical } from '../../kinds/compare.ts'
-import type { Json } from '../../kinds/json.ts'
-import { address } from '../../kinds/tree.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { formatAddress } from '../../kinds/tree.ts'
 import { version } from '../../lib/version.ts'
 import type { Document } from '../../realm-file/yaml/document.ts'
-import { byPlace, collect, DocumentError, type Problem } from '../../realm-file/yaml/problem.ts'
+import { collectProblems, DocumentError, type DocumentProblem, sortByPosition } from '../../realm-file/yaml/problem.ts'
 import type { Caller, Service } from '../../service/context/service.ts'
 import type { AppliedSource } from '../../service/context/store-types.ts'
-import type { GeneratedSecret } from '../../service/sources/generated-secrets.ts'
-import type { SourceState } from '../read/source-state.ts'
-import { type DesiredRealm, desiredRealms, inOrder } from './desired-realm.ts'
-import { nothingStated, type Part, together } from './merge-parts.ts'
+import type { GetGeneratedSecret } from '../../service/sources/generated-secrets.ts'
+import type { SourceContent } from '../read/source-content.ts'
+import { compareRealmNames, type DesiredRealm, readDesiredRealms } from './desired-realm.ts'
+import { createEmptyRealm, mergeParts, type SourcePart } from './merge-parts.ts'
+
+/** The sources of a run, and the caller who starts it. */
+export interface RunInput {
+  readonly service: Service
+  readonly caller: Caller
+  readonly sources: readonly SourceContent[]
+  /** Limits the run to these realms, by their declared names. */
+  readonly only?: ReadonlySet<string> | undefined
+}
 
 /** A realm as its sources declare it together, and the part of each. */
 export interface MergedRealm {
   readonly desired: DesiredRealm
-  readonly parts: readonly Part[]
+  readonly parts: readonly SourcePart[]
 }
 
 /** A source with a digest of its declarations for each realm. */
 export interface DigestedSource {
-  readonly source: SourceState
+  readonly source: SourceContent
   readonly digests: ReadonlyMap<string, string>
 }
 
-/** The sources of a run, and what they have applied before. */
+/** The sources of a run, and what was applied before. */
 interface MergeInput {
   readonly sources: readonly DigestedSource[]
-  /** What was applied before, by the declared name of the realm. */
+  /** The sources that were applied before, by the declared name of the realm. */
   readonly before: ReadonlyMap<string, readonly AppliedSource[]>
-  /** Realms that need no merge, since nothing has changed. */
-  readonly settled: ReadonlySet<string>
-  /** Realms that no source declares any more. */
+  /** The realms that need no merge, since nothing has changed. */
+  readonly unchanged: ReadonlySet<string>
+  /** The realms that no source declares any more. */
   readonly removed: readonly string[]
-  readonly secret: GeneratedSecret
+  readonly getSecret: GetGeneratedSecret
 }
 
 /** Merges the declarations of all sources, in the order in which realms are applied. Throws DocumentError with all problems. */
-export function mergeSources(
+export function mergeSources(service: Service, input: MergeInput): MergedRealm[] {
+  const { sources, before, removed } = input
+  const problems: DocumentProblem[] = []
+  const throwProblems = () => {
+    if (problems.length)
+      throw new DocumentError(sortByPosition(problems, listDocuments(sources.map(({ source }) => source))))
+  }
+  const parts = sources.flatMap((source) => readParts(service, { ...input, source, problems }))
+  throwProblems()
+  const byRealm = Map.groupBy(parts, ({ desired }) => desired.name)
+  const merged = [...byRealm.keys(), ...removed].map((name) => {
+    const ofRealm = [...(byRealm.get(name) ?? []), ...listEndedParts(name, sources, before.get(name))]
+    return { parts: ofRealm, desired: mergeParts(name, ofRealm, problems) }
+  })
+  throwProblems()
+  return merged.sort((a, b) => compareRealmNames(a.desired.name, b.desired.name))
+}
+
+/** Reads the changed realms that a source declares. */
+function readParts(
   service: Service,
-  { sources, before, settled, removed, secret }: MergeInput,
-): MergedRealm[] {
-  const problems: Problem[] = []
-  const open = sources.flatMap(({ source, digests }) => {
-    const documents = source.documents.filter((one) => digests.has(realmOf(one)) && !settled.has(realmOf(one)))
-    const desired = collect(problems, () =>
-      desiredRealms(documents, service.vault, source.unknownFields, (realm, name) => secret(source.name, realm, name)),
-    ).flat()
-    return desired.map((one): [string, Part] => [
-      one.name,
-      partOf(source, one, digests.get(one.name)!, before.get(one.name)),
-    ])
+  {
+    source: { source, digests },
+    unchanged,
+    before,
+    getSecret,
+    problems,
+  }: MergeInput & { readonly source: DigestedSource; readonly problems: DocumentProblem[] },
+): SourcePart[] {
+  const documents = source.documents.filter((document) => {
+    const realm = getRealmName(document)
+    return digests.has(realm) && !unchanged.has(realm)
   })
-  if (problems.length) throw new DocumentError(byPlace(problems, documentsIn(sources.map(({ source }) => source))))
-  const byName = Map.groupBy(open, ([name]) => name)
-  const merged = [...byName.keys(), ...removed].map((name) => {
-    const stating = byName.get(name)?.map(([, part]) => part) ?? []
-    const ended = sources.filter(
-      ({ source, digests }) =>
-        !digests.has(name) && before.get(name)?.some((one) => one.source === source.name) === true,
-    )
-    const parts = [...stating, ...ended.map(({ source }) => partOf(source, nothingStated(name), '', before.get(name)))]
-    return { parts, desired: together(name, parts, problems) }
-  })
-  if (problems.length) throw new DocumentError(byPlace(problems, documentsIn(sources.map(({ source }) => source))))
-  return merged.sort((a, b) => inOrder(a.desired.name, b.desired.name))
+  const realms = collectProblems(problems, () =>
+    readDesiredRealms(documents, {
+      vault: service.vault,
+      unknownFields: source.unknownFields,
+      generateSecret: (realm, name) => getSecret(source.name, realm, name),
+    }),
+  ).flat()
+  return realms.map((desired) =>
+    toPart(source, desired, { digest: digests.get(desired.name)!, before: before.get(desired.name) }),
+  )
+}
+
+/** Returns empty parts for the sources that were applied to a realm and declare nothing of it any more. */
+function listEndedParts(
+  name: string,
+  sources: readonly DigestedSource[],
+  before: readonly AppliedSource[] | undefined,
+): SourcePart[] {
+  return sources
+    .filter(({ source, digests }) => !digests.has(name) && before?.some((applied) => applied.source === source.name))
+    .map(({ source }) => toPart(source, createEmptyRealm(name), { digest: '', before }))
+}
+
+function toPart(
+  { name, revision, settings = {}, removals }: SourceContent,
+  desired: DesiredRealm,
+  { digest, before = [] }: { readonly digest: string; readonly before: readonly AppliedSource[] | undefined },
+): SourcePart {
+  const last = before.find(({ source }) => source === name)
+  const hasNewSettings = last !== undefined && !isDeepStrictEqual(last.settings, settings)
+  return { source: name, revision, digest, desired, settings, hasNewSettings, removals }
 }
 
 /**
- * Returns the former names of realms that are declared with one and still have it, by their declared names. Throws forbidden if
- * the caller or a source may not administer such a realm. Two statements, or none.
+ * Returns the former names of renamed realms that still have them, by their declared names. Throws Forbidden or DocumentError if the
+ * caller or a source may not administer the realm of that name. Two statements, or none.
  */
-export async function renamedRealms(
-  service: Service,
-  caller: Caller,
-  sources: readonly SourceState[],
-  all: readonly Pick<MergedRealm, 'desired'>[],
+export async function findRenamedRealms(
+  { service, caller, sources }: RunInput,
+  merged: readonly Pick<MergedRealm, 'desired'>[],
 ): Promise<ReadonlyMap<string, string>> {
-  const former = all.flatMap(({ desired: { name, objects } }) => {
-    const renamedFrom = objects.get(address('realm', [name]))?.renamedFrom
-    return renamedFrom === undefined ? [] : [[name, renamedFrom] as const]
+  const renames = merged.flatMap(({ desired: { name, objects } }) => {
+    const realm = objects.get(formatAddress('realm', [name]))
+    return realm?.renamedFrom === undefined
+      ? []
+      : [{ name, former: realm.renamedFrom, position: realm.origin.position }]
   })
-  if (!former.length) return new Map()
-  await service.demand(
+  if (!renames.length) return new Map()
+  await service.requirePermission(
     caller,
     'administer-realm',
-    former.map(([, name]) => name),
+    renames.map(({ former }) => former),
   )
-  for (const [name, renamedFrom] of former) {
-    const beyond = sources.find(({ ceiling: { realms } = {} }) => realms && !realms.includes(renamedFrom))
-    if (!beyond) continue
-    const { position } = all
-      .find(({ desired }) => desired.name === name)!
-      .desired.objects.get(address('realm', [name]))!.origin
-    throw new DocumentError([{ position, message: beyondLimit(beyond, renamedFrom) }])
+  for (const { former, position } of renames) {
+    const source = sources.find((candidate) => !isPermitted(candidate, former))
+    if (source) throw new DocumentError([{ position, message: describeRefusal(source, former) }])
   }
-  const there = new Set((await service.realms()).map(({ name }) => name))
-  return new Map(former.filter(([name, renamedFrom]) => !there.has(name) && there.has(renamedFrom)))
+  const existing = new Set((await service.listRealms()).map(({ name }) => name))
+  return new Map(
+    renames
+      .filter(({ name, former }) => !existing.has(name) && existing.has(former))
+      .map(({ name, former }) => [name, former]),
+  )
 }
 
-function partOf(
-  { name, revision, settings = {}, unstated }: SourceState,
-  desired: DesiredRealm,
-  digest: string,
-  before: readonly AppliedSource[] = [],
-): Part {
-  const last = before.find(({ source }) => source === name)
-  const resettled = last !== undefined && !identical(last.settings as Json, settings as Json)
-  return { source: name, revision, digest, desired, settings, resettled, unstated }
-}
-
-/** The documents of all sources. */
-export function documentsIn(sources: readonly SourceState[]): Document[] {
+/** Returns the documents of all sources. */
+export function listDocuments(sources: readonly SourceContent[]): Document[] {
   return sources.flatMap(({ documents }) => documents)
 }
 
 /** Throws DocumentError if a source declares a realm that its permissions do not include. */
-export function demandAllowedRealms(sources: readonly SourceState[]): void {
-  const beyond = sources.flatMap((source) =>
+export function requirePermittedRealms(sources: readonly SourceContent[]): void {
+  const problems = sources.flatMap((source) =>
     source.documents
-      .filter((one) => source.ceiling?.realms && !source.ceiling.realms.includes(realmOf(one)))
-      .map((one) => ({
-        position: one.start,
-        message: beyondLimit(source, realmOf(one)),
-      })),
+      .map((document) => ({ realm: getRealmName(document), position: document.start }))
+      .filter(({ realm }) => !isPermitted(source, realm))
+      .map(({ realm, position }) => ({ position, message: describeRefusal(source, realm) })),
   )
-  if (beyond.length) throw new DocumentError(beyond)
+  if (problems.length) throw new DocumentError(problems)
 }
 
-function beyondLimit({ name, ceiling }: SourceState, realm: string): string {
-  return `the source ${name} may not touch the realm ${realm}: its limit is ${ceiling!.realms!.join(', ') || 'none'}`
+function isPermitted({ sourcePermissions: { realms } = {} }: SourceContent, realm: string): boolean {
+  return !realms || realms.includes(realm)
 }
 
-/** Returns by realm a digest of everything that decides what a run does: documents, settings of the source, Regent's version. */
-export function digestsOf(service: Service, source: SourceState): ReadonlyMap<string, string> {
-  const digest = (documents: readonly Document[]) =>
-    service.vault.digest(
-      createHash('sha256')
-        .update(
-          JSON.stringify([
-            ...[version, source.unknownFields, documents.map(digestOf), source.ceiling, source.settings],
-            ...(source.unstated?.kept ?? []),
-          ]),
-        )
-        .digest('hex'),
-    )
-  return new Map([...Map.groupBy(source.documents, realmOf)].map(([realm, documents]) => [realm, digest(documents)]))
+function describeRefusal({ name, sourcePermissions: { realms = [] } = {} }: SourceContent, realm: string): string {
+  return `source ${name} is not permitted to declare realm ${realm}. Permitted realms: ${realms.join(', ') || 'none'}.`
 }
 
-function digestOf({ file, start, digest, states }: Document): unknown[] {
+/**
+ * Returns a digest of everything that decides what a run does, by realm: documents, settings and permissions of the source, and
+ * Regent's version.
+ */
+export function digestByRealm(service: Service, source: SourceContent): ReadonlyMap<string, string> {
+  const digest = (documents: readonly Document[]) => {
+    const { unknownFields, sourcePermissions, settings, removals } = source
+    const parts = [version, unknownFields, documents.map(toDigestInput), sourcePermissions, settings]
+    const text = JSON.stringify([...parts, ...(removals?.retained ?? [])])
+    return service.vault.digest(createHash('sha256').update(text).digest('hex'))
+  }
+  return new Map(
+    [...Map.groupBy(source.documents, getRealmName)].map(([realm, documents]) => [realm, digest(documents)]),
+  )
+}
+
+function toDigestInput({ file, start, digest, objectPath: states }: Document): unknown[] {
   return [file, start.line, digest, states]
 }
 
 /** Returns the name of the realm that a document declares. */
-export function realmOf({ head }: Document): string {
+export function getRealmName({ header: head }: Document): string {
   return String(head.realm)
 }

@@ -1,18 +1,19 @@
-// What a plan consists of.
+// The parts of a plan: actions, changes, drift, guards, approvals.
 import type { Json } from '../../kinds/json.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
-import type { Position } from '../../lib/position.ts'
+import type { SourcePosition } from '../../lib/source-position.ts'
 
 /** Version of the JSON of plans and outcomes. */
 export const FORMAT_VERSION = 1
 
-/** Who changed something, and when: from the journal. */
+/** The author of a change, from the journal. */
 export interface Attribution {
   readonly name: string
-  /** `administrator`, by REST or the command line; `person`, whose own account it is; `source`; `system`, Regent itself. */
-  readonly kind: 'administrator' | 'person' | 'source' | 'system'
+  /** `administrator`: by REST or CLI; `user`: the owner of the account; `source`: an apply; `system`: Regent itself. */
+  readonly kind: 'administrator' | 'user' | 'source' | 'system'
   readonly client?: string | undefined
   readonly address?: string | undefined
+  /** When, as an ISO 8601 date and time. */
   readonly at: string
   /** Of a source: the revision that was applied. */
   readonly revision?: string | undefined
@@ -21,68 +22,68 @@ export interface Attribution {
 /** A changed field of an object. */
 export type FieldChange = ValueChange | RelationChange
 
-/** A field that gets another value. Secrets are digests. */
+/** A changed value of a field. Secrets are digests. */
 export interface ValueChange extends ChangeCause {
-  /** The live value; null: none. */
+  /** The live value; null if there is none. */
   readonly from: Json
-  /** The value that is set; null: none. */
+  /** The new value; null removes it. */
   readonly to: Json
 }
 
-/** A relation that gains or loses elements. */
+/** Elements that are added to a relation or removed from it. */
 export interface RelationChange extends ChangeCause {
   readonly add: readonly Key[]
   readonly remove: readonly Key[]
 }
 
-/** The field of a change, and what causes it. */
+/** The field of a change, and its cause. */
 interface ChangeCause {
-  /** Name of the field; of a map `field.key`. */
+  /** The name of the field; of a map `field.key`. */
   readonly path: string
   /** `declared`: a document declares another value; `drift`: the live value was changed; `undeclared`: removed from the sources. */
   readonly reason: 'declared' | 'drift' | 'undeclared'
-  /** Who made the live change that this one corrects or overwrites. */
+  /** The author of the live change that this one corrects or overwrites. */
   readonly by?: Attribution
-  /** Where the value is declared. */
-  readonly position?: Position
+  /** The position at which the value is declared. */
+  readonly position?: SourcePosition
 }
 
-/** Returns whether a change adds and removes elements of a relation. */
+/** Whether a change is that of a relation. */
 export function isRelationChange(change: FieldChange): change is RelationChange {
   return 'add' in change
 }
 
-/** Returns the values that changes set, by path; relations are left out. */
-export function valuesSetBy(changes: readonly FieldChange[]): Record<string, Json> {
+/** Returns the new values of changes by path, without relations. */
+export function collectNewValues(changes: readonly FieldChange[]): Record<string, Json> {
   return Object.fromEntries(changes.flatMap((change) => (isRelationChange(change) ? [] : [[change.path, change.to]])))
 }
 
-/** Drift that is reported or accepted, and not corrected. Without a path the object is deleted. Secrets are digests. */
+/** Drift that is reported or accepted, and not corrected. Without a path, the object was deleted. Secrets are digests. */
 export interface IgnoredDrift {
   readonly kind: KindName
   readonly key: Key
   readonly path?: string
   readonly live: Json
-  /** It counts as declared until the source declares another value. */
+  /** The live value counts as declared until the source declares another value. */
   readonly accepted?: true
   readonly by?: Attribution
 }
 
-/** What is to be done to one object. */
+/** The create, update or delete of one object. */
 export interface Action {
   readonly operation: 'create' | 'update' | 'delete'
   readonly kind: KindName
   readonly key: Key
-  /** The live object; of a creation, the id that is wished. */
+  /** The id of the live object; of a creation, the declared id. */
   readonly id?: string
   readonly version?: number
   readonly changes: readonly FieldChange[]
-  /** Of a creation: it was there, and somebody deleted it. */
+  /** Of a creation: the author of the deletion that it reverts. */
   readonly deletedBy?: Attribution
-  readonly position?: Position
+  readonly position?: SourcePosition
 }
 
-/** An action of that shape as a plain value, with these changes. */
+/** Returns an action as plain JSON, without its version. */
 export function toPlainAction(action: Action, changes: readonly FieldChange[] = action.changes): Action {
   const { operation, kind, key, id, deletedBy, position } = action
   return {
@@ -96,51 +97,51 @@ export function toPlainAction(action: Action, changes: readonly FieldChange[] = 
   }
 }
 
-/** Something a person should know that is no change. */
+/** A remark about a plan that is no change. */
 export interface Note {
   readonly message: string
-  readonly position?: Position
+  readonly position?: SourcePosition
 }
 
-/** The comparison of one realm. */
+/** The plan of one realm. */
 export interface RealmPlan {
   readonly realm: string
-  /** The realm's name now, where somebody renamed it. */
+  /** The realm's name in the store, if an administrator renamed it. */
   readonly currentName?: string
   /** Whether the realm itself is new. */
   readonly creates: boolean
   readonly actions: readonly Action[]
-  /** What is not as it was applied, and stays so. */
+  /** Drift that the plan does not correct. */
   readonly ignoredDrift: readonly IgnoredDrift[]
   readonly notes: readonly Note[]
-  /** Live objects that the plan counts on, with their versions. */
+  /** The live objects that the plan depends on, with their versions. */
   readonly preconditions: readonly { readonly kind: KindName; readonly id: string; readonly version: number }[]
 }
 
-/** A reason why a plan waits for an approval. */
+/** A guard that blocks a plan until it is approved. */
 export interface Guard {
   readonly guard: 'deletesRealm' | 'recreatesRealm' | 'deletions' | 'adoption' | 'recreated'
-  /** In words for people. */
+  /** The reason as text, such as `deletes 30 objects, more than 20`. */
   readonly message: string
-  /** What it is about: the name of a realm, or ids of objects. */
+  /** The affected objects: the name of a realm, or ids of objects. */
   readonly objects: readonly string[]
-  /** Revision of the realm that it deletes: of another one it would be another plan. */
+  /** The revision of the realm to delete: an approval is void once the realm has changed. */
   readonly revision?: number
-  /** Digest of what is stated that adopted people log in with: an approval may give it to them. Absent: nothing is. */
+  /** A digest of the declared credentials of adopted users, which an approval may give them; absent if none are declared. */
   readonly credentials?: string
 }
 
-/** A plan that was not applied, since it waits for an approval. */
+/** A plan that was not applied, since it is pending approval. */
 export interface PendingApproval {
-  /** The id by which it is approved. */
+  /** The id of the saved plan. */
   readonly plan: string
   readonly guards: readonly Guard[]
-  /** Until when it can be approved. */
+  /** Until when it can be approved, as an ISO 8601 date and time. */
   readonly expires: string
 }
 
-/** An approval with which a plan was applied. */
-export interface Approval {
+/** The approval with which a plan was applied. */
+export interface AppliedApproval {
   readonly plan: string
   readonly by: string
   readonly at: string

@@ -1,21 +1,21 @@
-// Who did it: from the journal.
+// Attributions: who changed something, from the journal.
 import type { StoredEntry } from '../../service/context/store-types.ts'
 import type { Attribution } from './action.ts'
 import type { PlanInput } from './plan-input.ts'
 
-/** Who last changed a path of an object, from its journal entries, newest first. */
+/** Returns a function that finds who last changed a path of an object. `entries`: journal entries, newest first. */
 export function blame(entries: readonly StoredEntry[]): PlanInput['changedBy'] {
   const byObject = Map.groupBy(entries, ({ kind, object }) => `${kind} ${object}`)
   return (kind, id, path) => {
-    const own = byObject.get(`${kind} ${id}`) ?? []
+    const all = byObject.get(`${kind} ${id}`) ?? []
     const entry =
-      own.find(({ operation, fields }) => path === undefined || (operation === 'update' && path in fields)) ?? own[0]
-    return entry && attribution(entry)
+      all.find(({ operation, fields }) => path === undefined || (operation === 'update' && path in fields)) ?? all[0]
+    return entry && toAttribution(entry)
   }
 }
 
-/** Who acted, and when. */
-export function attribution({ actor, at }: Pick<StoredEntry, 'actor' | 'at'>): Attribution {
+/** Returns who made a journal entry, and when. */
+export function toAttribution({ actor, at }: Pick<StoredEntry, 'actor' | 'at'>): Attribution {
   return {
     name: actor.user ?? actor.source ?? actor.kind,
     kind: actor.kind,
@@ -26,25 +26,25 @@ export function attribution({ actor, at }: Pick<StoredEntry, 'actor' | 'at'>): A
   }
 }
 
-/** Who, of a source at which revision, through which client, from where, and when. */
-export function by({ name: who, revision, client, address, at: when }: Attribution): string {
+/** Returns an attribution as text: `ann by admin-cli from 10.0.0.7 at 2026-01-31T12:00:00Z`; a source with its revision. */
+export function renderAttribution({ name, revision, client, address, at }: Attribution): string {
   return [
-    who,
-    revision && `(${shortened(revision)})`,
+    name,
+    revision && `(${shortenRevision(revision)})`,
     client && `by ${client}`,
     address && `from ${address}`,
-    `at ${moment(when)}`,
+    `at ${formatTime(at)}`,
   ]
     .filter(Boolean)
     .join(' ')
 }
 
-/** A revision of a source, of a commit what is enough to name it. */
-export function shortened(revision: string): string {
+/** Returns a revision with commit hashes cut to 12 characters. */
+export function shortenRevision(revision: string): string {
   return /^[0-9a-f]{40,64}$/.test(revision) ? revision.slice(0, 12) : revision
 }
 
-/** A time, to the second. */
-export function moment(at: string): string {
+/** Returns an ISO 8601 time to the second. */
+export function formatTime(at: string): string {
   return at.replace(/\.\d+Z$/, 'Z')
 }

@@ -1,20 +1,20 @@
-// The digest by which the inventory knows how an object is declared. Pure.
+// The digest by which the inventory detects a changed declaration. Pure.
 import { hash } from 'node:crypto'
 import type { FlatFields } from '../../kinds/compare.ts'
-import type { DeclaredObject } from './plan-input.ts'
+import type { ObjectDeclaration } from './plan-input.ts'
 
-/** What the digest of a row of the inventory is whose object is stated no more. */
-export const STATED_NO_MORE = ''
+/** The digest in an inventory row whose object is no longer declared. */
+export const NOT_DECLARED = ''
 
-/** A digest of what the inventory says of an object that is stated so, in whatever order. */
-export function statedDigest(stated: Pick<DeclaredObject, 'kind' | 'key' | 'fields' | 'origin'>): string {
-  const { kind, key, origin } = stated
+/** Returns a digest of a declaration: of kind, key, fields in any order, file and line. */
+export function digestDeclaration(declaration: Pick<ObjectDeclaration, 'kind' | 'key' | 'fields' | 'origin'>): string {
+  const { kind, key, origin } = declaration
   const { file, line } = origin.position
-  const fields = Object.entries(valuesOf(stated)).sort(([a], [b]) => (a < b ? -1 : 1))
+  const fields = Object.entries(toFlatFields(declaration)).sort(([a], [b]) => (a < b ? -1 : 1))
   return hash('sha256', JSON.stringify([kind, key, fields, file, line]), 'base64url')
 }
 
-/** The declared values by path, as they are compared. */
-export function valuesOf({ fields }: Pick<DeclaredObject, 'fields'>): FlatFields {
+/** Returns the declared values by path, in the form in which they are compared. */
+export function toFlatFields({ fields }: Pick<ObjectDeclaration, 'fields'>): FlatFields {
   return Object.fromEntries([...fields].map(([path, { value }]) => [path, value]))
 }

@@ -1,25 +1,25 @@
-// What a plan is made of: what is stated, what is live, what is owned.
+// The input of a plan: declarations, live objects, and what sources manage.
 import type { FlatFields } from '../../kinds/compare.ts'
 import type { Json } from '../../kinds/json.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
-import type { Position } from '../../lib/position.ts'
+import type { SourcePosition } from '../../lib/source-position.ts'
+import type { InventoryRow } from '../../service/context/store-types.ts'
+import type { DriftPolicy } from '../../service/journal/drift-policy.ts'
 import type { Attribution, Note } from './action.ts'
 
-/** A live object as it is compared: secrets as digests. */
+/** A live object in the form in which it is compared. Secrets are digests. */
 export interface LiveState {
   readonly kind: KindName
   readonly key: Key
-  /** Absent where the object will be there once the realm is made. */
+  /** Absent if the object is created together with its realm. */
   readonly id?: string
   readonly version?: number
-  /** It was not read: it is stated as it was applied, and nobody has changed it since. Only the stated fields are known. */
-  readonly settled?: true
-  /** Nobody states it, and a list that is whole does not have it. */
+  /** No source declares the object, and it is missing from an authoritative list. */
   readonly undeclared?: true
   readonly fields: FlatFields
 }
 
-/** What the sources of a run own of one object, together. */
+/** An object that sources of the run manage, with the last applied values of all of them. */
 export interface ManagedObject {
   readonly kind: KindName
   readonly object: string
@@ -27,88 +27,100 @@ export interface ManagedObject {
   readonly fields: FlatFields
   readonly file: string
   readonly line: number
-  /** Somebody else has changed the object since. */
+  /** Whether others have changed the object since the last apply. */
   readonly marked: boolean
-  /** Live values that the last run left alone, by path. */
+  /** Live values of drift that the last run reported and did not correct, by path. */
   readonly drifted: Readonly<Record<string, Json>> | null
-  /** The same of those that count as if they were stated. */
+  /** Live values of accepted drift, by path. */
   readonly accepted: Readonly<Record<string, Json>> | null
-  /** A source that owns it prunes nothing. */
-  readonly stays?: true
-  /** Somebody has deleted just this from what states it. */
-  readonly meant?: true
-  /** What stated it is not there any more, and nobody has deleted that. */
-  readonly vanished?: true
+  /** A source that manages it prunes nothing. */
+  readonly isRetained?: true
+  /** The declaration was deleted deliberately, such as by `kubectl delete`. */
+  readonly isDeletedFromSource?: true
+  /** The declaration disappeared without a deletion, such as with an unmounted folder. */
+  readonly isMissingFromSource?: true
 }
 
-/** Where a stated object stands, or something in it. */
-export interface SourcePosition {
-  readonly position: Position
-  /** Where its parent is named; without a parent field, where the object itself stands. */
-  readonly parentPosition: Position
-  /** The position of a field, or of the place in its value that names an object of that key. */
-  locate(path: string, key?: Key): Position
-  /** A line of its file, from 1. */
-  line(number: number): string
+/** The positions at which an object and its fields are declared. */
+export interface DeclarationOrigin {
+  readonly position: SourcePosition
+  /** The position of the field that names its parent; without such a field, that of the object. */
+  readonly parentPosition: SourcePosition
+  /** Returns the position of a field, or of the element in its value that refers to the object with that key. */
+  locate(path: string, key?: Key): SourcePosition
+  /** Returns a line of its file, counted from 1. */
+  getLine(number: number): string
 }
 
-/** The stated fields of an object, each with where it is stated. */
+/** The declared fields of an object, each with its origin. */
 export interface DeclaredFields
-  extends Iterable<[path: string, stated: { readonly value: Json; readonly origin: SourcePosition }]> {
+  extends Iterable<[path: string, declared: { readonly value: Json; readonly origin: DeclarationOrigin }]> {
   readonly size: number
   has(path: string): boolean
 }
 
-/** A stated object, as `desired.ts` gives it. */
-export interface DeclaredObject {
+/** The declaration of an object. Secrets are digests. */
+export interface ObjectDeclaration {
   readonly kind: KindName
   readonly key: Key
   readonly id: string | undefined
-  /** What it was called before. */
+  /** The former name of a renamed object. */
   readonly renamedFrom: string | undefined
   readonly fields: DeclaredFields
+  /** Paths of masked secrets, whose live values are retained. */
   readonly masked: readonly string[]
-  /** It is only named: it is not made. */
-  readonly named: boolean
-  readonly origin: SourcePosition
+  /** Whether documents only refer to the object, so that it has to exist. */
+  readonly isReference: boolean
+  readonly origin: DeclarationOrigin
 }
 
-/** What becomes of drift: see service/journal/drift-policy.ts. */
-export type DriftPolicy = 'correct' | 'report' | 'accept' | 'selfHeal'
+/** A drifted field, or without a path a drifted object, and who changed it. */
+export interface DriftSubject {
+  readonly kind: KindName
+  readonly key: Key
+  readonly path: string | undefined
+  readonly by: Attribution | undefined
+}
 
-/** Everything that a plan is made of. */
+/** The input of the plan of one realm. */
 export interface PlanInput {
   readonly realm: string
-  /** The realm's name now: another one where somebody renamed it. */
+  /** The realm's name in the store; it differs if an administrator renamed the realm. */
   readonly currentName: string
   readonly exists: boolean
-  readonly declared: ReadonlyMap<string, DeclaredObject>
-  /** Whether the object at the address is stated as it was applied, and nobody has changed it since: no more of it is known. */
-  readonly isSettled: (address: string) => boolean
-  /** What is left alone of what the documents say. */
-  readonly notices: readonly Note[]
-  /** Where the realm is named when no document states the realm itself. */
-  readonly named: Position | undefined
+  /** Declarations by address. */
+  readonly declared: ReadonlyMap<string, ObjectDeclaration>
+  /** Whether neither the declaration at an address nor its live object has changed since the last apply. Such objects are not read. */
+  readonly isUnchanged: (address: string) => boolean
+  /** Warnings about documents, such as ignored fields. */
+  readonly warnings: readonly Note[]
+  /** The position at which documents name the realm, if none of them declares it. */
+  readonly realmReference: SourcePosition | undefined
   readonly live: readonly LiveState[]
-  /** The keys of all live objects of kinds that a reference misses: what may have been meant. */
-  readonly names: ReadonlyMap<KindName, readonly Key[]>
-  /** What the sources of this run own, and what those do that it does not read. */
+  /** The keys of all live objects of kinds with an unresolved reference, to suggest similar names. */
+  readonly candidateKeys: ReadonlyMap<KindName, readonly Key[]>
+  /** The objects that sources of this run manage. */
   readonly managed: readonly ManagedObject[]
+  /** The objects that sources manage which are not read in this run. */
   readonly otherSources: readonly (ManagedObject & { readonly source: string })[]
-  /** What becomes of a field, or without a path of a whole object, that is stated and not as it was applied. */
-  readonly policyOf: (kind: KindName, key: Key, path: string | undefined, by: Attribution | undefined) => DriftPolicy
-  /** Whether nothing else is to be in a relation than what is stated. */
+  readonly getDriftPolicy: (drift: DriftSubject) => DriftPolicy
+  /** Whether a declared relation is authoritative: other elements are removed from it. */
   readonly isAuthoritative: (kind: KindName, key: Key, path: string) => boolean
-  /** A source of the run settles something else about itself than when it applied last. */
-  readonly resettled: boolean
-  /** How many rows of the inventory somebody else had marked, by source of the run. */
-  readonly marked: ReadonlyMap<string, number>
-  /** What a new realm has or gets with a switch, by address: never pruned, and where released fields go back to. */
+  /** Whether a source of the run has other settings than at its last apply. */
+  readonly hasNewSettings: boolean
+  /** The number of inventory rows that others have marked, by source of the run. */
+  readonly markedRows: ReadonlyMap<string, number>
+  /** Fields of built-in objects by address. These objects are never pruned; unmanaged fields return to these values. */
   readonly builtIn: ReadonlyMap<string, FlatFields>
-  /** People, by their ids, who get the credentials that are stated although they were there before: an approval says so. */
-  readonly credentialsOf?: ReadonlySet<string>
-  /** The role that new users get; absent where no user is declared. */
+  /** Ids of existing users who get their declared credentials, as an approval allows. */
+  readonly credentialRecipients?: ReadonlySet<string>
+  /** The default role of new users; absent if no user is declared. */
   readonly defaultRole?: string | undefined
-  /** Who last changed the path of a live or deleted object. */
+  /** Returns who last changed a path of a live or deleted object. */
   readonly changedBy: (kind: KindName, id: string, path?: string) => Attribution | undefined
+}
+
+/** The input of a plan, with the inventory rows that it was made from. */
+export interface ObservedRealm extends PlanInput {
+  readonly rows: readonly InventoryRow[]
 }

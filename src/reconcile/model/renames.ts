@@ -1,13 +1,13 @@
 // `renamedFrom`: the keys that declared objects had before. Pure.
-import { type FlatFields, resolve } from '../../kinds/compare.ts'
+import { type FlatFields, readKeys, resolveField } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
-import { isKnownByPath, type Key, type KindName } from '../../kinds/kind.ts'
-import { targetKey } from '../../kinds/relations.ts'
-import { address } from '../../kinds/tree.ts'
-import type { DeclaredObject } from './plan-input.ts'
+import { hasPathKey, type Key, type KindName } from '../../kinds/kind.ts'
+import { toTargetKey } from '../../kinds/relations.ts'
+import { findParent, formatAddress } from '../../kinds/tree.ts'
+import type { ObjectDeclaration } from './plan-input.ts'
 
-/** What an object of that key is called otherwise. */
-export type Called = (kind: KindName, key: Key) => Key
+/** Returns the other key of an object: of a renamed object, of a child of one, or else the same key. */
+export type KeyLookup = (kind: KindName, key: Key) => Key
 
 /** An object under its new and its former key. */
 interface Rename {
@@ -16,60 +16,66 @@ interface Rename {
   readonly former: Key
 }
 
-/** The key under which what is stated was known before, for what is called otherwise now and for what belongs to it. */
-export function calledBefore(
-  stated: Iterable<Pick<DeclaredObject, 'kind' | 'key' | 'renamedFrom'>>,
-): Called | undefined {
-  const renames = renamesIn(stated)
-  return renames.length ? calledBy(renames.map(({ kind, key, former }) => [kind, key, former])) : undefined
+/** Creates a lookup from declared keys to the former ones; undefined if no object is renamed. */
+export function createFormerKeyLookup(
+  declarations: Iterable<Pick<ObjectDeclaration, 'kind' | 'key' | 'renamedFrom'>>,
+): KeyLookup | undefined {
+  const renames = listRenames(declarations)
+  return renames.length ? createKeyLookup(renames.map(({ kind, key, former }) => [kind, key, former])) : undefined
 }
 
-/** Of an object that is stated with a former name, that key; its parents by their new names. */
-export function formerKey({
+/** Returns the former key of an object that is declared with `renamedFrom`. The keys of its parents are the new ones. */
+export function findFormerKey({
   kind,
   key,
   renamedFrom,
-}: Pick<DeclaredObject, 'kind' | 'key' | 'renamedFrom'>): Key | undefined {
+}: Pick<ObjectDeclaration, 'kind' | 'key' | 'renamedFrom'>): Key | undefined {
   if (renamedFrom === undefined) return undefined
-  if (!isKnownByPath(kinds[kind])) return [...key.slice(0, -1), renamedFrom]
+  if (!hasPathKey(kinds[kind])) return [...key.slice(0, -1), renamedFrom]
   const path = key.at(-1)!
   const [parent = ''] = /^.*(?<!~)\//.exec(path) ?? []
   return [...key.slice(0, -1), parent + renamedFrom.replaceAll('/', '~/')]
 }
 
-/** The objects that are declared with a former name. */
-export function renamesIn(stated: Iterable<Pick<DeclaredObject, 'kind' | 'key' | 'renamedFrom'>>): Rename[] {
-  return [...stated].flatMap((one) => {
-    const former = formerKey(one)
-    return former ? [{ kind: one.kind, key: one.key, former }] : []
+/** Returns the objects that are declared with a former name. */
+export function listRenames(declarations: Iterable<Pick<ObjectDeclaration, 'kind' | 'key' | 'renamedFrom'>>): Rename[] {
+  return [...declarations].flatMap((declaration) => {
+    const former = findFormerKey(declaration)
+    return former ? [{ kind: declaration.kind, key: declaration.key, former }] : []
   })
 }
 
-/** Keys by other keys; what belongs to something is called otherwise with it. */
-export function calledBy(pairs: readonly (readonly [KindName, Key, Key])[]): Called {
-  const other = new Map(pairs.map(([kind, from, to]) => [address(kind, from), to]))
-  const paths = pairs.filter(([kind]) => isKnownByPath(kinds[kind]))
-  const called: Called = (kind, key) => {
-    const own = other.get(address(kind, key))
-    if (own) return own
-    const above = key.length > 1 ? [key[0]!, ...called(key[0] as KindName, key.slice(1, -1))] : []
+/** Creates a lookup from pairs of keys, each with its kind. It also covers the children of these objects. */
+export function createKeyLookup(pairs: readonly (readonly [kind: KindName, from: Key, to: Key])[]): KeyLookup {
+  const byAddress = new Map(pairs.map(([kind, from, to]) => [formatAddress(kind, from), to]))
+  const paths = pairs.filter(([kind]) => hasPathKey(kinds[kind]))
+  const lookUp: KeyLookup = (kind, key) => {
+    const renamed = byAddress.get(formatAddress(kind, key))
+    if (renamed) return renamed
+    const parent = findParent(key)
+    const prefix = parent ? [parent.kind, ...lookUp(parent.kind, parent.key)] : []
     const name = key.at(-1)!
-    const path = paths.find(([one, from]) => one === kind && name.startsWith(`${from.at(-1)}/`))
-    return [...above, path ? path[2].at(-1)! + name.slice(path[1].at(-1)!.length) : name]
+    const path = paths.find(([pathKind, from]) => pathKind === kind && name.startsWith(`${from.at(-1)}/`))
+    return [...prefix, path ? path[2].at(-1)! + name.slice(path[1].at(-1)!.length) : name]
   }
-  return called
+  return lookUp
 }
 
-/** The fields of an object, with what they name as it is called now. */
-export function namedNow(name: KindName, owner: Key, fields: FlatFields, now: Called): FlatFields {
-  const kind = kinds[name]
+/** Returns the fields of an object with its references replaced by the keys of a lookup. */
+export function renameReferences(
+  object: { readonly kind: KindName; readonly key: Key },
+  fields: FlatFields,
+  lookUp: KeyLookup,
+): FlatFields {
+  const kind = kinds[object.kind]
   return Object.fromEntries(
     Object.entries(fields).map(([path, value]) => {
-      const { field } = resolve(kind, path)
-      if (value === null || !field.refersTo || field.computed) return [path, value]
-      if (!field.relation) return [path, now(field.refersTo, [String(value)]).at(-1)!]
-      const keys = (value as readonly Key[]).map((key) =>
-        now(field.refersTo!, targetKey(field, owner, key)).slice(-key.length),
+      const { field } = resolveField(kind, path)
+      const { refersTo } = field
+      if (value === null || !refersTo || field.computed) return [path, value]
+      if (!field.relation) return [path, lookUp(refersTo, [String(value)]).at(-1)!]
+      const keys = readKeys(value).map((key) =>
+        lookUp(refersTo, toTargetKey(field, object.key, key)).slice(-key.length),
       )
       return [path, keys]
     }),

@@ -1,224 +1,170 @@
-// The live state that matters for a plan, in a constant number of statements: what is stated, referred to, or owned.
+// Observes a realm: reads the live state that matters for its plan, in a constant number of statements.
 import { adminPermissionsObjects, builtInObjects } from '../../kinds/built-in/index.ts'
 import { flatten } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
-import type { Key, KindName } from '../../kinds/kind.ts'
-import { creationOrder } from '../../kinds/order.ts'
-import { address } from '../../kinds/tree.ts'
+import { formatAddress } from '../../kinds/tree.ts'
 import type { Context } from '../../service/context/context.ts'
-import { digested } from '../../service/context/secrets.ts'
-import type { InventoryRow } from '../../service/context/store-types.ts'
-import { driftPolicy } from '../../service/journal/drift-policy.ts'
-import { entriesOf } from '../../service/journal/journal.ts'
-import { writers } from '../../service/kinds/index.ts'
-import { defaultRoleName } from '../../service/users/default-role.ts'
+import { getDriftPolicy } from '../../service/journal/drift-policy.ts'
+import { listLatestEntries } from '../../service/journal/journal.ts'
+import { findDefaultRoleName } from '../../service/users/default-role.ts'
 import type { DesiredRealm } from '../merge/desired-realm.ts'
 import { blame } from '../model/attribution.ts'
-import { STATED_NO_MORE } from '../model/declared-digest.ts'
-import { exactInNewRealm, newDefaultRole } from '../model/default-role.ts'
-import type { LiveState, ManagedObject, PlanInput } from '../model/plan-input.ts'
-import { isStatedAgain, references } from '../model/references.ts'
-import { calledBefore } from '../model/renames.ts'
-import { fates, withFates } from '../read/unstated.ts'
-import type { Observed } from './observed.ts'
-import { inventoryAgainst, ownedTogether, type Stating, settledRows } from './owned.ts'
-import { beyondLists } from './whole-lists.ts'
+import { authoritativeRelationsOfNewRealm, getDefaultRoleOfNewRealm } from '../model/default-role.ts'
+import type { LiveState, ManagedObject, ObservedRealm, PlanInput } from '../model/plan-input.ts'
+import { collectKeys, type KeysByKind, readCandidateKeys, readLiveObjects } from './live-objects.ts'
+import { type DeclaredPart, findUnchangedObjects, type Inventory, readInventory } from './managed-objects.ts'
+import { findUndeclaredObjects, type UndeclaredObjects } from './undeclared-objects.ts'
 
-/**
- * What a plan for the realm is made of: `desired` is what the parts state together. No context: the realm does not exist
- * yet.
- */
+/** Observes a realm. `desired`: the merged declarations of all parts. `context`: absent if the realm does not exist yet. */
 export async function observe(
   context: Context | undefined,
-  parts: readonly Stating[],
+  parts: readonly DeclaredPart[],
   desired: DesiredRealm,
-): Promise<Observed> {
-  const builtIn = new Map(builtInObjects(desired.name).map((one) => [address(one.kind, one.key), one]))
-  const base = {
-    realm: desired.name,
-    declared: desired.objects,
-    notices: desired.notices,
-    named: desired.named,
-    builtIn: new Map(
-      [...builtIn.values(), ...adminPermissionsObjects()].map(({ kind, key, representation }) => [
-        address(kind, key),
-        flatten(kinds[kind], representation),
-      ]),
-    ),
-  }
-  const policyOf: PlanInput['policyOf'] = (kind, key, path, by) => {
-    const id = address(kind, key)
-    const states = ({ desired }: Stating) => path === undefined || desired.objects.get(id)?.fields.has(path)
-    return driftPolicy(
-      parts.filter((one) => one.desired.objects.has(id) && states(one)).map(({ settings }) => settings),
-      kind,
-      path,
-      by,
-    )
-  }
-  const isAuthoritative: PlanInput['isAuthoritative'] = (kind, key, path) =>
-    !kinds[kind].people &&
-    parts.some(
-      ({ settings, desired }) =>
-        settings.prune === 'all' && desired.objects.get(address(kind, key))?.fields.has(path) === true,
-    )
-  if (!context) {
-    // A new realm will have its built-in objects: the plan says what is to change on them.
-    const live = [...builtIn.values()].map(({ kind, key, representation }) => ({
-      kind,
-      key,
-      fields: flatten(kinds[kind], representation),
-    }))
-    return {
-      ...base,
-      currentName: desired.name,
-      exists: false,
-      live,
-      names: new Map(),
-      isSettled: () => false,
-      managed: [],
-      otherSources: [],
-      policyOf,
-      isAuthoritative: exactInNewRealm(desired),
-      defaultRole: newDefaultRole(desired),
-      resettled: false,
-      marked: new Map(),
-      rows: [],
-      changedBy: () => undefined,
-    }
-  }
-  const resettled = parts.some((one) => one.resettled)
-  const { rows, open } = await inventoryAgainst(context, parts)
-  const isSettled = (id: string) => desired.objects.has(id) && !open.has(id)
-  const read = new Set(parts.map(({ source }) => source))
-  const fate = fates(parts)
-  // What cannot be applied now counts as what is not read: it can only veto.
-  const counts = (row: InventoryRow) => read.has(row.source) && fate(row) !== 'kept'
-  const own = rows.filter(counts)
-  const owned = withFates(own, fate, (some) => ownedTogether(some, parts))
-  // Who settles something else may mean something else by what they state again.
-  const settled = resettled ? new Map<string, ManagedObject>() : settledRows(desired, owned)
-  const keys = wantedKeys(desired, owned, (id) => isSettled(id) || settled.has(id))
-  const unsettled = await readLive(
+): Promise<ObservedRealm> {
+  return context ? observeExistingRealm(context, parts, desired) : observeNewRealm(parts, desired)
+}
+
+async function observeExistingRealm(
+  context: Context,
+  parts: readonly DeclaredPart[],
+  desired: DesiredRealm,
+): Promise<ObservedRealm> {
+  const declared = toDeclaredInput(parts, desired)
+  const hasNewSettings = parts.some((part) => part.hasNewSettings)
+  const inventory = await readInventory(context, parts)
+  // With other settings, an unchanged declaration may have another effect.
+  const unread = hasNewSettings ? new Map<string, ManagedObject>() : findUnchangedObjects(desired, inventory.managed)
+  const isUnchanged = (id: string) => desired.objects.has(id) && !inventory.changed.has(id)
+  const keys = collectKeys(desired, inventory.managed, (id) => isUnchanged(id) || unread.has(id))
+  const live = await readLiveStates(context, { keys, managed: inventory.managed, unread })
+  const undeclared = await findUndeclaredObjects(context, {
+    parts,
+    desired,
+    builtIn: declared.builtIn,
+    inventory: inventory.all,
+  })
+  const entries = await listLatestEntries(
     context,
-    keys,
-    owned.filter(({ kind, key }) => !settled.has(address(kind, key))),
+    inventory.managed.filter(({ marked, drifted, accepted }) => marked || (hasNewSettings && (drifted || accepted))),
   )
-  const live = [
-    ...[...settled.values()].map(({ kind, key, object, fields }) => ({
-      kind,
-      key,
-      id: object,
-      settled: true as const,
-      fields,
-    })),
-    ...unsettled,
-  ]
-  const beyond = await beyondLists(context, parts, desired, rows, base.builtIn)
-  const entries = await entriesOf(
-    context,
-    owned.filter(({ marked, drifted, accepted }) => marked || (resettled && (drifted || accepted))),
-  )
-  const marked = Map.groupBy(
-    own.filter((row) => row.marked),
-    ({ source }) => source,
-  )
+  const existing = new Set([...desired.objects.keys(), ...live.map(({ kind, key }) => formatAddress(kind, key))])
   return {
-    ...base,
+    ...declared,
     currentName: context.realm.name,
     exists: true,
-    live: withBeyond(live, beyond.objects),
-    names: await readNames(context, keys, desired, live),
-    isSettled,
-    managed: owned,
-    otherSources: rows.filter((row) => !counts(row) && row.stated !== STATED_NO_MORE),
-    policyOf,
-    isAuthoritative,
-    ...(keys.has('user') && { defaultRole: await defaultRoleName(context) }),
-    resettled,
-    marked: new Map(
-      parts.map(({ source }) => [source, (marked.get(source)?.length ?? 0) + Number(beyond.marked.has(source))]),
-    ),
-    rows: own,
+    live: addUndeclared(live, undeclared.objects),
+    candidateKeys: await readCandidateKeys(context, keys, existing),
+    isUnchanged,
+    managed: inventory.managed,
+    otherSources: inventory.otherSources,
+    isAuthoritative: createAuthoritativeCheck(parts),
+    ...(keys.has('user') && { defaultRole: await findDefaultRoleName(context) }),
+    hasNewSettings,
+    markedRows: countMarkedRows(parts, inventory, undeclared),
+    rows: inventory.rows,
     changedBy: blame(entries),
   }
 }
 
-/** What is beyond a list may be known already, since something names it. */
-function withBeyond(live: readonly LiveState[], beyond: readonly LiveState[]): readonly LiveState[] {
-  if (!beyond.length) return live
-  const more = new Set(beyond.map(({ kind, id }) => `${kind} ${id}`))
-  return [...live.filter(({ kind, id }) => !more.has(`${kind} ${id}`)), ...beyond]
-}
-
-async function readLive(
-  context: Context,
-  keys: WantedKeys,
-  owned: readonly { kind: KindName; object: string }[],
-): Promise<LiveState[]> {
-  const live: LiveState[] = []
-  for (const kind of creationOrder) {
-    const ids = owned.filter((one) => one.kind === kind).map(({ object }) => object)
-    const wanted = [...(keys.get(kind)?.values() ?? [])]
-    if (!ids.length && !wanted.length) continue
-    const found = await writers[kind].list(context, { ids, keys: wanted })
-    live.push(
-      ...found.map(({ key, id, version, representation }) => ({
-        kind,
-        key,
-        id,
-        version,
-        fields: digested(context.vault, kinds[kind], representation),
-      })),
-    )
-  }
-  return live
-}
-
-/** The keys of all live objects of the kinds that miss one which is referred to. No statement where none is missed. */
-async function readNames(
-  context: Context,
-  keys: WantedKeys,
-  desired: DesiredRealm,
-  live: readonly LiveState[],
-): Promise<Map<KindName, Key[]>> {
-  const there = new Set([...desired.objects.keys(), ...live.map(({ kind, key }) => address(kind, key))])
-  const names = new Map<KindName, Key[]>()
-  for (const [kind, wanted] of keys) {
-    if ([...wanted.values()].every((key) => there.has(address(kind, key)))) continue
-    names.set(
+/** Observes a realm that does not exist yet: its plan shows the changes of its built-in objects. */
+function observeNewRealm(parts: readonly DeclaredPart[], desired: DesiredRealm): ObservedRealm {
+  return {
+    ...toDeclaredInput(parts, desired),
+    currentName: desired.name,
+    exists: false,
+    live: builtInObjects(desired.name).map(({ kind, key, representation }) => ({
       kind,
-      (await writers[kind].list(context, {})).map(({ key }) => key),
-    )
+      key,
+      fields: flatten(kinds[kind], representation),
+    })),
+    candidateKeys: new Map(),
+    isUnchanged: () => false,
+    managed: [],
+    otherSources: [],
+    isAuthoritative: authoritativeRelationsOfNewRealm(desired),
+    defaultRole: getDefaultRoleOfNewRealm(desired),
+    hasNewSettings: false,
+    markedRows: new Map(),
+    rows: [],
+    changedBy: () => undefined,
   }
-  return names
 }
 
-type WantedKeys = ReadonlyMap<KindName, ReadonlyMap<string, Key>>
+/** Returns the input that needs no store: the declarations, and their settings. */
+function toDeclaredInput(parts: readonly DeclaredPart[], desired: DesiredRealm) {
+  const builtIn = [...builtInObjects(desired.name), ...adminPermissionsObjects()]
+  return {
+    realm: desired.name,
+    declared: desired.objects,
+    warnings: desired.warnings,
+    realmReference: desired.realmReference,
+    builtIn: new Map(
+      builtIn.map(({ kind, key, representation }) => [formatAddress(kind, key), flatten(kinds[kind], representation)]),
+    ),
+    getDriftPolicy: createDriftPolicyLookup(parts),
+  }
+}
 
-/** Natural keys by kind of everything that is stated or referred to, parents included, but for what is settled. */
-function wantedKeys(
-  desired: DesiredRealm,
-  owned: readonly ManagedObject[],
-  isSettled: (address: string) => boolean,
-): WantedKeys {
-  const unmarked = new Map(owned.filter(({ marked }) => !marked).map((row) => [address(row.kind, row.key), row.fields]))
-  const keys = new Map<KindName, Map<string, Key>>()
-  const want = (kind: KindName, key: Key) => {
-    if (isSettled(address(kind, key))) return
-    if (!keys.has(kind)) keys.set(kind, new Map())
-    keys.get(kind)!.set(JSON.stringify(key), key)
-    if (key.length > 1) want(key[0] as KindName, key.slice(1, -1))
+/** Returns the policies of the sources that declare a drifted field or object. */
+function createDriftPolicyLookup(parts: readonly DeclaredPart[]): PlanInput['getDriftPolicy'] {
+  return ({ kind, key, path, by }) => {
+    const declaring = parts.filter(({ desired }) => {
+      const object = desired.objects.get(formatAddress(kind, key))
+      return object && (path === undefined || object.fields.has(path))
+    })
+    return getDriftPolicy(
+      declaring.map(({ settings }) => settings),
+      { kind, path, by },
+    )
   }
-  const before = calledBefore(desired.objects.values())
-  for (const [id, { kind, key, fields }] of desired.objects) {
-    if (isSettled(id)) continue
-    want(kind, key)
-    if (before) want(kind, before(kind, key))
-    for (const [path, { value }] of fields) {
-      if (isStatedAgain(unmarked.get(id), path, value)) continue
-      for (const to of references(kinds[kind], key, path, value)) want(to.to, to.key)
-    }
-  }
-  return keys
+}
+
+/** Returns whether a source with `prune: all` declares a relation. Relations of users are never authoritative. */
+function createAuthoritativeCheck(parts: readonly DeclaredPart[]): PlanInput['isAuthoritative'] {
+  return (kind, key, path) =>
+    !kinds[kind].isUserData &&
+    parts.some(
+      ({ settings, desired }) =>
+        settings.prune === 'all' && desired.objects.get(formatAddress(kind, key))?.fields.has(path) === true,
+    )
+}
+
+/** Returns the live states of a realm; those of unread objects are taken from the inventory. */
+async function readLiveStates(
+  context: Context,
+  {
+    keys,
+    managed,
+    unread,
+  }: { keys: KeysByKind; managed: readonly ManagedObject[]; unread: ReadonlyMap<string, ManagedObject> },
+): Promise<LiveState[]> {
+  const read = await readLiveObjects(
+    context,
+    keys,
+    managed.filter(({ kind, key }) => !unread.has(formatAddress(kind, key))),
+  )
+  const fromInventory = [...unread.values()].map(
+    ({ kind, key, object, fields }): LiveState => ({ kind, key, id: object, fields }),
+  )
+  return [...fromInventory, ...read]
+}
+
+/** Adds undeclared objects, which may have been read before because a declaration refers to them. */
+function addUndeclared(live: readonly LiveState[], undeclared: readonly LiveState[]): readonly LiveState[] {
+  if (!undeclared.length) return live
+  const ids = new Set(undeclared.map(({ kind, id }) => `${kind} ${id}`))
+  return [...live.filter(({ kind, id }) => !ids.has(`${kind} ${id}`)), ...undeclared]
+}
+
+/** Returns the number of marked inventory rows by source; a marked authoritative list counts as one. */
+function countMarkedRows(
+  parts: readonly DeclaredPart[],
+  { rows }: Inventory,
+  { marked }: UndeclaredObjects,
+): PlanInput['markedRows'] {
+  const bySource = Map.groupBy(
+    rows.filter((row) => row.marked),
+    ({ source }) => source,
+  )
+  return new Map(parts.map(({ source }) => [source, (bySource.get(source)?.length ?? 0) + Number(marked.has(source))]))
 }

@@ -1,51 +1,78 @@
-// Which live object a stated one is. Pure.
-import { address } from '../../kinds/tree.ts'
-import type { DeclaredObject, LiveState, ManagedObject, PlanInput } from '../model/plan-input.ts'
+// Binds declarations to live objects. Pure.
+import type { Json } from '../../kinds/json.ts'
+import { formatAddress } from '../../kinds/tree.ts'
+import type { Attribution } from '../model/action.ts'
+import type { DeclarationOrigin, LiveState, ManagedObject, ObjectDeclaration, PlanInput } from '../model/plan-input.ts'
 
-/**
- * The live objects by the address under which they are stated. What the source owns binds by id, whatever it is called
- * now; after that, names bind to what is not bound yet.
- */
-export function bind(input: PlanInput): ReadonlyMap<string, LiveState> {
-  const byId = new Map(input.live.filter((one) => one.id).map((one) => [`${one.kind} ${one.id}`, one]))
-  const bound = new Map<string, LiveState>()
-  for (const { kind, key, object } of input.managed) {
-    const live = byId.get(`${kind} ${object}`)
-    const id = address(kind, key)
-    if (live && input.declared.has(id)) bound.set(id, live)
-  }
-  const taken = new Set(bound.values())
-  for (const live of input.live) {
-    const id = address(live.kind, live.key)
-    if (input.declared.has(id) && !bound.has(id) && !taken.has(live)) bound.set(id, live)
-  }
-  return bound
+/** A live object that is declared or managed, and the input of its plan. */
+export interface BoundObject {
+  readonly input: PlanInput
+  readonly live: LiveState
+  /** The values that sources last applied to it; absent if none ever did. */
+  readonly managed: ManagedObject | undefined
 }
 
-/** A declared object whose name another live object has by now. */
-export interface Recreated {
-  readonly stated: DeclaredObject
-  /** The object that was applied, which is deleted. */
+/** A declared field of an object. Secrets are digests. */
+export interface DeclaredField {
+  readonly path: string
+  readonly value: Json
+  readonly origin: DeclarationOrigin
+}
+
+/** Returns the declared fields of an object as a list. */
+export function listFields({ fields }: Pick<ObjectDeclaration, 'fields'>): DeclaredField[] {
+  return [...fields].map(([path, { value, origin }]) => ({ path, value, origin }))
+}
+
+/** Returns who last changed a path of a live object, if the journal still holds that. */
+export function findAuthor({ input, live }: BoundObject, path: string): Attribution | undefined {
+  return live.id === undefined ? undefined : input.changedBy(live.kind, live.id, path)
+}
+
+/**
+ * Returns the live objects by the address of their declaration. Managed objects bind by id, also when they were renamed; the
+ * remaining declarations bind by key.
+ */
+export function bindLiveObjects(input: PlanInput): ReadonlyMap<string, LiveState> {
+  const byId = new Map(input.live.filter(({ id }) => id).map((live) => [`${live.kind} ${live.id}`, live]))
+  const binding = new Map<string, LiveState>()
+  for (const { kind, key, object } of input.managed) {
+    const live = byId.get(`${kind} ${object}`)
+    const id = formatAddress(kind, key)
+    if (live && input.declared.has(id)) binding.set(id, live)
+  }
+  const boundById = new Set(binding.values())
+  for (const live of input.live) {
+    const id = formatAddress(live.kind, live.key)
+    if (input.declared.has(id) && !binding.has(id) && !boundById.has(live)) binding.set(id, live)
+  }
+  return binding
+}
+
+/** A declared object that was deleted after it was applied, and whose name another live object has. */
+export interface RecreatedObject {
+  readonly declaration: ObjectDeclaration
+  /** The deleted object. */
   readonly applied: Pick<ManagedObject, 'kind' | 'object'>
   readonly live: LiveState
 }
 
 /**
- * Returns the declared objects that were applied and deleted, and whose name another live object has, by address. Sources that this
- * run does not read count for what its own have never applied.
+ * Returns the declared objects that were deleted after they were applied, and whose name another live object has, by address.
+ * Sources that are not read in this run count for objects that the sources of the run have never applied.
  */
 export function findRecreated(
   input: PlanInput,
-  binding: ReadonlyMap<string, LiveState> = bind(input),
-): ReadonlyMap<string, Recreated> {
-  const own = Map.groupBy(input.managed, ({ kind, key }) => address(kind, key))
-  const others = Map.groupBy(input.otherSources, ({ kind, key }) => address(kind, key))
-  const recreated = new Map<string, Recreated>()
+  binding: ReadonlyMap<string, LiveState> = bindLiveObjects(input),
+): ReadonlyMap<string, RecreatedObject> {
+  const managed = Map.groupBy(input.managed, ({ kind, key }) => formatAddress(kind, key))
+  const ofOtherSources = Map.groupBy(input.otherSources, ({ kind, key }) => formatAddress(kind, key))
+  const recreated = new Map<string, RecreatedObject>()
   for (const [id, live] of binding) {
-    const rows = own.get(id) ?? others.get(id) ?? []
+    const rows = managed.get(id) ?? ofOtherSources.get(id) ?? []
     const applied = rows.find(({ object }) => object !== live.id)
-    if (applied && live.id !== undefined && !input.isSettled(id))
-      recreated.set(id, { stated: input.declared.get(id)!, applied, live })
+    if (applied && live.id !== undefined && !input.isUnchanged(id))
+      recreated.set(id, { declaration: input.declared.get(id)!, applied, live })
   }
   return recreated
 }

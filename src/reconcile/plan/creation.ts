@@ -1,55 +1,53 @@
-// The creation of an object: it says what is stated, and keeps no copy of that. Pure.
-import { creation, keysOf, resolve, valueAt } from '../../kinds/compare.ts'
+// The creation of a declared object. It refers to the declaration instead of copying it. Pure.
+import { addDefaults, readKeys, resolveField, valueAt } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
-import type { Position } from '../../lib/position.ts'
+import type { SourcePosition } from '../../lib/source-position.ts'
 import { type Action, type Attribution, type FieldChange, toPlainAction } from '../model/action.ts'
-import type { DeclaredObject } from '../model/plan-input.ts'
+import type { ObjectDeclaration } from '../model/plan-input.ts'
+import { listFields } from './binding.ts'
 
-/** An action that makes what is stated. */
+/** The action that creates a declared object. */
 export class Creation implements Action {
   readonly operation = 'create'
   readonly kind: KindName
   readonly key: Key
   readonly id?: string
   readonly deletedBy?: Attribution
-  readonly #stated: DeclaredObject
+  readonly #declaration: ObjectDeclaration
 
-  constructor(stated: DeclaredObject, lost: Attribution | undefined) {
-    this.kind = stated.kind
-    this.key = stated.key
-    if (stated.id !== undefined) this.id = stated.id
-    if (lost) this.deletedBy = lost
-    this.#stated = stated
+  /** `deletedBy`: the author of the deletion that the creation reverts. */
+  constructor(declaration: ObjectDeclaration, deletedBy: Attribution | undefined) {
+    this.kind = declaration.kind
+    this.key = declaration.key
+    if (declaration.id !== undefined) this.id = declaration.id
+    if (deletedBy) this.deletedBy = deletedBy
+    this.#declaration = declaration
   }
 
-  /** Made anew each time, from what is stated. */
+  /** The declared fields as changes, created on each access. A null is left out where creation sets no value anyway. */
   get changes(): FieldChange[] {
-    const { fields } = this.#stated
     const kind = kinds[this.kind]
-    const isGiven = (path: string) =>
-      resolve(kind, path).field.relation || valueAt(kind, creation(kind, {}), path) !== null
-    return (
-      [...fields]
-        // To state that there is none says something only where creation would give one.
-        .filter(([path, { value }]) => value !== null || isGiven(path))
-        .map(([path, { value, origin }]): FieldChange => {
-          const cause = {
-            path,
-            reason: 'declared' as const,
-            get position() {
-              return origin.locate(path)
-            },
-          }
-          return resolve(kind, path).field.relation
-            ? Object.assign(cause, { add: keysOf(value), remove: [] })
-            : Object.assign(cause, { from: null, to: value })
-        })
-    )
+    const hasDefault = (path: string) =>
+      resolveField(kind, path).field.relation || valueAt(kind, addDefaults(kind, {}), path) !== null
+    return listFields(this.#declaration)
+      .filter(({ path, value }) => value !== null || hasDefault(path))
+      .map(({ path, value, origin }): FieldChange => {
+        const cause = {
+          path,
+          reason: 'declared' as const,
+          get position() {
+            return origin.locate(path)
+          },
+        }
+        return resolveField(kind, path).field.relation
+          ? Object.assign(cause, { add: readKeys(value), remove: [] })
+          : Object.assign(cause, { from: null, to: value })
+      })
   }
 
-  get position(): Position {
-    return this.#stated.origin.position
+  get position(): SourcePosition {
+    return this.#declaration.origin.position
   }
 
   toJSON(): Action {

@@ -1,195 +1,214 @@
-// What of a plan waits for a person: what cannot be made good if it was a slip. Pure.
+// Guards: changes that cannot be undone and may be a mistake, so that the plan needs an approval. Pure.
 import { hash } from 'node:crypto'
 import { MASTER } from '../../kinds/built-in/index.ts'
-import { isSecret, resolve } from '../../kinds/compare.ts'
+import { isSecret, resolveField } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
-import type { KindName } from '../../kinds/kind.ts'
-import { address, describe } from '../../kinds/tree.ts'
-import type { Actor, FormerRealm, RealmSize, StoredEntry } from '../../service/context/store-types.ts'
-import type { SourceSettings } from '../../service/journal/source-settings.ts'
+import { describeObject, findParent, formatAddress } from '../../kinds/tree.ts'
+import type { Actor, DeletedRealm, RealmSize, StoredEntry } from '../../service/context/store-types.ts'
+import type { SourceSettings } from '../../kinds/source-settings.ts'
 import type { Guard, RealmPlan } from '../model/action.ts'
-import { attribution, by } from '../model/attribution.ts'
-import type { DeclaredObject, LiveState, ManagedObject, PlanInput } from '../model/plan-input.ts'
-import { bind, findRecreated, type Recreated } from './binding.ts'
+import { renderAttribution, toAttribution } from '../model/attribution.ts'
+import type { LiveState, ManagedObject, ObjectDeclaration, PlanInput } from '../model/plan-input.ts'
+import { bindLiveObjects, findRecreated, listFields, type RecreatedObject } from './binding.ts'
 
-/** What a plan does not say, as far as its guards ask for it. */
+/** Facts from the store that guards need besides the plan. */
 export interface GuardFacts {
-  /** Of a realm that is deleted: what goes with it. */
+  /** The content of a realm to delete. */
   readonly size?: (RealmSize & { readonly revision: number }) | undefined
-  /** Of a realm that is made: the one that had its name. */
-  readonly former?: FormerRealm | undefined
-  /** How many objects the sources own, where some are deleted. */
-  readonly owned?: number | undefined
-  /** Who made the people that are adopted, by their ids. */
-  readonly makers?: ReadonlyMap<string, Actor> | undefined
-  /** Objects with the names of applied ones, which none of the sources made. */
-  readonly recreated?: readonly NamedAgain[] | undefined
+  /** The deleted realm whose name a new realm has. */
+  readonly former?: DeletedRealm | undefined
+  /** The number of objects that the sources manage, if the plan deletes some. */
+  readonly managedCount?: number | undefined
+  /** The creators of adopted users, by user id. */
+  readonly creators?: ReadonlyMap<string, Actor> | undefined
+  /** Recreated objects that none of the sources created. */
+  readonly recreated?: readonly RecreationEvidence[] | undefined
 }
 
-/** A recreated object, and the entry of the journal that gave it its name, where the journal still has it. */
-export interface NamedAgain extends Recreated {
+/** A recreated object, and the journal entry that gave it its name, if the journal still holds that. */
+export interface RecreationEvidence extends RecreatedObject {
   readonly entry: StoredEntry | undefined
 }
 
-/** More deletions than these wait for an approval, unless a source settles it otherwise. */
-const DELETIONS = 20
-const SHARE = 0.5
-/** So many deletions never wait, whatever share they are. */
-const FEW = 3
-/** Names that are told one by one. */
-const TOLD = 5
+/** A plan to check, with the settings of its sources. */
+export interface GuardedPlan {
+  readonly plan: RealmPlan
+  readonly input: PlanInput
+  readonly settings: readonly SourceSettings[]
+  readonly facts: GuardFacts
+}
 
-/** Why the plan waits for an approval. Of several sources, the strictest settings count. */
-export function guards(
-  plan: RealmPlan,
-  input: PlanInput,
-  settings: readonly SourceSettings[],
-  facts: GuardFacts,
-): Guard[] {
+/** An existing user who is declared and whom no source has managed before. */
+export interface AdoptedUser {
+  readonly declaration: ObjectDeclaration
+  readonly live: LiveState
+}
+
+/** The deletions that need no approval, by default: their number, and their share of all managed objects. */
+const MAX_DELETIONS = 20
+const MAX_SHARE = 0.5
+/** Up to this number, deletions need no approval whatever their share. */
+const FEW_DELETIONS = 3
+/** Objects that a guard names. */
+const NAMED_OBJECTS = 5
+
+/** Returns the guards that block a plan. The strictest settings of all sources count. */
+export function evaluateGuards(guarded: GuardedPlan): Guard[] {
   return [
-    ...(endsRealm(plan) ? deletesRealm(plan, input, facts) : deletions(plan, input, settings, facts)),
-    ...recreatesRealm(plan, facts),
-    ...adoption(plan, input, facts),
-    ...recreation(input, facts),
+    ...(isRealmDeletion(guarded.plan) ? guardRealmDeletion(guarded) : guardDeletions(guarded)),
+    ...guardRealmRecreation(guarded),
+    ...guardAdoption(guarded),
+    ...guardRecreatedObjects(guarded),
   ]
 }
 
-/** Whether the plan deletes the realm itself. */
-export function endsRealm({ actions }: Pick<RealmPlan, 'actions'>): boolean {
+/** Whether a plan deletes the realm itself. */
+export function isRealmDeletion({ actions }: Pick<RealmPlan, 'actions'>): boolean {
   return actions.some(({ kind, operation }) => kind === 'realm' && operation === 'delete')
 }
 
-/** How many objects of a realm that stays the plan deletes, where that is more than a few; not those that are meant to go. */
-export function deletionsOf(plan: RealmPlan, input: Pick<PlanInput, 'managed'>): number {
-  const count = slips(plan, input)
-  return count > FEW && !endsRealm(plan) ? count : 0
+/**
+ * Returns the number of objects that a plan deletes from a realm which stays, without deliberate deletions; 0 if there are too few
+ * for a guard.
+ */
+export function countNotableDeletions(plan: RealmPlan, input: Pick<PlanInput, 'managed'>): number {
+  const count = countUnintendedDeletions(plan, input)
+  return count > FEW_DELETIONS && !isRealmDeletion(plan) ? count : 0
 }
 
-function slips(plan: RealmPlan, { managed: owned }: Pick<PlanInput, 'managed'>): number {
-  const meant = new Set(owned.flatMap((one) => (one.meant ? idOf(one) : [])))
-  return deleted(plan).filter((id) => !meant.has(id)).length
+function countUnintendedDeletions(plan: RealmPlan, { managed }: Pick<PlanInput, 'managed'>): number {
+  const intended = new Set(managed.flatMap((row) => (row.isDeletedFromSource ? toId(row) : [])))
+  return listDeletedIds(plan).filter((id) => !intended.has(id)).length
 }
 
-const idOf = ({ kind, object }: Pick<ManagedObject, 'kind' | 'object'>) => `${kind} ${object}`
+const toId = ({ kind, object }: Pick<ManagedObject, 'kind' | 'object'>) => `${kind} ${object}`
 
-const deleted = ({ actions }: RealmPlan): string[] =>
-  actions.flatMap(({ operation, kind, id }) => (operation === 'delete' ? idOf({ kind, object: id! }) : []))
+function listDeletedIds({ actions }: RealmPlan): string[] {
+  return actions.flatMap(({ operation, kind, id }) => (operation === 'delete' ? toId({ kind, object: id! }) : []))
+}
 
-/** People who are there, and whom no source owned so far: each as they are stated, and live. */
-export function adoptedUsers(input: PlanInput): { stated: DeclaredObject; live: LiveState }[] {
-  const owned = new Set([...input.managed, ...input.otherSources].map(({ kind, object }) => `${kind} ${object}`))
-  const binding = bind(input)
+/** Returns the existing users that are declared and that no source has managed before. */
+export function findAdoptedUsers(input: PlanInput): AdoptedUser[] {
+  const managed = new Set([...input.managed, ...input.otherSources].map(toId))
+  const binding = bindLiveObjects(input)
   const recreated = findRecreated(input, binding)
-  return [...input.declared].flatMap(([id, stated]) => {
-    if (recreated.has(id)) return []
-    const live = stated.kind === 'user' && !stated.named && !input.isSettled(id) ? binding.get(id) : undefined
-    if (live?.id === undefined || owned.has(`user ${live.id}`) || live.fields.serviceAccountClientId != null) return []
-    return [{ stated, live }]
+  return [...input.declared].flatMap(([id, declaration]) => {
+    const { kind, isReference } = declaration
+    if (kind !== 'user' || isReference || recreated.has(id) || input.isUnchanged(id)) return []
+    const live = binding.get(id)
+    if (live?.id === undefined || managed.has(`user ${live.id}`) || live.fields.serviceAccountClientId != null)
+      return []
+    return [{ declaration, live }]
   })
 }
 
-/** Those of the people whom neither a source nor an administrator made, nor Regent itself. */
-export function strangers<T extends { readonly live: LiveState }>(all: readonly T[], { makers }: GuardFacts): T[] {
-  return all.filter(({ live }) => (makers?.get(live.id!)?.kind ?? 'person') === 'person')
+/** Returns the users who registered themselves: neither a source, an administrator nor Regent created them. */
+function filterSelfRegistered(users: readonly AdoptedUser[], { creators }: GuardFacts): AdoptedUser[] {
+  return users.filter(({ live }) => (creators?.get(live.id!)?.kind ?? 'user') === 'user')
 }
 
-function deletesRealm({ realm }: RealmPlan, { managed: owned }: PlanInput, { size }: GuardFacts): Guard[] {
-  if (owned.some(({ kind, meant }) => kind === 'realm' && meant)) return []
-  const { people = 0, clients = 0, sessions = 0 } = size ?? {}
-  const goes = [counted(people, 'user'), counted(clients, 'client'), counted(sessions, 'session')]
-  const message = `deletes the realm ${realm} with ${goes[0]}, ${goes[1]} and ${goes[2]}`
+function guardRealmDeletion({ plan: { realm }, input: { managed }, facts: { size } }: GuardedPlan): Guard[] {
+  if (managed.some(({ kind, isDeletedFromSource }) => kind === 'realm' && isDeletedFromSource)) return []
+  const { users = 0, clients = 0, sessions = 0 } = size ?? {}
+  const message = `deletes the realm ${realm} with ${formatNumber(users, 'user')}, ${formatNumber(clients, 'client')} and ${formatNumber(sessions, 'session')}`
   return [{ guard: 'deletesRealm', message, objects: [realm], ...(size && { revision: size.revision }) }]
 }
 
-function recreatesRealm({ creates, realm }: RealmPlan, { former }: GuardFacts): Guard[] {
-  if (!creates || realm === MASTER || !former || former.people === 0) return []
-  const { people, deletedAt } = former
-  const had = people === null ? ' (number of users unknown)' : `, which had ${counted(people, 'user')}`
-  const message = `recreates the realm ${realm}${had} and was deleted at ${deletedAt.toISOString()}; its users are not restored`
+function guardRealmRecreation({ plan: { creates, realm }, facts: { former } }: GuardedPlan): Guard[] {
+  if (!creates || realm === MASTER || !former || former.users === 0) return []
+  const { users, deletedAt } = former
+  const content = users === null ? ' (number of users unknown)' : `, which had ${formatNumber(users, 'user')}`
+  const message = `recreates the realm ${realm}${content} and was deleted at ${deletedAt.toISOString()}; its users are not restored`
   return [{ guard: 'recreatesRealm', message, objects: [realm] }]
 }
 
-function deletions(
-  plan: RealmPlan,
-  input: PlanInput,
-  settings: readonly SourceSettings[],
-  { owned = 0 }: GuardFacts,
-): Guard[] {
-  const vanished = new Set(input.managed.flatMap((one) => (one.vanished ? idOf(one) : [])))
-  const lost = deleted(plan).filter((id) => vanished.has(id)).length
-  if (lost) {
-    const message = `deletes ${counted(lost, 'object')} whose declaration disappeared without being deleted`
+function guardDeletions({ plan, input, settings, facts: { managedCount = 0 } }: GuardedPlan): Guard[] {
+  const disappeared = new Set(input.managed.flatMap((row) => (row.isMissingFromSource ? toId(row) : [])))
+  const unexplained = listDeletedIds(plan).filter((id) => disappeared.has(id)).length
+  if (unexplained) {
+    const message = `deletes ${formatNumber(unexplained, 'object')} whose declaration disappeared without being deleted`
     return [{ guard: 'deletions', message, objects: [] }]
   }
-  const count = slips(plan, input)
-  const most = Math.min(...settings.map(({ guards }) => guards?.deletions ?? DELETIONS))
-  const share = Math.min(...settings.map(({ guards }) => guards?.share ?? SHARE))
+  const count = countUnintendedDeletions(plan, input)
+  const limit = Math.min(...settings.map(({ guards }) => guards?.deletions ?? MAX_DELETIONS))
+  const share = Math.min(...settings.map(({ guards }) => guards?.share ?? MAX_SHARE))
   const reason =
-    count > most
-      ? `more than ${most}`
-      : deletionsOf(plan, input) > owned * share
-        ? `more than ${Math.round(share * 100)} % of the ${owned} that its sources manage`
+    count > limit
+      ? `more than ${limit}`
+      : countNotableDeletions(plan, input) > managedCount * share
+        ? `more than ${Math.round(share * 100)} % of the ${managedCount} that its sources manage`
         : undefined
-  return reason ? [{ guard: 'deletions', message: `deletes ${counted(count, 'object')}, ${reason}`, objects: [] }] : []
+  const message = `deletes ${formatNumber(count, 'object')}, ${reason}`
+  return reason ? [{ guard: 'deletions', message, objects: [] }] : []
 }
 
-function adoption(plan: RealmPlan, input: PlanInput, facts: GuardFacts): Guard[] {
+function guardAdoption({ plan, input, facts }: GuardedPlan): Guard[] {
   if (plan.creates) return []
-  const people = strangers(adoptedUsers(input), facts)
-  if (!people.length) return []
-  const names = people.slice(0, TOLD).map(({ live }) => describe(live.kind, live.key))
-  const more = people.length - names.length
-  const who = [...names, ...(more ? [`${more} more`] : [])].join(', ')
-  const message = `adopts ${who}, created neither by a source nor by an administrator; adopted users keep their credentials`
-  const credentials = credentialsOf(people)
+  const users = filterSelfRegistered(findAdoptedUsers(input), facts)
+  if (!users.length) return []
+  const names = users.slice(0, NAMED_OBJECTS).map(({ live }) => describeObject(live.kind, live.key))
+  const message = `adopts ${joinNames(names, users.length, ', ')}, created neither by a source nor by an administrator; adopted users keep their credentials`
+  const credentials = digestCredentials(users)
   return [
     {
       guard: 'adoption',
       message,
-      objects: people.map(({ live }) => live.id!).sort(),
+      objects: users.map(({ live }) => live.id!).sort(),
       ...(credentials && { credentials }),
     },
   ]
 }
 
-/** Whoever made an object with the name of an applied one must not get what is declared for that. */
-function recreation(input: PlanInput, { recreated = [] }: GuardFacts): Guard[] {
+/** Blocks a plan that would grant an object's declared permissions to another object of the same name. */
+function guardRecreatedObjects({ input, facts: { recreated = [] } }: GuardedPlan): Guard[] {
   if (!recreated.length) return []
-  const named = new Set(recreated.map(({ live }) => address(live.kind, live.key)))
-  // Of what belongs to a recreated object nothing more is to be said.
-  const roots = recreated.filter(({ live: { key } }) => !named.has(address(key[0] as KindName, key.slice(1, -1))))
-  const told = roots.slice(0, TOLD).map(({ live, applied, entry }) => {
-    const deleter = input.changedBy(applied.kind, applied.object)
-    const made = entry?.operation === 'update' ? 'another one was renamed to it' : 'it was created again'
-    return (
-      `${describe(live.kind, live.key)} is not the one that was applied: that was deleted${deleter ? ` by ${by(deleter)}` : ''}` +
-      `, and ${made}${entry ? ` by ${by(attribution(entry))}` : ''}`
-    )
+  const addresses = new Set(recreated.map(({ live }) => formatAddress(live.kind, live.key)))
+  // Children of recreated objects are not mentioned.
+  const roots = recreated.filter(({ live }) => {
+    const parent = findParent(live.key)
+    return !parent || !addresses.has(formatAddress(parent.kind, parent.key))
   })
-  const more = roots.length - told.length
-  const people = recreated.filter(({ stated }) => stated.kind === 'user')
-  const credentials = credentialsOf(people)
+  const descriptions = roots.slice(0, NAMED_OBJECTS).map((object) => describeRecreation(object, input))
+  const credentials = digestCredentials(recreated.filter(({ declaration }) => declaration.kind === 'user'))
   return [
     {
       guard: 'recreated',
-      message: `grants declared permissions to other objects of the same name: ${[...told, ...(more ? [`${more} more`] : [])].join('; ')}`,
+      message: `grants declared permissions to other objects of the same name: ${joinNames(descriptions, roots.length, '; ')}`,
       objects: recreated.map(({ live }) => live.id!).sort(),
       ...(credentials && { credentials }),
     },
   ]
 }
 
-/** What is approved with credentials must be what was stated then: the plan itself does not say them. */
-function credentialsOf(people: readonly { readonly stated: DeclaredObject }[]): string | undefined {
-  const stated = people.flatMap(({ stated: { kind, key, fields } }) =>
-    [...fields].flatMap(([path, { value }]) =>
-      resolve(kinds[kind], path).field.once && isSecret(kinds[kind], path) ? [JSON.stringify([key, path, value])] : [],
-    ),
-  )
-  return stated.length ? hash('sha256', JSON.stringify(stated.sort()), 'base64url') : undefined
+function describeRecreation({ live, applied, entry }: RecreationEvidence, input: PlanInput): string {
+  const name = describeObject(live.kind, live.key)
+  const deletion = input.changedBy(applied.kind, applied.object)
+  const deletedBy = deletion ? ` by ${renderAttribution(deletion)}` : ''
+  const origin = entry?.operation === 'update' ? 'another object was renamed to it' : 'it was created again'
+  const createdBy = entry ? ` by ${renderAttribution(toAttribution(entry))}` : ''
+  return `the applied ${name} was deleted${deletedBy}, and ${origin}${createdBy}`
 }
 
-/** `1 person`, `2 people`. */
-function counted(count: number, one: string, many = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`
+/** Returns a digest of declared credentials, since an approval covers them and the plan does not contain them. */
+function digestCredentials(users: readonly Pick<AdoptedUser, 'declaration'>[]): string | undefined {
+  const credentials = users.flatMap(({ declaration }) => {
+    const kind = kinds[declaration.kind]
+    return listFields(declaration).flatMap(({ path, value }) =>
+      resolveField(kind, path).field.appliedOnChange && isSecret(kind, path)
+        ? [JSON.stringify([declaration.key, path, value])]
+        : [],
+    )
+  })
+  return credentials.length ? hash('sha256', JSON.stringify(credentials.sort()), 'base64url') : undefined
+}
+
+/** Joins names and the number of further ones: `a, b, 3 more`. */
+function joinNames(names: readonly string[], total: number, separator: string): string {
+  const rest = total - names.length
+  return [...names, ...(rest ? [`${rest} more`] : [])].join(separator)
+}
+
+/** Returns a number with its noun: `1 user`, `2 users`. */
+function formatNumber(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

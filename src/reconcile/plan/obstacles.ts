@@ -1,184 +1,184 @@
-// What keeps a plan from being carried out: conflicts with other sources, and references that lead nowhere. Pure.
-
-import { type FlatFields, resolve, same } from '../../kinds/compare.ts'
+// Obstacles that prevent a plan: conflicts with other sources, and unresolved references. Pure.
+import { type FlatFields, getField, isSameValue } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
-import { address, describe } from '../../kinds/tree.ts'
-import { nearest } from '../../lib/nearest.ts'
-import type { Position } from '../../lib/position.ts'
+import { describeObject, findParent, formatAddress } from '../../kinds/tree.ts'
+import { findNearestWord } from '../../lib/nearest-word.ts'
+import type { SourcePosition } from '../../lib/source-position.ts'
 import type { RealmPlan } from '../model/action.ts'
-import type { DeclaredObject, PlanInput } from '../model/plan-input.ts'
-import { isStatedAgain, references } from '../model/references.ts'
-import { formerKey } from '../model/renames.ts'
+import type { ObjectDeclaration, PlanInput } from '../model/plan-input.ts'
+import { isUnchangedValue, listReferences, type ReferenceTarget } from '../model/references.ts'
+import { findFormerKey } from '../model/renames.ts'
+import { listFields } from './binding.ts'
 
-/** Something that stands in the way of a plan. */
+/** A reason why a plan cannot be applied. */
 export interface Obstacle {
-  readonly position: Position
+  readonly position: SourcePosition
   readonly message: string
+  /** The position of the last declaration of an object that is no longer declared. */
+  readonly otherPosition?: SourcePosition
 }
 
-/** What stands in the way of the plan that was made of the input. */
-export function obstacles(input: PlanInput, made: RealmPlan): Obstacle[] {
-  const missing = missingRealm(input)
+/** Returns the reasons why a plan cannot be applied. `plan`: the plan of the input. */
+export function findObstacles(input: PlanInput, plan: RealmPlan): Obstacle[] {
+  const missing = findMissingRealm(input)
   if (missing) return [missing]
   return [
-    ...conflicts(input),
-    ...danglings(input, made),
-    ...needed(input, made),
-    ...onlyNamed(input, made),
-    ...statedTwice(input),
+    ...findConflicts(input),
+    ...findUnresolvedReferences(input, plan),
+    ...findReferencesOfOtherSources(input, plan),
+    ...findMissingObjects(input, plan),
+    ...findDeclaredFormerNames(input),
   ]
 }
 
-/** What was called otherwise is not stated under that name too. */
-function statedTwice({ declared: stated }: PlanInput): Obstacle[] {
-  return [...stated.values()].flatMap((one): Obstacle[] => {
-    const former = formerKey(one)
-    if (!former || !stated.has(address(one.kind, former))) return []
-    const message = `${describe(one.kind, one.key)}: ${describe(one.kind, former)} is stated too: leave out renamedFrom, or that`
-    return [{ position: one.origin.position, message }]
-  })
+/** Finds a realm that does not exist and whose objects alone are declared: its name may be misspelt, so it is not created. */
+function findMissingRealm({ exists, realmReference, realm }: PlanInput): Obstacle | undefined {
+  if (exists || !realmReference) return undefined
+  const message = `realm ${realm} does not exist, and no document of this source declares it. Declare it, or correct the name.`
+  return { position: realmReference, message }
 }
 
-/** What belongs to a realm never makes it: its name may be a slip. */
-function missingRealm({ exists, named, realm }: PlanInput): Obstacle | undefined {
-  if (exists || !named) return undefined
-  const message = `realm ${realm} is not there, and no document of this source states it: state it, or correct the name`
-  return { position: named, message }
-}
-
-/** Fields that another source states differently. It is not read now: it can only veto. */
-function conflicts(input: PlanInput): Obstacle[] {
-  const others = Map.groupBy(input.otherSources, (one) => address(one.kind, one.key))
-  return [...input.declared].flatMap(([id, stated]) =>
-    (others.get(id) ?? []).flatMap((other) =>
-      [...stated.fields].flatMap(([path, { value, origin }]): Obstacle[] => {
-        const kind = kinds[stated.kind]
-        const theirs = other.fields[path]
-        const { field } = resolve(kind, path)
-        // A hash does not tell which password it is of.
-        if (theirs === undefined || field.relation || (field.once && field.secret)) return []
-        if (same(kind, path, value, theirs)) return []
-        const where = `source ${other.source}, ${other.file}:${other.line}`
-        const name = describe(stated.kind, stated.key)
-        return [
-          {
-            position: origin.locate(path),
-            message: `${name}: ${path} is stated differently by ${where}: state it once, or twice the same; if that is this source where it stood before, name it with --name ${other.source}, or have that one called as this one: regent source rename`,
-          },
-        ]
+/** Finds fields that another source declares differently. That source is not read in this run: it can only veto. */
+function findConflicts(input: PlanInput): Obstacle[] {
+  const ofOtherSources = Map.groupBy(input.otherSources, ({ kind, key }) => formatAddress(kind, key))
+  return [...input.declared].flatMap(([id, declaration]) =>
+    (ofOtherSources.get(id) ?? []).flatMap(({ source, file, line, fields }) =>
+      listFields(declaration).flatMap(({ path, value, origin }): Obstacle[] => {
+        const kind = kinds[declaration.kind]
+        const other = fields[path]
+        const field = getField(kind, path)
+        // Two hashes of a password differ although the password is the same.
+        if (other === undefined || field.relation || (field.appliedOnChange && field.secret)) return []
+        if (isSameValue(field, value, other)) return []
+        const conflict = `${describeObject(declaration.kind, declaration.key)}: ${path} is declared differently by source ${source}, ${file}:${line}. Declare it once, or with the same value.`
+        const advice = `If ${source} is this source under an earlier name, pass --name ${source} or run "regent source rename".`
+        return [{ position: origin.locate(path), message: `${conflict} ${advice}` }]
       }),
     ),
   )
 }
 
-/** What would be deleted, and another source counts on. It is not read now: it can only veto. */
-function needed(input: PlanInput, { actions }: RealmPlan): Obstacle[] {
-  const deleted = new Map(
-    actions
-      .filter(({ operation }) => operation === 'delete')
-      .map(({ kind, key }) => [address(kind, key), { kind, key }]),
+/** Finds objects that the plan deletes and another source refers to. That source is not read in this run: it can only veto. */
+function findReferencesOfOtherSources(input: PlanInput, { actions }: RealmPlan): Obstacle[] {
+  const deleted = new Set(
+    actions.filter(({ operation }) => operation === 'delete').map(({ kind, key }) => formatAddress(kind, key)),
   )
   if (!deleted.size) return []
-  const stoodAt = new Map(
-    input.managed.map((row) => [address(row.kind, row.key), { file: row.file, line: row.line, column: 1 }]),
+  const positions = new Map(
+    input.managed.map((row) => [formatAddress(row.kind, row.key), { file: row.file, line: row.line, column: 1 }]),
   )
-  return input.otherSources.flatMap((other) =>
-    Object.entries(other.fields)
-      .flatMap(([path, value]) => references(kinds[other.kind], other.key, path, value))
-      .flatMap(({ to, key }): Obstacle[] => {
-        if (!deleted.has(address(to, key))) return []
-        const who = `${describe(other.kind, other.key)} of source ${other.source}`
-        const stood = stoodAt.get(address(to, key))
-        return [
-          {
-            ...(stood && { other: stood }),
-            position: { file: other.file, line: other.line, column: 1 },
-            message: `${who} needs ${describe(to, key)}, which would be deleted, since no document states it any more: state it again, or change that first`,
-          },
-        ]
+  return input.otherSources.flatMap((owner) =>
+    Object.entries(owner.fields)
+      .flatMap(([path, value]) => listReferences(owner, path, value))
+      .filter(({ to, key }) => deleted.has(formatAddress(to, key)))
+      .map(({ to, key }): Obstacle => {
+        const otherPosition = positions.get(formatAddress(to, key))
+        return {
+          ...(otherPosition && { otherPosition }),
+          position: { file: owner.file, line: owner.line, column: 1 },
+          message: `${describeObject(owner.kind, owner.key)} of source ${owner.source} refers to ${describeObject(to, key)}, which is no longer declared and would be deleted. Declare it again, or remove the reference first.`,
+        }
       }),
   )
 }
 
-/** References to what is neither stated nor live, or will not be any more. */
-function danglings(input: PlanInput, { actions }: RealmPlan): Obstacle[] {
-  const addressOf = ({ kind, key }: { kind: KindName; key: Key }) => address(kind, key)
+/** Finds references to objects that are neither declared nor live, or that the plan deletes. */
+function findUnresolvedReferences(input: PlanInput, { actions }: RealmPlan): Obstacle[] {
+  const addressOf = ({ kind, key }: { kind: KindName; key: Key }) => formatAddress(kind, key)
   const deleted = new Set(actions.filter(({ operation }) => operation === 'delete').map(addressOf))
-  const there = new Set([...input.declared.keys(), ...input.live.map(addressOf).filter((one) => !deleted.has(one))])
+  const existing = new Set([...input.declared.keys(), ...input.live.map(addressOf).filter((id) => !deleted.has(id))])
   const unmarked = new Map(input.managed.filter(({ marked }) => !marked).map((row) => [addressOf(row), row.fields]))
-  // Many objects may miss the same one.
-  const advices = new Map<string, string>()
-  return [...input.declared].flatMap(([own, stated]) => {
-    // What was applied leads somewhere, unless that is to go now.
-    const isSettled = input.isSettled(own)
-    if (isSettled && !deleted.size) return []
-    return referred(stated, unmarked.get(own)).flatMap(({ from, to, key, settled, position }): Obstacle[] => {
-      const id = address(to, key)
-      if (isSettled || settled ? !deleted.has(id) : there.has(id)) return []
-      if (!advices.has(id)) advices.set(id, advice(input, to, key, deleted.has(id)))
-      return [{ position: position(), message: `${from}${advices.get(id)}` }]
+  // Many objects may refer to the same missing one.
+  const suggestions = new Map<string, string | undefined>()
+  return [...input.declared].flatMap(([id, declaration]) => {
+    // References of unchanged objects resolve, unless the plan deletes their target.
+    const isUnchanged = input.isUnchanged(id)
+    if (isUnchanged && !deleted.size) return []
+    return listReferencesOf(declaration, unmarked.get(id)).flatMap((reference): Obstacle[] => {
+      const target = formatAddress(reference.to, reference.key)
+      const isApplied = isUnchanged || reference.isApplied
+      if (isApplied ? !deleted.has(target) : existing.has(target)) return []
+      const isDeleted = deleted.has(target)
+      if (!isDeleted && !suggestions.has(target)) suggestions.set(target, suggestName(input, reference))
+      const message = describeUnresolved(declaration, reference, { isDeleted, suggestion: suggestions.get(target) })
+      return [{ position: reference.locate(), message }]
     })
   })
 }
 
-/** What documents name without stating it must be there. */
-function onlyNamed(input: PlanInput, { actions }: RealmPlan): Obstacle[] {
+/** Finds objects that documents refer to without declaring them, and that do not exist. */
+function findMissingObjects(input: PlanInput, { actions }: RealmPlan): Obstacle[] {
   return actions.flatMap(({ operation, kind, key }): Obstacle[] => {
-    const stated = input.declared.get(address(kind, key))
-    if (operation !== 'create' || !stated?.named) return []
-    const message = `${describe(kind, key)} is named here, and is neither stated nor live${instead(input, kind, key)}`
-    return [{ position: stated.origin.position, message }]
+    const declaration = input.declared.get(formatAddress(kind, key))
+    if (operation !== 'create' || !declaration?.isReference) return []
+    const suggestion = suggestName(input, { to: kind, key })
+    const advice = suggestion === undefined ? 'Declare it, or remove the reference.' : `Did you mean ${suggestion}?`
+    const message = `${describeObject(kind, key)} does not exist, but is referred to here. ${advice}`
+    return [{ position: declaration.origin.position, message }]
   })
 }
 
-interface Reference {
-  /** The beginning of a message about it: what refers. */
-  readonly from: string
-  readonly to: KindName
-  readonly key: Key
-  /** It was applied as it is stated, and nobody has changed the object since: what it names is there. */
-  readonly settled: boolean
-  readonly position: () => Position
-}
-
-function referred({ kind, key, fields, origin }: DeclaredObject, applied: FlatFields | undefined): Reference[] {
-  const name = describe(kind, key)
-  const parent = {
-    from: name,
-    to: key[0] as KindName,
-    key: key.slice(1, -1),
-    settled: applied !== undefined,
-    position: () => origin.parentPosition,
-  }
-  const own = [...fields].flatMap(([field, { value, origin }]) => {
-    const settled = isStatedAgain(applied, field, value)
-    return references(kinds[kind], key, field, value).map((one) => ({
-      ...one,
-      from: `${name}: ${field}`,
-      settled,
-      position: () => origin.locate(field, one.key),
-    }))
+/** Finds renamed objects whose former name is declared as well. */
+function findDeclaredFormerNames({ declared }: PlanInput): Obstacle[] {
+  return [...declared.values()].flatMap((declaration): Obstacle[] => {
+    const { kind, key, origin } = declaration
+    const former = findFormerKey(declaration)
+    if (!former || !declared.has(formatAddress(kind, former))) return []
+    const message = `${describeObject(kind, key)}: ${describeObject(kind, former)} is declared as well. Remove renamedFrom, or that declaration.`
+    return [{ position: origin.position, message }]
   })
-  return key.length > 1 ? [parent, ...own] : own
 }
 
-function advice(input: PlanInput, to: KindName, key: Key, deleted: boolean): string {
-  if (key.at(-1) === '') return ` names no ${kinds[to].title}: write its name, or null for none`
-  const target = ` needs ${describe(to, key)}, which`
-  if (deleted) return `${target} no document states any more: state it again, or do without it`
-  return `${target} is neither stated nor live${instead(input, to, key)}`
+/** A reference of a declared object to its parent, or of one of its fields to another object. */
+interface DeclaredReference extends ReferenceTarget {
+  /** The field; absent if the reference is that to the parent. */
+  readonly path?: string
+  /** Whether the value is the last applied one, and nobody has changed the object since: its target exists. */
+  readonly isApplied: boolean
+  readonly locate: () => SourcePosition
 }
 
-/** What to do about a name that nothing has. */
-function instead(input: PlanInput, to: KindName, key: Key): string {
-  const made = [...input.declared.values()].filter(({ named }) => !named)
-  const all = [
-    ...[...made, ...input.live].filter(({ kind }) => kind === to).map((one) => one.key),
-    ...(input.names.get(to) ?? []),
+function listReferencesOf(declaration: ObjectDeclaration, applied: FlatFields | undefined): DeclaredReference[] {
+  const parent = findParent(declaration.key)
+  const ofFields = listFields(declaration).flatMap(({ path, value, origin }) => {
+    const isApplied = isUnchangedValue(applied, path, value)
+    return listReferences(declaration, path, value).map(
+      (target): DeclaredReference => ({ ...target, path, isApplied, locate: () => origin.locate(path, target.key) }),
+    )
+  })
+  if (!parent) return ofFields
+  const { origin } = declaration
+  const isApplied = applied !== undefined
+  return [{ to: parent.kind, key: parent.key, isApplied, locate: () => origin.parentPosition }, ...ofFields]
+}
+
+/** Describes an unresolved reference. `isDeleted`: the plan deletes its target. `suggestion`: a similar name. */
+function describeUnresolved(
+  { kind, key }: ObjectDeclaration,
+  { to, key: target, path }: DeclaredReference,
+  { isDeleted, suggestion }: { readonly isDeleted: boolean; readonly suggestion: string | undefined },
+): string {
+  const from = `${describeObject(kind, key)}:${path === undefined ? '' : ` ${path}`}`
+  if (target.at(-1) === '') return `${from} names no ${kinds[to].title}. Write its name, or null for none.`
+  const name = path === undefined ? describeObject(to, target) : `refers to ${describeObject(to, target)}, which`
+  const removal = path === undefined ? `remove the ${kinds[kind].title}` : 'remove the reference'
+  if (isDeleted) return `${from} ${name} is no longer declared and would be deleted. Declare it again, or ${removal}.`
+  const advice = suggestion === undefined ? `Declare it, or ${removal}.` : `Did you mean ${suggestion}?`
+  return `${from} ${name} does not exist. ${advice}`
+}
+
+/** Returns the most similar name of a declared or live object of the kind with the same parent, if one is similar. */
+function suggestName(input: PlanInput, { to, key }: ReferenceTarget): string | undefined {
+  const declared = [...input.declared.values()].filter(({ isReference }) => !isReference)
+  const candidates = [
+    ...[...declared, ...input.live].filter(({ kind }) => kind === to).map((object) => object.key),
+    ...(input.candidateKeys.get(to) ?? []),
   ]
   const parent = JSON.stringify(key.slice(0, -1))
-  const siblings = all.filter((one) => JSON.stringify(one.slice(0, -1)) === parent).map((one) => one.at(-1)!)
-  const near = nearest(key.at(-1)!, siblings)
-  return near === undefined ? ': state it, or do without it' : `; did you mean ${near}?`
+  const siblings = candidates.filter((candidate) => JSON.stringify(candidate.slice(0, -1)) === parent)
+  return findNearestWord(
+    key.at(-1)!,
+    siblings.map((candidate) => candidate.at(-1)!),
+  )
 }

@@ -1,36 +1,36 @@
-// What makes a plan the same plan: what it would do, wherever that is stated, whenever it was found, and in whatever order. Pure.
+// The digest of a plan. Plans with the same actions and guards have the same digest, whatever their order and positions. Pure.
 import { hash } from 'node:crypto'
 import type { Key } from '../../kinds/kind.ts'
 import { type Action, type FieldChange, type Guard, isRelationChange, type RealmPlan } from '../model/action.ts'
 
-/** What a plan does in a realm, and what of that waits for an approval. */
+/** The parts of a realm's plan that its digest covers. */
 export interface DigestedPlan {
   readonly plan: Pick<RealmPlan, 'realm' | 'creates' | 'actions'>
   readonly guards?: readonly Guard[] | undefined
 }
 
-/** A digest of what a plan does in one realm. */
-export function digestOfRealm({ plan, guards = [] }: DigestedPlan): string {
-  const actions = plan.actions.map((action) => JSON.stringify(normalized(action))).sort()
-  const about = guards
+/** Returns the digest of the plan of one realm. */
+export function digestRealmPlan({ plan, guards = [] }: DigestedPlan): string {
+  const actions = plan.actions.map((action) => JSON.stringify(normalize(action))).sort()
+  const normalizedGuards = guards
     .map(({ guard, objects, credentials, revision }) => JSON.stringify([guard, credentials, revision, ...objects]))
     .sort()
-  return digest([plan.realm, plan.creates, actions, about])
+  return digest([plan.realm, plan.creates, actions, normalizedGuards])
 }
 
-/** A digest of what a plan does in all of its realms. */
-export function digestOfPlan(realms: readonly DigestedPlan[]): string {
-  return digest(realms.map((one) => [one.plan.realm, digestOfRealm(one)]).sort())
+/** Returns the digest of a plan of several realms. */
+export function digestPlan(realms: readonly DigestedPlan[]): string {
+  return digest(realms.map((realm) => [realm.plan.realm, digestRealmPlan(realm)]).sort())
 }
 
-function normalized({ operation, kind, key, id, changes }: Action): unknown {
-  return [operation, kind, key, id ?? null, changes.map(normalizedChange).sort()]
+function normalize({ operation, kind, key, id, changes }: Action): unknown {
+  return [operation, kind, key, id ?? null, changes.map(normalizeChange).sort()]
 }
 
-function normalizedChange(change: FieldChange): string {
+function normalizeChange(change: FieldChange): string {
   if (!isRelationChange(change)) return JSON.stringify([change.path, change.from, change.to])
-  const sorted = (keys: readonly Key[]) => keys.map((key) => JSON.stringify(key)).sort()
-  return JSON.stringify([change.path, sorted(change.add), sorted(change.remove)])
+  const sortKeys = (keys: readonly Key[]) => keys.map((key) => JSON.stringify(key)).sort()
+  return JSON.stringify([change.path, sortKeys(change.add), sortKeys(change.remove)])
 }
 
 function digest(value: unknown): string {

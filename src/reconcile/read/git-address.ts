@@ -1,46 +1,49 @@
-// Which branch, tag or commit of which repository is a source, and which folder or file in it: as it is named, and as it is shown.
+// Addresses of git sources: a repository, a branch, tag or commit, and a folder or file. Parsing, rendering and comparison.
 import { isLoopback } from '../../lib/http/loopback.ts'
-import { SourceError } from './file.ts'
+import { SourceError } from './file-source.ts'
 
-/** A place in a git repository. */
+/** The address of a git source. */
 export interface GitAddress {
-  /** Without credentials: git is asked by it, and it may be shown. */
+  /** URL of the repository, without credentials. */
   readonly url: string
-  /** The only protocol that git may speak for it, redirects included. */
+  /** The only protocol that git may use, also after redirects. */
   readonly protocol: string
   readonly credentials?: { readonly user: string; readonly password: string }
-  /** A branch, a tag or a whole commit; absent: the branch that the repository calls its own. */
+  /** A branch, a tag or a full commit hash. Default: the repository's default branch. */
   readonly ref?: string
-  /** A folder or file in it; absent: all of it. */
+  /** A folder or file in the repository. Default: all of it. */
   readonly path?: string
 }
 
-/** What the text names, if it names a place in a git repository and not a path. Throws SourceError when it is none that is taken. */
-export function gitAddress(text: string): GitAddress | undefined {
-  const [written, ...rest] = text.split('#') as [string, ...string[]]
+/**
+ * Parses `URL[#REF[:PATH]]` or `USER@HOST:PATH[#REF[:PATH]]`. Returns undefined where the text is a local path.
+ * Throws SourceError where the URL is not supported.
+ */
+export function parseGitAddress(text: string): GitAddress | undefined {
+  const [written = '', ...rest] = text.split('#')
   const protocol = /^([a-z][a-z+.-]*):\/\//i.exec(written)?.[1]
   if (!protocol && !/^[\w.-]+@\w[\w.-]*:./.test(written)) return undefined
-  const place = placeIn(rest.join('#'))
-  if (!protocol) return { url: written, protocol: 'ssh', ...place }
+  const fragment = parseFragment(rest.join('#'))
+  if (!protocol) return { url: written, protocol: 'ssh', ...fragment }
   const url = written.replace(/^([^/]*\/\/)[^/]*@/, protocol === 'ssh' ? '$&' : '$1')
-  const refuse = (reason: string) => new SourceError(`${protocol === 'ssh' ? 'this address' : url} ${reason}`)
+  const refuse = (reason: string) => new SourceError(`${protocol === 'ssh' ? 'the address' : url} ${reason}`)
   const parsed = URL.parse(written)
-  if (!parsed) throw refuse('is no URL of a git repository')
+  if (!parsed) throw refuse('is not a URL of a git repository')
   if (!['https', 'http', 'ssh', 'file'].includes(protocol)) {
-    throw refuse('is not taken: name the repository by https, ssh or file')
+    throw refuse('has an unsupported protocol. Use https, ssh or file.')
   }
   if (protocol === 'http' && !isLoopback(parsed.hostname)) {
-    throw refuse('would send documents in the clear: name the repository by https')
+    throw refuse('is not encrypted. Use https.')
   }
-  if (parsed.search) throw refuse('has a query, which is part of no address of a repository')
-  if (protocol === 'ssh' && parsed.password) throw refuse('holds a password, and ssh takes none: use a key')
+  if (parsed.search) throw refuse('has a query string. Remove it.')
+  if (protocol === 'ssh' && parsed.password) throw refuse('contains a password, which ssh does not support. Use a key.')
   const user = decodeURIComponent(parsed.username)
   const credentials = { user, password: decodeURIComponent(parsed.password) }
-  return { url, protocol, ...(protocol !== 'ssh' && user !== '' && { credentials }), ...place }
+  return { url, protocol, ...(protocol !== 'ssh' && user !== '' && { credentials }), ...fragment }
 }
 
-/** A place as resources name it, in fields of their own. Throws SourceError. */
-export function placeOf({
+/** Returns the address that the fields of a RealmSource give. Throws SourceError where the URL is not supported. */
+export function toGitAddress({
   url,
   ref = '',
   folder,
@@ -49,38 +52,39 @@ export function placeOf({
   readonly ref?: string | undefined
   readonly folder?: string | undefined
 }): GitAddress {
-  if (url.includes('#')) throw new SourceError(`${url} names a branch or folder: state them as ref and folder`)
-  const address = gitAddress(`${url}#${ref}${folder === undefined ? '' : `:${folder}`}`)
-  if (!address) throw new SourceError(`${url} is no URL of a git repository`)
+  if (url.includes('#')) throw new SourceError(`${url} contains a branch or folder. Declare them as ref and folder.`)
+  const address = parseGitAddress(`${url}#${ref}${folder === undefined ? '' : `:${folder}`}`)
+  if (!address) throw new SourceError(`${url} is not a URL of a git repository`)
   return address
 }
 
-/** The address without credentials, as it is named on a command line. */
-export function shownAddress({ url, ref = '', path }: GitAddress): string {
-  const place = `${ref}${path === undefined ? '' : `:${path}`}`
-  return place === '' ? url : `${url}#${place}`
+/** Returns the address without credentials, as it is written on a command line. */
+export function renderGitAddress({ url, ref = '', path }: GitAddress): string {
+  const fragment = `${ref}${path === undefined ? '' : `:${path}`}`
+  return fragment === '' ? url : `${url}#${fragment}`
 }
 
-/** The name of the source: another branch of it is the same source. */
-export function nameOf({ url, path }: GitAddress): string {
+/** Returns the default name of the source at the address. Two branches of a repository are the same source. */
+export function toSourceName({ url, path }: GitAddress): string {
   return path === undefined ? url : `${url}:${path}`
 }
 
-/** Whether both are addresses of one repository, by whatever protocol. */
-export function sameRepository(one: string, other: string): boolean {
-  return repositoryOf(one) === repositoryOf(other)
+/** Whether both URLs are of the same repository, whatever their protocols. */
+export function isSameRepository(url: string, otherUrl: string): boolean {
+  return normalizeUrl(url) === normalizeUrl(otherUrl)
 }
 
-function repositoryOf(url: string): string {
+function normalizeUrl(url: string): string {
   const [, host, path] = /^(?:[a-z]+:\/\/)?(?:[^/]*@)?([^/:]*)(?::\d+(?=\/))?[:/]*(.*)$/is.exec(url)!
   return `${host!.toLowerCase()}/${path!.replace(/(?<!\/)\/+$/, '').replace(/\.git$/, '')}`
 }
 
-function placeIn(fragment: string): Pick<GitAddress, 'ref' | 'path'> {
+function parseFragment(fragment: string): Pick<GitAddress, 'ref' | 'path'> {
   const [ref = '', ...rest] = fragment.split(':')
   const path = rest.join(':').replace(/^\.?\/+|(?<!\/)\/+$/g, '')
-  // Git takes some characters of a name for more than a name.
-  if (/^[-+/]|\.\.|[\s~^?*[\\\p{Cc}]/u.test(ref)) throw new SourceError(`${ref} is no name of a branch, tag or commit`)
-  if (path.split('/').includes('..')) throw new SourceError(`${path} leads out of the repository`)
+  // Git would interpret these characters of a ref as options, refspecs or patterns.
+  if (/^[-+/]|\.\.|[\s~^?*[\\\p{Cc}]/u.test(ref))
+    throw new SourceError(`${ref} is not a valid name of a branch, tag or commit`)
+  if (path.split('/').includes('..')) throw new SourceError(`${path} is outside of the repository`)
   return { ...(ref !== '' && { ref }), ...(path !== '' && path !== '.' && { path }) }
 }

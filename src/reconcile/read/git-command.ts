@@ -1,26 +1,26 @@
-// Git as a process of its own: what it may do, whom it may ask, and what its failures mean.
-import { execFile } from 'node:child_process'
+// Runs git as a child process: its configuration and environment, its credentials, and the reasons of its failures.
+import { type ExecFileException, execFile } from 'node:child_process'
 import { devNull } from 'node:os'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
-import { SourceError } from './file.ts'
+import { SourceError } from './file-source.ts'
 import type { GitAddress } from './git-address.ts'
 
-/** The server of a repository did not give what it was asked for: perhaps it does later. */
+/** A request to the server of a repository that failed. A later attempt may succeed. */
 export class RemoteError extends SourceError {}
 
-/** Runs git; gives what it prints. Throws what `refused` makes of its complaints. */
-export type Git = (
+/** Runs git and returns its standard output. Throws the error that `toError` creates from the reason of a failure. */
+export type RunGit = (
   args: readonly string[],
-  refused: (reason: string) => Error,
+  toError: (reason: string) => Error,
   env?: NodeJS.ProcessEnv,
 ) => Promise<string>
 
-/** Seconds that one command may take. */
-const PATIENCE = 5 * 60
+/** Seconds after which a command is killed. */
+const DEFAULT_TIMEOUT = 5 * 60
 
-// No link of a repository leads out of it, nothing in it is run, and its texts are as they were committed.
-const CAREFUL = {
+// Symbolic links are not followed, hooks are not run, and files are read as they were committed.
+const SAFE_CONFIG = {
   'core.symlinks': 'false',
   'core.hooksPath': devNull,
   'core.fsmonitor': 'false',
@@ -30,104 +30,116 @@ const CAREFUL = {
   'http.lowSpeedTime': '30',
 }
 
-/** What a repository of its own may not be told by whoever started this process: a hook of another one, for instance. */
-const KEPT = /^GIT_(SSH|SSL|CONFIG|ASKPASS|PROXY|HTTP)/
-/** What remains of that where it logs in with nothing but what it brings: who may be asked, and by what way. */
-const KEPT_APART = /^GIT_(SSL|PROXY|HTTP)/
+/**
+ * The `GIT_…` variables that git inherits. Others are removed: in a git hook, for instance, they point to another repository.
+ */
+const INHERITED_VARIABLES = /^GIT_(SSH|SSL|CONFIG|ASKPASS|PROXY|HTTP)/
+/** The `GIT_…` variables that git inherits where the source has its own keys: no credentials of the server's account. */
+const INHERITED_VARIABLES_WITH_KEYS = /^GIT_(SSL|PROXY|HTTP)/
 
-/** How git is run for a source. */
-export interface GitRun {
+/** Options of running git. */
+export interface GitOptions {
   readonly signal?: AbortSignal | undefined
-  /** Seconds that one command may take. */
+  /** Seconds after which a command is killed. Default: 300. */
   readonly timeout?: number | undefined
-  /** Absent: git may log in with all that whoever runs the server has set up. */
-  readonly apart?: Apart | undefined
+  /** Default: git uses the credentials of the server's account. */
+  readonly keyFiles?: KeyFiles | undefined
 }
 
-/** What a source brings itself: it logs in with nothing else. */
-export interface Apart {
-  /** For ssh: files with the private key, and with the hosts that are known. */
+/** Files with the keys of a source. With them, git uses no credentials of the server's account. */
+export interface KeyFiles {
+  /** Files with the private key and the known hosts. */
   readonly ssh?: { readonly identity: string; readonly knownHosts: string } | undefined
 }
 
-/** Git on the repository in the folder, for one address. */
-export function gitIn(folder: string, address: GitAddress, { signal, timeout = PATIENCE, apart }: GitRun): Git {
-  const settings = Object.entries(CAREFUL).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  const usual: NodeJS.ProcessEnv = {
-    ...(apart ? environmentApart(folder) : environment(KEPT)),
+/** Returns a function that runs git in the repository folder, with the credentials of the address. */
+export function createGit(
+  folder: string,
+  address: GitAddress,
+  { signal, timeout = DEFAULT_TIMEOUT, keyFiles }: GitOptions,
+): RunGit {
+  const config = toConfigOptions(SAFE_CONFIG)
+  const baseEnv: NodeJS.ProcessEnv = {
+    ...(keyFiles ? createIsolatedEnv(folder) : inheritEnv(INHERITED_VARIABLES)),
     LC_ALL: 'C',
     GIT_TERMINAL_PROMPT: '0',
     GIT_ALLOW_PROTOCOL: address.protocol,
-    // Git has a shell run it: a connection may have options of its own.
-    GIT_SSH_COMMAND: `${sshCommand(apart)} -o BatchMode=yes -o ConnectTimeout=20 $REGENT_GIT_SSH`,
+    // Git runs this in a shell: REGENT_GIT_SSH adds the options of one connection.
+    GIT_SSH_COMMAND: `${renderSshCommand(keyFiles)} -o BatchMode=yes -o ConnectTimeout=20 $REGENT_GIT_SSH`,
     REGENT_GIT_SSH: '',
   }
-  Object.assign(usual, credentialsOf(address, usual))
-  return async (args, refused, env) => {
+  Object.assign(baseEnv, createCredentialEnv(address, baseEnv))
+  return async (args, toError, env) => {
     try {
-      const run = promisify(execFile)('git', [`--git-dir=${folder}`, ...settings, ...args], {
-        env: { ...usual, ...env },
+      const run = promisify(execFile)('git', [`--git-dir=${folder}`, ...config, ...args], {
+        env: { ...baseEnv, ...env },
         timeout: timeout * 1000,
         maxBuffer: 64 * 1024 * 1024,
         ...(signal && { signal }),
       })
       return (await run).stdout
     } catch (error) {
-      const { code, killed, stderr = '' } = error as { code?: unknown; killed?: boolean; stderr?: string }
-      if (code === 'ENOENT')
-        throw new SourceError('a source in git needs the command git, which is not there: install it')
-      if (code === 'ABORT_ERR') throw refused('it was interrupted')
-      // Folders are called otherwise each time.
-      throw refused(killed ? `git did not end within ${timeout} s` : reasonIn(stderr.replaceAll(dirname(folder), '')))
+      const { code, killed, stderr = '' }: Partial<ExecFileException> = error instanceof Error ? error : {}
+      if (code === 'ENOENT') throw new SourceError('git sources need the command git, which was not found. Install it.')
+      if (code === 'ABORT_ERR') throw toError('git was interrupted')
+      // The folder's name is random, and the reason must be the same each time.
+      throw toError(killed ? `git timed out after ${timeout} s` : parseReason(stderr.replaceAll(dirname(folder), '')))
     }
   }
 }
 
-function environment(kept: RegExp): NodeJS.ProcessEnv {
-  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_') || kept.test(name))
-  return Object.fromEntries(own)
+/** Returns `-c` options of git for the configuration. */
+export function toConfigOptions(config: Readonly<Record<string, string>>): string[] {
+  return Object.entries(config).flatMap(([name, value]) => ['-c', `${name}=${value}`])
 }
 
-/** Where whoever runs the server is at home are keys, passwords and helpers, and an agent may have more. */
-function environmentApart(home: string): NodeJS.ProcessEnv {
-  const { SSH_AUTH_SOCK: _, SSH_ASKPASS: __, ...own } = environment(KEPT_APART)
-  return { ...own, HOME: home, XDG_CONFIG_HOME: home, GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: devNull }
+/** Returns the environment of this process, of the `GIT_…` variables only those that match. */
+function inheritEnv(gitVariables: RegExp): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_') || gitVariables.test(name)),
+  )
 }
 
-function sshCommand(apart: Apart | undefined): string {
-  if (!apart) return process.env.GIT_SSH_COMMAND ?? 'ssh'
-  const { identity = devNull, knownHosts = devNull } = apart.ssh ?? {}
+/** Returns an environment without the keys, passwords, credential helpers and agents of the server's account. */
+function createIsolatedEnv(home: string): NodeJS.ProcessEnv {
+  const { SSH_AUTH_SOCK: _, SSH_ASKPASS: __, ...env } = inheritEnv(INHERITED_VARIABLES_WITH_KEYS)
+  return { ...env, HOME: home, XDG_CONFIG_HOME: home, GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: devNull }
+}
+
+function renderSshCommand(keyFiles: KeyFiles | undefined): string {
+  if (!keyFiles) return process.env.GIT_SSH_COMMAND ?? 'ssh'
+  const { identity = devNull, knownHosts = devNull } = keyFiles.ssh ?? {}
   const options = [
     ...['IdentitiesOnly=yes', 'IdentityAgent=none', 'StrictHostKeyChecking=yes', 'UpdateHostKeys=no'],
     ...[`UserKnownHostsFile=${knownHosts}`, `GlobalKnownHostsFile=${devNull}`],
   ]
-  return ['ssh', '-F', 'none', '-i', identity, ...options.flatMap((one) => ['-o', one])].map(quoted).join(' ')
+  return ['ssh', '-F', 'none', '-i', identity, ...options.flatMap((option) => ['-o', option])].map(quote).join(' ')
 }
 
-const quoted = (word: string) => `'${word.replaceAll("'", "'\\''")}'`
+const quote = (word: string) => `'${word.replaceAll("'", "'\\''")}'`
 
 /**
- * Git asks for them by a helper, and for this host only: on a command line others would see them, and in a URL messages
- * would hold them. It asks no other helper, which might keep them.
+ * Returns variables that configure a credential helper for the host of the address. On the command line, other users of the
+ * machine would see the password; in the URL, error messages would contain it. Other helpers, which might store it, are disabled.
  */
-function credentialsOf({ url, credentials }: GitAddress, { GIT_CONFIG_COUNT = '0' }: NodeJS.ProcessEnv) {
+function createCredentialEnv({ url, credentials }: GitAddress, { GIT_CONFIG_COUNT = '0' }: NodeJS.ProcessEnv) {
   if (!credentials) return {}
-  const at = Number(GIT_CONFIG_COUNT)
+  const index = Number(GIT_CONFIG_COUNT)
   const name = `credential.${new URL(url).origin}.helper`
-  const tell = `printf 'username=%s\\npassword=%s\\n' "$REGENT_GIT_USER" "$REGENT_GIT_PASSWORD"`
+  const print = `printf 'username=%s\\npassword=%s\\n' "$REGENT_GIT_USER" "$REGENT_GIT_PASSWORD"`
   return {
-    GIT_CONFIG_COUNT: String(at + 2),
-    [`GIT_CONFIG_KEY_${at}`]: name,
-    [`GIT_CONFIG_VALUE_${at}`]: '',
-    [`GIT_CONFIG_KEY_${at + 1}`]: name,
-    [`GIT_CONFIG_VALUE_${at + 1}`]: `!f() { test "$1" = get && ${tell}; }; f`,
+    GIT_CONFIG_COUNT: String(index + 2),
+    [`GIT_CONFIG_KEY_${index}`]: name,
+    [`GIT_CONFIG_VALUE_${index}`]: '',
+    [`GIT_CONFIG_KEY_${index + 1}`]: name,
+    [`GIT_CONFIG_VALUE_${index + 1}`]: `!f() { test "$1" = get && ${print}; }; f`,
     REGENT_GIT_USER: credentials.user,
     REGENT_GIT_PASSWORD: credentials.password,
   }
 }
 
-/** What git complains about, in one line that is the same each time. */
-function reasonIn(stderr: string): string {
+/** Returns the error messages of git in one line, without the parts that vary between attempts. */
+function parseReason(stderr: string): string {
   const lines = stderr
     .split('\n')
     .map((line) =>
@@ -138,5 +150,5 @@ function reasonIn(stderr: string): string {
         .trim(),
     )
     .filter((line) => line !== '' && !/^(hint:|Please make sure you have|and the repository exists)/.test(line))
-  return lines.join('; ').slice(0, 500) || 'git gives no reason'
+  return lines.join('; ').slice(0, 500) || 'git gave no reason'
 }

@@ -1,32 +1,47 @@
-// To which address git connects for a repository that others have named: the one that was checked, also where its name means another one by then.
+// Connections of git to repositories whose addresses others declare: only to the IP address that was checked, even if DNS changes.
 import { isIP, isIPv6 } from 'node:net'
 import type { Outbound } from '../../lib/http/outbound.ts'
 import type { GitAddress } from './git-address.ts'
+import type { RunGit } from './git-command.ts'
 
-/** Settings and variables of git for one connection. */
-export interface Pinned {
-  readonly settings: readonly string[]
+/** Options and environment variables of git for one connection. */
+export interface PinnedConnection {
+  readonly options: readonly string[]
   readonly env: NodeJS.ProcessEnv
 }
 
-/** Resolves the host of the repository, and has git connect to that address, without redirects. Throws what refuses it. */
-export async function pinnedTo({ url, protocol }: GitAddress, outbound: Outbound): Promise<Pinned> {
-  const { host, port } = hostOf(url)
-  const address = await outbound.resolve(host)
-  if (protocol === 'ssh') {
-    // Keys of hosts are known by their names.
-    const alias = port === '' || port === '22' ? host : `[${host}]:${port}`
-    return { settings: [], env: { REGENT_GIT_SSH: `-o HostName=${address} -o HostKeyAlias=${alias}` } }
+/** Returns a function that runs git commands which connect to the repository's server, at an address that `outbound` allows. */
+export function createRemoteGit(git: RunGit, address: GitAddress, outbound: Outbound | undefined): RunGit {
+  return async (args, toError) => {
+    if (!outbound) return git(args, toError)
+    const { options, env } = await pinConnection(address, outbound).catch((error: Error) => {
+      throw toError(error.message)
+    })
+    return git([...options, ...args], toError, env)
   }
-  const resolved = `${host}:${port || '443'}:${isIPv6(address) ? `[${address}]` : address}`
-  const settings = ['http.followRedirects=false', ...(isIP(host) ? [] : [`http.curloptResolve=${resolved}`])]
-  return { settings: settings.flatMap((setting) => ['-c', setting]), env: {} }
 }
 
-function hostOf(url: string): { host: string; port: string } {
+/**
+ * Resolves the host of the repository, and returns what makes git connect to that IP address, without redirects. Throws where
+ * `outbound` does not allow the host.
+ */
+export async function pinConnection({ url, protocol }: GitAddress, outbound: Outbound): Promise<PinnedConnection> {
+  const { host, port } = parseHost(url)
+  const address = await outbound.resolve(host)
+  if (protocol === 'ssh') {
+    // Host keys are known by host name, not by IP address.
+    const alias = port === '' || port === '22' ? host : `[${host}]:${port}`
+    return { options: [], env: { REGENT_GIT_SSH: `-o HostName=${address} -o HostKeyAlias=${alias}` } }
+  }
+  const resolved = `${host}:${port || '443'}:${isIPv6(address) ? `[${address}]` : address}`
+  const config = ['http.followRedirects=false', ...(isIP(host) ? [] : [`http.curloptResolve=${resolved}`])]
+  return { options: config.flatMap((setting) => ['-c', setting]), env: {} }
+}
+
+function parseHost(url: string): { host: string; port: string } {
   const { hostname, port } = URL.parse(url) ?? { hostname: /^[^@]*@([^:]+):/.exec(url)?.[1] ?? '', port: '' }
   const host = hostname.replace(/^\[(.*)\]$/, '$1')
-  // It becomes part of a command of ssh.
-  if (!/^[\w.:-]+$/.test(host)) throw new Error(`${host} is no name of a host`)
+  // The host becomes part of a shell command.
+  if (!/^[\w.:-]+$/.test(host)) throw new Error(`${host} is not a valid host name`)
   return { host, port }
 }

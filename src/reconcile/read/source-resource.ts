@@ -1,82 +1,86 @@
-// A source as a resource: what a file of sources holds, and what its resource in Kubernetes says.
+// The spec of a RealmSource: in the file of `--sources` and, with fewer fields, in Kubernetes.
 import * as z from 'zod'
 import { adminRoles } from '../../kinds/admin-roles.ts'
 import { duration } from '../../realm-file/resources/duration.ts'
-import { sourceSettings } from '../../service/journal/source-settings.ts'
+import { sourceSettings } from '../../kinds/source-settings.ts'
 
 const text = z.string().min(1, 'must not be empty')
 
-/** What a resource says of a source. */
+/** The spec of a RealmSource. */
 export const realmSourceSpec = z.strictObject({
-  url: text.optional().describe('URL of a git repository, by https, ssh or file. Instead of it: path.'),
-  ref: text
+  url: text
     .optional()
-    .describe('Branch, tag or whole commit of the repository; absent: the branch that it calls its own.'),
-  folder: text.optional().describe('Folder or file within the repository; absent: all of it.'),
+    .describe('URL of a git repository (https, ssh or file). Exactly one of url and path is required.'),
+  ref: text.optional().describe("Branch, tag or full commit hash. Default: the repository's default branch."),
+  folder: text.optional().describe('Folder or file in the repository. Default: the whole repository.'),
   path: text
     .optional()
-    .describe('File or folder of the machine that the server runs on, relative to this file. Instead of it: url.'),
+    .describe(
+      "File or folder on the server's machine, relative to this file. Exactly one of url and path is required.",
+    ),
   credentials: z
     .strictObject({
-      username: text.optional().describe('User of the repository; many hosts take any name with a token.'),
+      username: text.optional().describe('User name. Many hosts accept any name with a token. Default: git.'),
       passwordFile: text.optional().describe('File with the password or token, relative to this file.'),
       secretRef: z
         .strictObject({ name: text.describe('Name of the Secret.') })
         .optional()
-        .describe('Secret of the same namespace with the keys `username` and `password`; in Kubernetes only.'),
+        .describe('Secret in the same namespace with the keys `username` and `password`. In Kubernetes only.'),
     })
     .optional()
-    .describe('By what the server logs in to a repository over https.'),
-  interval: duration.optional().describe('How often the repository is asked for another commit, such as 1m.'),
+    .describe('Credentials for a repository over https.'),
+  interval: duration.optional().describe('Interval at which the repository is polled for new commits, such as 1m.'),
   retryInterval: duration
     .optional()
-    .describe('After how long what failed for a reason that may pass is tried again; then less and less often.'),
-  timeout: duration.optional().describe('How long one command of git may take.'),
-  suspend: z.boolean().optional().describe('It is not read, and what was applied stays.'),
-  dependsOn: z
-    .array(text)
+    .describe(
+      'Interval of the first retry after a temporary failure. Each further retry waits longer. Default: the interval.',
+    ),
+  timeout: duration.optional().describe('Timeout of a git command. Default: 5m.'),
+  suspend: z
+    .boolean()
     .optional()
-    .describe('Names of sources: this one is applied once each of these has been applied.'),
+    .describe('Whether the source is suspended: it is not read, and objects that were applied stay.'),
+  dependsOn: z.array(text).optional().describe('Names of sources that must have been applied before this one.'),
   unknownFields: z
     .enum(['error', 'warn'])
     .optional()
-    .describe('What becomes of fields that Regent does not know: an error, or a note.'),
+    .describe('Whether fields that Regent does not know are errors or warnings.'),
   variables: z
     .array(z.string().regex(/^(env:\w+\*?|file:.+)$/, 'must be like env:NAME, env:PREFIX_* or file:/folder'))
     .optional()
-    .describe('What documents may take values from: `env:NAME`, `env:PREFIX_*` and `file:/folder`.'),
+    .describe('Environment variables and files that documents may use: `env:NAME`, `env:PREFIX_*` and `file:/folder`.'),
   signersFile: text
     .optional()
-    .describe('File that names whose SSH signatures of commits count: what nobody of them has signed is not applied.'),
-  limits: z
+    .describe(
+      'File with allowed signers of commits, in the format of `gpg.ssh.allowedSignersFile`. Commits without an SSH signature of one of them are not applied.',
+    ),
+  permissions: z
     .strictObject({
-      realms: z.array(text).optional().describe('The realms that it may state; absent: all.'),
-      roles: z
-        .array(z.enum(adminRoles))
-        .optional()
-        .describe('The administrative roles that it may give at most; absent: all.'),
+      realms: z.array(text).optional().describe('Realms that the source may declare. Default: all.'),
+      roles: z.array(z.enum(adminRoles)).optional().describe('Admin roles that the source may grant. Default: all.'),
     })
     .optional()
-    .describe('What the source may touch, and which administrative power it gives at most.'),
+    .describe('Which realms the source may declare, and which admin roles it may grant.'),
   ...sourceSettings.shape,
 })
 
-/** What a resource says of a source. */
+/** The spec of a RealmSource. */
 export type RealmSourceSpec = z.output<typeof realmSourceSpec>
 
-/** What cannot be said together, and what is missing: the field, and why. */
-export function contradictions({
+/** Lists fields that contradict each other, and required ones that are missing. */
+export function listContradictions({
   url,
   path,
   ref,
   folder,
   credentials,
-}: RealmSourceSpec): [field: string, why: string][] {
-  if (url !== undefined && path !== undefined) return [['path', 'a source has a url or a path: keep one of them']]
-  if (url === undefined && path === undefined) return [['', 'a source has a url, of a git repository, or a path']]
+}: RealmSourceSpec): { field?: string; message: string }[] {
+  if (url !== undefined && path !== undefined)
+    return [{ field: 'path', message: 'a source cannot have both url and path. Remove one of them.' }]
+  if (url === undefined && path === undefined)
+    return [{ message: 'a source needs a url (of a git repository) or a path' }]
   if (path === undefined) return []
-  const ofRepositories = { ref, folder, credentials }
-  return Object.entries(ofRepositories).flatMap(([field, value]) =>
-    value === undefined ? [] : [[field, `${field} goes with a url`] as [string, string]],
+  return Object.entries({ ref, folder, credentials }).flatMap(([field, value]) =>
+    value === undefined ? [] : [{ field, message: `${field} requires a url` }],
   )
 }

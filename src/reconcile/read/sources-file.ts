@@ -1,25 +1,32 @@
-// A file of sources: resources of the kind RealmSource, one per document.
+// Reads the file of `--sources`: resources of the kind RealmSource, one per document.
 import { readFile } from 'node:fs/promises'
 import * as z from 'zod'
-import { nearest } from '../../lib/nearest.ts'
-import type { Path, Position } from '../../lib/position.ts'
-import { API_VERSION, SOURCE } from '../../realm-file/resources/resource-kinds.ts'
-import { type Document, parseDocuments } from '../../realm-file/yaml/document.ts'
-import { byPlace, collect, DocumentError, type Problem, pointerOf } from '../../realm-file/yaml/problem.ts'
-import { SourceError } from './file.ts'
-import { contradictions, type RealmSourceSpec, realmSourceSpec } from './source-resource.ts'
+import { findNearestWord } from '../../lib/nearest-word.ts'
+import type { DocumentPath, SourcePosition } from '../../lib/source-position.ts'
+import { API_VERSION, SOURCE_RESOURCE } from '../../realm-file/resources/resource-kinds.ts'
+import type { Document } from '../../realm-file/yaml/document.ts'
+import { parseDocuments } from '../../realm-file/yaml/parse-documents.ts'
+import {
+  collectProblems,
+  DocumentError,
+  type DocumentProblem,
+  sortByPosition,
+  toJsonPointer,
+} from '../../realm-file/yaml/problem.ts'
+import { SourceError } from './file-source.ts'
+import { listContradictions, type RealmSourceSpec, realmSourceSpec } from './source-resource.ts'
 
-/** A source that a file of sources names. */
-export interface NamedSource {
+/** A source that the file defines. */
+export interface SourceDefinition {
   readonly name: string
   readonly spec: RealmSourceSpec
-  /** Where it stands. */
-  readonly position: Position
+  /** Position of its document. */
+  readonly position: SourcePosition
 }
 
 const resource = z.strictObject({
   apiVersion: z.literal(API_VERSION, `must be ${API_VERSION}`),
-  kind: z.literal(SOURCE, `must be ${SOURCE}`),
+  kind: z.literal(SOURCE_RESOURCE, `must be ${SOURCE_RESOURCE}`),
   metadata: z.looseObject(
     { name: z.string('a source needs a name').min(1, 'a source needs a name') },
     'must be an object with a name',
@@ -27,74 +34,82 @@ const resource = z.strictObject({
   spec: realmSourceSpec,
 })
 
-/** The sources that a file names. Throws DocumentError with everything that is wrong, or SourceError when it cannot be read. */
-export async function readSourcesFile(file: string): Promise<NamedSource[]> {
+/** Reads the sources of a file. Throws DocumentError with all problems, SourceError where the file cannot be read. */
+export async function readSourcesFile(file: string): Promise<SourceDefinition[]> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new SourceError(`the file of sources ${file} cannot be read (${error.code}): look at --sources`)
+    throw new SourceError(`the file of sources ${file} cannot be read (${error.code}). Check --sources.`)
   })
-  const problems: Problem[] = []
+  const problems: DocumentProblem[] = []
   const documents = parseDocuments(file, text)
-  problems.push(...documents.flatMap(({ notices }) => notices))
-  const sources = documents.flatMap((document) => collect(problems, () => parse(document)))
-  problems.push(...twins(sources), ...wrongDependencies(sources))
-  if (problems.length) throw new DocumentError(byPlace(problems, []))
+  problems.push(...documents.flatMap(({ warnings: notices }) => notices))
+  const sources = documents.flatMap((document) => collectProblems(problems, () => parse(document)))
+  problems.push(...listDuplicates(sources), ...listWrongDependencies(sources))
+  if (problems.length) throw new DocumentError(sortByPosition(problems, []))
   return sources
 }
 
-function parse(document: Document): NamedSource {
-  const problem = (path: Path, message: string): Problem => ({
+function parse(document: Document): SourceDefinition {
+  const toProblem = (path: DocumentPath, message: string): DocumentProblem => ({
     position: document.locate(path),
     message,
-    path: pointerOf(path),
+    path: toJsonPointer(path),
   })
   const { success, data, error } = resource.safeParse(document.value)
-  if (!success) throw new DocumentError(error.issues.flatMap((issue) => explained(issue, problem)))
+  if (!success) throw new DocumentError(error.issues.flatMap((issue) => explainIssue(issue, toProblem)))
   const { metadata, spec } = data
-  const wrong = contradictions(spec).map(([field, why]) => problem(field ? ['spec', field] : ['spec'], why))
+  const problems = listContradictions(spec).map(({ field, message }) =>
+    toProblem(field === undefined ? ['spec'] : ['spec', field], message),
+  )
   if (spec.credentials?.secretRef) {
-    const why = 'secretRef is for resources in Kubernetes: name a passwordFile'
-    wrong.push(problem(['spec', 'credentials', 'secretRef'], why))
+    const message = 'secretRef is supported in Kubernetes only. Use passwordFile.'
+    problems.push(toProblem(['spec', 'credentials', 'secretRef'], message))
   }
-  if (wrong.length) throw new DocumentError(wrong)
+  if (problems.length) throw new DocumentError(problems)
   return { name: metadata.name, spec, position: document.start }
 }
 
-function explained(issue: z.core.$ZodIssue, problem: (path: Path, message: string) => Problem): Problem[] {
-  const path = issue.path as Path
-  if (issue.code !== 'unrecognized_keys') return [problem(path, `${path.join('.') || SOURCE}: ${issue.message}`)]
-  const known = path.length ? Object.keys(realmSourceSpec.shape) : Object.keys(resource.shape)
+function explainIssue(
+  issue: z.core.$ZodIssue,
+  toProblem: (path: DocumentPath, message: string) => DocumentProblem,
+): DocumentProblem[] {
+  const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)))
+  if (issue.code !== 'unrecognized_keys')
+    return [toProblem(path, `${path.join('.') || SOURCE_RESOURCE}: ${issue.message}`)]
+  const fields = path.length ? Object.keys(realmSourceSpec.shape) : Object.keys(resource.shape)
   return issue.keys.map((key) => {
-    const near = nearest(key, known)
-    return problem([...path, key], `unknown field ${key}${near ? `; did you mean ${near}?` : ''}`)
+    const near = findNearestWord(key, fields)
+    return toProblem([...path, key], `unknown field ${key}${near ? `. Did you mean ${near}?` : ''}`)
   })
 }
 
-function twins(sources: readonly NamedSource[]): Problem[] {
-  return sources.flatMap(({ name, position }, at) => {
-    const first = sources.findIndex((one) => one.name === name)
-    if (first === at) return []
-    return [{ position, message: `there is a source ${name} already, at line ${sources[first]!.position.line}` }]
+function listDuplicates(sources: readonly SourceDefinition[]): DocumentProblem[] {
+  return sources.flatMap(({ name, position }, index) => {
+    const first = sources.findIndex((source) => source.name === name)
+    if (first === index) return []
+    return [{ position, message: `the source ${name} is already defined at line ${sources[first]!.position.line}` }]
   })
 }
 
-/** Sources that depend on what is not there, or in the end on themselves. */
-function wrongDependencies(sources: readonly NamedSource[]): Problem[] {
-  const byName = new Map(sources.map((one) => [one.name, one]))
-  const reaches = (from: NamedSource, to: string, seen = new Set<string>()): boolean =>
+/** Lists dependencies on sources that do not exist, and dependency cycles. */
+function listWrongDependencies(sources: readonly SourceDefinition[]): DocumentProblem[] {
+  const byName = new Map(sources.map((source) => [source.name, source]))
+  const dependsOn = (from: SourceDefinition, to: string, visited = new Set<string>()): boolean =>
     (from.spec.dependsOn ?? []).some((name) => {
       if (name === to) return true
       const next = byName.get(name)
-      if (!next || seen.has(name)) return false
-      seen.add(name)
-      return reaches(next, to, seen)
+      if (!next || visited.has(name)) return false
+      visited.add(name)
+      return dependsOn(next, to, visited)
     })
   return sources.flatMap((source) => {
     const { name, spec, position } = source
-    const unknown = (spec.dependsOn ?? []).filter((one) => !byName.has(one))
-    const missing = unknown.map((one) => ({
+    const missing = (spec.dependsOn ?? []).filter((dependency) => !byName.has(dependency))
+    const problems = missing.map((dependency) => ({
       position,
-      message: `${name} depends on ${one}, which this file does not name`,
+      message: `${name} depends on ${dependency}, which this file does not define`,
     }))
-    return reaches(source, name) ? [...missing, { position, message: `${name} depends on itself in the end` }] : missing
+    return dependsOn(source, name)
+      ? [...problems, { position, message: `${name} is part of a dependency cycle` }]
+      : problems
   })
 }

@@ -1,96 +1,120 @@
-// What sources own after a run: the rows that the record writes and drops.
-
+// The inventory rows that a source writes and removes after an apply.
 import { isDeepStrictEqual } from 'node:util'
 import { kinds } from '../../kinds/index.ts'
-import { address } from '../../kinds/tree.ts'
+import { formatAddress } from '../../kinds/tree.ts'
 import type { InventoryRow } from '../../service/context/store-types.ts'
-import type { Ownership } from '../../service/sources/sources.ts'
-import type { Applied } from '../execute/apply.ts'
-import type { DesiredObject, DesiredRealm } from '../merge/desired-realm.ts'
-import type { Part } from '../merge/merge-parts.ts'
+import type { InventoryEntry } from '../../service/sources/source-records.ts'
+import type { AppliedObjects } from '../execute/apply.ts'
+import type { DesiredObject } from '../merge/desired-realm.ts'
+import type { SourcePart } from '../merge/merge-parts.ts'
 import type { IgnoredDrift } from '../model/action.ts'
-import { STATED_NO_MORE, statedDigest, valuesOf } from '../model/declared-digest.ts'
-import type { Observed } from '../observe/observed.ts'
-import { bind } from '../plan/binding.ts'
-import { keptObjects } from '../plan/kept.ts'
+import { digestDeclaration, NOT_DECLARED, toFlatFields } from '../model/declared-digest.ts'
+import type { ObservedRealm } from '../model/plan-input.ts'
+import { bindLiveObjects } from '../plan/binding.ts'
+import { findRetainedObjects } from '../plan/retained-objects.ts'
 
-/** The rows of a source that differ from what is kept, made one by one, and those that it owns no more. */
-export function ownership(
-  { source, desired, settings }: Pick<Part, 'source' | 'desired' | 'settings'>,
-  input: Observed,
-  leftAlone: readonly IgnoredDrift[],
-  applied: Applied,
-): { owned: Iterable<Ownership>; dropped: { kind: string; object: string }[] } {
-  // What no action is about is not loaded again: it is what was bound.
-  const bound = bind(input)
-  const ownedAt = new Map(input.managed.map((row) => [address(row.kind, row.key), row.object]))
-  const idOf = (id: string) => (bound.get(id)?.id ?? applied.get(id)?.id ?? ownedAt.get(id))!
-  const rows = input.rows.filter((row) => row.source === source)
-  const kept = new Map(rows.map((row) => [`${row.kind} ${row.object}`, row]))
-  // Who states nothing of the realm any more lets go of all that it owned.
-  const keeps = settings.prune === 'none' && desired.objects.size ? keptObjects(input) : []
-  const staying = rows.filter((row) => keeps.some(({ kind, object }) => kind === row.kind && object === row.object))
-  const open = rows.length ? [...desired.objects].filter(([id]) => !input.isSettled(id)) : []
-  const now = new Set(open.map(([id, { kind }]) => `${kind} ${idOf(id)}`))
+/** An applied realm: its input, the drift that was ignored, and its objects. */
+export interface AppliedRealm {
+  readonly input: ObservedRealm
+  readonly ignoredDrift: readonly IgnoredDrift[]
+  readonly applied: AppliedObjects
+}
+
+/** The changes of a source's inventory. */
+export interface InventoryChanges {
+  /** The rows to write, created on demand. */
+  readonly inventory: Iterable<InventoryEntry>
+  readonly removedObjects: readonly { readonly kind: string; readonly object: string }[]
+}
+
+/** Returns the inventory rows of a source that differ from the stored ones, and the objects that it no longer manages. */
+export function findInventoryChanges(
+  part: Pick<SourcePart, 'source' | 'desired' | 'settings'>,
+  realm: AppliedRealm,
+): InventoryChanges {
+  const { input } = realm
+  const { objects } = part.desired
+  const getId = createIdLookup(realm)
+  const rows = input.rows.filter((row) => row.source === part.source)
+  // A source that declares nothing of the realm any more releases all objects.
+  const retainedObjects = part.settings.prune === 'none' && objects.size ? findRetainedObjects(input) : []
+  const retained = rows.filter((row) =>
+    retainedObjects.some(({ kind, object }) => kind === row.kind && object === row.object),
+  )
+  const changed = rows.length ? [...objects].filter(([address]) => !input.isUnchanged(address)) : []
+  const declared = new Set(changed.map(([address, { kind }]) => `${kind} ${getId(address)}`))
   return {
-    owned: chained(
-      differing(
-        desired,
-        input,
-        Map.groupBy(leftAlone, ({ kind, key }) => address(kind, key)),
-        idOf,
-        kept,
-      ),
-      staying.filter((row) => row.stated !== STATED_NO_MORE).map(statedNoMore),
+    inventory: concatenate(
+      createChangedRows({ ...realm, getId }, objects, rows),
+      retained.filter((row) => row.declaredDigest !== NOT_DECLARED).map(toUndeclaredRow),
     ),
-    dropped: rows.filter((row) => !now.has(`${row.kind} ${row.object}`) && !staying.includes(row)),
+    removedObjects: rows.filter((row) => !declared.has(`${row.kind} ${row.object}`) && !retained.includes(row)),
   }
 }
 
-function* differing(
-  { objects }: DesiredRealm,
-  { isSettled }: Observed,
-  leftAlone: ReadonlyMap<string, readonly IgnoredDrift[]>,
-  idOf: (address: string) => string,
-  kept: ReadonlyMap<string, InventoryRow>,
-): Generator<Ownership> {
-  for (const [id, stated] of objects) {
-    if (isSettled(id)) continue
-    const { kind, key } = stated
-    const { file, line } = stated.origin.position
-    const object = idOf(id)
-    const left = Map.groupBy(leftAlone.get(id) ?? [], ({ accepted }) => accepted === true)
-    const [drifted, accepted] = [leftIn(left.get(false), stated), leftIn(left.get(true), stated)]
-    const digest = statedDigest(stated)
-    const fields = valuesOf(stated)
-    const row = { kind, object, key, fields, file, line, marked: false, stated: digest, drifted, accepted }
-    if (!isDeepStrictEqual(row, withoutSource(kept.get(`${kind} ${object}`)))) yield { ...row, lines: linesOf(stated) }
+/** Returns a lookup of object ids by address: bound, created, or managed and deleted objects. */
+function createIdLookup({ input, applied }: AppliedRealm): (address: string) => string {
+  const bound = bindLiveObjects(input)
+  const managed = new Map(input.managed.map((row) => [formatAddress(row.kind, row.key), row.object]))
+  return (address) => (bound.get(address)?.id ?? applied.get(address)?.id ?? managed.get(address))!
+}
+
+function* createChangedRows(
+  { input, ignoredDrift, getId }: AppliedRealm & { readonly getId: (address: string) => string },
+  objects: ReadonlyMap<string, DesiredObject>,
+  rows: readonly InventoryRow[],
+): Generator<InventoryEntry> {
+  const stored = new Map(rows.map((row) => [`${row.kind} ${row.object}`, row]))
+  const ignored = Map.groupBy(ignoredDrift, ({ kind, key }) => formatAddress(kind, key))
+  for (const [address, declaration] of objects) {
+    if (input.isUnchanged(address)) continue
+    const { kind, key } = declaration
+    const { file, line } = declaration.origin.position
+    const object = getId(address)
+    const drift = Map.groupBy(ignored.get(address) ?? [], ({ accepted }) => accepted === true)
+    const row = {
+      kind,
+      object,
+      key,
+      fields: toFlatFields(declaration),
+      file,
+      line,
+      marked: false,
+      declaredDigest: digestDeclaration(declaration),
+      drifted: toDriftedValues(drift.get(false), declaration),
+      accepted: toDriftedValues(drift.get(true), declaration),
+    }
+    if (!isDeepStrictEqual(row, toComparable(stored.get(`${kind} ${object}`))))
+      yield { ...row, lines: getLines(declaration) }
   }
 }
 
-function* chained<T>(...all: Iterable<T>[]): Generator<T> {
-  for (const one of all) yield* one
+function* concatenate<T>(...all: Iterable<T>[]): Generator<T> {
+  for (const items of all) yield* items
 }
 
-/** What stays without being stated: whatever becomes of it is no drift. */
-function statedNoMore({ source: _, ...row }: InventoryRow): Ownership {
-  return { ...row, marked: false, stated: STATED_NO_MORE, drifted: null, accepted: null }
+/** Returns the row of an object that is retained without being declared: its changes are no drift. */
+function toUndeclaredRow({ source: _, ...row }: InventoryRow): InventoryEntry {
+  return { ...row, marked: false, declaredDigest: NOT_DECLARED, drifted: null, accepted: null }
 }
 
-/** What of an object stays otherwise than this source states it. */
-function leftIn(leftAlone: readonly IgnoredDrift[] | undefined, { fields }: DesiredObject): InventoryRow['drifted'] {
-  const own = leftAlone?.filter(({ path }) => path === undefined || fields.has(path)) ?? []
-  return own.length ? Object.fromEntries(own.map(({ path = '', live }) => [path, live])) : null
+/** Returns the live values of ignored drift that concerns a declaration, by path. */
+function toDriftedValues(
+  drift: readonly IgnoredDrift[] | undefined,
+  { fields }: DesiredObject,
+): InventoryRow['drifted'] {
+  const declared = drift?.filter(({ path }) => path === undefined || fields.has(path)) ?? []
+  return declared.length ? Object.fromEntries(declared.map(({ path = '', live }) => [path, live])) : null
 }
 
-/** Of each field the line that states it, counted from that of the object. People are many: of theirs, that one is kept. */
-function linesOf({ kind, fields, origin }: DesiredObject): InventoryRow['lines'] {
-  if (kinds[kind].people) return null
+/** Returns the line of each field, counted from that of its object. Users may be many, so only the line of the object is stored. */
+function getLines({ kind, fields, origin }: DesiredObject): InventoryRow['lines'] {
+  if (kinds[kind].isUserData) return null
   const { line } = origin.position
   return Object.fromEntries([...fields].map(([path, { origin }]) => [path, origin.locate(path).line - line]))
 }
 
-function withoutSource(row: InventoryRow | undefined): Omit<Ownership, 'lines'> | undefined {
+function toComparable(row: InventoryRow | undefined): Omit<InventoryEntry, 'lines'> | undefined {
   if (!row) return undefined
   const { source: _, lines: __, ...rest } = row
   return rest

@@ -1,50 +1,58 @@
 // Records an apply: what its sources manage now, and its plan in the history.
 import type { WriteContext } from '../../service/context/context.ts'
-import { type KeptPlan, record } from '../../service/sources/sources.ts'
-import type { Applied } from '../execute/apply.ts'
-import type { PlannedRealm } from '../execute/execute.ts'
-import type { Part } from '../merge/merge-parts.ts'
-import { type Action, type Approval, type RealmPlan, toPlainAction } from '../model/action.ts'
-import { ownership } from './inventory.ts'
+import { type HistoryPlan, recordRun } from '../../service/sources/source-records.ts'
+import type { AppliedObjects } from '../execute/apply.ts'
+import type { PlannedRealm } from '../execute/realm-outcome.ts'
+import type { SourcePart } from '../merge/merge-parts.ts'
+import { type Action, type AppliedApproval, type RealmPlan, toPlainAction } from '../model/action.ts'
+import { findInventoryChanges } from './inventory.ts'
 
-/** Records an apply in its transaction. `approval`: the approval with which the plan was applied. */
-export async function recordApply(
-  context: WriteContext,
-  { input, plan }: PlannedRealm,
-  parts: readonly Part[],
-  applied: Applied,
-  approval: { readonly approval: Approval } | undefined,
-): Promise<void> {
-  await record(
+/** An apply to record. */
+export interface ApplyRecord {
+  readonly planned: PlannedRealm
+  readonly parts: readonly SourcePart[]
+  readonly applied: AppliedObjects
+  /** The approval with which the plan was applied. */
+  readonly approval: AppliedApproval | undefined
+}
+
+/** Records an apply in its transaction. */
+export async function recordApply(context: WriteContext, record: ApplyRecord): Promise<void> {
+  const { planned, parts, applied, approval } = record
+  const { input, plan } = planned
+  const { ignoredDrift } = plan
+  await recordRun(
     context,
     parts.map((part) => ({
       source: part.source,
       revision: part.revision,
       digest: part.digest,
       settings: part.settings,
-      stated: part.desired.name,
-      generated: [...part.desired.generated],
-      ...ownership(part, input, plan.ignoredDrift, applied),
-      marked: input.marked.get(part.source) ?? 0,
-      ends: !part.desired.objects.size && !input.otherSources.some(({ source }) => source === part.source),
+      declaredRealm: part.desired.name,
+      generatedSecrets: [...part.desired.generatedSecrets],
+      ...findInventoryChanges(part, { input, ignoredDrift, applied }),
+      markedCount: input.markedRows.get(part.source) ?? 0,
+      isEmpty: !part.desired.objects.size && !input.otherSources.some(({ source }) => source === part.source),
     })),
-    { ...historyOf(plan), ...approval },
+    { ...toHistoryPlan(plan), ...(approval && { approval }) },
   )
 }
 
 /**
- * A plan as the history keeps it: without its preconditions, which are as long as the realm, and without the positions of the
- * fields of new objects, which the plan shows.
+ * Returns a plan as the history stores it: without its preconditions, which are as many as the objects of the realm, and without
+ * the positions of the fields of created objects.
  */
-function historyOf({ preconditions: _, actions, ...plan }: RealmPlan): KeptPlan {
-  return { ...plan, actions: withoutPositions(actions) }
+function toHistoryPlan({ preconditions: _, actions, ...plan }: RealmPlan): HistoryPlan {
+  return { ...plan, actions: removePositions(actions) }
 }
 
-function* withoutPositions(actions: readonly Action[]): Generator<Action> {
-  for (const action of actions) yield action.operation === 'create' ? withoutPositionsIn(action) : action
-}
-
-function withoutPositionsIn(action: Action): Action {
-  const changes = action.changes.map(({ position: _, by: __, ...change }) => change)
-  return toPlainAction(action, changes)
+function* removePositions(actions: readonly Action[]): Generator<Action> {
+  for (const action of actions) {
+    if (action.operation !== 'create') yield action
+    else
+      yield toPlainAction(
+        action,
+        action.changes.map(({ position: _, by: __, ...change }) => change),
+      )
+  }
 }

@@ -1,205 +1,213 @@
-// The texts of an outcome, piece by piece: `render.ts` and `markdown.ts` make lines of them. Pure.
+// The texts of an outcome, which `text-report.ts` and `markdown-report.ts` lay out. Pure.
 import { isSecret } from '../../kinds/compare.ts'
-import { kinds } from '../../kinds/index.ts'
+import { isKindName, kinds } from '../../kinds/index.ts'
+import { isList } from '../../kinds/json.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
-import { address, describe } from '../../kinds/tree.ts'
-import type { Position } from '../../lib/position.ts'
-import type { Finding } from '../lint/index.ts'
+import { describeObject, formatAddress } from '../../kinds/tree.ts'
+import type { SourcePosition } from '../../lib/source-position.ts'
+import type { LintFinding } from '../lint/lint.ts'
 import type { Action, FieldChange, IgnoredDrift, Note, RealmPlan } from '../model/action.ts'
-import { by, moment } from '../model/attribution.ts'
-import { type ApprovalState, describeApproval } from './approvals.ts'
-import { loss, number, text, values } from './words.ts'
+import { formatTime, renderAttribution } from '../model/attribution.ts'
+import { type ApprovalState, describeApproval } from './approval-text.ts'
+import { formatCount, renderChange, renderUserEffect, renderValue } from './value-text.ts'
 
-/** What an outcome looks like, whether it was planned or applied. */
+/** The outcome of a plan or an apply, in the form of its JSON. */
 export interface RenderedOutcome {
   readonly realms: readonly (ApprovalState & {
     readonly plan: RealmPlan
-    readonly consequences: readonly Consequence[]
-    readonly effects?: readonly UserImpact[]
-    readonly findings?: readonly Finding[]
+    readonly consequences: readonly RenderedConsequence[]
+    readonly effects?: readonly RenderedUserEffect[]
+    readonly findings?: readonly LintFinding[]
     readonly suspended?: { readonly revision: number; readonly by: string; readonly at: string }
   })[]
   readonly notes: readonly Note[]
 }
 
-/** What people lose by an object that ends. */
-export interface UserImpact {
+/** An effect of a deleted or disabled object on its users. */
+export interface RenderedUserEffect {
   readonly kind: KindName
   readonly key: Key
-  readonly what: string
+  readonly effect: string
   readonly count: number
 }
 
-/** Something that follows without being stated. */
-export interface Consequence {
+/** A change that follows without being declared, in the form of its JSON. */
+export interface RenderedConsequence {
   readonly operation: 'create' | 'update' | 'delete'
   readonly kind: string
   readonly key: Key
 }
 
-/** Whether it was done, or is only shown. */
+/** Whether an outcome is that of a plan or of an apply. */
 export type OutcomeTense = 'planned' | 'applied'
 
-/** One action, as people are told of it. */
+/** The texts of one action. */
 export interface ActionText {
   readonly operation: Action['operation']
   readonly name: string
-  readonly position: Position | undefined
-  /** Whose deletion it makes up for. */
+  readonly position: SourcePosition | undefined
+  /** The deletion that a creation reverts. */
   readonly deletedBy: string | undefined
-  /** What people lose by it. */
-  readonly losses: readonly string[]
+  readonly userEffects: readonly string[]
   readonly changes: readonly ChangeText[]
 }
 
-/** One field of it. */
+/** The texts of a changed field. */
 export interface ChangeText {
   readonly path: string
-  /** A list: each stands on a line of its own. */
+  /** One line, or a list of lines. */
   readonly value: string | readonly string[]
-  readonly reason: { readonly text: string; readonly alarming: boolean } | undefined
-  readonly position: Position | undefined
+  readonly reason: { readonly text: string; readonly isWarning: boolean } | undefined
+  readonly position: SourcePosition | undefined
 }
 
-/** One realm, as people are told of it. */
+/** The texts of one realm. */
 export interface RealmText {
   readonly name: string
-  readonly creates: boolean
-  readonly unchanged: boolean
-  /** Each is made when it is asked for: they may be many. */
+  readonly isNew: boolean
+  readonly isUnchanged: boolean
+  /** Created on demand, since they may be many. */
   readonly actions: Iterable<ActionText>
-  /** What people lose, object by object. */
-  readonly losses: readonly { readonly name: string; readonly text: string }[]
-  readonly follows: readonly { readonly operation: Action['operation']; readonly text: string }[]
+  /** The effects on users, one text per object. */
+  readonly userEffects: readonly { readonly name: string; readonly text: string }[]
+  readonly consequences: readonly { readonly operation: Action['operation']; readonly text: string }[]
   readonly ignoredDrift: readonly string[]
   readonly notes: readonly Note[]
   readonly findings: readonly Note[]
   readonly suspended: string | undefined
-  /** Why it waits for an approval, or who gave it. */
+  /** The guards of a plan that is pending approval, or its approver. */
   readonly approval: readonly string[]
 }
 
-/** The sign of an operation. */
-export const signs = { create: '+', update: '~', delete: '-' } as const
-/** Words of the design: what was done, by operation. */
-const OUTCOMES = { create: 'created', update: 'configured', delete: 'deleted' } as const
-/** Consequences of one sort that are told one by one. */
-const FEW = 10
+/** The sign of each operation. */
+export const OPERATION_SIGNS = { create: '+', update: '~', delete: '-' } as const
+const PAST_TENSE = { create: 'created', update: 'updated', delete: 'deleted' } as const
+/** Up to this number, consequences of one operation and kind, and findings of one rule, are listed one by one. */
+const MAX_LISTED = 10
 
-/** A realm of an outcome in words. */
-export function realmText(realm: RenderedOutcome['realms'][number]): RealmText {
+/** Returns the texts of a realm. */
+export function toRealmText(realm: RenderedOutcome['realms'][number]): RealmText {
   const { plan, consequences, effects = [], findings = [], suspended } = realm
-  const waiting = describeApproval(realm)
-  const unchanged = !plan.actions.length && !plan.creates && !waiting.length
-  const losses = Map.groupBy(effects, ({ kind, key }) => address(kind, key))
+  const approval = describeApproval(realm)
+  const isUnchanged = !plan.actions.length && !plan.creates && !approval.length
+  const effectsByObject = Map.groupBy(effects, ({ kind, key }) => formatAddress(kind, key))
   return {
     name: plan.realm,
-    creates: plan.creates,
-    unchanged,
-    actions: actionsOf(plan, losses),
-    losses: [...losses.values()].map((all) => ({
-      name: describe(all[0]!.kind, all[0]!.key),
-      text: all.map(loss).join('; '),
+    isNew: plan.creates,
+    isUnchanged,
+    actions: createActionTexts(plan, effectsByObject),
+    userEffects: [...effectsByObject.values()].map((all) => ({
+      name: describeObject(all[0]!.kind, all[0]!.key),
+      text: all.map(renderUserEffect).join('; '),
     })),
-    follows: unchanged ? [] : follows(consequences),
-    ignoredDrift: plan.ignoredDrift.map(ignoredDriftText),
+    consequences: isUnchanged ? [] : renderConsequences(consequences),
+    ignoredDrift: plan.ignoredDrift.map(renderIgnoredDrift),
     notes: plan.notes,
-    findings: shownFindings(findings),
+    findings: toFindingNotes(findings),
     suspended:
       suspended &&
-      `${suspended.by} rolled back to r${suspended.revision} at ${moment(suspended.at)}; not applied until the sources declare the same, or "regent source resume"`,
-    approval: waiting,
+      `${suspended.by} rolled back to r${suspended.revision} at ${formatTime(suspended.at)}; not applied until the sources declare the same, or "regent source resume"`,
+    approval,
   }
 }
 
-function* actionsOf(plan: RealmPlan, losses: ReadonlyMap<string, readonly UserImpact[]>): Generator<ActionText> {
+function* createActionTexts(
+  plan: RealmPlan,
+  effects: ReadonlyMap<string, readonly RenderedUserEffect[]>,
+): Generator<ActionText> {
   for (const action of plan.actions)
-    yield actionText(action, operationOf(plan, action), losses.get(address(action.kind, action.key)))
+    yield toActionText(action, getShownOperation(plan, action), effects.get(formatAddress(action.kind, action.key)))
 }
 
-/** An action in words. */
-export function actionText(
+/** Returns the texts of an action. */
+export function toActionText(
   action: Action,
   operation = action.operation,
-  losses: readonly UserImpact[] = [],
+  effects: readonly RenderedUserEffect[] = [],
 ): ActionText {
   return {
     operation,
-    name: describe(action.kind, action.key),
+    name: describeObject(action.kind, action.key),
     position: action.position,
-    deletedBy: action.deletedBy && `was deleted by ${by(action.deletedBy)}; its id and its dependents are lost`,
-    losses: losses.map(loss),
+    deletedBy:
+      action.deletedBy && `was deleted by ${renderAttribution(action.deletedBy)}; its id and its dependents are lost`,
+    userEffects: effects.map(renderUserEffect),
     changes: action.changes
       .filter((change) => !repeatsName(action, change))
       .map((change) => ({
         path: change.path,
-        value: values(action.kind, action.operation, change),
-        reason: reasonOf(change),
+        value: renderChange(action.kind, action.operation, change),
+        reason: renderReason(change),
         position: change.position,
       })),
   }
 }
 
-/** How many objects are created, changed and deleted. A new realm counts as one of them. */
-export function summary({ realms }: Pick<RenderedOutcome, 'realms'>, how: OutcomeTense): string {
-  const done = realms.flatMap(({ plan, suspended, pendingApproval }) => {
-    if ((suspended || pendingApproval) && how === 'applied') return []
-    const operations = plan.actions.map((action) => operationOf(plan, action))
-    const named = plan.actions.some(({ kind }) => kind === 'realm')
-    return plan.creates && !named ? ['create' as const, ...operations] : operations
+/** Renders the numbers of created, updated and deleted objects. A new realm counts as one. */
+export function renderSummary({ realms }: Pick<RenderedOutcome, 'realms'>, tense: OutcomeTense): string {
+  const operations = realms.flatMap(({ plan, suspended, pendingApproval }) => {
+    if ((suspended || pendingApproval) && tense === 'applied') return []
+    const ofActions = plan.actions.map((action) => getShownOperation(plan, action))
+    const hasRealmAction = plan.actions.some(({ kind }) => kind === 'realm')
+    return plan.creates && !hasRealmAction ? ['create' as const, ...ofActions] : ofActions
   })
-  const waits = realms.some(({ pendingApproval }) => pendingApproval)
-  if (!done.length) return waits ? 'Nothing was applied.' : 'Nothing to do.'
+  const isPending = realms.some(({ pendingApproval }) => pendingApproval)
+  if (!operations.length) return isPending ? 'Nothing was applied.' : 'Nothing to do.'
   const parts = (['create', 'update', 'delete'] as const).map((operation) => {
-    const count = number(done.filter((one) => one === operation).length)
-    return how === 'planned' ? `${count} to ${operation}` : `${count} ${OUTCOMES[operation]}`
+    const count = formatCount(operations.filter((other) => other === operation).length)
+    return tense === 'planned' ? `${count} to ${operation}` : `${count} ${PAST_TENSE[operation]}`
   })
-  return `${how === 'planned' ? 'Plan' : 'Applied'}: ${parts.join(', ')}.`
+  return `${tense === 'planned' ? 'Plan' : 'Applied'}: ${parts.join(', ')}.`
 }
 
-/** A new realm is made with its built-in content, and then changed: people see something new. */
-function operationOf({ creates }: RealmPlan, { kind, operation }: Action): Action['operation'] {
+/** Returns the operation to show: the update of a realm that the same plan creates is part of its creation. */
+function getShownOperation({ creates }: RealmPlan, { kind, operation }: Action): Action['operation'] {
   return creates && kind === 'realm' ? 'create' : operation
 }
 
-/** A new object is named by its natural key already. */
+/** Whether a change sets the natural key of a new object, which its name already shows. */
 function repeatsName({ operation, kind }: Action, { path }: FieldChange): boolean {
   return operation === 'create' && path === kinds[kind].naturalKey
 }
 
-function reasonOf({ reason: why, by: who }: FieldChange): ChangeText['reason'] {
-  if (why === 'undeclared') return { text: 'removed from the source', alarming: false }
-  return who && { text: `${why === 'drift' ? 'corrects' : 'overwrites'} a change by ${by(who)}`, alarming: true }
+function renderReason({ reason, by }: FieldChange): ChangeText['reason'] {
+  if (reason === 'undeclared') return { text: 'removed from the source', isWarning: false }
+  return (
+    by && {
+      text: `${reason === 'drift' ? 'corrects' : 'overwrites'} a change by ${renderAttribution(by)}`,
+      isWarning: true,
+    }
+  )
 }
 
-/** What follows: one by one, or how many where they are many of a sort. */
-function follows(consequences: readonly Consequence[]): RealmText['follows'] {
-  const sorts = Map.groupBy(consequences, ({ operation, kind }) => `${operation} ${kind}`)
-  return [...sorts.values()].flatMap((all) => {
-    const { operation, kind } = all[0]!
-    if (all.length > FEW) return [{ operation, text: `${number(all.length)} ${kinds[kind as KindName].title}s follow` }]
-    return all.map(({ key }) => ({ operation, text: `${describe(kind as KindName, key)} follows` }))
+/** Renders consequences, or their number if there are many of one operation and kind. */
+function renderConsequences(consequences: readonly RenderedConsequence[]): RealmText['consequences'] {
+  const groups = Map.groupBy(consequences, ({ operation, kind }) => `${operation} ${kind}`)
+  return [...groups.values()].flatMap((group) => {
+    const { operation, kind } = group[0]!
+    if (!isKindName(kind)) return []
+    if (group.length > MAX_LISTED) return [{ operation, text: `${formatCount(group.length)} ${kinds[kind].title}s` }]
+    return group.map(({ key }) => ({ operation, text: `${describeObject(kind, key)}` }))
   })
 }
 
-/** Findings with their rules; of a rule that finds much, some. */
-function shownFindings(findings: readonly Finding[]): Note[] {
+/** Returns findings with their rules, and for a rule with many findings the first ones and a count. */
+function toFindingNotes(findings: readonly LintFinding[]): Note[] {
   const byRule = Map.groupBy(findings, ({ rule }) => rule)
   return [...byRule].flatMap(([rule, all]) => [
-    ...all.slice(0, FEW).map(({ message, position }) => ({ message: `${message} (${rule})`, position })),
-    ...(all.length > FEW
-      ? [{ message: `and ${number(all.length - FEW)} more: "regent lint" lists them (${rule})` }]
+    ...all.slice(0, MAX_LISTED).map(({ message, position }) => ({ message: `${message} (${rule})`, position })),
+    ...(all.length > MAX_LISTED
+      ? [{ message: `and ${formatCount(all.length - MAX_LISTED)} more: "regent lint" lists them (${rule})` }]
       : []),
   ])
 }
 
-/** Drift that stays, and whose it is. */
-function ignoredDriftText({ kind, key, path, live, accepted, by: who }: IgnoredDrift): string {
-  const name = describe(kind, key)
-  const whose = who ? ` by ${by(who)}` : ''
+function renderIgnoredDrift({ kind, key, path, live, accepted, by }: IgnoredDrift): string {
+  const name = describeObject(kind, key)
+  const author = by ? ` by ${renderAttribution(by)}` : ''
   if (path === undefined)
-    return `${name} was deleted${whose}; it is not created again${accepted ? ', since that is accepted' : ''}`
-  const value = isSecret(kinds[kind], path) || Array.isArray(live) ? '' : ` to ${text(live)}`
+    return `${name} was deleted${author}; it is not created again${accepted ? ', since that is accepted' : ''}`
+  const value = isSecret(kinds[kind], path) || isList(live) ? '' : ` to ${renderValue(live)}`
   const ending = accepted ? 'accepted until the document declares another value' : 'reported only'
-  return `${name}: ${path} was changed${value}${whose}; ${ending}`
+  return `${name}: ${path} was changed${value}${author}; ${ending}`
 }

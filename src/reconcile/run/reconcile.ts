@@ -1,114 +1,126 @@
 // The reconciliation of one realm, step by step: observe, plan, dry run, approve, apply, record.
 import { MASTER } from '../../kinds/built-in/index.ts'
-import { once } from '../../lib/timing/once.ts'
-import { byPlace, DocumentError } from '../../realm-file/yaml/problem.ts'
+import { memoize } from '../../lib/timing/memoize.ts'
+import { DocumentError, sortByPosition } from '../../realm-file/yaml/problem.ts'
+import { toGrantablePermissions } from '../../service/context/admin-permissions.ts'
 import { ServiceError } from '../../service/context/errors.ts'
-import { underCeilings } from '../../service/context/power.ts'
 import type { Caller } from '../../service/context/service.ts'
-import { flush } from '../../service/journal/journal.ts'
-import { noteChanges } from '../../service/objects/object-events.ts'
-import { take } from '../../service/sources/plans.ts'
-import { hashPassword } from '../../service/users/passwords.ts'
-import { demandSameGuards, findGuards } from '../approve/find-guards.ts'
-import { findApproval, type Permit, storePendingPlan } from '../approve/saved-plans.ts'
-import { ActionError, eventsAreKept } from '../execute/apply.ts'
-import { withCredentials } from '../execute/credentials.ts'
-import { changesOf, dryRun, executePlan, outcomeOf, type PlannedRealm, type RealmOutcome } from '../execute/execute.ts'
-import { lint } from '../lint/index.ts'
-import { documentsIn } from '../merge/merge-sources.ts'
+import { flushJournal } from '../../service/journal/journal.ts'
+import { recordObjectEvents } from '../../service/objects/object-events.ts'
+import { markPlanApplied } from '../../service/sources/saved-plans.ts'
+import { hashPassword } from '../../service/users/password-hashing.ts'
+import { type AppliedPlanReference, findApproval } from '../approve/approvals.ts'
+import { findGuards, requireSameGuards } from '../approve/find-guards.ts'
+import { storePendingPlan } from '../approve/plan-storage.ts'
+import { ActionError } from '../execute/action-error.ts'
+import { recordsAdminEvents } from '../execute/apply.ts'
+import { prepareDeclaredState } from '../execute/credentials.ts'
+import { dryRun, executePlan } from '../execute/execute.ts'
+import { type PlannedRealm, type RealmOutcome, toObjectChanges, toRealmOutcome } from '../execute/realm-outcome.ts'
+import { findLintFindings } from '../lint/lint.ts'
+import { listDocuments, type RunInput } from '../merge/merge-sources.ts'
 import type { Note, PendingApproval } from '../model/action.ts'
+import type { ObservedRealm } from '../model/plan-input.ts'
 import { observe } from '../observe/observe.ts'
-import type { Observed } from '../observe/observed.ts'
-import { endsRealm } from '../plan/guards.ts'
+import { isRealmDeletion } from '../plan/guards.ts'
 import { planRealm } from '../plan/plan-realm.ts'
 import { recordApply } from '../record/record.ts'
-import type { Queue, QueuedRealm, RunInput } from './queue.ts'
+import type { Queue, QueuedRealm } from './queue.ts'
 
-/** How often a plan is made anew if its preconditions fail. */
-const ATTEMPTS = 3
+/** The number of attempts to plan and apply a realm that others change meanwhile. */
+const MAX_ATTEMPTS = 3
 
-/** A run of its sources over the realms of a queue. */
-export interface Run extends RunInput {
+/** A saved plan to apply. */
+export interface SavedPlanToApply extends AppliedPlanReference {
+  /** Throws StalePlanError unless the plan of a realm equals the saved one. */
+  readonly requireSame: (planned: PlannedRealm) => Promise<void>
+}
+
+/** A run of sources over the realms of its queue. */
+export interface SourceRun extends RunInput {
   readonly queue: Queue
-  /** A saved plan that is applied, which the plan of each realm has to equal. */
-  readonly exactly?: (Permit & { readonly demand: (planned: PlannedRealm) => Promise<void> }) | undefined
-  /** The last plan of this run that is pending approval: realms that need its realm wait, too. */
+  /** The saved plan that the plans of this run have to equal. */
+  readonly savedPlan?: SavedPlanToApply | undefined
+  /** The last plan of this run that is pending approval: realms that need its realm are pending, too. */
   pending?: PendingApproval
 }
 
 /** A planned realm, and how to plan it again from the same observation. */
 interface Planning {
   readonly planned: PlannedRealm
-  /** Plans again; the existing users with these ids get their declared credentials. */
-  readonly planWith: (users: ReadonlySet<string>) => PlannedRealm
+  /** Plans again so that the existing users with these ids get their declared credentials. */
+  readonly planWithCredentials: (users: ReadonlySet<string>) => PlannedRealm
 }
 
-/** Plans a realm, and executes the plan once without keeping it. Throws DocumentError, ActionError, forbidden. */
-export function tryRealm(
-  run: Run,
+/** Plans a realm, and executes the plan once without committing it. Throws DocumentError, ActionError, Forbidden. */
+export function dryRunRealm(
+  run: SourceRun,
   realm: QueuedRealm,
   onPlanned: (planned: PlannedRealm) => void = () => {},
 ): Promise<RealmOutcome> {
   return withRetries(realm, async () => {
-    const { planned } = (await observeAndPlan(run, realm)) ?? {}
-    if (!planned) return nothingToDo(realm.desired.name)
-    onPlanned(planned)
-    return dryRun(run.service, run.caller, planned)
+    const planning = await observeAndPlan(run, realm)
+    if (!planning) return createUnchangedOutcome(realm.desired.name)
+    onPlanned(planning.planned)
+    return dryRun(run.service, run.caller, planning.planned)
   })
 }
 
-/** Applies a realm in one transaction, or leaves its plan pending approval. Throws DocumentError, ActionError, forbidden. */
-export function applyRealm(run: Run, realm: QueuedRealm): Promise<RealmOutcome> {
-  const { service, caller, exactly } = run
+/** Applies a realm in one transaction, or leaves its plan pending approval. Throws DocumentError, ActionError, Forbidden. */
+export function applyRealm(run: SourceRun, realm: QueuedRealm): Promise<RealmOutcome> {
+  const { service, caller, savedPlan } = run
   return withRetries(realm, async () => {
     const planning = await observeAndPlan(run, realm)
-    if (!planning) return nothingToDo(realm.desired.name)
+    if (!planning) return createUnchangedOutcome(realm.desired.name)
     const { planned } = planning
-    await exactly?.demand(planned)
+    await savedPlan?.requireSame(planned)
     if (realm.suspended && planned.plan.actions.length)
       return { ...(await dryRun(service, caller, planned)), suspended: realm.suspended }
-    const approval = await findApproval(service, caller, planned, exactly?.plan)
+    const approval = await findApproval(service, caller, { planned, savedPlan: savedPlan?.plan })
     if (approval && 'notes' in approval) return leavePending(run, planned, approval.notes)
     if (planned.needsEarlierRealm && run.pending) return leavePending(run, planned)
-    return applyAndRecord(
-      run,
-      realm,
-      approval?.users ? planning.planWith(approval.users) : planned,
-      approval ?? exactly,
-    )
+    return applyAndRecord(run, realm, {
+      planned: approval?.users ? planning.planWithCredentials(approval.users) : planned,
+      reference: approval ?? savedPlan,
+    })
   })
 }
 
-/** Observes the realm and plans it in one snapshot. Returns undefined if the realm to delete does not exist. Throws DocumentError. */
-async function observeAndPlan(run: Run, { desired, parts, currentName }: QueuedRealm): Promise<Planning | undefined> {
+/** Observes and plans a realm in one snapshot. Returns undefined if the realm to delete does not exist. Throws DocumentError. */
+async function observeAndPlan(
+  run: SourceRun,
+  { desired, parts, currentName }: QueuedRealm,
+): Promise<Planning | undefined> {
   const { service, caller, sources, queue } = run
-  const ceiling = underCeilings(
+  const grantablePermissions = toGrantablePermissions(
     currentName,
-    sources.map(({ ceiling = {} }) => ceiling),
+    sources.map(({ sourcePermissions = {} }) => sourcePermissions),
   )
-  const plan = (observed: Observed): Omit<PlannedRealm, 'guards'> => {
+  const plan = (observed: ObservedRealm): Omit<PlannedRealm, 'guards'> => {
     const { obstacles, ...result } = planRealm(observed, desired.name === MASTER ? queue.created : [])
-    if (obstacles.length) throw new DocumentError(byPlace(obstacles, documentsIn(sources)))
-    return { desired, ...result, ceiling }
+    if (obstacles.length) throw new DocumentError(sortByPosition(obstacles, listDocuments(sources)))
+    return { desired, ...result, grantablePermissions }
   }
-  const seen = await service.snapshot(caller, currentName, async (context) => {
+  const { observed, planned, ...snapshot } = await service.readSnapshot(caller, currentName, async (context) => {
     const observed = await observe(context, parts, desired)
     const planned = plan(observed)
-    return { observed, planned, guards: context && (await findGuards(context, planned.plan, planned.input, parts)) }
+    return { observed, planned, guards: context && (await findGuards(context, { ...planned, parts })) }
   })
-  if (!seen.observed.exists && !desired.objects.size) return undefined
-  const guards = seen.guards ?? (await findGuards(service, seen.planned.plan, seen.planned.input, parts))
+  if (!observed.exists && !desired.objects.size) return undefined
+  const guards = snapshot.guards ?? (await findGuards(service, { ...planned, parts }))
   return {
-    planned: { ...seen.planned, guards },
-    planWith: (users) => ({ ...plan({ ...seen.observed, credentialsOf: users }), guards }),
+    planned: { ...planned, guards },
+    planWithCredentials: (users) => ({ ...plan({ ...observed, credentialRecipients: users }), guards }),
   }
 }
 
-/** Saves the plan for its approval, unless it only waits for an earlier realm that is pending. */
-async function leavePending(run: Run, planned: PlannedRealm, notes?: readonly Note[]): Promise<RealmOutcome> {
+/** Saves a plan that needs an approval. Without notes, the plan only needs an earlier realm that is pending itself. */
+async function leavePending(run: SourceRun, planned: PlannedRealm, notes?: readonly Note[]): Promise<RealmOutcome> {
   const { service, caller, sources } = run
   const outcome = await dryRun(service, caller, planned)
-  run.pending = notes ? await storePendingPlan(service, caller, sources, outcome) : { ...run.pending!, guards: [] }
+  run.pending = notes
+    ? await storePendingPlan(service, caller, { sources, realm: outcome })
+    : { ...run.pending!, guards: [] }
   return {
     ...outcome,
     plan: { ...outcome.plan, notes: [...outcome.plan.notes, ...(notes ?? [])] },
@@ -116,54 +128,72 @@ async function leavePending(run: Run, planned: PlannedRealm, notes?: readonly No
   }
 }
 
-/**
- * Executes the plan and commits it, with the record of what each source manages now. `permit`: the saved plan that this is, which
- * is marked as applied. Throws changed if the plan is blocked by other guards than when it was planned, or its permit is void.
- */
-async function applyAndRecord(
-  { service, caller }: Run,
-  { parts }: QueuedRealm,
-  planned: PlannedRealm,
-  permit: Permit | undefined,
-): Promise<RealmOutcome> {
-  const { desired, input, plan } = planned
-  const hash: typeof hashPassword = (password, wanted) => hashPassword(password, wanted, caller.deadline)
-  const statement = await withCredentials(service, desired, plan, hash)
-  const approval = permit?.approval && { approval: permit.approval }
-  const actor = actorOf(caller, parts, permit)
-  return executePlan(service, { ...caller, actor }, planned, statement, async (context, applied, effects) => {
-    const outcome = { ...outcomeOf(context, plan, effects), ...approval }
-    const isDeleted = endsRealm(plan)
-    if (!isDeleted && eventsAreKept(context, plan, applied)) noteChanges(context, changesOf(plan, applied))
-    await flush(
-      context,
-      parts.map(({ source }) => source),
-    )
-    demandSameGuards(planned.guards, await findGuards(context, plan, input, parts))
-    if (permit) await take(context, permit.plan, plan.realm)
-    // The records of a realm are deleted with it.
-    if (!isDeleted) await recordApply(context, planned, parts, applied, approval)
-    return outcome
-  })
+/** A plan to apply. `reference`: the saved plan that it equals, which is marked as applied. */
+interface PlanToApply {
+  readonly planned: PlannedRealm
+  readonly reference: AppliedPlanReference | undefined
 }
 
-function actorOf({ actor }: Caller, parts: QueuedRealm['parts'], permit: Permit | undefined): Caller['actor'] {
+/**
+ * Executes a plan and commits it, with a record of what each source manages now. Throws `stale` if the plan is blocked by other guards
+ * than when it was planned, or its saved plan was applied or rejected meanwhile.
+ */
+async function applyAndRecord(
+  { service, caller }: SourceRun,
+  { parts }: QueuedRealm,
+  { planned, reference }: PlanToApply,
+): Promise<RealmOutcome> {
+  const { input, plan } = planned
+  const isDeletion = isRealmDeletion(plan)
+  const hash: typeof hashPassword = (password, hashing) => hashPassword(password, hashing, caller.deadline)
+  const actor = toSourceActor(caller, parts, reference)
+  return executePlan(
+    service,
+    { ...caller, actor },
+    {
+      planned,
+      declared: await prepareDeclaredState(service, planned, hash),
+      finish: async (context, applied, effects) => {
+        const approval = reference?.approval
+        const outcome = { ...toRealmOutcome(context, plan, effects), ...(approval && { approval }) }
+        if (!isDeletion && recordsAdminEvents(context, plan, applied))
+          recordObjectEvents(context, toObjectChanges(plan, applied))
+        await flushJournal(
+          context,
+          parts.map(({ source }) => source),
+        )
+        requireSameGuards(planned.guards, await findGuards(context, { plan, input, parts }))
+        if (reference) await markPlanApplied(context, reference.plan, plan.realm)
+        // The records of a deleted realm are deleted with it.
+        if (!isDeletion) await recordApply(context, { planned, parts, applied, approval })
+        return outcome
+      },
+    },
+  )
+}
+
+/** Returns the actor of an apply, with its sources and its saved plan. */
+function toSourceActor(
+  { actor }: Caller,
+  parts: QueuedRealm['parts'],
+  reference: AppliedPlanReference | undefined,
+): Caller['actor'] {
   return {
     ...actor,
     source: parts.map(({ source }) => source).join(', '),
     revision: parts.map(({ revision }) => revision).join(', '),
-    ...(permit && { plan: permit.plan }),
-    ...(permit?.approval && { approvedBy: permit.approval.by }),
+    ...(reference && { plan: reference.plan }),
+    ...(reference?.approval && { approvedBy: reference.approval.by }),
   }
 }
 
-/** Reconciles a realm; again if somebody else changed it meanwhile. The result is linted when its findings are read. */
+/** Reconciles a realm, again if others change it meanwhile. The findings of the outcome are computed when they are read. */
 async function withRetries({ desired }: QueuedRealm, reconcile: () => Promise<RealmOutcome>): Promise<RealmOutcome> {
   for (let attempt = 1; ; attempt++) {
     try {
       const outcome = await reconcile()
       if (outcome.findings) return outcome
-      const findings = once(() => lint(desired.name, [...desired.objects.values()]))
+      const findings = memoize(() => findLintFindings(desired.name, [...desired.objects.values()]))
       return {
         ...outcome,
         get findings() {
@@ -171,19 +201,19 @@ async function withRetries({ desired }: QueuedRealm, reconcile: () => Promise<Re
         },
       }
     } catch (error) {
-      if (!isStale(error) || attempt === ATTEMPTS) throw error
+      if (!isStale(error) || attempt === MAX_ATTEMPTS) throw error
     }
   }
 }
 
-/** Returns whether a plan failed since a precondition does not hold any more, or a name that it creates was taken. */
+/** Whether a plan failed since a precondition no longer holds, or a name that it creates was taken. */
 function isStale(error: unknown): boolean {
   const cause = error instanceof ActionError ? error.cause : error
-  return cause instanceof ServiceError && ['changed', 'conflict', 'duplicate'].includes(cause.code)
+  return cause instanceof ServiceError && ['stale', 'conflict'].includes(cause.code)
 }
 
-/** The outcome for a realm in which nothing has changed. */
-export function nothingToDo(realm: string): RealmOutcome {
+/** Returns the outcome for a realm in which nothing has changed. */
+export function createUnchangedOutcome(realm: string): RealmOutcome {
   return {
     plan: { realm, creates: false, actions: [], ignoredDrift: [], notes: [], preconditions: [] },
     consequences: [],

@@ -1,12 +1,12 @@
-// Client scopes: what may be their name.
+// The writers of client scopes, which check names and protocols.
 import type { Representation } from '../../kinds/json.ts'
 import { failure } from '../context/errors.ts'
-import { plain } from '../objects/objects.ts'
+import { createPlainWriters } from '../objects/plain-writers.ts'
 import type { Writers } from '../objects/writers.ts'
 
-const writers = plain('clientScope')
+const writers = createPlainWriters('clientScope')
 
-/** Keycloak: the log-in protocols that it has. */
+/** Keycloak: its login protocols. */
 const PROTOCOLS = ['openid-connect', 'saml']
 
 /** The writers of client scopes. */
@@ -20,13 +20,13 @@ export const clientScopes: Writers = {
     return writers.create(context, objects)
   },
   async update(context, updates) {
-    // Keycloak: an update does not look at the protocol.
+    // Keycloak: an update does not check the protocol.
     for (const { set } of updates) if ('name' in set) checkName(set)
     return writers.update(context, updates)
   },
 }
 
-/** RFC 6749, section 3.3: a scope is one word of printable ASCII without quote and backslash. */
+/** Throws invalid where a name is not one word of printable ASCII without quote and backslash. RFC 6749, section 3.3. */
 function checkName({ name }: Readonly<Representation>): void {
   if (!/^[\x21\x23-\x5B\x5D-\x7E]+$/.test(String(name ?? '')))
     throw failure('invalid', `Unexpected name "${name ?? ''}" for ClientScope`)

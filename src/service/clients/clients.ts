@@ -1,89 +1,87 @@
-// Clients: secrets, the client scopes that a new one gets, service accounts, URIs.
+// The writers of clients. They generate secrets, assign default client scopes, and manage service accounts.
 import { randomInt, randomUUID } from 'node:crypto'
 import { isAdminPermissions } from '../../kinds/admin-permissions.ts'
 import { SERVICE_ACCOUNT_SCOPE } from '../../kinds/client-scope.ts'
 import { kinds } from '../../kinds/index.ts'
-import type { Representation } from '../../kinds/json.ts'
-import { secondsOf } from '../../lib/seconds.ts'
+import { type Representation, readObject } from '../../kinds/json.ts'
+import { toEpochSeconds } from '../../lib/epoch-seconds.ts'
 import type { Context } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
-import { demandClientUpdates, editorOf, recordCreator } from '../objects/client-editors.ts'
-import { type LiveObject, listObjects, type SaidObject } from '../objects/live.ts'
-import { changed, plain, updateAll } from '../objects/objects.ts'
-import type { NewObject, Update, Writers } from '../objects/writers.ts'
-import { demandClients } from '../permissions/privilege.ts'
-import { additions, additionsIn, type NewClientScopes, newClientScopes } from './client-additions.ts'
-import { clientProblem } from './client-uris.ts'
+import { recordCreator, requireClientUpdates, toClientEditor } from '../objects/client-editors.ts'
+import { type LiveObject, listObjects, type ObjectRepresentation } from '../objects/live-objects.ts'
+import { createPlainWriters, toUpdatedRepresentation, updateClientObjects } from '../objects/plain-writers.ts'
+import type { CreatedObject, NewObject, ObjectUpdate, Writers } from '../objects/writers.ts'
+import { requireControlOfClients } from '../permissions/privilege-escalation.ts'
+import { findClientProblem } from './client-checks.ts'
 import {
-  accountRoles,
-  addAuthorization,
-  comesWithRole,
-  removeAuthorization,
-  roleBrought,
-  withAuthorization,
+  createClientDefaults,
+  type DefaultClientScopes,
+  getClientDefaults,
+  getDefaultClientScopes,
+} from './new-client-defaults.ts'
+import {
+  disableAuthorization,
+  enableAuthorization,
+  getServiceAccountRoles,
+  hasProtectionRole,
+  listRolesCreatedWith,
+  withAuthorizationSettings,
 } from './resource-servers.ts'
 import {
   addServiceAccounts,
   removeServiceAccounts,
   renameServiceAccounts,
-  serviceAccountOf,
+  toServiceAccount,
 } from './service-accounts.ts'
 
-const writers = plain('client')
+const writers = createPlainWriters('client')
 const SECRET_CREATION_TIME = 'client.secret.creation.time'
 
 /** The writers of clients. */
 export const clients: Writers = {
   ...writers,
   async create(context, objects) {
-    const scopes = await newClientScopes(context, objects)
+    const scopes = await getDefaultClientScopes(context, objects)
     const created = await writers.create(
       context,
-      objects.map((one) => prepare(context, one, scopes)),
+      objects.map((object) => prepareCreation(context, object, scopes)),
     )
     await recordCreator(
       context,
       created.map(({ id }) => id),
     )
-    await addServiceAccounts(context, created.filter(comesWithAccount))
-    await addAuthorization(context, created.filter(comesWithRole))
+    await addServiceAccounts(context, created.filter(hasServiceAccount))
+    await enableAuthorization(context, created.filter(hasProtectionRole))
     return created
   },
-  additions: additionsIn,
-  brings: (client) => [
-    ...(comesWithAccount(client)
-      ? [{ kind: 'user', representation: serviceAccountOf(client), later: accountRoles(client) } as const]
-      : []),
-    ...roleBrought(client),
-  ],
+  getCreationDefaults: createClientDefaults,
+  listCreatedWith: (client) => [...listAccountsCreatedWith(client), ...listRolesCreatedWith(client)],
   async update(context, changes) {
-    const updates = changes.map(withAuthorization)
-    const prepared = updates.map(prepareUpdate)
-    const turnedOn = turned(updates, 'serviceAccountsEnabled', true)
-    const scope = turnedOn.length ? await listObjects(context, 'clientScope', { keys: [[SERVICE_ACCOUNT_SCOPE]] }) : []
-    const gaining = new Set(scope.length ? turnedOn.map(({ id }) => id) : [])
-    const complete = prepared.map((update) => (gaining.has(update.live.id) ? withServiceAccountScope(update) : update))
-    demandClientUpdates(context, complete)
-    const editor = editorOf(
+    const updates = changes.map(withAuthorizationSettings)
+    const gainingAccount = findSwitched(updates, 'serviceAccountsEnabled', true)
+    const losingAccount = findSwitched(updates, 'serviceAccountsEnabled', false)
+    const complete = await withServiceAccountScopes(context, updates.map(prepareUpdate), gainingAccount)
+    requireClientUpdates(context, complete)
+    const editor = toClientEditor(
       context,
       complete.map(({ live }) => live),
     )
-    const updated = await updateAll(context, 'client', complete, editor)
-    await addServiceAccounts(context, turnedOn)
-    const turnedOff = turned(updates, 'serviceAccountsEnabled', false)
-    // Without its account the client is weak: its secret could be changed before a source gives the account back.
-    await demandClients(
+    const updated = await updateClientObjects(context, complete, editor)
+    await addServiceAccounts(context, gainingAccount)
+    // Fewer permissions suffice to edit a client without an account: its secret could be changed before a source
+    // restores the account.
+    await requireControlOfClients(
       context,
-      turnedOff.map(({ id }) => id),
+      losingAccount.map(({ id }) => id),
     )
-    await removeServiceAccounts(context, turnedOff)
-    await removeAuthorization(context, turned(updates, 'authorizationServicesEnabled', false))
+    await removeServiceAccounts(context, losingAccount)
+    await disableAuthorization(context, findSwitched(updates, 'authorizationServicesEnabled', false))
     const renamed = updated.filter(({ key }, at) => key[0] !== updates[at]!.live.key[0])
     await renameServiceAccounts(context, renamed)
-    const deciding = new Set(turned(updates, 'authorizationServicesEnabled', true).map(({ id }) => id))
-    await addAuthorization(
+    const enabled = new Set(findSwitched(updates, 'authorizationServicesEnabled', true).map(({ id }) => id))
+    await enableAuthorization(
       context,
-      updated.filter(({ id }) => deciding.has(id)),
+      updated.filter(({ id }) => enabled.has(id)),
     )
     return updated
   },
@@ -93,81 +91,91 @@ export const clients: Writers = {
   },
 }
 
-/** Whether the client has an account of its own from its creation on. */
-function comesWithAccount({ representation }: Pick<SaidObject, 'representation'>): boolean {
+function hasServiceAccount({ representation }: Pick<ObjectRepresentation, 'representation'>): boolean {
   return representation.serviceAccountsEnabled === true && !isAdminPermissions(representation)
 }
 
-/** The clients in which a switch is turned. */
-function turned(updates: readonly Update[], flag: string, on: boolean): LiveObject[] {
+function listAccountsCreatedWith(client: ObjectRepresentation): CreatedObject[] {
+  if (!hasServiceAccount(client)) return []
+  return [{ kind: 'user', representation: toServiceAccount(client), lateFields: getServiceAccountRoles(client) }]
+}
+
+/** Returns the clients whose flag changes to a value. */
+function findSwitched(updates: readonly ObjectUpdate[], flag: string, value: boolean): LiveObject[] {
   return updates
     .filter(
-      ({ live, set }) => flag in set && (set[flag] === true) === on && (live.representation[flag] === true) !== on,
+      ({ live, set }) =>
+        flag in set && (set[flag] === true) === value && (live.representation[flag] === true) !== value,
     )
     .map(({ live }) => live)
 }
 
-const SECRET_LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+const SECRET_CHARACTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
-/** A new secret: 32 letters and digits, as Keycloak makes them. */
-function newSecret(): string {
-  return Array.from({ length: 32 }, () => SECRET_LETTERS[randomInt(SECRET_LETTERS.length)]).join('')
+/** Returns a random secret. Keycloak: 32 letters and digits. */
+function createSecret(): string {
+  return Array.from({ length: 32 }, () => SECRET_CHARACTERS[randomInt(SECRET_CHARACTERS.length)]).join('')
 }
 
-/** A new secret for a client, with the attribute that tells its age. */
-export function freshSecret(context: Context, attributes: Representation | null | undefined): Representation {
-  return { secret: newSecret(), attributes: { ...attributes, [SECRET_CREATION_TIME]: seconds(context) } }
+/** Returns the fields of a client with a new secret: the secret, and the attributes with its creation time. */
+export function generateClientSecret(
+  { now }: Pick<Context, 'now'>,
+  attributes: Representation | null | undefined,
+): { readonly secret: string; readonly attributes: Representation } {
+  return { secret: createSecret(), attributes: { ...attributes, [SECRET_CREATION_TIME]: String(toEpochSeconds(now)) } }
 }
 
-function prepare(context: Context, client: NewObject, scopes: NewClientScopes): NewObject {
+function prepareCreation(context: Context, client: NewObject, scopes: DefaultClientScopes): NewObject {
   const id = client.id ?? randomUUID()
-  const stated: Representation = { ...client.representation, clientId: client.representation.clientId ?? id }
-  const whole = { ...kinds.client.defaults(stated), ...stated }
-  refuse(whole)
-  const completed = { ...stated, ...additions(stated, scopes) }
-  const attributes = { ...generatedAttributes(context, whole), ...(completed.attributes as Representation | undefined) }
-  return { ...client, id, representation: { ...completed, ...generatedSecret(whole), attributes } }
+  const declared: Representation = { ...client.representation, clientId: client.representation.clientId ?? id }
+  const complete = { ...kinds.client.defaults(declared), ...declared }
+  checkClient(complete)
+  const { attributes, ...fields }: Representation = { ...declared, ...getClientDefaults(declared, scopes) }
+  const generated = lacksSecret(complete) ? generateClientSecret(context, {}) : { attributes: {} }
+  const allAttributes = { ...generated.attributes, ...readObject(attributes) }
+  return { ...client, id, representation: { ...fields, ...generated, attributes: allAttributes } }
 }
 
-function prepareUpdate(update: Update): Update {
+function prepareUpdate(update: ObjectUpdate): ObjectUpdate {
   const { set } = update
-  const next = changed(update)
-  refuse(next)
-  // Keycloak: lets it be renamed, which leaves the realm without it.
+  const next = toUpdatedRepresentation(update)
+  checkClient(next)
+  // Keycloak: it allows this client to be renamed, which leaves the realm without one.
   if (isAdminPermissions(update.live.representation) && !isAdminPermissions(next))
-    throw failure('invalid_input', 'Not supported for this client.')
+    throw failure('invalid', 'Not supported for this client.', { form: { error: 'invalid_input' } })
   const needsSecret = set.publicClient === false && next.secret === undefined && !('secret' in set)
   if (!needsSecret) return update
-  return { ...update, set: { ...set, secret: newSecret() } }
+  return { ...update, set: { ...set, secret: createSecret() } }
 }
 
-function withServiceAccountScope(update: Update): Update {
-  const { defaultClientScopes = {}, ...others } = update.relations ?? {}
+/** Assigns the client scope of service accounts, if the realm has it, to clients that get one. One statement, or none. */
+async function withServiceAccountScopes(
+  context: Context,
+  updates: readonly ObjectUpdate[],
+  clients: readonly LiveObject[],
+): Promise<readonly ObjectUpdate[]> {
+  if (!clients.length) return updates
+  const scopes = await listObjects(context, 'clientScope', { keys: [[SERVICE_ACCOUNT_SCOPE]] })
+  if (!scopes.length) return updates
+  const ids = new Set(clients.map(({ id }) => id))
+  return updates.map((update) => (ids.has(update.live.id) ? withServiceAccountScope(update) : update))
+}
+
+function withServiceAccountScope(update: ObjectUpdate): ObjectUpdate {
+  const { defaultClientScopes = {}, ...relations } = update.relations ?? {}
   const add = [...(defaultClientScopes.add ?? []), [SERVICE_ACCOUNT_SCOPE]]
-  return { ...update, relations: { ...others, defaultClientScopes: { ...defaultClientScopes, add } } }
+  return { ...update, relations: { ...relations, defaultClientScopes: { ...defaultClientScopes, add } } }
 }
 
-function refuse(client: Representation): void {
+/** Throws invalid where a complete client cannot be as it is. */
+function checkClient(client: Representation): void {
   const { authorizationServicesEnabled, publicClient, bearerOnly } = client
   if (authorizationServicesEnabled === true && (publicClient === true || bearerOnly === true))
     throw failure('invalid', 'Only confidential clients are allowed to set authorization settings')
-  const problem = clientProblem(client)
-  if (problem) throw failure('invalid_input', problem)
-}
-
-/** The secret of a confidential client that states none. */
-function generatedSecret(whole: Representation): Representation {
-  return lacksSecret(whole) ? { secret: newSecret() } : {}
-}
-
-function generatedAttributes(context: Context, whole: Representation): Representation {
-  return lacksSecret(whole) ? { [SECRET_CREATION_TIME]: seconds(context) } : {}
+  const problem = findClientProblem(client)
+  if (problem) throw failure('invalid', problem, { form: { error: 'invalid_input' } })
 }
 
 function lacksSecret(client: Representation): boolean {
   return client.publicClient !== true && !client.secret && !isAdminPermissions(client)
-}
-
-function seconds(context: Context): string {
-  return String(secondsOf(context.now))
 }

@@ -1,50 +1,49 @@
-// Authorization services of clients: what comes with them, and what goes.
+// Authorization services: what is created and deleted when a client becomes a resource server or stops being one.
 import { isAdminPermissions } from '../../kinds/admin-permissions.ts'
-import { newAuthorizationSettings } from '../../kinds/client.ts'
+import { defaultAuthorizationSettings } from '../../kinds/client.ts'
 import { flatten } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Representation } from '../../kinds/json.ts'
 import type { Key } from '../../kinds/kind.ts'
-import { authorizationPolicies, authorizationResources, authorizationScopes } from '../authorization/authorization.ts'
+import { authorizationPolicies, authorizationResources, authorizationScopes } from '../authorization/authorization-writers.ts'
 import type { WriteContext } from '../context/context.ts'
-import { type LiveObject, listObjects, type SaidObject } from '../objects/live.ts'
-import { createObjects } from '../objects/objects.ts'
-import type { Brought, Update } from '../objects/writers.ts'
+import { type LiveObject, listObjects, type ObjectRepresentation } from '../objects/live-objects.ts'
+import { createObjects } from '../objects/plain-writers.ts'
+import type { CreatedObject, ObjectUpdate } from '../objects/writers.ts'
 import { users } from '../users/users.ts'
-import { accountsOf } from './service-accounts.ts'
+import { listServiceAccounts } from './service-accounts.ts'
 
-/** Keycloak: the role with which a client may manage its resources; its own account has it. */
+/** Keycloak: the client role that allows managing the client's resources; its service account has it. */
 export const UMA_PROTECTION = 'uma_protection'
 
-const given = flatten(kinds.client, { authorizationSettings: newAuthorizationSettings })
+const defaults = flatten(kinds.client, { authorizationSettings: defaultAuthorizationSettings })
 
-/** A change with all that turning authorization services on or off changes in the client itself. */
-export function withAuthorization(update: Update): Update {
+/** Returns an update with the fields of the client that follow from turning authorization services on or off. */
+export function withAuthorizationSettings(update: ObjectUpdate): ObjectUpdate {
   const { live, set } = update
   if (!('authorizationServicesEnabled' in set)) return update
-  const settings = Object.keys(given)
   if (set.authorizationServicesEnabled !== true) {
-    return { ...update, set: { ...set, ...Object.fromEntries(settings.map((path) => [path, null])) } }
+    return { ...update, set: { ...set, ...Object.fromEntries(Object.keys(defaults).map((path) => [path, null])) } }
   }
   if (live.representation.authorizationServicesEnabled === true) return update
-  return { ...update, set: { ...given, serviceAccountsEnabled: true, ...set } }
+  return { ...update, set: { ...defaults, serviceAccountsEnabled: true, ...set } }
 }
 
-/** Gives clients the role that comes with authorization services, and their accounts too. Statements: some, or none. */
-export async function addAuthorization(context: WriteContext, clients: readonly LiveObject[]): Promise<void> {
+/** Creates the protection role of clients that lack it, and grants it to their service accounts. */
+export async function enableAuthorization(context: WriteContext, clients: readonly LiveObject[]): Promise<void> {
   if (!clients.length) return
   const keyOf = (clientId: string): Key => ['client', clientId, UMA_PROTECTION]
   const roles = await listObjects(context, 'role', { keys: clients.map(({ key }) => keyOf(key[0]!)) })
   const owners = new Set(roles.map(({ parent }) => parent!.id))
-  const without = clients.filter(({ id }) => !owners.has(id))
-  if (without.length) {
+  const lacking = clients.filter(({ id }) => !owners.has(id))
+  if (lacking.length) {
     await createObjects(
       context,
       'role',
-      without.map(({ kind, id, key }) => ({ parent: { kind, id, key }, representation: { name: UMA_PROTECTION } })),
+      lacking.map(({ kind, id, key }) => ({ parent: { kind, id, key }, representation: { name: UMA_PROTECTION } })),
     )
   }
-  const accounts = await accountsOf(context, clients)
+  const accounts = await listServiceAccounts(context, clients)
   await users.update(
     context,
     accounts.map((live) => {
@@ -54,24 +53,24 @@ export async function addAuthorization(context: WriteContext, clients: readonly 
   )
 }
 
-/** The role, as it comes with a client that decides permissions. */
-export function roleBrought(client: SaidObject): Brought[] {
-  if (!comesWithRole(client)) return []
-  return [{ kind: 'role', under: [client.kind, ...client.key], representation: { name: UMA_PROTECTION } }]
+/** Lists the roles that are created with a client: the protection role, or none. */
+export function listRolesCreatedWith(client: ObjectRepresentation): CreatedObject[] {
+  if (!hasProtectionRole(client)) return []
+  return [{ kind: 'role', parentKey: [client.kind, ...client.key], representation: { name: UMA_PROTECTION } }]
 }
 
-/** Whether the client has the role from its creation on. */
-export function comesWithRole({ representation }: Pick<SaidObject, 'representation'>): boolean {
+/** Whether a client is created with the protection role. */
+export function hasProtectionRole({ representation }: Pick<ObjectRepresentation, 'representation'>): boolean {
   return representation.authorizationServicesEnabled === true && !isAdminPermissions(representation)
 }
 
-/** The roles that the account of a client has through its authorization services. */
-export function accountRoles(client: SaidObject): Representation {
-  return comesWithRole(client) ? { clientRoles: { [client.key[0]!]: [UMA_PROTECTION] } } : {}
+/** Returns the role mappings, as fields of a user, of a service account that is created with a client. */
+export function getServiceAccountRoles(client: ObjectRepresentation): Representation {
+  return hasProtectionRole(client) ? { clientRoles: { [client.key[0]!]: [UMA_PROTECTION] } } : {}
 }
 
-/** Deletes what clients had for their authorization services. Keycloak: the role stays. */
-export async function removeAuthorization(context: WriteContext, clients: readonly LiveObject[]): Promise<void> {
+/** Deletes the policies, resources and scopes of clients. Keycloak: the protection role is retained. */
+export async function disableAuthorization(context: WriteContext, clients: readonly LiveObject[]): Promise<void> {
   if (!clients.length) return
   const parents = { kind: 'client', ids: clients.map(({ id }) => id) } as const
   for (const writers of [authorizationPolicies, authorizationResources, authorizationScopes]) {

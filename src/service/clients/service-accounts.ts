@@ -1,49 +1,49 @@
-// Service accounts: the users that clients are when they act in their own name. They come, go and are called with their client.
+// Service accounts: the users as which clients act themselves. They are created, renamed and deleted with their client.
 import type { Representation } from '../../kinds/json.ts'
 import { selectServiceAccounts } from '../../store/users/users.ts'
 import type { Context, WriteContext } from '../context/context.ts'
-import { type LiveObject, listObjects, type SaidObject } from '../objects/live.ts'
+import { type LiveObject, listObjects, type ObjectRepresentation } from '../objects/live-objects.ts'
 import { users } from '../users/users.ts'
 
-/** Keycloak: how the user of a client is called. */
-const nameOf = (clientId: string): string => `service-account-${clientId}`.toLowerCase()
+/** Keycloak: the username of a service account. */
+const usernameFor = (clientId: string): string => `service-account-${clientId}`.toLowerCase()
 
-/** The service account of a client, as it is made. */
-export function serviceAccountOf({ key: [clientId] }: SaidObject): Representation {
-  return { username: nameOf(clientId!), enabled: true, serviceAccountClientId: clientId! }
+/** Returns the representation of a new client's service account. */
+export function toServiceAccount({ key: [clientId] }: ObjectRepresentation): Representation {
+  return { username: usernameFor(clientId!), enabled: true, serviceAccountClientId: clientId! }
 }
 
-/** Makes the service accounts of clients. */
+/** Creates the service accounts of clients. */
 export async function addServiceAccounts(context: WriteContext, clients: readonly LiveObject[]): Promise<void> {
   if (!clients.length) return
   await users.create(
     context,
-    clients.map((client) => ({ representation: serviceAccountOf(client) })),
+    clients.map((client) => ({ representation: toServiceAccount(client) })),
   )
 }
 
-/** Deletes the service accounts that the clients have. */
+/** Deletes the service accounts of clients. */
 export async function removeServiceAccounts(context: WriteContext, clients: readonly LiveObject[]): Promise<void> {
-  const accounts = await accountsOf(context, clients)
+  const accounts = await listServiceAccounts(context, clients)
   if (accounts.length) await users.delete(context, accounts)
 }
 
-/** Calls the service accounts as their clients are called now. */
+/** Renames the service accounts of clients after their current client IDs. */
 export async function renameServiceAccounts(context: WriteContext, clients: readonly LiveObject[]): Promise<void> {
-  const accounts = await accountsOf(context, clients)
+  const accounts = await listServiceAccounts(context, clients)
   await users.update(
     context,
     accounts.map((live) => ({
       live,
-      set: { username: nameOf(String(live.representation.serviceAccountClientId)) },
+      set: { username: usernameFor(String(live.representation.serviceAccountClientId)) },
     })),
   )
 }
 
-/** The service accounts that the clients have. Statements: two, or none. */
-export async function accountsOf(context: Context, clients: readonly LiveObject[]): Promise<LiveObject[]> {
+/** Lists the service accounts of clients. Two statements, or none. */
+export async function listServiceAccounts(context: Context, clients: readonly LiveObject[]): Promise<LiveObject[]> {
   if (!clients.length) return []
-  const ids = clients.map(({ id }) => id)
-  const found = await selectServiceAccounts(context.tx, context.realm.number, ids)
-  return found.length ? listObjects(context, 'user', { ids: found.map(({ id }) => id) }) : []
+  const clientIds = clients.map(({ id }) => id)
+  const accounts = await selectServiceAccounts(context.tx, context.realm.number, clientIds)
+  return accounts.length ? listObjects(context, 'user', { ids: accounts.map(({ id }) => id) }) : []
 }

@@ -1,92 +1,87 @@
-// What every function of the service takes first, and the unit of work that it stands for.
+// The first argument of every function of the service: one call by one actor on one realm, in one transaction.
 import type { FlatFields } from '../../kinds/compare.ts'
 import type { UserEventType } from '../../kinds/user-events.ts'
 import type { Transaction } from '../../store/database/transaction.ts'
 import type { AdminEvent } from '../../store/journal/admin-events.ts'
 import type { Actor, JournalEntry } from '../../store/journal/journal.ts'
 import type { RealmRow } from '../../store/realms.ts'
-import type { Power } from './power.ts'
+import type { AdminPermissions } from './admin-permissions.ts'
+import type { PasswordBlacklists } from './password-blacklists.ts'
 import type { Vault } from './vault.ts'
 
-/** One call by one actor on one realm, inside one transaction. */
+/** A call by an actor on a realm, inside a transaction. */
 export interface Context {
   readonly tx: Transaction
   readonly realm: RealmRow
   readonly actor: Actor
   readonly now: Date
   readonly vault: Vault
-  /** Lists of passwords that nobody may choose. */
-  readonly blacklists: Blacklists
-  /** What the actor may administer. */
-  readonly power: Power
-  /** Whether the actor says that nobody may be left who administers every realm. */
-  readonly mayLockOut?: true | undefined
-  /** Whether the actor says that what sources state is to be changed nevertheless. */
-  readonly mayDrift?: true | undefined
-  /** What is done is what sources state: they have vetoed each other before. */
-  readonly ofSources?: true
-  /** What sources state and the actor changed: whoever answers tells it. Absent: nobody does. */
-  readonly overwritten?: Overwritten[] | undefined
-  /** Ids of objects that this transaction has made, by address, where the work keeps them: they need not be looked up. */
-  readonly made?: ReadonlyMap<string, string>
-  /** Whether there is something in the outbox for which whoever delivers it is to be woken after the commit. */
-  readonly outbox: { filled: boolean }
+  readonly passwordBlacklists: PasswordBlacklists
+  /** The admin permissions of the actor. */
+  readonly permissions: AdminPermissions
+  /** The caller confirms a change that leaves no administrator of all realms, or takes their own access. */
+  readonly allowLockOut?: true | undefined
+  /** The caller confirms a change of what a source manages and refuses to have changed. */
+  readonly allowDrift?: true | undefined
+  /** The transaction applies what sources declare, which was checked for conflicts between them before. */
+  readonly isApply?: true
+  /** Collects the declarations that the transaction overwrites, for the response. Absent: they are not reported. */
+  readonly overwrittenDeclarations?: OverwrittenDeclaration[] | undefined
+  /** Ids of objects that this transaction has created, by address, which saves looking them up. */
+  readonly createdIds?: ReadonlyMap<string, string>
+  /** Whether the transaction has added messages to the outbox, whose worker is woken after the commit. */
+  readonly outbox: { hasMessages: boolean }
 }
 
-/** A context that may write what is neither configuration nor people: log-ins, sessions. The realm is not locked. */
+/** A context that may write runtime data such as log-ins and sessions, but neither configuration nor users. The realm is not locked. */
 export interface RuntimeContext extends Context {
-  /** What happened: see user-events.ts. */
+  /** The user events of the call, written at its end. */
   readonly userEvents: UserEvent[]
 }
 
-/** A context under the realm's lock, which may write. What it journals is written by `flush`, before the commit. */
+/** A context that may write, under the lock of the realm. `flushJournal` writes its journal entries before the commit. */
 export interface WriteContext extends Context {
-  /** Number of the first journal entry of this transaction: the version of everything that it writes. */
+  /** The number of the first journal entry of this transaction, which is the version of every object that it writes. */
   readonly version: number
+  /** Entries of the configuration stream. */
   readonly entries: JournalEntry[]
-  /** Entries of the people stream. */
-  readonly people: JournalEntry[]
-  /** What the fields that an entry names say after it, where that is known. */
-  readonly became: Map<JournalEntry, FlatFields>
-  /** Admin events that are written together with the journal, in the same transaction. */
-  readonly events: AdminEvent[]
-  /** What the work says of the event of its operation, because the operation's description cannot know it: `none`, that it leaves none. */
-  readonly event: Partial<AdminEvent> & { none?: true }
-  /** How many entries `flush` has written already. */
-  flushed: number
+  /** Entries of the users stream. */
+  readonly userEntries: JournalEntry[]
+  /** The new values of the fields in an entry, where they are known. */
+  readonly newValues: Map<JournalEntry, FlatFields>
+  /** Admin events, written together with the journal. */
+  readonly adminEvents: AdminEvent[]
+  /** Details that the operation adds to its admin event; `none`: it has no event. */
+  readonly adminEvent: Partial<AdminEvent> & { none?: true }
+  /** The number of entries of the configuration stream that are written already. */
+  flushedEntries: number
 }
 
-/** What happened; with an error, what was tried. */
+/** Something that happened to a user or client; with an error, an attempt that failed. */
 export interface UserEvent {
   readonly type: UserEventType
-  /** As it called itself, whether there is such a client or not. */
+  /** The client id as the request gave it, whether such a client exists or not. */
   readonly client?: string | undefined
-  /** Ids. */
+  /** Id of the user. */
   readonly user?: string | undefined
+  /** Id of the session. */
   readonly session?: string | undefined
   /** The network address. Absent: that of the actor. */
   readonly address?: string | undefined
-  /** Keycloak: a word for programs, such as `user_not_found`. */
+  /** Keycloak: an error code such as `user_not_found`. */
   readonly error?: string | undefined
   readonly details?: Readonly<Record<string, string | undefined>>
 }
 
-/** Something that a source states, and a call changes. */
-export interface Overwritten {
+/** A declaration of a source that a call overwrites. */
+export interface OverwrittenDeclaration {
   readonly source: string
-  /** How people call the object. */
+  /** The kind and name of the object, for messages. */
   readonly object: string
-  /** Absent: the object goes. */
+  /** The field. Absent: the object is deleted. */
   readonly path?: string
   /** `file:line`. */
-  readonly at: string
+  readonly position: string
+  /** Whether the source refuses it. */
   readonly refused: boolean
-}
-
-/** The lists that there are. */
-export interface Blacklists {
-  /** Whether there is a list of that name. */
-  has(name: string): boolean
-  /** Whether the password is on the list. Throws what reading says where the list is gone meanwhile. */
-  holds(name: string, password: string): Promise<boolean>
 }

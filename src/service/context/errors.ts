@@ -1,104 +1,112 @@
-// The family of errors that callers can do something about. Each surface renders them in one place.
+// The errors of the service, by meaning. Each interface renders them in one place.
 
-/** What went wrong, by meaning. */
+/** The meaning of an error. */
 export type ErrorCode =
-  /** There is no such thing, for this caller. */
+  /** The object does not exist, or the caller may not see it. */
   | 'not_found'
-  /** Keycloak: as `not_found`, in the form of `invalid`. */
-  | 'absent'
-  /** Keycloak: as `not_found`, without a word. */
-  | 'silent'
-  /** The name is taken. */
+  /** A name or an id is taken, or the state of the object forbids the operation. */
   | 'conflict'
-  /** Keycloak: as `conflict`, where its database noticed. */
-  | 'duplicate'
-  /** The input says something that cannot be. */
+  /** The input is invalid. */
   | 'invalid'
-  /** Keycloak: as `invalid`, in the words of its validators. */
-  | 'invalid_input'
-  /** Keycloak: as `invalid`, where the request itself is wrong. */
-  | 'bad_request'
-  /** Keycloak: as `invalid`, in yet another form. */
-  | 'malformed'
-  /** A password that the realm's policy refuses; `text` says why in a form that can be said in any language. */
-  | 'unmet'
-  /** The caller is known, and may not. */
+  /** The caller is authenticated, but lacks a permission. */
   | 'forbidden'
-  /** The caller is not known. */
+  /** The caller is not authenticated. */
   | 'unauthorized'
-  /** Something that was counted on has changed meanwhile. */
-  | 'changed'
-  /** It would leave nobody who administers every realm, and the caller does not say that this is meant. */
+  /** A precondition no longer holds: something has changed since it was read or planned. */
+  | 'stale'
+  /** The change would leave no administrator of all realms, or lock out the caller, and was not confirmed. */
   | 'lock_out'
-  /** A source states it, and refuses that anybody else changes it. */
-  | 'owned'
-  /** Another process has taken over what this one did. */
-  | 'fenced'
-  /** It has taken longer than its caller lets it. */
-  | 'overdue'
+  /** A source manages the object or field and refuses other changes. */
+  | 'managed'
+  /** Another process has taken over the lease. */
+  | 'lease_lost'
+  /** The deadline of the caller has passed. */
+  | 'timeout'
+
+/** Keycloak: a response body that differs from the usual one of the code: see http/errors.ts, the only reader. */
+export type ErrorForm =
+  /** The message is the member `error`. */
+  | 'error'
+  /** The message is the member `errorMessage`. */
+  | 'errorMessage'
+  /** No body. */
+  | 'empty'
+  /** The message is the member `error_description`, beside this `error`. */
+  | { readonly error: string }
 
 interface ErrorOptions {
+  readonly form?: ErrorForm
   readonly detail?: string
   readonly cause?: unknown
   readonly params?: readonly (string | number | null)[]
-  readonly all?: readonly ServiceError[]
-  readonly text?: Text
+  readonly errors?: readonly ServiceError[]
+  readonly pageText?: PageText
   readonly reason?: string
-  readonly bare?: true
+  readonly hidesReason?: true
 }
 
-/** A text that pages say in the language of their reader: its name among the texts of the realm, and what it speaks of. */
-interface Text {
+/** A message for pages, translated into the language of the reader. */
+interface PageText {
+  /** Key in the texts of the realm. */
   readonly key: string
+  /** Values of the placeholders. */
   readonly params: readonly (string | number)[]
 }
 
-/** An error that is the caller's to read: the message is theirs, the detail is for the log. Never a secret in either. */
+/** An error that the caller may read. Neither the message nor the detail contains a secret. */
 export class ServiceError extends Error {
   readonly code: ErrorCode
+  readonly form: ErrorForm | undefined
+  /** For the log only. */
   readonly detail: string | undefined
-  /** Keycloak: what its validators say is a key of a text; this is what the text is about, the field first. */
+  /** Keycloak: messages of its validators are keys of texts; these are the values of the placeholders, the field first. */
   readonly params: readonly (string | number | null)[] | undefined
-  /** What is wrong one by one, where it is more than one thing. */
-  readonly all: readonly ServiceError[] | undefined
-  /** The message, for pages. */
-  readonly text: Text | undefined
-  /** Why the caller is refused; `bare`, Keycloak: without a word over REST. */
+  /** The single errors, where there is more than one. */
+  readonly errors: readonly ServiceError[] | undefined
+  /** The message for pages. */
+  readonly pageText: PageText | undefined
+  /** The reason for a refusal. */
   readonly reason: string | undefined
-  readonly bare: boolean
+  /** Keycloak: the response of REST does not contain the reason. */
+  readonly hidesReason: boolean
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
     super(message, { cause: options.cause })
     this.code = code
+    this.form = options.form
     this.detail = options.detail
     this.params = options.params
-    this.all = options.all
-    this.text = options.text
+    this.errors = options.errors
+    this.pageText = options.pageText
     this.reason = options.reason
-    this.bare = options.bare === true
+    this.hidesReason = options.hidesReason === true
   }
 }
 
-/** Makes an error: `throw failure('not_found', 'Could not find client')`. */
+/** Creates an error: `throw failure('not_found', 'Could not find client')`. */
 export const failure = (code: ErrorCode, message: string, options?: ErrorOptions): ServiceError =>
   new ServiceError(code, message, options)
 
-/** Whether a failure is that of a whole change, whatever single thing was being done. */
-export function isOfAll(error: unknown): boolean {
-  return error instanceof ServiceError && ['changed', 'lock_out', 'fenced', 'overdue'].includes(error.code)
+/** Creates the error of a unique constraint. Keycloak: without the name. */
+export const duplicateResource = (options?: Pick<ErrorOptions, 'detail' | 'cause'>): ServiceError =>
+  failure('conflict', 'Duplicate resource error', { form: { error: 'conflict' }, ...options })
+
+/** Whether an error concerns the whole change rather than the single action that was being executed. */
+export function concernsWholeChange(error: unknown): boolean {
+  return error instanceof ServiceError && ['stale', 'lock_out', 'lease_lost', 'timeout'].includes(error.code)
 }
 
-/** What an event tells of a refusal: Keycloak's word for it, and the words of the answer where the event has them too. */
+/** The user event of a refusal: Keycloak's error code, and the reason if the event contains it. */
 export interface RefusalEvent {
   readonly error: string
   readonly reason?: string
 }
 
 /**
- * A runtime call that is refused: what was written before, such as a count of failures, is kept. See `Service.runtime`.
- * Any other error undoes everything.
+ * Refuses a runtime call, and commits what it wrote before, such as a count of failures: see `Service.writeRuntime`.
+ * Any other error rolls back the transaction.
  */
-export class Refusal extends Error {
-  /** Absent: no event tells of it. */
+export class RuntimeRefusal extends Error {
+  /** Absent: no user event is recorded. */
   readonly event: RefusalEvent | undefined
   constructor(message: string, event?: RefusalEvent) {
     super(message)

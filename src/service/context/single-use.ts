@@ -1,27 +1,27 @@
-// What may be used once only, in the context's realm: see store/single-use.ts.
-import { hasUses, insertSingleUse, type SingleUse, useKept, useKey } from '../../store/login/single-use.ts'
+// Keys that may be used once, in the realm of the context: see store/login/single-use.ts.
+import { insertSingleUse, isUsed, recordUse, type SingleUse, useStored } from '../../store/login/single-use.ts'
 import type { Context } from './context.ts'
 
-/** Keeps something for its one use. One statement. */
-export function keepForOneUse({ tx, realm }: Context, single: SingleUse): Promise<void> {
+/** Stores an object for a single use. One statement. */
+export function createSingleUse({ tx, realm }: Context, single: SingleUse): Promise<void> {
   return insertSingleUse(tx, realm.number, single)
 }
 
 /**
- * Uses what was kept: what it is, and whether this was its first use. Undefined when nobody kept it, or it is over.
- * Of several that use it at once one is the first, also with several servers. One statement.
+ * Uses a stored object: returns its body, and whether this was its first use; undefined if it does not exist or has expired.
+ * Of concurrent uses exactly one is the first, also across servers. One statement.
  */
-export async function useOnce({ tx, realm, now }: Context, key: string) {
-  const used = await useKept(tx, realm.number, { key, now })
-  return used && { first: used.uses === 1, body: used.body }
+export async function consumeSingleUse({ tx, realm, now }: Context, key: string) {
+  const used = await useStored(tx, realm.number, { key, now })
+  return used && { isFirst: used.uses === 1, body: used.body }
 }
 
-/** Uses a key that others name, such as the id of a token or an assertion, and says how often it has been used with that. One statement. */
-export function timesUsed({ tx, realm }: Context, key: string, expiresAt: Date): Promise<number> {
-  return useKey(tx, realm.number, { key, expiresAt, body: {} })
+/** Records a use of a key that was not stored before, such as the id of a token or an assertion, and returns the number of uses. One statement. */
+export function recordKeyUse({ tx, realm }: Context, key: string, expiresAt: Date): Promise<number> {
+  return recordUse(tx, realm.number, { key, expiresAt, body: {} })
 }
 
-/** Whether a key that others name has been used. One statement. */
-export function wasUsed({ tx, realm }: Context, key: string): Promise<boolean> {
-  return hasUses(tx, realm.number, key)
+/** Whether a use of the key was recorded. One statement. */
+export function isKeyUsed({ tx, realm }: Context, key: string): Promise<boolean> {
+  return isUsed(tx, realm.number, key)
 }

@@ -1,14 +1,14 @@
-// How requests come, and whether a realm lets them come so.
+// How a request arrived, and whether the realm accepts that.
 import type { Representation } from '../../kinds/json.ts'
 import { isPrivateAddress } from '../../lib/http/private-address.ts'
 
-/** How a request came: from which network address, and whether nobody could read it on its way. */
+/** The network address from which a request came, and whether it was encrypted. */
 export interface Transport {
   readonly address?: string | undefined
   readonly secure?: boolean
 }
 
-/** Whether a request came by HTTPS, or as a realm with these settings lets it come without. */
-export function isSafe({ sslRequired }: Representation, { secure, address = '' }: Transport): boolean {
+/** Whether a request meets `sslRequired` of the realm: it came by HTTPS, or the setting does not require that of its address. */
+export function meetsSslRequirement({ sslRequired }: Representation, { secure, address = '' }: Transport): boolean {
   return secure === true || sslRequired === 'none' || (sslRequired !== 'all' && isPrivateAddress(address))
 }

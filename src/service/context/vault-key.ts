@@ -1,45 +1,48 @@
-// The key of a store's vault is its own, and kept in it, sealed by the key of the key file: that one can be replaced without
-// touching a secret.
+// The key of the vault. It is stored in the store, sealed with the key of the key file, so that the key file can be replaced
+// without sealing the secrets again.
 import { randomBytes } from 'node:crypto'
 import type { Store } from '../../store/database/database.ts'
-import { getSetting, keepSetting, replaceSetting } from '../../store/database/settings.ts'
+import { getOrCreateSetting, getSetting, replaceSetting } from '../../store/database/store-settings.ts'
 import type { Transaction } from '../../store/database/transaction.ts'
-import { isSealed, openVault, sealedBy, type Vault } from './vault.ts'
+import { getSealingKeyId, isSealed, openVault, type Vault } from './vault.ts'
 
 const SETTING = 'key'
 
-/** The vault of the store. The first key that a store is opened with is its key. Throws where it is opened with another one. */
-export function unlock(store: Store, key: Uint8Array): Promise<Vault> {
-  const file = openVault(key)
+/** Opens the vault of the store with the key of the key file. The first key becomes that of the store. Throws if the key is another one. */
+export function unlockVault(store: Store, key: Uint8Array): Promise<Vault> {
+  const fileVault = openVault(key)
   return store.transaction(async (tx) => {
-    const kept = await keepSetting(tx, SETTING, file.seal(randomBytes(32).toString('base64url')))
-    const by = isSealed(kept) ? sealedBy(kept) : kept
-    if (by !== file.keyId)
+    const vaultKey = await getOrCreateSetting(tx, SETTING, fileVault.seal(randomBytes(32).toString('base64url')))
+    const keyId = isSealed(vaultKey) ? getSealingKeyId(vaultKey) : vaultKey
+    if (keyId !== fileVault.keyId)
       throw new Error(
-        `the secrets of this store are protected by the key ${by}, and the key file holds ${file.keyId}: name the file of the store's key with --key-file (REGENT_KEY_FILE)`,
+        `The secrets of this store are protected by the key ${keyId}, but the key file contains the key ${fileVault.keyId}. ` +
+          "Name the store's key file with --key-file (REGENT_KEY_FILE).",
       )
-    if (isSealed(kept)) return openVault(Buffer.from(file.open(kept), 'base64url'))
-    // In stores of the first versions, the vault's key is that of the file.
-    await replaceSetting(tx, SETTING, { from: kept, to: file.seal(Buffer.from(key).toString('base64url')) })
-    return file
+    if (isSealed(vaultKey)) return openVault(Buffer.from(fileVault.open(vaultKey), 'base64url'))
+    // Stores of the first versions use the key of the key file itself, and contain only its id.
+    await replaceSetting(tx, SETTING, { from: vaultKey, to: fileVault.seal(Buffer.from(key).toString('base64url')) })
+    return fileVault
   })
 }
 
-/** Id of the key that opens the store. One statement. */
-export async function keyOf(tx: Transaction): Promise<string> {
-  return sealedBy(await getSetting(tx, SETTING))
+/** Returns the id of the key that opens the store. One statement. */
+export async function getStoreKeyId(tx: Transaction): Promise<string> {
+  return getSealingKeyId(await getSetting(tx, SETTING))
 }
 
-/** From now on another key opens the vault: all that is in it stays as it is. Throws where somebody else has replaced it meanwhile. */
-export async function replaceKey(store: Store, key: Uint8Array, next: Uint8Array): Promise<void> {
-  const [file, other] = [openVault(key), openVault(next)]
+/** Seals the key of the vault with another key from now on; no secret changes. Throws if another process has replaced it meanwhile. */
+export async function replaceStoreKey(store: Store, currentKey: Uint8Array, newKey: Uint8Array): Promise<void> {
+  const [current, next] = [openVault(currentKey), openVault(newKey)]
   await store.transaction(async (tx) => {
-    const kept = await keepSetting(tx, SETTING, '')
+    const vaultKey = await getOrCreateSetting(tx, SETTING, '')
     if (
-      sealedBy(kept) === file.keyId &&
-      (await replaceSetting(tx, SETTING, { from: kept, to: other.seal(file.open(kept)) }))
+      getSealingKeyId(vaultKey) === current.keyId &&
+      (await replaceSetting(tx, SETTING, { from: vaultKey, to: next.seal(current.open(vaultKey)) }))
     )
       return
-    throw new Error(`the key was replaced by another one meanwhile, ${sealedBy(kept)}: nothing was changed`)
+    throw new Error(
+      `The store's key was replaced by the key ${getSealingKeyId(vaultKey)} meanwhile. Nothing was changed: start again with that key.`,
+    )
   })
 }

@@ -1,40 +1,40 @@
-import { type AdminEvent, type EventRealm, insertAdminEvents } from '../../store/journal/admin-events.ts'
+import { type AdminEvent, type AdminEventRealm, insertAdminEvents } from '../../store/journal/admin-events.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 
-/** Says more of the operation's event than its description can: what an object that is gone was called, for example. */
-export function describeEvent(context: WriteContext, said: Partial<AdminEvent>): void {
-  Object.assign(context.event, said)
+/** Sets details of the operation's admin event that its description cannot know, such as the name of a deleted object. */
+export function describeAdminEvent(context: WriteContext, details: Partial<AdminEvent>): void {
+  Object.assign(context.adminEvent, details)
 }
 
-/** Says that the operation has changed nothing, of which no event tells. */
-export function describeNothing(context: WriteContext): void {
-  context.event.none = true
+/** Omits the admin event of the operation, which has changed nothing. */
+export function omitAdminEvent(context: WriteContext): void {
+  context.adminEvent.none = true
 }
 
-/** Whether the realm keeps admin events, or may do so from this transaction on. */
-export function keepsEvents({ realm, entries }: WriteContext): boolean {
+/** Whether the realm stores admin events, or might do so after this transaction. */
+export function hasAdminEvents({ realm, entries }: WriteContext): boolean {
   return realm.adminEventsEnabled || entries.some(({ kind }) => kind === 'realm')
 }
 
-/** Notes the event of an operation, with what the work says of it. */
-export function noteEvent(context: WriteContext, event: AdminEvent): void {
-  const { none, ...said } = context.event
-  if (!none) context.events.push({ ...event, ...said })
+/** Records the admin event of an operation, with the details of `describeAdminEvent`. It is written with the journal. */
+export function recordAdminEvent(context: WriteContext, event: AdminEvent): void {
+  const { none, ...details } = context.adminEvent
+  if (!none) context.adminEvents.push({ ...event, ...details })
 }
 
-/** Keycloak: the beginning and the end of a realm are told in the realm of whoever caused it. One statement. */
-export async function tellOwnRealm(context: Context, event: AdminEvent): Promise<void> {
+/** Writes an event into the realm of the actor. Keycloak: that of the creation or deletion of a realm. One statement. */
+export async function recordEventInOwnRealm(context: Context, event: AdminEvent): Promise<void> {
   const { realm } = context.actor
-  if (realm !== undefined) await writeEvents(context, [event], { name: realm })
+  if (realm !== undefined) await insertEvents(context, [event], { name: realm })
 }
 
-/** Writes events of the context's actor. One statement per chunk. */
-export async function writeEvents(
+/** Writes events of the actor of the context. One statement per chunk. */
+export async function insertEvents(
   { tx, realm, now, actor }: Context,
   events: readonly AdminEvent[],
-  where: EventRealm = realm,
+  eventRealm: AdminEventRealm = realm,
 ): Promise<void> {
   const { source } = actor
-  const told = source ? events.map((event) => ({ ...event, details: { source, ...event.details } })) : events
-  await insertAdminEvents(tx, where, { at: now, actor, events: told })
+  const complete = source ? events.map((event) => ({ ...event, details: { source, ...event.details } })) : events
+  await insertAdminEvents(tx, eventRealm, { at: now, actor, events: complete })
 }

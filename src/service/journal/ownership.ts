@@ -1,79 +1,91 @@
-// What sources state, and who else changes it by REST: told, or refused, as the source settles it. Pure, but for the question who may.
-import { type FlatFields, isWholeMap, keysOf, missing, resolve, same } from '../../kinds/compare.ts'
+// Writes by REST to what sources manage: reported or refused, as the source's `ownership` setting says. Pure.
+import { type FlatFields, getField, isSameValue, isWholeMap, readKeys, subtractKeys } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Json } from '../../kinds/json.ts'
-import type { Kind, KindName } from '../../kinds/kind.ts'
-import { describe } from '../../kinds/tree.ts'
+import type { Kind } from '../../kinds/kind.ts'
+import { describeObject } from '../../kinds/tree.ts'
 import type { JournalEntry } from '../../store/journal/journal.ts'
-import type { OwnedRow } from '../../store/sources/inventory.ts'
-import type { Overwritten } from '../context/context.ts'
+import type { ProtectedInventoryRow } from '../../store/sources/inventory.ts'
+import type { OverwrittenDeclaration } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
-import { driftPolicy } from './drift-policy.ts'
-import type { SourceSettings } from './source-settings.ts'
+import { getDriftPolicy } from './drift-policy.ts'
 
-/** What an entry says of the fields that it names, once it is done; absent where that is not known. */
-export type Became = ReadonlyMap<JournalEntry, FlatFields>
+/** The new values of the fields in journal entries. Absent: they are not known. */
+export type NewValues = ReadonlyMap<JournalEntry, FlatFields>
 
 /**
- * What of the rows the entries change. What the source lets drift it does not claim: fields whose drift stays as it is, and what
- * is applied once.
+ * Returns the declarations in the inventory rows that the entries overwrite. Not counted are fields whose drift the source does
+ * not correct, and fields that are applied only once.
  */
-export function overwritten(
+export function findOverwrittenDeclarations(
   entries: readonly JournalEntry[],
-  became: Became,
-  rows: readonly OwnedRow[],
-): Overwritten[] {
-  const about = Map.groupBy(entries, ({ kind, object }) => `${kind} ${object}`)
+  newValues: NewValues,
+  rows: readonly ProtectedInventoryRow[],
+): OverwrittenDeclaration[] {
+  const entriesByObject = Map.groupBy(entries, ({ kind, object }) => `${kind} ${object}`)
   return rows.flatMap((row) =>
-    (about.get(`${row.kind} ${row.object}`) ?? []).flatMap((entry) => {
-      const paths = entry.operation === 'delete' ? [undefined] : changedPaths(entry, became.get(entry), row)
-      return paths.filter((path) => isClaimed(row, path)).map((path) => overwrittenAt(row, path))
+    (entriesByObject.get(`${row.kind} ${row.object}`) ?? []).flatMap((entry) => {
+      const paths = entry.operation === 'delete' ? [undefined] : listOverwrittenPaths(entry, newValues.get(entry), row)
+      return paths.filter((path) => isCorrected(row, path)).map((path) => toOverwrittenDeclaration(row, path))
     }),
   )
 }
 
-/** Throws owned where a source refuses the change of something, naming the first and where it is stated. */
-export function refuseOverwriting(found: readonly Overwritten[]): void {
-  const [first, ...others] = found.filter(({ refused }) => refused)
+/** Throws managed if a source refuses one of the changes. */
+export function refuseOverwrites(declarations: readonly OverwrittenDeclaration[]): void {
+  const [first, ...further] = declarations.filter(({ refused }) => refused)
   if (!first) return
-  const { object, path, source, at } = first
-  const more = others.length ? `, and ${others.length} more,` : ''
+  const { object, path, source, position } = first
+  const subject = path === undefined ? object : `${object}: ${path}`
+  const more = further.length ? `, and ${further.length} more,` : ''
   throw failure(
-    'owned',
-    `${path === undefined ? object : `${object}: ${path}`}${more} is stated by the source ${source} at ${at}, which refuses ` +
-      'other changes: change it there. In an emergency, whoever administers the realm may send the header Regent-Allow-Drift: true',
+    'managed',
+    `${subject}${more} is managed by the source ${source} (${position}), which refuses other changes. Change it there. ` +
+      'In an emergency, an administrator of the realm may send the header Regent-Allow-Drift: true',
   )
 }
 
-/** The paths of a row that say something else after the entry. */
-function changedPaths({ kind: name, fields }: JournalEntry, after: FlatFields | undefined, row: OwnedRow): string[] {
-  const kind = kinds[name as KindName]
+/** Returns the declared paths of a row whose value an entry changes. */
+function listOverwrittenPaths(
+  { kind: name, fields }: JournalEntry,
+  after: FlatFields | undefined,
+  row: ProtectedInventoryRow,
+): string[] {
+  const kind = kinds[name]
   return Object.keys(row.fields).filter((path) => {
-    if (path in fields) return isLost(kind, path, row.fields[path]!, fields[path]!, after?.[path])
-    return isWholeMap(kind, path) && Object.keys(fields).some((one) => one.startsWith(`${path}.`))
+    if (path in fields)
+      return isOverwritten(kind, path, { declared: row.fields[path]!, before: fields[path]!, after: after?.[path] })
+    return isWholeMap(kind, path) && Object.keys(fields).some((changedPath) => changedPath.startsWith(`${path}.`))
   })
 }
 
-/** Of a relation, elements that are stated and go; of other fields, whatever is not what is stated. */
-function isLost(kind: Kind, path: string, stated: Json, before: Json, after: Json | undefined): boolean {
+/** Whether a relation loses declared elements that it had, or another field gets another value than the declared one. */
+function isOverwritten(
+  kind: Kind,
+  path: string,
+  { declared, before, after }: { readonly declared: Json; readonly before: Json; readonly after: Json | undefined },
+): boolean {
   if (after === undefined) return true
-  if (!resolve(kind, path).field.relation) return !same(kind, path, stated, after)
-  const had = keysOf(stated).filter((key) => missing([key], keysOf(before)).length === 0)
-  return missing(had, keysOf(after)).length > 0
+  const field = getField(kind, path)
+  if (!field.relation) return !isSameValue(field, declared, after)
+  const keysBefore = readKeys(declared).filter((key) => subtractKeys([key], readKeys(before)).length === 0)
+  return subtractKeys(keysBefore, readKeys(after)).length > 0
 }
 
-function isClaimed({ kind, settings }: OwnedRow, path: string | undefined): boolean {
-  if (path !== undefined && resolve(kinds[kind], path).field.once) return false
-  const policy = driftPolicy([settings as SourceSettings], kind, path, { kind: 'administrator' })
+/** Whether the source corrects drift of the field, or of the object if there is no path. */
+function isCorrected({ kind, settings }: ProtectedInventoryRow, path: string | undefined): boolean {
+  if (path !== undefined && getField(kinds[kind], path).appliedOnChange) return false
+  const policy = getDriftPolicy([settings], { kind, path, by: { kind: 'administrator' } })
   return policy === 'correct' || policy === 'selfHeal'
 }
 
-function overwrittenAt({ source, kind, key, file, line, lines, settings }: OwnedRow, path?: string): Overwritten {
+function toOverwrittenDeclaration(row: ProtectedInventoryRow, path?: string): OverwrittenDeclaration {
+  const { source, kind, key, file, line, lines, settings } = row
   return {
     source,
-    object: describe(kind, key),
+    object: describeObject(kind, key),
     ...(path !== undefined && { path }),
-    at: `${file}:${line + (path === undefined ? 0 : (lines?.[path] ?? 0))}`,
-    refused: (settings as SourceSettings).ownership === 'refuse',
+    position: `${file}:${line + (path === undefined ? 0 : (lines?.[path] ?? 0))}`,
+    refused: settings.ownership === 'refuse',
   }
 }

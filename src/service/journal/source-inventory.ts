@@ -1,37 +1,40 @@
-// The inventory of sources in a realm: which objects and fields each of them manages.
+// The inventory of a realm: the objects and fields that sources manage.
 import type { Key, KindName } from '../../kinds/kind.ts'
 import {
   type InventoryDifference,
   type InventoryRow,
-  type MarkedRow,
-  type StatedNow,
+  type MarkedInventoryRow,
+  type SourceDeclaration,
   selectInventory,
+  selectInventoryByKeys,
   selectMarkedInventory,
-  selectMarkedLists,
-  selectOwned,
+  selectSourcesWithUndeclaredObjects,
 } from '../../store/sources/inventory.ts'
 import type { Context } from '../context/context.ts'
 
-/** What all sources own in the realm, but for what some state with these digests as they did before. One statement. */
-export function inventoryOf({ tx, realm }: Context, stated: readonly StatedNow[]): Promise<InventoryDifference> {
-  return selectInventory(tx, realm.number, stated)
+/** Returns the inventory of the realm, except for declarations that have the digests of the last run. One statement. */
+export function getInventoryDifference(
+  { tx, realm }: Context,
+  declarations: readonly SourceDeclaration[],
+): Promise<InventoryDifference> {
+  return selectInventory(tx, realm.number, declarations)
 }
 
-/** What sources own of the objects that they state under these keys. One statement. */
-export function ownedOf(
+/** Returns the inventory rows of sources for objects with these keys. One statement. */
+export function listManagedByKeys(
   { tx, realm }: Context,
   sources: readonly string[],
-  objects: readonly { kind: KindName; key: Key }[],
+  objects: readonly { readonly kind: KindName; readonly key: Key }[],
 ): Promise<InventoryRow[]> {
-  return selectOwned(tx, realm.number, { sources, objects })
+  return selectInventoryByKeys(tx, realm.number, { sources, objects })
 }
 
-/** Names of the sources that prune all and for which somebody made something since. One statement. */
-export function marksOfLists({ tx, realm }: Context): Promise<string[]> {
-  return selectMarkedLists(tx, realm.number)
+/** Returns the names of sources with `prune: all` for which undeclared objects were created since their last run. One statement. */
+export function listSourcesWithUndeclaredObjects({ tx, realm }: Context): Promise<string[]> {
+  return selectSourcesWithUndeclaredObjects(tx, realm.number)
 }
 
-/** What all sources own in the realm and somebody else has changed since. One statement. */
-export function markedInventoryOf({ tx, realm }: Context): Promise<MarkedRow[]> {
+/** Returns the inventory rows of objects that were changed since the last run of their source. One statement. */
+export function listMarkedInventory({ tx, realm }: Context): Promise<MarkedInventoryRow[]> {
   return selectMarkedInventory(tx, realm.number)
 }

@@ -1,14 +1,14 @@
 // The writers of all kinds. What is special about a kind is in the file that its line names; the others are plain.
 
-import { parentPath } from '../../kinds/group.ts'
+import { getParentPath } from '../../kinds/group.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { KindName } from '../../kinds/kind.ts'
-import { authorizationPolicies, authorizationResources, authorizationScopes } from '../authorization/authorization.ts'
-import { protocolMappers } from '../authorization/protocol-mappers.ts'
+import { authorizationPolicies, authorizationResources, authorizationScopes } from '../authorization/authorization-writers.ts'
+import { protocolMappers } from '../authorization/protocol-mapper-writers.ts'
 import { clientScopes } from '../clients/client-scopes.ts'
 import { clients } from '../clients/clients.ts'
-import { plain } from '../objects/objects.ts'
-import { treeWriters } from '../objects/trees.ts'
+import { createPlainWriters } from '../objects/plain-writers.ts'
+import { createTreeWriters } from '../objects/tree-writers.ts'
 import type { Writers } from '../objects/writers.ts'
 import { authenticationFlows, authenticatorConfigs } from '../realms/authentication-flows.ts'
 import { components } from '../realms/components.ts'
@@ -29,7 +29,7 @@ const special: Readonly<Partial<Record<KindName, Writers>>> = {
   organization: organizations,
   identityProvider: identityProviders,
   role: roles,
-  group: treeWriters('group', parentPath),
+  group: createTreeWriters('group', getParentPath),
   component: components,
   user: users,
   authorizationPolicy: authorizationPolicies,
@@ -40,5 +40,5 @@ const special: Readonly<Partial<Record<KindName, Writers>>> = {
 
 /** The writers of each kind. */
 export const writers = Object.fromEntries(
-  (Object.keys(kinds) as KindName[]).map((kind) => [kind, special[kind] ?? plain(kind)]),
+  (Object.keys(kinds) as KindName[]).map((kind) => [kind, special[kind] ?? createPlainWriters(kind)]),
 ) as Readonly<Record<KindName, Writers>>

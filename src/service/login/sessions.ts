@@ -1,79 +1,80 @@
-// Sessions: how long they go on, and how they begin, go on and end.
+// User sessions: their lifespan, start, use and end.
 import { randomUUID } from 'node:crypto'
 import type { Representation } from '../../kinds/json.ts'
-import { secondsOf } from '../../lib/seconds.ts'
-import { deleteParts, deleteSessions, type EndedPart } from '../../store/login/session-ends.ts'
+import { toEpochSeconds } from '../../lib/epoch-seconds.ts'
+import { deleteClientSessions, deleteSessions, type EndedClientSession } from '../../store/login/session-ends.ts'
 import type { SessionFilter, SessionLimits } from '../../store/login/session-filter.ts'
 import {
   type ClientSession,
   findSession,
   insertSession,
-  putClientSession,
   touchSession,
   type UserSession,
   updateSession,
+  upsertClientSession,
 } from '../../store/login/sessions.ts'
 import type { Context } from '../context/context.ts'
-import { type Notice, send } from '../messages/outbox.ts'
+import { type ApplicationNotification, enqueueMessages } from '../messages/outbox.ts'
 
-/** How long something goes on at most, and how long without being used; in seconds, `Infinity` where there is no end. */
-export interface Lifespan {
+/** The longest total and idle time of a session, in seconds; `Infinity` if unlimited. */
+export interface SessionLifespan {
   readonly max: number
   readonly idle: number
 }
 
-/** What realms say of the life of sessions. Keycloak: SessionExpirationUtils. */
-export function lifespanOf(
+/** Returns the lifespan of a session from the realm's settings. Keycloak: SessionExpirationUtils. */
+export function getSessionLifespan(
   settings: Representation,
   { offline, rememberMe }: Pick<UserSession, 'offline' | 'rememberMe'>,
-): Lifespan {
+): SessionLifespan {
   const seconds = (...names: string[]) =>
     names.map((name) => Number(settings[name] ?? 0)).find((value) => value > 0) ?? Number.POSITIVE_INFINITY
   if (offline) {
-    const limited = settings.offlineSessionMaxLifespanEnabled === true
+    const isLimited = settings.offlineSessionMaxLifespanEnabled === true
     return {
-      max: limited ? seconds('offlineSessionMaxLifespan') : Number.POSITIVE_INFINITY,
+      max: isLimited ? seconds('offlineSessionMaxLifespan') : Number.POSITIVE_INFINITY,
       idle: seconds('offlineSessionIdleTimeout'),
     }
   }
-  const of = (name: string) => (rememberMe ? seconds(`${name}RememberMe`, name) : seconds(name))
-  return { max: of('ssoSessionMaxLifespan'), idle: of('ssoSessionIdleTimeout') }
+  const ssoSeconds = (name: string) => (rememberMe ? seconds(`${name}RememberMe`, name) : seconds(name))
+  return { max: ssoSeconds('ssoSessionMaxLifespan'), idle: ssoSeconds('ssoSessionIdleTimeout') }
 }
 
-/** When a session ends, unless it is used meanwhile. */
-export function endOf(settings: Representation, session: UserSession): Date {
-  const { max, idle } = lifespanOf(settings, session)
-  return new Date(Math.min(after(session.startedAt, max), after(session.refreshedAt, idle)))
+/** Returns the time at which a session ends if it is not used again. */
+export function getSessionEnd(settings: Representation, session: UserSession): Date {
+  const { max, idle } = getSessionLifespan(settings, session)
+  return new Date(Math.min(addSeconds(session.startedAt, max), addSeconds(session.refreshedAt, idle)))
 }
 
-/** The limits that sessions of the realm must keep to go on. */
-export function limitsOf(settings: Representation, offline: boolean, now: Date): SessionLimits {
-  const [plain, remembered] = [false, true].map((rememberMe) => lifespanOf(settings, { offline, rememberMe }))
+/** Returns the earliest start and last use that sessions of the realm may have to be active. */
+export function getSessionLimits(settings: Representation, offline: boolean, now: Date): SessionLimits {
+  const [regular, remembered] = [false, true].map((rememberMe) => getSessionLifespan(settings, { offline, rememberMe }))
   return {
-    started: before(now, plain!.max),
-    refreshed: before(now, plain!.idle),
-    rememberedStarted: before(now, remembered!.max),
-    rememberedRefreshed: before(now, remembered!.idle),
+    started: subtractSeconds(now, regular!.max),
+    refreshed: subtractSeconds(now, regular!.idle),
+    rememberedStarted: subtractSeconds(now, remembered!.max),
+    rememberedRefreshed: subtractSeconds(now, remembered!.idle),
   }
 }
 
-/** The latest time that a Date can hold: what has no end ends then. */
-const NEVER = 8.64e15
-const after = (time: Date, seconds: number): number => Math.min(time.getTime() + seconds * 1000, NEVER)
-const before = (time: Date, seconds: number): Date => new Date(Math.max(time.getTime() - seconds * 1000, 0))
+/** The latest time that a Date can hold, in milliseconds; unlimited sessions end then. */
+const LATEST_TIME = 8.64e15
+const addSeconds = (time: Date, seconds: number): number => Math.min(time.getTime() + seconds * 1000, LATEST_TIME)
+const subtractSeconds = (time: Date, seconds: number): Date => new Date(Math.max(time.getTime() - seconds * 1000, 0))
 
-/** What a new session begins with. */
+/** The values of a session that starts. */
 export interface NewSession {
   readonly id?: string
   readonly offline?: boolean
+  /** The id of the user. */
   readonly user: string
   readonly rememberMe?: boolean
   readonly address?: string | undefined
-  /** `authTime` in seconds since 1970, `credential` the id of what the user logged in with, `notes` for mappers. */
+  /** `authTime` in seconds since 1970, `credential`: the id of the credential used, and `notes` for mappers. */
   readonly body: Representation
 }
 
-/** Begins a session. One statement. */
+/** Starts a session. One statement. */
 export async function startSession({ tx, realm, now }: Context, session: NewSession): Promise<UserSession> {
   const { id = randomUUID(), offline = false, rememberMe = false, address = null, user, body } = session
   const started = { id, offline, user, startedAt: now, refreshedAt: now, rememberMe, address, body }
@@ -81,51 +82,50 @@ export async function startSession({ tx, realm, now }: Context, session: NewSess
   return started
 }
 
-/** What is kept of a client's part of a session. */
-export interface PartBody {
-  /** The scope that was asked for. */
+/** The stored data of a client session, which is the part of a user session that belongs to one client. */
+export interface ClientSessionBody {
+  /** The `scope` parameter of the request. */
   readonly scope: string
-  /** The server's own address, as the client knows it: its tokens name it as their issuer. */
+  /** The base URL of the server as the client knows it; tokens name it in their issuer. */
   readonly base: string
-  /** Keycloak: the level of authentication that was reached for the client; 0 where an earlier log-in was enough. */
+  /** Keycloak: the level of authentication reached for the client; 0 if an earlier login was sufficient. */
   readonly level?: number
   /** The `claims` and `acr_values` parameters of the request. */
   readonly claims?: string
   readonly acrValues?: string
 }
 
-/** Gives a client its part of a session, in the place of the part that it had. One statement. */
-export async function joinSession(
+/** Creates or replaces the client session of a client, given by id. One statement. */
+export async function addClientSession(
   { tx, realm, now }: Context,
   session: UserSession,
-  client: string,
-  body: PartBody,
+  { client, ...body }: ClientSessionBody & { readonly client: string },
 ): Promise<ClientSession> {
-  const part = { client, startedAt: now, refreshedAt: now, body: { ...body } }
-  await putClientSession(tx, realm.number, { session, part })
-  return part
+  const clientSession = { client, startedAt: now, refreshedAt: now, body: { ...body } }
+  await upsertClientSession(tx, realm.number, { session, clientSession })
+  return clientSession
 }
 
-/** The session, with the part of that client, if it goes on by the realm's settings. One statement. */
-export async function findGoingOn(
+/** Returns an active session, with the client session of `client`; undefined if it has ended. One statement. */
+export async function findActiveSession(
   context: Context,
   settings: Representation,
-  which: { readonly id: string; readonly offline: boolean; readonly client?: string; readonly lock?: true },
+  search: { readonly id: string; readonly offline: boolean; readonly client?: string; readonly lock?: true },
 ): Promise<(UserSession & { readonly part?: ClientSession }) | undefined> {
-  const found = await findSession(context.tx, context.realm.number, which)
-  return found && context.now < endOf(settings, found) ? found : undefined
+  const session = await findSession(context.tx, context.realm.number, search)
+  return session && context.now < getSessionEnd(settings, session) ? session : undefined
 }
 
-/** Notes that a client used a session. One statement. */
+/** Records that a client uses a session. One statement. */
 export async function refreshSession(
   { tx, realm, now }: Context,
   session: UserSession,
-  part: ClientSession,
+  { client }: ClientSession,
 ): Promise<void> {
-  await touchSession(tx, realm.number, { session, client: part.client, now })
+  await touchSession(tx, realm.number, { session, client, now })
 }
 
-/** Notes that a session goes on by a log-in, and what it is known by then. One statement. */
+/** Records that a login continues a session, and replaces the session's data. One statement. */
 export async function renewSession(
   { tx, realm, now }: Context,
   session: UserSession,
@@ -135,25 +135,32 @@ export async function renewSession(
   return { ...session, refreshedAt: now, body }
 }
 
-/** Ends sessions, and tells the clients that want to know; gives what clients had of them. One statement, and one per chunk of notices. */
-export async function endSessions(context: Context, which: SessionFilter): Promise<EndedPart[]> {
-  const ended = await deleteSessions(context.tx, context.realm.number, which)
-  const notices = ended.flatMap((part) => logoutNotice(context.now, part))
-  if (notices.length) await send(context, ...notices)
+/**
+ * Ends sessions and queues a back-channel logout for each client that has a URL for it. Returns the client sessions that
+ * ended. One statement, and one per chunk of notifications.
+ */
+export async function endSessions(context: Context, filter: SessionFilter): Promise<EndedClientSession[]> {
+  const ended = await deleteSessions(context.tx, context.realm.number, filter)
+  const notifications = ended.flatMap((clientSession) => createLogoutNotification(context.now, clientSession))
+  if (notifications.length) await enqueueMessages(context, ...notifications)
   return ended
 }
 
-/** For how long an application may wait to hear of it, in seconds. */
-const NOTICE_LIFE = 120
+/** The time after which a logout notification is not delivered any more, in seconds. */
+const NOTIFICATION_LIFESPAN = 120
 
-/** The notice of an ended session. OpenID Connect Back-Channel Logout 1.0, section 2.4. */
-function logoutNotice(now: Date, { session, user, clientId, attributes, body }: EndedPart): Notice[] {
+/** Returns the logout token and the URL that it is posted to. OpenID Connect Back-Channel Logout 1.0, section 2.4. */
+function createLogoutNotification(
+  now: Date,
+  { session, user, clientId, attributes, body }: EndedClientSession,
+): ApplicationNotification[] {
   const url = attributes?.['backchannel.logout.url']
   if (!url) return []
-  const iat = secondsOf(now)
+  const iat = toEpochSeconds(now)
+  const until = iat + NOTIFICATION_LIFESPAN
   const claims = {
     iat,
-    exp: iat + NOTICE_LIFE,
+    exp: until,
     jti: randomUUID(),
     typ: 'Logout',
     aud: clientId,
@@ -169,10 +176,10 @@ function logoutNotice(now: Date, { session, user, clientId, attributes, body }: 
     claims,
     ...(algorithm && { algorithm }),
   }
-  return [{ kind: 'notice', url, form: {}, token, until: iat + NOTICE_LIFE }]
+  return [{ kind: 'notice', url, form: {}, token, until }]
 }
 
-/** Ends a client's parts of sessions, and the sessions of which nobody has a part then: how many parts. One statement. */
-export function leaveSessions({ tx, realm }: Context, client: string, which: SessionFilter): Promise<number> {
-  return deleteParts(tx, realm.number, { client, which })
+/** Ends the client sessions of a client, and user sessions that have none left. Returns their number. One statement. */
+export function endClientSessions({ tx, realm }: Context, client: string, filter: SessionFilter): Promise<number> {
+  return deleteClientSessions(tx, realm.number, { client, filter })
 }

@@ -1,50 +1,53 @@
-// What tokens are made of.
+// The data that tokens are made of: mappers, and what the user has.
 import { MASTER } from '../../kinds/built-in/index.ts'
 import {
-  type Lens,
+  getTokenUserData,
   selectOrganizationAliases,
-  selectUserFacts,
-  type UserFacts,
+  type TokenGrant,
+  type TokenUserData,
 } from '../../store/login/token-content.ts'
-import { type MapperHolder, selectMappers } from '../../store/mapper-holders.ts'
+import { type MapperContainer, selectMapperContainers } from '../../store/mapper-containers.ts'
 import { selectEffectiveRoles } from '../../store/users/effective-roles.ts'
 import type { Context } from '../context/context.ts'
-import { ADMIN } from '../context/power.ts'
+import { ADMIN_ROLE } from '../context/admin-permissions.ts'
 
-/** The client scopes of these names that the client has, and the client itself, with their mappers. One statement. */
-export function mappersOf(
+/** Lists the client, and those of its client scopes that are named, each with its mappers. One statement. */
+export function listMapperContainers(
   { tx, realm }: Context,
-  client: string,
-  names: readonly string[],
-  protocol = 'openid-connect',
-): Promise<MapperHolder[]> {
-  return selectMappers(tx, realm.number, { client, names, protocol })
+  {
+    client,
+    scopes,
+    protocol = 'openid-connect',
+  }: { readonly client: string; readonly scopes: readonly string[]; readonly protocol?: string },
+): Promise<MapperContainer[]> {
+  return selectMapperContainers(tx, realm.number, { client, names: scopes, protocol })
 }
 
 /**
- * What the user has that tokens of a client may show. Where nobody looks at roles, what an administrator of every realm may
- * is not spelled out. One statement.
+ * Returns what tokens of a client may contain about a user. Unless `roles` are needed, the role that administers every
+ * realm is not expanded. One statement.
  */
-export function factsOf(
+export function loadTokenUserData(
   { tx, realm }: Context,
   user: string,
-  { roles, ...lens }: Omit<Lens, 'stop'> & { readonly roles: boolean },
-): Promise<UserFacts> {
-  const stop = !roles && realm.name === MASTER ? ADMIN : undefined
-  return selectUserFacts(tx, realm.number, { user, lens: { ...lens, stop } })
+  { roles, ...grant }: Omit<TokenGrant, 'unexpandedRole'> & { readonly roles: boolean },
+): Promise<TokenUserData> {
+  const unexpandedRole = !roles && realm.name === MASTER ? ADMIN_ROLE : undefined
+  return getTokenUserData(tx, realm.number, { user, grant: { ...grant, unexpandedRole } })
 }
 
-/** The ids of the roles that are in the scope of the client or of one of the client scopes. One statement. */
-export async function rolesInScope(
+/** Lists the ids of the roles that are in the scope of a client or of one of the client scopes. One statement. */
+export async function listRolesInScope(
   { tx, realm }: Context,
   client: string,
   scopes: readonly string[],
 ): Promise<string[]> {
-  const held = await selectEffectiveRoles(tx, realm.number, { holders: { clients: [client], clientScopes: scopes } })
-  return held.map(({ id }) => id)
+  const holders = { clients: [client], clientScopes: scopes }
+  const roles = await selectEffectiveRoles(tx, realm.number, { holders })
+  return roles.map(({ id }) => id)
 }
 
-/** Those of these aliases that enabled organizations have. One statement. */
-export function organizationsNamed({ tx, realm }: Context, aliases: readonly string[]): Promise<string[]> {
+/** Lists those of the aliases that belong to enabled organizations. One statement. */
+export function listEnabledOrganizations({ tx, realm }: Context, aliases: readonly string[]): Promise<string[]> {
   return selectOrganizationAliases(tx, realm.number, aliases)
 }

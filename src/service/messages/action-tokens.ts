@@ -1,15 +1,15 @@
 // Action tokens: what a link in a mail may be used for, once. They are signed when the mail leaves, and read in oidc/.
 import { randomUUID } from 'node:crypto'
 import type { Representation } from '../../kinds/json.ts'
-import { secondsOf } from '../../lib/seconds.ts'
+import { toEpochSeconds } from '../../lib/epoch-seconds.ts'
 import type { Context } from '../context/context.ts'
-import { timesUsed, wasUsed } from '../context/single-use.ts'
+import { recordKeyUse, isKeyUsed } from '../context/single-use.ts'
 
 /** Keycloak: the types of action tokens. */
-export const ACTION_TOKENS = ['execute-actions', 'verify-email', 'reset-credentials'] as const
+export const ACTION_TOKEN_TYPES = ['execute-actions', 'verify-email', 'reset-credentials'] as const
 
 /** The type of an action token. */
-export type ActionTokenType = (typeof ACTION_TOKENS)[number]
+export type ActionTokenType = (typeof ACTION_TOKEN_TYPES)[number]
 
 /** Keycloak: the claims of an action token, besides its issuer. */
 export interface ActionToken {
@@ -41,30 +41,30 @@ export interface ActionLink {
 }
 
 /** A new action token, valid for so many seconds from now. */
-export function newActionToken(
+export function createActionToken(
   { now }: Context,
   lifespan: number,
   claims: Omit<ActionToken, 'jti' | 'iat' | 'exp'>,
 ): ActionToken {
-  const iat = secondsOf(now)
+  const iat = toEpochSeconds(now)
   return { ...claims, jti: randomUUID(), iat, exp: iat + lifespan }
 }
 
 /** How long links that people ask for themselves are valid, in seconds. Keycloak: each type may have its own time. */
-export function userLifespan(realm: Representation, type: ActionTokenType): number {
+export function getUserActionLifespan(realm: Representation, type: ActionTokenType): number {
   const attributes = (realm.attributes ?? {}) as Representation
   const own = Number(attributes[`actionTokenGeneratedByUserLifespan.${type}`])
   return own > 0 ? own : Number(realm.actionTokenGeneratedByUserLifespan)
 }
 
 /** Uses an action token; false when it has been used before. Of several that use it at once one is the first. One statement. */
-export async function useActionToken(context: Context, { jti, exp }: ActionToken): Promise<boolean> {
-  return (await timesUsed(context, keyOf(jti), new Date(exp * 1000))) === 1
+export async function consumeActionToken(context: Context, { jti, exp }: ActionToken): Promise<boolean> {
+  return (await recordKeyUse(context, keyOf(jti), new Date(exp * 1000))) === 1
 }
 
 /** Whether an action token has been used. One statement. */
-export function wasActionTokenUsed(context: Context, { jti }: ActionToken): Promise<boolean> {
-  return wasUsed(context, keyOf(jti))
+export function isActionTokenUsed(context: Context, { jti }: ActionToken): Promise<boolean> {
+  return isKeyUsed(context, keyOf(jti))
 }
 
 const keyOf = (jti: string): string => `action-token:${jti}`

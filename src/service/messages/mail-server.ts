@@ -1,23 +1,23 @@
 // The mail servers of realms: what their settings mean, and sending by them.
 import { isIP } from 'node:net'
 import type { Representation } from '../../kinds/json.ts'
-import { jsonIn, sendRequest } from '../../lib/http/http-request.ts'
+import { parseJsonOrNull, sendRequest } from '../../lib/http/http-request.ts'
 import { type Outbound, OutboundRefused } from '../../lib/http/outbound.ts'
 import type { Vault } from '../context/vault.ts'
-import { Undeliverable } from './outbox.ts'
+import { UndeliverableError } from './outbox.ts'
 
 /** The settings of a mail server, secrets in the clear. Keycloak: all of them are texts. */
-export type MailServer = Readonly<Record<string, string>>
+export type SmtpSettings = Readonly<Record<string, string>>
 
 /** What a mail says. */
-export interface Letter {
+export interface EmailContent {
   readonly subject: string
   readonly text: string
   readonly html: string
 }
 
 /** A letter to somebody. `id`: whoever gets it twice can know it by that. */
-export interface Posted extends Letter {
+export interface OutgoingEmail extends EmailContent {
   readonly to: string
   readonly id: string
 }
@@ -28,7 +28,7 @@ const PATIENCE = 15_000
 const LONGEST_TOKEN = 64 * 1024
 
 /** The mail server of a realm; undefined when it has none. */
-export function mailServerOf(vault: Vault, { smtpServer }: Representation): MailServer | undefined {
+export function findSmtpSettings(vault: Vault, { smtpServer }: Representation): SmtpSettings | undefined {
   const settings = Object.entries((smtpServer ?? {}) as Representation)
   return settings.length
     ? Object.fromEntries(settings.map(([name, value]) => [name, vault.open(String(value))]))
@@ -36,7 +36,7 @@ export function mailServerOf(vault: Vault, { smtpServer }: Representation): Mail
 }
 
 /** Gives a letter to the mail server. Throws, in words for administrators, what keeps it from being taken. */
-export async function post(outbound: Outbound, server: MailServer, letter: Posted): Promise<void> {
+export async function sendOverSmtp(outbound: Outbound, server: SmtpSettings, letter: OutgoingEmail): Promise<void> {
   // What only sends mail now and then does not load what sends it.
   const { createTransport } = await import('nodemailer')
   const host = server.host || 'localhost'
@@ -77,7 +77,7 @@ async function addressToConnect(outbound: Outbound, host: string): Promise<strin
 const PLAIN = /^[\w!#$%&'*+/=?^`{|}~-]+( [\w!#$%&'*+/=?^`{|}~-]+)*$/
 
 /** A letter as it goes over the wire. */
-async function composed(server: MailServer, { to, id, subject, text, html }: Posted): Promise<Buffer> {
+async function composed(server: SmtpSettings, { to, id, subject, text, html }: OutgoingEmail): Promise<Buffer> {
   const { default: MailComposer } = await import('nodemailer/lib/mail-composer')
   const { from = '', fromDisplayName = '', replyTo, replyToDisplayName } = server
   // Keycloak: a name is in quotes only where it must be, and mail readers may have rules for it. Nodemailer quotes more.
@@ -95,7 +95,7 @@ async function composed(server: MailServer, { to, id, subject, text, html }: Pos
   return plain ? Buffer.concat([Buffer.from(`From: ${fromDisplayName} <${from}>\r\n`), bytes]) : bytes
 }
 
-function portOf({ port, ssl }: MailServer): number {
+function portOf({ port, ssl }: SmtpSettings): number {
   const number = Number(port || (ssl === 'true' ? 465 : 25))
   // Without this, whoever sends the mail would take a port of its own.
   if (!Number.isInteger(number)) throw new Error('the port of the mail server is no number')
@@ -105,14 +105,14 @@ function portOf({ port, ssl }: MailServer): number {
 const addressOf = (address: string, name = '') => ({ address, name })
 
 /** Keycloak: `basic` is a password, `token` an access token that another server gives for it. */
-async function authenticationOf(outbound: Outbound, server: MailServer) {
+async function authenticationOf(outbound: Outbound, server: SmtpSettings) {
   const { authType = 'basic', user = '', password = '' } = server
   if (authType === 'basic') return { user, pass: password }
   if (authType === 'token') return { type: 'OAuth2', user, accessToken: await accessToken(outbound, server) }
   throw new Error(`the mail server is to be asked with ${authType}, which Regent does not know`)
 }
 
-async function accessToken(outbound: Outbound, server: MailServer): Promise<string> {
+async function accessToken(outbound: Outbound, server: SmtpSettings): Promise<string> {
   const { authTokenUrl = '', authTokenScope, authTokenClientId = '', authTokenClientSecret = '' } = server
   const failed = (cause?: unknown) => new Error('there is no access token for the mail server', { cause })
   const form = {
@@ -125,7 +125,7 @@ async function accessToken(outbound: Outbound, server: MailServer): Promise<stri
   const answer = await sendRequest(outbound, authTokenUrl, request).catch((error: unknown) => {
     throw error instanceof OutboundRefused ? error : failed(error)
   })
-  const token = (jsonIn(answer.text) as { access_token?: unknown } | null)?.access_token
+  const token = (parseJsonOrNull(answer.text) as { access_token?: unknown } | null)?.access_token
   if (!answer.ok || typeof token !== 'string') throw failed(`the answer was ${answer.status}`)
   return token
 }
@@ -148,5 +148,5 @@ function explained(error: SmtpError): Error {
   const unsafe = error.code === 'ESOCKET' && error.syscall === undefined
   const reason = reasons[unsafe ? 'ETLS' : (error.code ?? '')] ?? 'the mail server does not answer'
   const forGood = (error.code === 'EENVELOPE' || error.code === 'EMESSAGE') && (error.responseCode ?? 0) >= 500
-  return new (forGood ? Undeliverable : Error)(reason, { cause: error })
+  return new (forGood ? UndeliverableError : Error)(reason, { cause: error })
 }

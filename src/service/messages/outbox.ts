@@ -1,19 +1,19 @@
 // The outbox: mails, notices and webhooks are kept by the transaction that causes them, and leave after its commit, at least once.
 import type { Json } from '../../kinds/json.ts'
 import {
-  type Claimed,
+  type ClaimedMessage,
   claimMessage,
-  countMessages,
+  countPendingMessages,
   deleteMessage,
   insertMessages,
   postponeMessage,
 } from '../../store/journal/outbox.ts'
 import type { Context } from '../context/context.ts'
-import type { Outbox, Service } from '../context/service.ts'
-import type { Mail } from './mail.ts'
+import type { OutboxWorker, Service } from '../context/service.ts'
+import type { Email } from './email-templates.ts'
 
 /** What is posted as a form to an application, such as that a session is over. */
-export interface Notice {
+export interface ApplicationNotification {
   readonly kind: 'notice'
   readonly url: string
   readonly form: Readonly<Record<string, string>>
@@ -34,7 +34,7 @@ export interface Notice {
 }
 
 /** What is posted as JSON to an address of the settings. */
-export interface Webhook {
+export interface WebhookMessage {
   readonly kind: 'webhook'
   readonly url: string
   /** What it tells of. */
@@ -45,7 +45,7 @@ export interface Webhook {
 }
 
 /** What leaves the server. */
-export type Message = Mail | Notice | Webhook
+export type Message = Email | ApplicationNotification | WebhookMessage
 
 /** How messages of each kind are delivered. What these throw is reported, and tried again unless it is Undeliverable. */
 export type Deliverers = {
@@ -62,7 +62,7 @@ export interface Delivery<M extends Message = Message> {
 }
 
 /** Thrown by who delivers: another attempt would end as this one did. */
-export class Undeliverable extends Error {}
+export class UndeliverableError extends Error {}
 
 /** How many messages leave at a time: a server that answers slowly does not hold back the others. */
 const LANES = 8
@@ -72,15 +72,15 @@ const LEASE = 5 * 60_000
 const DELAYS = [10, 60, 5 * 60, 30 * 60, 2 * 3600, 6 * 3600, 12 * 3600].map((seconds) => seconds * 1000)
 
 /** Puts messages into the outbox: they leave when the context's transaction is committed. One statement per chunk. */
-export async function send(context: Context, ...messages: readonly Message[]): Promise<void> {
+export async function enqueueMessages(context: Context, ...messages: readonly Message[]): Promise<void> {
   const { tx, realm, vault, now, outbox } = context
   const sealed = messages.map((message) => ({ kind: message.kind, body: vault.seal(JSON.stringify(message)) }))
   await insertMessages(tx, realm.number, { due: now, messages: sealed })
-  outbox.filled = true
+  outbox.hasMessages = true
 }
 
 /** Begins to deliver the outbox of the service, which it belongs to from then on. */
-export function startOutbox(service: Service, deliver: Deliverers, report: (error: Error) => void): Outbox {
+export function startOutbox(service: Service, deliver: Deliverers, report: (error: Error) => void): OutboxWorker {
   const lanes = new Set<Promise<void>>()
   let missed = false
   let closed = false
@@ -88,7 +88,7 @@ export function startOutbox(service: Service, deliver: Deliverers, report: (erro
   const lane = async () => {
     while (!closed) {
       const now = service.clock()
-      const claimed = await service.look((tx) => claimMessage(tx, now, new Date(now.getTime() + LEASE)))
+      const claimed = await service.query((tx) => claimMessage(tx, now, new Date(now.getTime() + LEASE)))
       if (!claimed) return
       // Another lane looks for the next one meanwhile.
       wake()
@@ -116,49 +116,49 @@ export function startOutbox(service: Service, deliver: Deliverers, report: (erro
     while (lanes.size) await Promise.all(lanes)
   }
 
-  const outbox: Outbox = {
+  const outbox: OutboxWorker = {
     wake,
-    settled,
+    whenIdle: settled,
     async close() {
       closed = true
-      if (service.outbox === outbox) service.outbox = undefined
+      if (service.outboxWorker === outbox) service.outboxWorker = undefined
       await settled()
     },
   }
-  service.outbox = outbox
+  service.outboxWorker = outbox
   wake()
   return outbox
 }
 
 /** How many messages of all realms wait. One statement. */
-export function countWaiting(service: Service): Promise<number> {
-  return service.look(countMessages)
+export function countOutboxMessages(service: Service): Promise<number> {
+  return service.query(countPendingMessages)
 }
 
 async function attempt(
   service: Service,
   deliver: Deliverers,
-  claimed: Claimed,
+  claimed: ClaimedMessage,
   report: (error: Error) => void,
 ): Promise<void> {
   const now = service.clock()
   try {
     const message = JSON.parse(service.vault.open(claimed.body)) as Message
     const until = message.kind === 'webhook' ? undefined : message.until
-    if (until !== undefined && until * 1000 < now.getTime()) throw new Undeliverable('it is too late')
+    if (until !== undefined && until * 1000 < now.getTime()) throw new UndeliverableError('it is too late')
     const delivery = { service, realm: claimed.realmName, message, id: claimed.id }
     await (deliver[message.kind] as (delivery: Delivery) => Promise<void>)(delivery)
-    service.attempts.delivered++
+    service.deliveryCounts.delivered++
   } catch (error) {
-    const delay = error instanceof Undeliverable ? undefined : DELAYS[claimed.attempts - 1]
+    const delay = error instanceof UndeliverableError ? undefined : DELAYS[claimed.attempts - 1]
     const next = delay === undefined ? 'it will not be' : `next attempt in ${delay / 1000} s`
     const what = `a ${claimed.kind} of the realm ${claimed.realmName} was not delivered`
     report(new Error(`${what} (attempt ${claimed.attempts}; ${next})`, { cause: error }))
-    service.attempts[delay === undefined ? 'dropped' : 'postponed']++
+    service.deliveryCounts[delay === undefined ? 'dropped' : 'postponed']++
     if (delay !== undefined) {
-      await service.look((tx) => postponeMessage(tx, claimed, new Date(now.getTime() + delay)))
+      await service.query((tx) => postponeMessage(tx, claimed, new Date(now.getTime() + delay)))
       return
     }
   }
-  await service.look((tx) => deleteMessage(tx, claimed))
+  await service.query((tx) => deleteMessage(tx, claimed))
 }

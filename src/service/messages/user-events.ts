@@ -1,9 +1,9 @@
 // Events of people and clients: noted where it happens, written with what they tell of.
-import { failed, USUAL_EVENT_TYPES } from '../../kinds/user-events.ts'
+import { toErrorType, DEFAULT_EVENT_TYPES } from '../../kinds/user-events.ts'
 import { insertUserEvents, type NewUserEvent } from '../../store/journal/user-events.ts'
 import type { Context, UserEvent } from '../context/context.ts'
-import type { ToldEvent } from '../context/service.ts'
-import { mailEvents } from './event-mails.ts'
+import type { RealmUserEvent } from '../context/service.ts'
+import { sendEventEmails } from './event-emails.ts'
 
 /** Keycloak: the listener that writes what happens into the log. */
 const LOG = 'jboss-logging'
@@ -20,19 +20,19 @@ export function recordUserEvent(context: { readonly userEvents: UserEvent[] }, e
  * Writes those of the events that the realm keeps, and gives those that belong into the log, to be told when they are
  * committed. One statement, or none, besides those of mails.
  */
-export async function writeUserEvents(context: Context, noted: readonly UserEvent[]): Promise<readonly ToldEvent[]> {
+export async function writeUserEvents(context: Context, noted: readonly UserEvent[]): Promise<readonly RealmUserEvent[]> {
   const { tx, realm, now, actor } = context
   const events = noted.map((event) => clipped({ address: actor.address, ...event, type: typeOf(event) }))
-  const types = realm.enabledEventTypes.length ? realm.enabledEventTypes : USUAL_EVENT_TYPES
+  const types = realm.enabledEventTypes.length ? realm.enabledEventTypes : DEFAULT_EVENT_TYPES
   const wanted = realm.eventsEnabled ? events.filter(({ type }) => types.includes(type)) : []
   if (wanted.length) await insertUserEvents(tx, realm.number, { at: now, events: wanted })
-  await mailEvents(context, events)
+  await sendEventEmails(context, events)
   const { id, name } = realm
   return realm.eventsListeners.includes(LOG) ? events.map((event) => ({ ...event, realm: { id, name } })) : []
 }
 
 function typeOf({ type, error }: UserEvent): string {
-  return error === undefined ? type : failed(type)
+  return error === undefined ? type : toErrorType(type)
 }
 
 function clipped({ details, ...event }: NewUserEvent): NewUserEvent {

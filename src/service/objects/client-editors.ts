@@ -1,69 +1,69 @@
-// Who may edit clients that administrators log in by, and what goes with tokens of the others: administrative roles that the last
-// editor of the client could grant. See decision 0072.
+// Editors of clients. A client that administrators log in with may be changed only with full access to its realm. Tokens of other
+// clients carry at most the admin roles that the last editor of the client could grant. See decision 0072.
 import { isBuiltIn } from '../../kinds/built-in/index.ts'
-import { resolve } from '../../kinds/compare.ts'
+import { getField } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
 import type { Key } from '../../kinds/kind.ts'
-import { type EditorRecord, setEditorRoles } from '../../store/client-editors.ts'
+import { type ClientEditor, setEditorRoles } from '../../store/client-editors.ts'
+import { hasFullAccess, listGrantableRoles } from '../context/admin-permissions.ts'
 import type { WriteContext } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
-import { grantable, isWhole } from '../context/power.ts'
-import { changeOf } from './changes.ts'
-import type { LiveObject } from './live.ts'
-import type { Update } from './writers.ts'
+import type { LiveObject } from './live-objects.ts'
+import { resolveUpdate } from './resolved-updates.ts'
+import type { ObjectUpdate } from './writers.ts'
 
 /**
- * Returns what an update of these clients records of the caller as their editor; undefined in a new realm. Built-in clients are recorded
- * only of who may grant everything: from weaker callers, only harmless changes of them are accepted.
+ * Returns the editor to record with an update of clients; undefined in a new realm. For built-in clients only editors with full
+ * access are recorded: others may only make changes that cannot affect tokens.
  */
-export function editorOf(
-  { realm, power, version }: WriteContext,
+export function toClientEditor(
+  { realm, permissions, version }: WriteContext,
   clients: readonly Pick<LiveObject, 'id' | 'key'>[],
-): EditorRecord | undefined {
+): ClientEditor | undefined {
   if (isNewRealm({ version })) return undefined
-  if (isWhole(power, realm.name)) return { clients: clients.map(({ id }) => id), roles: null }
-  const others = clients.filter(({ key }) => !isBuiltIn(realm.name, 'client', key))
-  return { clients: others.map(({ id }) => id), roles: grantable(realm.name, power) }
+  if (hasFullAccess(permissions, realm.name)) return { clients: clients.map(({ id }) => id), roles: null }
+  const ordinary = clients.filter(({ key }) => !isBuiltIn(realm.name, 'client', key))
+  return { clients: ordinary.map(({ id }) => id), roles: listGrantableRoles(realm.name, permissions) }
 }
 
-/** Records what the caller may grant as what goes with tokens of these clients. One statement, or none. */
+/** Records the admin roles that the caller may grant as the limit for tokens of the clients. One statement, or none. */
 export async function recordEditor(context: WriteContext, clients: readonly string[]): Promise<void> {
-  const { tx, realm, power } = context
+  const { tx, realm, permissions } = context
   if (!clients.length || isNewRealm(context)) return
   await setEditorRoles(tx, realm.number, {
     clients,
-    roles: isWhole(power, realm.name) ? null : grantable(realm.name, power),
+    roles: hasFullAccess(permissions, realm.name) ? null : listGrantableRoles(realm.name, permissions),
   })
 }
 
-/** Records the same of clients that this call creates: no statement where the caller may grant everything. */
+/** Records the caller as the editor of new clients. No statement for callers with full access, which is the default. */
 export async function recordCreator(context: WriteContext, clients: readonly string[]): Promise<void> {
-  if (!isWhole(context.power, context.realm.name)) await recordEditor(context, clients)
+  if (!hasFullAccess(context.permissions, context.realm.name)) await recordEditor(context, clients)
 }
 
-/** Throws forbidden where updates could redirect or widen tokens of a client that administrators log in by. No statement. */
-export function demandClientUpdates(context: WriteContext, updates: readonly Update[]): void {
-  if (isWhole(context.power, context.realm.name)) return
-  const consequential = updates.filter((update) => {
-    const { set, relations } = changeOf(context, kinds.client, update)
+/** Throws forbidden if updates could affect tokens of a client that administrators log in with, without full access. No statement. */
+export function requireClientUpdates(context: WriteContext, updates: readonly ObjectUpdate[]): void {
+  if (hasFullAccess(context.permissions, context.realm.name)) return
+  const affectingTokens = updates.filter((update) => {
+    const { set, relations } = resolveUpdate(context, kinds.client, update)
     const paths = [...Object.keys(set), ...relations.map(({ field }) => field)]
-    return paths.some((path) => !resolve(kinds.client, path).field.harmless)
+    return paths.some((path) => !getField(kinds.client, path).cannotAffectTokens)
   })
-  demandClientEditor(
+  requireClientEditor(
     context,
-    consequential.map(({ live }) => live.key),
+    affectingTokens.map(({ live }) => live.key),
   )
 }
 
-/** Throws forbidden where administrators log in by one of the clients and the caller has less than all of the realm. No statement. */
-export function demandClientEditor(context: WriteContext, clients: readonly Key[]): void {
-  const { realm, power } = context
-  if (isWhole(power, realm.name) || isNewRealm(context)) return
+/** Throws forbidden if administrators log in with one of the clients, without full access to the realm. No statement. */
+export function requireClientEditor(context: WriteContext, clients: readonly Key[]): void {
+  const { realm, permissions } = context
+  if (hasFullAccess(permissions, realm.name) || isNewRealm(context)) return
   const key = clients.find((client) => isBuiltIn(realm.name, 'client', client))
   if (!key) return
-  const reason = `administrators log in by client ${key[0]}: changing it takes all administrative roles of ${realm.name}`
+  const reason = `Administrators log in with the client ${key[0]}: changing it requires all admin roles of ${realm.name}`
   throw failure('forbidden', 'HTTP 403 Forbidden', { reason })
 }
 
-/** Whether the realm is created by this transaction: its creator brings its keys, flows and users too. */
+/** Whether this transaction creates the realm: its creator also sets its keys, flows and users. */
 const isNewRealm = ({ version }: Pick<WriteContext, 'version'>): boolean => version === 1

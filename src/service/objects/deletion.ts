@@ -1,96 +1,112 @@
-// Deletion, and what it takes along: child objects go, relations and references lose an element. All of it is journaled.
-import { type FlatFields, resolve } from '../../kinds/compare.ts'
+// The deletion of objects with their children. Other objects lose the references to them. All of it is journaled.
+import { type FlatFields, readKeys, resolveField } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
-import type { Json } from '../../kinds/json.ts'
-import { type Key, type KindName, referenceFields, relationFields } from '../../kinds/kind.ts'
-import { targetKey } from '../../kinds/relations.ts'
-import { deleteObjects, touchObjects } from '../../store/objects.ts'
+import { isList, type Json } from '../../kinds/json.ts'
+import { type KindName, referenceFields, relationFields } from '../../kinds/kind.ts'
+import { toTargetKey } from '../../kinds/relations.ts'
+import { deleteObjects, updateVersions } from '../../store/objects.ts'
 import { selectReferrers } from '../../store/relations.ts'
-import type { Context, WriteContext } from '../context/context.ts'
-import { digested } from '../context/secrets.ts'
-import { journal } from '../journal/journal.ts'
-import { demandOfDeleted } from './conferring.ts'
-import { type LiveObject, listObjects } from './live.ts'
+import type { WriteContext } from '../context/context.ts'
+import { digestSecrets } from '../context/secrets.ts'
+import { recordEntry } from '../journal/journal.ts'
+import { type LiveObject, listObjects } from './live-objects.ts'
+import { checkPrivilegesOfDeleted } from './privilege-checks.ts'
 
-/** Deletes objects; what hangs on them is deleted with them, and journaled too. */
-export async function deleteAll(context: WriteContext, kind: KindName, objects: readonly LiveObject[]): Promise<void> {
-  if (!objects.length) return
-  await demandOfDeleted(context, kinds[kind], objects)
-  await journalDependants(context, kind, objects)
-  await deleteObjects(context.tx, context.realm.number, { kind, ids: objects.map(({ id }) => id) })
-  for (const object of objects)
-    journal(context, 'delete', kind, object, digested(context.vault, kinds[kind], object.representation))
-}
-
-/** Deletes the children of what goes, and journals who loses a reference. Statements: some per kind. */
-async function journalDependants(
+/** Deletes objects and their children, and journals the objects that lose a reference. Statements: some per kind. */
+export async function deleteObjectsWithDependents(
   context: WriteContext,
-  deleted: KindName,
+  kind: KindName,
   objects: readonly LiveObject[],
 ): Promise<void> {
-  const ids = objects.map(({ id }) => id)
-  for (const kind of Object.values(kinds).filter(({ parents }) => parents.includes(deleted))) {
-    const children = await listObjects(context, kind.name, { parents: { kind: deleted, ids } })
-    await deleteAll(context, kind.name, children)
+  if (!objects.length) return
+  await checkPrivilegesOfDeleted(context, kinds[kind], objects)
+  await deleteChildren(context, kind, objects)
+  await recordReferrers(context, kind, objects)
+  await deleteObjects(context.tx, context.realm.number, { kind, ids: objects.map(({ id }) => id) })
+  for (const object of objects) {
+    const fields = digestSecrets(context.vault, kinds[kind], object.representation)
+    recordEntry(context, { operation: 'delete', kind, object, fields })
   }
-  await journalReferrers(context, deleted, objects)
+}
+
+async function deleteChildren(
+  context: WriteContext,
+  parentKind: KindName,
+  parents: readonly LiveObject[],
+): Promise<void> {
+  const ids = parents.map(({ id }) => id)
+  for (const { name } of Object.values(kinds).filter((kind) => kind.parents.includes(parentKind))) {
+    const children = await listObjects(context, name, { parents: { kind: parentKind, ids } })
+    await deleteObjectsWithDependents(context, name, children)
+  }
 }
 
 /**
- * Journals the objects whose references or relations name the given ones, which are about to go or to be called
- * otherwise: what they say changes with that. Statements: some per kind.
+ * Journals the objects whose references or relations name the given ones, which are about to be deleted or renamed.
+ * Statements: some per kind.
  */
-export async function journalReferrers(
+export async function recordReferrers(
   context: WriteContext,
-  to: KindName,
-  objects: readonly LiveObject[],
+  targetKind: KindName,
+  targets: readonly LiveObject[],
 ): Promise<void> {
-  const ids = objects.map(({ id }) => id)
-  const named = new Set(objects.map(({ key }) => JSON.stringify(key)))
+  const { tx, realm, version } = context
+  const ids = targets.map(({ id }) => id)
+  const targetKeys = new Set(targets.map(({ key }) => JSON.stringify(key)))
   for (const kind of Object.values(kinds)) {
     const fields = [...relationFields(kind), ...referenceFields(kind)]
-      .filter(([, field]) => field.refersTo === to)
+      .filter(([, field]) => field.refersTo === targetKind)
       .map(([name]) => name)
     if (!fields.length) continue
-    const owners = await selectReferrers(context.tx, context.realm.number, { kind: kind.name, fields, targets: ids })
-    const staying = kind.name === to ? owners.filter((id) => !ids.includes(id)) : owners
-    if (!staying.length) continue
-    await touchObjects(context.tx, context.realm.number, { kind: kind.name, version: context.version, ids: staying })
-    for (const owner of await listObjects(context, kind.name, { ids: staying })) {
-      const before = naming(context, owner, fields, named)
-      journal(context, 'update', kind.name, owner, before, without(before, owner, named))
-    }
+    const owners = await selectReferrers(tx, realm.number, { kind: kind.name, fields, targets: ids })
+    const remaining = kind.name === targetKind ? owners.filter((id) => !ids.includes(id)) : owners
+    if (!remaining.length) continue
+    await updateVersions(tx, realm.number, { kind: kind.name, version, ids: remaining })
+    for (const owner of await listObjects(context, kind.name, { ids: remaining }))
+      recordLostReferences(context, owner, { fields, targetKeys })
   }
 }
 
-/** The same fields, without what names one of the keys. */
-function without(before: FlatFields, { kind, key: owner }: LiveObject, named: ReadonlySet<string>): FlatFields {
-  return Object.fromEntries(
-    Object.entries(before).map(([path, value]): [string, Json] => {
-      const { field } = resolve(kinds[kind], path)
-      if (!field.relation) return [path, null]
-      const keys = value as readonly Key[]
-      return [path, keys.filter((key) => !named.has(JSON.stringify(targetKey(field, owner, key))))]
-    }),
-  )
+/** Fields of a kind, and the keys to which they may refer, as JSON. */
+interface Targets {
+  readonly fields: readonly string[]
+  readonly targetKeys: ReadonlySet<string>
 }
 
-/** The fields of the owner that name one of the keys, with their values before. */
-function naming(
-  context: Context,
-  owner: LiveObject,
-  fields: readonly string[],
-  named: ReadonlySet<string>,
-): FlatFields {
+function recordLostReferences(context: WriteContext, owner: LiveObject, { fields, targetKeys }: Targets): void {
   const kind = kinds[owner.kind]
-  const names = (path: string, value: Json): boolean => {
-    if (!Array.isArray(value)) return named.has(JSON.stringify([value]))
-    const keys = value as readonly Key[]
-    return keys.some((key) => named.has(JSON.stringify(targetKey(kind.fields[path]!, owner.key, key))))
-  }
-  return Object.fromEntries(
-    Object.entries(digested(context.vault, kind, owner.representation)).filter(
-      ([path, value]) => fields.includes(resolve(kind, path).name) && names(path, value),
+  const flat = digestSecrets(context.vault, kind, owner.representation)
+  const before = Object.fromEntries(
+    Object.entries(flat).filter(
+      ([path, value]) => fields.includes(resolveField(kind, path).name) && refersTo({ owner, path, value }, targetKeys),
     ),
+  )
+  const newValues = removeReferences(owner, before, targetKeys)
+  recordEntry(context, { operation: 'update', kind: kind.name, object: owner, fields: before, newValues })
+}
+
+/** Whether the value of a reference or relation names one of the targets. */
+function refersTo(
+  { owner, path, value }: { readonly owner: LiveObject; readonly path: string; readonly value: Json },
+  targetKeys: ReadonlySet<string>,
+): boolean {
+  if (!isList(value)) return targetKeys.has(JSON.stringify([value]))
+  const field = kinds[owner.kind].fields[path]!
+  return readKeys(value).some((key) => targetKeys.has(JSON.stringify(toTargetKey(field, owner.key, key))))
+}
+
+/** Returns the fields without the references to the targets. */
+function removeReferences(
+  { kind, key: owner }: LiveObject,
+  fields: FlatFields,
+  targetKeys: ReadonlySet<string>,
+): FlatFields {
+  return Object.fromEntries(
+    Object.entries(fields).map(([path, value]): [string, Json] => {
+      const { field } = resolveField(kinds[kind], path)
+      if (!field.relation) return [path, null]
+      const remaining = readKeys(value).filter((key) => !targetKeys.has(JSON.stringify(toTargetKey(field, owner, key))))
+      return [path, remaining]
+    }),
   )
 }

@@ -1,48 +1,48 @@
-// Admin events of objects that change otherwise than by an operation on them, such as those that an import creates.
+// Admin events of objects that another operation changes, such as an import or an apply.
 import { kinds } from '../../kinds/index.ts'
 import type { Kind, KindName } from '../../kinds/kind.ts'
-import { masked } from '../../kinds/masked.ts'
+import { maskRepresentation } from '../../kinds/mask-representation.ts'
 import type { AdminEvent } from '../../store/journal/admin-events.ts'
 import type { JournalEntry } from '../../store/journal/journal.ts'
 import type { WriteContext } from '../context/context.ts'
-import { keepsEvents } from '../journal/admin-events.ts'
-import type { LiveObject } from './live.ts'
+import { hasAdminEvents } from '../journal/admin-events.ts'
+import type { LiveObject } from './live-objects.ts'
 
-/** What happened to one object. */
+/** A change of an object. */
 export interface ObjectChange {
   readonly operation: JournalEntry['operation']
-  /** As it is then; deleted, as it was. */
+  /** The object after the change; before it, for a deletion. */
   readonly object: LiveObject
 }
 
 const OPERATIONS = { create: 'CREATE', update: 'UPDATE', delete: 'DELETE' } as const
 
-/** Notes an event for each object that was changed otherwise than by an operation on it. */
-export function noteChanges(context: WriteContext, changes: readonly ObjectChange[]): void {
-  if (!keepsEvents(context)) return
+/** Records an admin event for each change, if the realm stores admin events. */
+export function recordObjectEvents(context: WriteContext, changes: readonly ObjectChange[]): void {
+  if (!hasAdminEvents(context)) return
   for (const { operation, object } of changes) {
     const kind = kinds[object.kind]
-    if (kind.silent) continue
+    if (kind.hasNoAdminEvents) continue
     const id = { [kind.idField]: object.id }
     const representation =
       operation === 'delete'
         ? { ...id, [kind.naturalKey]: object.key.at(-1)! }
-        : masked(kind, { ...object.representation, ...id })
-    context.events.push({
+        : maskRepresentation(kind, { ...object.representation, ...id })
+    context.adminEvents.push({
       operationType: OPERATIONS[operation],
-      resourceType: typeOf(kind, object.parent?.kind),
-      ...pathOf(kind, object),
+      resourceType: getEventType(kind, object.parent?.kind),
+      ...toResourcePath(kind, object),
       representation,
     })
   }
 }
 
-/** The type of the objects of a kind that belong to an object of that kind, or to the realm itself. */
-export function typeOf({ events }: Kind, parent: KindName | undefined): AdminEvent['resourceType'] {
-  return (parent && events.typeOf?.[parent]) ?? events.type
+/** Returns the resource type of events of a kind's objects below a parent of that kind, or in the realm itself. */
+export function getEventType({ events }: Kind, parent: KindName | undefined): AdminEvent['resourceType'] {
+  return (parent && events.typeByParent?.[parent]) ?? events.type
 }
 
-function pathOf({ events }: Kind, { id, key, parent }: LiveObject): Partial<AdminEvent> {
+function toResourcePath({ events }: Kind, { id, key, parent }: LiveObject): Pick<AdminEvent, 'resourcePath'> {
   const path = events.paths[parent?.kind ?? 'realm']
   if (path === undefined) return {}
   const values: Record<string, string | undefined> = {

@@ -6,14 +6,14 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import * as z from 'zod'
 import { MASTER } from '../../kinds/built-in/index.ts'
-import { type Spool, spool } from '../../lib/spool.ts'
+import { type Spool, spoolToDisk } from '../../lib/spool.ts'
 import { version } from '../../lib/version.ts'
-import { countRows, keptTables, lastMigration, rowTexts, sequences } from '../../store/database/snapshot.ts'
+import { countRows, findLastMigration, listSequences, listTables, readRows } from '../../store/database/backup.ts'
 import type { Transaction } from '../../store/database/transaction.ts'
 import { failure } from '../context/errors.ts'
 import type { Caller, Service } from '../context/service.ts'
-import { keyOf } from '../context/vault-key.ts'
-import { demand } from '../permissions/administrators.ts'
+import { getStoreKeyId } from '../context/vault-key.ts'
+import { requirePermissions } from '../permissions/require-permissions.ts'
 
 /** The first line of a back-up. */
 const headerSchema = z.object({
@@ -36,19 +36,19 @@ const headerSchema = z.object({
 export type BackupHeader = z.output<typeof headerSchema>
 
 /** The bytes are no back-up, or not all of one. */
-export class BrokenBackup extends Error {}
+export class BrokenBackupError extends Error {}
 
 /** Rows go to the store when it is that many, or their text that long. */
 const ROWS = 5_000
 const LENGTH = 4_000_000
 
 /** Everything that the store keeps, as it was at one moment. Throws forbidden unless the caller has power over every realm. */
-export function backUp(service: Service, caller: Caller): Promise<Spool> {
-  return service.snapshot(caller, MASTER, async (context) => {
+export function createBackup(service: Service, caller: Caller): Promise<Spool> {
+  return service.readSnapshot(caller, MASTER, async (context) => {
     if (!context) throw failure('not_found', 'Realm not found.')
-    demand(context, 'every-realm')
+    requirePermissions(context, 'every-realm')
     // The embedded store does nothing else meanwhile: it does not wait for who takes the answer.
-    return spool((into) => pipeline(textOf(context.tx), createGzip(), into))
+    return spoolToDisk((into) => pipeline(textOf(context.tx), createGzip(), into))
   })
 }
 
@@ -58,21 +58,21 @@ async function* textOf(tx: Transaction): AsyncGenerator<string> {
     digest.update(text)
     return text
   }
-  const tables = await keptTables(tx)
+  const tables = await listTables(tx)
   const header: BackupHeader = {
     format: 'regent-backup',
     form: 1,
     regent: version,
     at: new Date().toISOString(),
-    level: await lastMigration(tx),
-    key: await keyOf(tx),
+    level: await findLastMigration(tx),
+    key: await getStoreKeyId(tx),
     tables: await countRows(tx, tables),
-    sequences: await sequences(tx),
+    sequences: await listSequences(tx),
   }
   yield told(`${JSON.stringify(header)}\n`)
   for (const { name } of header.tables) {
     const table = tables.find((one) => one.name === name)!
-    for await (const rows of rowTexts(tx, table)) yield told(rows.map((row) => `${row}\n`).join(''))
+    for await (const rows of readRows(tx, table)) yield told(rows.map((row) => `${row}\n`).join(''))
   }
   yield `${JSON.stringify({ sha256: digest.digest('hex') })}\n`
 }
@@ -90,7 +90,7 @@ export async function readBackup(
     return await pipeline(bytes, text, async (texts: AsyncIterable<string>) => readLines(linesOf(texts), take))
   } catch (error) {
     if (!String((error as NodeJS.ErrnoException).code).startsWith('Z_')) throw error
-    throw new BrokenBackup(`it is no back-up of Regent, or damaged (${(error as Error).message})`)
+    throw new BrokenBackupError(`it is no back-up of Regent, or damaged (${(error as Error).message})`)
   }
 }
 
@@ -101,7 +101,7 @@ async function readLines(
   const digest = createHash('sha256')
   const next = async () => {
     const { value, done } = await lines.next()
-    if (done) throw new BrokenBackup('it ends too early')
+    if (done) throw new BrokenBackupError('it ends too early')
     return value
   }
   const row = async () => {
@@ -121,14 +121,14 @@ async function readLines(
     }
   }
   if ((await next()) !== JSON.stringify({ sha256: digest.digest('hex') }))
-    throw new BrokenBackup('its digest is not that of what it says')
+    throw new BrokenBackupError('its digest is not that of what it says')
   return header
 }
 
 function headerOf(line: string): BackupHeader {
   const read = headerSchema.safeParse(parsed(line))
   if (read.success) return read.data
-  throw new BrokenBackup('it is no back-up of Regent, or of another form')
+  throw new BrokenBackupError('it is no back-up of Regent, or of another form')
 }
 
 function parsed(line: string): unknown {

@@ -1,19 +1,19 @@
 // The first start: the master realm, and somebody who can administer it.
 import { MASTER } from '../../kinds/built-in/index.ts'
 import type { Representation } from '../../kinds/json.ts'
-import { hasPeople } from '../../store/users/users.ts'
+import { hasUsers } from '../../store/users/users.ts'
 import { clients } from '../clients/clients.ts'
+import { ADMIN_ROLE } from '../context/admin-permissions.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import { failure, ServiceError } from '../context/errors.ts'
-import { ADMIN } from '../context/power.ts'
 import { type Service, SYSTEM } from '../context/service.ts'
-import { hasAdministratorIn, REACH, reachOfAll } from '../kinds/last-administrator.ts'
-import type { LiveObject } from '../objects/live.ts'
-import { hashPassword } from '../users/passwords.ts'
+import { ADMIN_ACCESS, getMasterAdminAccess, hasAdministratorIn } from '../objects/last-administrator.ts'
+import type { LiveObject } from '../objects/live-objects.ts'
+import { hashPassword } from '../users/password-hashing.ts'
 import { grantRealmRoles, users } from '../users/users.ts'
 
 /** A first administrator. */
-export interface Administrator {
+export interface InitialAdministrator {
   readonly user: string
   readonly password: string
 }
@@ -22,7 +22,7 @@ export interface Administrator {
  * Makes the master realm where there is none, and the administrator, if one is given and the realm has nobody yet. Two
  * processes at once: one of them makes each.
  */
-export async function bootstrap(service: Service, administrator?: Administrator): Promise<void> {
+export async function bootstrap(service: Service, administrator?: InitialAdministrator): Promise<void> {
   await createMaster(service)
   if (!administrator || (await service.read(SYSTEM, MASTER, isInhabited))) return
   const password = await hashPassword(administrator.password)
@@ -47,7 +47,7 @@ export async function resetAdminPassword(service: Service, user: string, passwor
       await users.update(context, [
         { live, set: { enabled: true, requiredActions: null, notBefore: 0, credentials: [hash] } },
       ])
-      await grantRealmRoles(context, live, [ADMIN])
+      await grantRealmRoles(context, live, [ADMIN_ROLE])
     }
     const { id } = live ?? (await createAdministrator(context, user, hash))
     if (await isLetIn(context, id)) return true
@@ -64,7 +64,7 @@ export async function resetAdminPassword(service: Service, user: string, passwor
 
 /** Whether the user administers every realm by name and password through admin-cli. One statement. */
 async function isLetIn(context: WriteContext, user: string): Promise<boolean> {
-  return (await reachOfAll(context, { user, client: ADMIN_CLI })) >= REACH.directAskedFor
+  return (await getMasterAdminAccess(context, { user, client: ADMIN_CLI })) >= ADMIN_ACCESS.directRequested
 }
 
 /** The client of command lines: Keycloak's and Regent's. */
@@ -94,20 +94,20 @@ async function createAdministrator(
 ): Promise<LiveObject> {
   const representation = { username, enabled: true, credentials: [password] }
   const [made] = await users.create(context, [{ representation }])
-  await grantRealmRoles(context, made!, [ADMIN])
+  await grantRealmRoles(context, made!, [ADMIN_ROLE])
   return made!
 }
 
 async function createMaster(service: Service): Promise<void> {
-  if ((await service.realms()).some(({ name }) => name === MASTER)) return
+  if ((await service.listRealms()).some(({ name }) => name === MASTER)) return
   try {
     const representation = { realm: MASTER, enabled: true }
-    await service.create(SYSTEM, { representation }, async () => {})
+    await service.createRealm(SYSTEM, { representation }, async () => {})
   } catch (error) {
     if (!(error instanceof ServiceError && error.code === 'conflict')) throw error
   }
 }
 
 function isInhabited({ tx, realm }: Context): Promise<boolean> {
-  return hasPeople(tx, realm.number)
+  return hasUsers(tx, realm.number)
 }

@@ -3,30 +3,30 @@ import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import { WorkQueue } from '../../lib/timing/work-queue.ts'
 import {
+  findLeaseHolder,
   hasLease,
   type Lease,
+  lockLease,
   releaseLease,
   renewLease,
-  selectHolder,
-  shareLease,
   takeLease,
 } from '../../store/database/leases.ts'
 import { failure } from '../context/errors.ts'
 import type { Service } from '../context/service.ts'
 
 /** Whoever has it applies what sources state. */
-export const RECONCILE = 'reconcile'
+export const RECONCILE_LEASE = 'reconcile'
 
 /** What is done while a process has a lease. */
-export interface Tenure {
+export interface LeaseHolding {
   /** Ends it: what still runs must not be kept, or is refused by its token. */
   end(): Promise<void>
 }
 
 /** Who wants a lease. */
-export interface Candidate {
+export interface LeaseCandidate {
   /** It has the lease. Returns at once: what is done meanwhile must not keep it from being renewed. */
-  begin(lease: Lease): Tenure
+  begin(lease: Lease): LeaseHolding
   /** Somebody else has it; told once each time. `had`: this one had it before. */
   waits(holder: string, had: boolean): void
   /** The store could not be asked. */
@@ -34,7 +34,7 @@ export interface Candidate {
 }
 
 /** Who asks for a lease until it is closed. */
-export interface Seeker {
+export interface LeaseSeeker {
   /** Asks for it now, and once more after a request in progress. */
   now(): void
   /** Ends what is done with it, and gives it back. */
@@ -45,27 +45,27 @@ export interface Seeker {
  * Wants a lease, asks again at each third of its time and when it is given back, and renews it then. Who cannot renew it keeps at it, since only its
  * token decides. One statement each time, or two.
  */
-export function seekLease(service: Service, name: string, seconds: number, candidate: Candidate): Seeker {
+export function seekLease(service: Service, name: string, seconds: number, candidate: LeaseCandidate): LeaseSeeker {
   const holder = `${hostname()}/${process.pid}/${randomBytes(4).toString('hex')}`
   const third = (seconds * 1000) / 3
-  let held: { readonly lease: Lease; readonly tenure: Tenure } | undefined
+  let held: { readonly lease: Lease; readonly tenure: LeaseHolding } | undefined
   let seen: string | undefined
   const ask = async () => {
     const had = held
     if (had) {
-      if (await service.look((tx) => renewLease(tx, had.lease))) return
+      if (await service.query((tx) => renewLease(tx, had.lease))) return
       held = undefined
       await had.tenure.end()
     }
     const wanted = { name, holder, seconds }
-    const token = await service.look((tx) => takeLease(tx, wanted, service.engine === 'PGlite'))
+    const token = await service.query((tx) => takeLease(tx, wanted, service.engine === 'PGlite'))
     if (token !== undefined) {
       const lease = { ...wanted, token }
       held = { lease, tenure: candidate.begin(lease) }
       seen = undefined
       return
     }
-    const other = await service.look((tx) => selectHolder(tx, name))
+    const other = await service.query((tx) => findLeaseHolder(tx, name))
     if (other === undefined || other === seen) return
     seen = other
     candidate.waits(other, had !== undefined)
@@ -89,19 +89,19 @@ export function seekLease(service: Service, name: string, seconds: number, candi
       if (!held) return
       const { lease, tenure } = held
       await tenure.end()
-      await service.look((tx) => releaseLease(tx, lease)).catch(candidate.failed)
+      await service.query((tx) => releaseLease(tx, lease)).catch(candidate.failed)
     },
   }
 }
 
 /** Throws `fenced` where somebody else has taken the lease: what was found out until now need not be so any more. One statement. */
 export async function confirmLease(service: Service, lease: Lease): Promise<void> {
-  if (!(await service.look((tx) => hasLease(tx, lease)))) throw fenced()
+  if (!(await service.query((tx) => hasLease(tx, lease)))) throw fenced()
 }
 
 /** Throws `fenced` where somebody else has taken the lease; nobody does before the transaction ends otherwise. One statement. */
-export async function demandLease(tx: Parameters<typeof shareLease>[0], lease: Lease): Promise<void> {
-  if (!(await shareLease(tx, lease))) throw fenced()
+export async function requireLease(tx: Parameters<typeof lockLease>[0], lease: Lease): Promise<void> {
+  if (!(await lockLease(tx, lease))) throw fenced()
 }
 
-const fenced = () => failure('fenced', 'another server applies the sources now: nothing was changed here')
+const fenced = () => failure('lease_lost', 'another server applies the sources now: nothing was changed here')

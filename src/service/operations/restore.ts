@@ -1,25 +1,25 @@
 // What a back-up holds, in an empty store: all of it, or nothing.
 import type { Readable } from 'node:stream'
-import { openStore, type StoreLocation } from '../../store/database/database.ts'
-import { LAST_MIGRATION, migrations } from '../../store/database/migrate.ts'
 import {
   countRows,
   deleteSettings,
-  insertTexts,
-  keptTables,
+  finishRestore,
+  insertRows,
+  listTables,
   lockStore,
-  settle,
   withoutForeignKeys,
-} from '../../store/database/snapshot.ts'
+} from '../../store/database/backup.ts'
+import { openStore, type StoreLocation } from '../../store/database/database.ts'
+import { LAST_MIGRATION, migrations } from '../../store/database/migrate.ts'
 import type { Transaction } from '../../store/database/transaction.ts'
 import { openVault } from '../context/vault.ts'
-import { type BackupHeader, BrokenBackup, readBackup } from './backup.ts'
+import { type BackupHeader, BrokenBackupError, readBackup } from './backup.ts'
 
 /**
  * Restores a back-up, which `open` gives as often as it is read, into a store that holds nothing: at the level of the back-up, and
  * then brought up to date. Throws BrokenBackup, FolderInUse, what the database says, or why not.
  */
-export async function restore(
+export async function restoreBackup(
   { location, key }: { location: StoreLocation; key: Uint8Array },
   open: () => Readable,
 ): Promise<BackupHeader> {
@@ -38,7 +38,7 @@ export async function restore(
 
 async function fill(tx: Transaction, header: BackupHeader, open: () => Readable): Promise<void> {
   await lockStore(tx)
-  const tables = await keptTables(tx)
+  const tables = await listTables(tx)
   const rows = await countRows(tx, tables)
   if (rows.some(({ name, rows }) => name !== 'store_setting' && rows > 0)) {
     const realms = rows.find(({ name }) => name === 'realm')!.rows
@@ -46,14 +46,14 @@ async function fill(tx: Transaction, header: BackupHeader, open: () => Readable)
   }
   const unknown = header.tables.find(({ name }) => !tables.some((one) => one.name === name))
   if (unknown)
-    throw new BrokenBackup(
+    throw new BrokenBackupError(
       `it names the table ${unknown.name}, which the store of Regent ${header.regent} does not have`,
     )
   await deleteSettings(tx)
   await withoutForeignKeys(tx, async () => {
-    await readBackup(open(), (name, texts) => insertTexts(tx, tables.find((one) => one.name === name)!, texts))
+    await readBackup(open(), (name, texts) => insertRows(tx, tables.find((one) => one.name === name)!, texts))
   })
-  await settle(tx, header.sequences)
+  await finishRestore(tx, header.sequences)
 }
 
 function demandRestorable({ level, regent, key }: BackupHeader, given: string): void {

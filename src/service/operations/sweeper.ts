@@ -4,9 +4,9 @@ import type { Transaction } from '../../store/database/transaction.ts'
 import { deleteExpiredAdminEvents } from '../../store/journal/admin-events.ts'
 import { deleteExpiredUserEvents } from '../../store/journal/user-events.ts'
 import { deleteExpiredAuthenticationSessions } from '../../store/login/authentication-sessions.ts'
-import { deleteOverSessions } from '../../store/login/session-ends.ts'
+import { deleteExpiredSessions } from '../../store/login/session-ends.ts'
 import { deleteExpiredSingleUses } from '../../store/login/single-use.ts'
-import { CHUNK } from '../../store/objects.ts'
+import { CHUNK_SIZE } from '../../store/objects.ts'
 import { deleteExpiredPlans } from '../../store/sources/plans.ts'
 import type { Service } from '../context/service.ts'
 
@@ -16,17 +16,17 @@ type Sweep = (tx: Transaction, now: Date, limit: number) => Promise<number>
 const sweeps: readonly Sweep[] = [
   deleteExpiredAdminEvents,
   deleteExpiredUserEvents,
-  deleteOverSessions,
+  deleteExpiredSessions,
   deleteExpiredSingleUses,
   deleteExpiredAuthenticationSessions,
   deleteExpiredPlans,
 ]
 
 /** Deletes whatever is over, a chunk at a time: no statement holds many rows, and what was interrupted goes on the next time. */
-export async function sweep(service: Service, now: Date): Promise<void> {
+export async function sweepExpiredRows(service: Service, now: Date): Promise<void> {
   for (const one of sweeps) {
     let gone: number
-    do gone = await service.look((tx) => one(tx, now, CHUNK))
-    while (gone === CHUNK)
+    do gone = await service.query((tx) => one(tx, now, CHUNK_SIZE))
+    while (gone === CHUNK_SIZE)
   }
 }

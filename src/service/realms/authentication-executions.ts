@@ -1,10 +1,10 @@
-// The executions of authentication flows: an ordered list in a table of its own, edited in place with stable ids.
+// The executions of authentication flows: an ordered list, stored in its own table and edited in place with stable ids.
 import { randomUUID } from 'node:crypto'
-import type { Representation } from '../../kinds/json.ts'
+import { type Representation, readText } from '../../kinds/json.ts'
 import {
   deleteExecutions,
   type ExecutionRow,
-  findCycle,
+  findFlowCycle,
   type StoredExecution,
   selectExecutions,
   upsertExecutions,
@@ -12,41 +12,41 @@ import {
 import type { ObjectFilter } from '../../store/object-filter.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
-import { type LiveObject, listObjects } from '../objects/live.ts'
-import { idsOf } from '../objects/references.ts'
+import { type LiveObject, listObjects } from '../objects/live-objects.ts'
+import { getIdsByKey } from '../objects/references.ts'
 
-/** The field of a flow that holds its steps. */
+/** The field of a flow's representation that holds its executions. An element of it is called a step here. */
 export const EXECUTIONS = 'authenticationExecutions'
 
-/** A flow with its executions; the representation has them as steps. */
-export interface Flow {
+/** A flow with its stored executions; its representation contains the steps. */
+export interface FlowWithExecutions {
   readonly live: LiveObject
   readonly executions: readonly StoredExecution[]
 }
 
-/** What an update makes of the executions of a flow. */
-export interface Edit {
+/** A change of a flow's executions. */
+export interface ExecutionsEdit {
   readonly flow: Pick<LiveObject, 'id' | 'key'>
-  /** Steps as documents state them. A step may have an id: of the execution that it is, or the wish of a new one. */
-  readonly stated: readonly Representation[]
-  readonly live: readonly StoredExecution[]
+  /** The desired steps. The id of a step is that of the existing execution, or the requested id of a new one. */
+  readonly steps: readonly Representation[]
+  readonly existing: readonly StoredExecution[]
 }
 
-/** The flows with their executions. Two statements. */
-export async function listFlows(context: Context, filter: ObjectFilter): Promise<Flow[]> {
+/** Lists flows with their executions. Two statements. */
+export async function listFlows(context: Context, filter: ObjectFilter): Promise<FlowWithExecutions[]> {
   const flows = await listObjects(context, 'authenticationFlow', filter)
-  const executions = await executionsOf(context, flows)
+  const executions = await getExecutionsByFlow(context, flows)
   return flows.map((flow) => {
-    const own = executions.get(flow.id) ?? []
+    const ofFlow = executions.get(flow.id) ?? []
     return {
-      live: { ...flow, representation: { ...flow.representation, [EXECUTIONS]: own.map(stepOf) } },
-      executions: own,
+      live: { ...flow, representation: { ...flow.representation, [EXECUTIONS]: ofFlow.map(toStep) } },
+      executions: ofFlow,
     }
   })
 }
 
-/** The executions of the flows, by id of the flow. One statement. */
-export async function executionsOf(
+/** Returns the executions of flows, in order, by id of the flow. One statement. */
+export async function getExecutionsByFlow(
   { tx, realm }: Context,
   flows: readonly LiveObject[],
 ): Promise<Map<string, StoredExecution[]>> {
@@ -54,8 +54,8 @@ export async function executionsOf(
   return Map.groupBy(ids.length ? await selectExecutions(tx, realm.number, ids) : [], ({ flow }) => flow)
 }
 
-/** An execution as a step of its flow's representation. */
-export function stepOf({ authenticator, subFlow, config, body }: StoredExecution): Representation {
+/** Converts an execution to a step of its flow's representation. */
+export function toStep({ authenticator, subFlow, config, body }: StoredExecution): Representation {
   return {
     ...(authenticator !== null && { authenticator }),
     ...(subFlow && { flowAlias: subFlow.alias }),
@@ -65,39 +65,44 @@ export function stepOf({ authenticator, subFlow, config, body }: StoredExecution
 }
 
 /**
- * Makes the executions of each flow what is stated. An execution that stays keeps its id, so that a login in flight goes on.
- * Throws invalid where a step cannot be one, names what is not there, or makes a flow a part of itself. Five statements.
+ * Replaces the executions of flows. Executions that remain keep their ids, so that logins in progress can continue. Five
+ * statements.
+ *
+ * @throws invalid where a step is incomplete, refers to an object that does not exist, or makes a flow contain itself.
  */
-export async function writeExecutions(context: WriteContext, edits: readonly Edit[]): Promise<void> {
+export async function writeExecutions(context: WriteContext, edits: readonly ExecutionsEdit[]): Promise<void> {
   const { tx, realm } = context
-  const steps = edits.flatMap(({ stated }) => stated)
-  const flows = await idsOf(context, 'authenticationFlow', named(steps, 'flowAlias'))
-  const configs = await idsOf(context, 'authenticatorConfig', named(steps, 'authenticatorConfig'))
-  const rows = executionRows(edits, flows, configs)
-  const kept = new Set(rows.map(({ id }) => id))
-  const gone = edits.flatMap(({ live }) => live.map(({ id }) => id).filter((id) => !kept.has(id)))
-  if (gone.length) await deleteExecutions(tx, realm.number, gone)
+  const steps = edits.flatMap((edit) => edit.steps)
+  const flows = await getIdsByKey(context, 'authenticationFlow', listReferences(steps, 'flowAlias'))
+  const configs = await getIdsByKey(context, 'authenticatorConfig', listReferences(steps, 'authenticatorConfig'))
+  const rows = toExecutionRows(edits, flows, configs)
+  const remaining = new Set(rows.map(({ id }) => id))
+  const removed = edits.flatMap(({ existing }) => existing.map(({ id }) => id).filter((id) => !remaining.has(id)))
+  if (removed.length) await deleteExecutions(tx, realm.number, removed)
   if (rows.length) await upsertExecutions(tx, realm.number, rows)
-  const cycle = flows.size ? await findCycle(tx, realm.number, [...flows.values()]) : undefined
-  if (cycle !== undefined) throw failure('invalid', `authentication flow ${cycle} would be a part of itself`)
+  const cycle = flows.size ? await findFlowCycle(tx, realm.number, [...flows.values()]) : undefined
+  if (cycle !== undefined) throw failure('invalid', `Authentication flow "${cycle}" would contain itself`)
 }
 
-/** The executions of flows; ids of flows and settings by natural key. Throws invalid where a step cannot be one. Pure. */
-export function executionRows(
-  edits: readonly Edit[],
+/**
+ * Returns the rows of all executions. `flows` and `configs` hold the ids of what steps refer to, by natural key as JSON.
+ * Throws invalid where a step is incomplete.
+ */
+export function toExecutionRows(
+  edits: readonly ExecutionsEdit[],
   flows: ReadonlyMap<string, string>,
   configs: ReadonlyMap<string, string>,
 ): ExecutionRow[] {
-  for (const { flow, stated } of edits) for (const step of stated) checkStep(flow, step)
-  return edits.flatMap(({ flow, stated, live }) => {
-    const ids = identify(stated, live)
-    return ordered(stated).map(([step, priority], place): ExecutionRow => {
-      const { id: _, authenticator = null, flowAlias = null, authenticatorConfig = null, ...rest } = step
+  for (const { flow, steps } of edits) for (const step of steps) checkStep(flow, step)
+  return edits.flatMap(({ flow, steps, existing }) => {
+    const ids = assignIds(steps, existing)
+    return sortByPriority(steps).map(([step, priority], position): ExecutionRow => {
+      const { id: _, authenticator, flowAlias = null, authenticatorConfig = null, ...rest } = step
       return {
         id: ids.get(step)!,
         flow: flow.id,
-        place,
-        authenticator: authenticator as string | null,
+        position,
+        authenticator: readText(authenticator) ?? null,
         sub_flow: flowAlias === null ? null : flows.get(JSON.stringify([flowAlias]))!,
         config: authenticatorConfig === null ? null : configs.get(JSON.stringify([authenticatorConfig]))!,
         body: { userSetupAllowed: false, ...rest, priority },
@@ -106,46 +111,52 @@ export function executionRows(
   })
 }
 
-/** Steps with what they have that state nothing of it. */
-export function completed(steps: readonly Representation[]): Representation[] {
-  return ordered(steps).map(([step, priority]) => ({ userSetupAllowed: false, ...step, priority }))
+/** Adds default values to steps, and sorts them by priority. */
+export function withStepDefaults(steps: readonly Representation[]): Representation[] {
+  return sortByPriority(steps).map(([step, priority]) => ({ userSetupAllowed: false, ...step, priority }))
 }
 
 function checkStep({ key: [alias] }: Pick<LiveObject, 'key'>, { authenticator, flowAlias }: Representation): void {
   if (authenticator || flowAlias) return
-  throw failure('invalid', `a step of authentication flow ${alias} names neither an authenticator nor a flow`)
+  throw failure('invalid', `Authentication flow "${alias}": a step has neither an authenticator nor a flowAlias`)
 }
 
 /**
- * The steps in the order of their priorities, with these. Where none states one, they count up; otherwise a step
- * without one has 0, as in the reference server.
+ * Returns the steps with their priorities, sorted by them. If no step has a priority, they are numbered in their order;
+ * otherwise a missing priority is 0, as in Keycloak.
  */
-function ordered(steps: readonly Representation[]): [step: Representation, priority: number][] {
-  const counted = steps.every(({ priority }) => (priority ?? null) === null)
+function sortByPriority(steps: readonly Representation[]): [step: Representation, priority: number][] {
+  const isNumbered = steps.every(({ priority }) => (priority ?? null) === null)
   return steps
-    .map((step, at): [Representation, number] => [step, counted ? (at + 1) * 10 : Number(step.priority ?? 0)])
+    .map((step, at): [Representation, number] => [step, isNumbered ? (at + 1) * 10 : Number(step.priority ?? 0)])
     .sort(([, a], [, b]) => a - b)
 }
 
-/** The id of each step: that of the execution which it is. The same authenticator may stand twice, then in order. */
-function identify(steps: readonly Representation[], live: readonly StoredExecution[]): Map<Representation, string> {
-  const meant = new Set(steps.map(({ id }) => id))
-  const free = live.filter(({ id }) => !meant.has(id))
+/**
+ * Returns the id of each step: its own, else that of the first unused execution of the same authenticator or flow, else a
+ * new one.
+ */
+function assignIds(
+  steps: readonly Representation[],
+  existing: readonly StoredExecution[],
+): Map<Representation, string> {
+  const requestedIds = new Set(steps.map(({ id }) => id))
+  const unused = existing.filter(({ id }) => !requestedIds.has(id))
   return new Map(
     steps.map((step) => {
       if (typeof step.id === 'string') return [step, step.id]
-      const at = free.findIndex((one) => nameOf(stepOf(one)) === nameOf(step))
-      return [step, at < 0 ? randomUUID() : free.splice(at, 1)[0]!.id]
+      const at = unused.findIndex((execution) => toIdentity(toStep(execution)) === toIdentity(step))
+      return [step, at < 0 ? randomUUID() : unused.splice(at, 1)[0]!.id]
     }),
   )
 }
 
-/** What an execution is, apart from its settings. */
-function nameOf(step: Representation): string {
+/** Returns a text that is the same for steps with the same authenticator or flow, whatever their settings. */
+function toIdentity(step: Representation): string {
   return JSON.stringify([step.authenticator ?? null, step.flowAlias ?? null])
 }
 
-function named(steps: readonly Representation[], member: string): [string][] {
-  const names = steps.map((step) => step[member]).filter((name) => name !== undefined && name !== null)
-  return [...new Set(names as string[])].map((name) => [name])
+function listReferences(steps: readonly Representation[], field: 'flowAlias' | 'authenticatorConfig'): [string][] {
+  const names = new Set(steps.flatMap((step) => readText(step[field]) ?? []))
+  return [...names].map((name) => [name])
 }

@@ -1,20 +1,26 @@
-// Authentication flows with their executions, and the settings of these.
+// The writers of authentication flows with their executions, and of the configs of executions.
 import { kinds } from '../../kinds/index.ts'
-import type { Representation } from '../../kinds/json.ts'
-import { selectFlowsNaming } from '../../store/authentication-flows.ts'
-import { touchObjects } from '../../store/objects.ts'
+import { readObjects } from '../../kinds/json.ts'
+import { selectReferringFlows } from '../../store/authentication-flows.ts'
+import { updateVersions } from '../../store/objects.ts'
 import type { WriteContext } from '../context/context.ts'
-import { journal } from '../journal/journal.ts'
-import { deleteAll } from '../objects/deletion.ts'
-import type { LiveObject } from '../objects/live.ts'
-import { createObjects, plain, updateAll } from '../objects/objects.ts'
-import type { Update, Writers } from '../objects/writers.ts'
-import { completed, EXECUTIONS, executionsOf, listFlows, writeExecutions } from './authentication-executions.ts'
+import { recordEntry } from '../journal/journal.ts'
+import { deleteObjectsWithDependents } from '../objects/deletion.ts'
+import type { LiveObject } from '../objects/live-objects.ts'
+import { createObjects, createPlainWriters, updateLiveObjects } from '../objects/plain-writers.ts'
+import type { ObjectUpdate, Writers } from '../objects/writers.ts'
+import {
+  EXECUTIONS,
+  getExecutionsByFlow,
+  listFlows,
+  withStepDefaults,
+  writeExecutions,
+} from './authentication-executions.ts'
 
 const kind = kinds.authenticationFlow
-const plainConfigs = plain('authenticatorConfig')
+const plainConfigs = createPlainWriters('authenticatorConfig')
 
-/** The writers of authentication flows. A step may have the id of the execution that it is, or is to be. */
+/** The writers of authentication flows. The id of a step is that of its execution, or the requested id of a new one. */
 export const authenticationFlows: Writers = {
   async list(context, filter) {
     return (await listFlows(context, filter)).map(({ live }) => live)
@@ -23,57 +29,55 @@ export const authenticationFlows: Writers = {
     const created = await createObjects(context, kind.name, objects)
     await writeExecutions(
       context,
-      created.map((flow) => ({ flow, stated: (flow.representation[EXECUTIONS] ?? []) as Representation[], live: [] })),
+      created.map((flow) => ({ flow, steps: readObjects(flow.representation[EXECUTIONS]), existing: [] })),
     )
     return created
   },
-  additions: () => (stated) => ({
-    [EXECUTIONS]: completed((stated[EXECUTIONS] ?? []) as Representation[]),
-  }),
+  getCreationDefaults: () => (declared) => ({ [EXECUTIONS]: withStepDefaults(readObjects(declared[EXECUTIONS])) }),
   async update(context, updates) {
-    await journalSteps(context, 'sub_flow', renamed(updates))
-    const updated = await updateAll(context, kind.name, updates.map(withoutIds))
+    await recordReferringFlows(context, 'sub_flow', listRenamed(updates))
+    const updated = await updateLiveObjects(context, kind.name, updates.map(withoutStepIds))
     const edited = updates.filter(({ set }) => EXECUTIONS in set)
     if (!edited.length) return updated
-    const live = await executionsOf(
+    const executions = await getExecutionsByFlow(
       context,
-      edited.map((update) => update.live),
+      edited.map(({ live }) => live),
     )
     await writeExecutions(
       context,
       edited.map(({ live: flow, set }) => ({
         flow,
-        stated: (set[EXECUTIONS] ?? []) as Representation[],
-        live: live.get(flow.id) ?? [],
+        steps: readObjects(set[EXECUTIONS]),
+        existing: executions.get(flow.id) ?? [],
       })),
     )
     return updated
   },
   async delete(context, objects) {
-    await journalSteps(context, 'sub_flow', objects)
-    await deleteAll(context, kind.name, objects)
+    await recordReferringFlows(context, 'sub_flow', objects)
+    await deleteObjectsWithDependents(context, kind.name, objects)
   },
 }
 
-/** The writers of the settings of steps. */
+/** The writers of the configs of executions. */
 export const authenticatorConfigs: Writers = {
   ...plainConfigs,
   async update(context, updates) {
-    await journalSteps(context, 'config', renamed(updates))
+    await recordReferringFlows(context, 'config', listRenamed(updates))
     return plainConfigs.update(context, updates)
   },
   async delete(context, objects) {
-    await journalSteps(context, 'config', objects)
+    await recordReferringFlows(context, 'config', objects)
     await plainConfigs.delete(context, objects)
   },
 }
 
-function renamed(updates: readonly Update[]): LiveObject[] {
+function listRenamed(updates: readonly ObjectUpdate[]): LiveObject[] {
   return updates.filter(({ live, set }) => 'alias' in set && set.alias !== live.key[0]).map(({ live }) => live)
 }
 
-/** Journals the flows whose steps name the objects, which are about to go or to be called otherwise. */
-async function journalSteps(
+/** Records in the journal the flows whose steps refer to objects that are about to be deleted or renamed. */
+async function recordReferringFlows(
   context: WriteContext,
   column: 'sub_flow' | 'config',
   objects: readonly LiveObject[],
@@ -81,18 +85,19 @@ async function journalSteps(
   const { tx, realm, version } = context
   if (!objects.length) return
   const ids = objects.map(({ id }) => id)
-  const owners = await selectFlowsNaming(tx, realm.number, { column, targets: ids })
-  const staying = owners.filter((id) => column === 'config' || !ids.includes(id))
-  if (!staying.length) return
-  await touchObjects(tx, realm.number, { kind: kind.name, version, ids: staying })
-  for (const flow of await authenticationFlows.list(context, { ids: staying })) {
-    journal(context, 'update', kind.name, flow, { [EXECUTIONS]: flow.representation[EXECUTIONS]! })
+  const referring = await selectReferringFlows(tx, realm.number, { column, targets: ids })
+  const remaining = referring.filter((id) => column === 'config' || !ids.includes(id))
+  if (!remaining.length) return
+  await updateVersions(tx, realm.number, { kind: kind.name, version, ids: remaining })
+  for (const flow of await authenticationFlows.list(context, { ids: remaining })) {
+    const fields = { [EXECUTIONS]: flow.representation[EXECUTIONS]! }
+    recordEntry(context, { operation: 'update', kind: kind.name, object: flow, fields })
   }
 }
 
-/** Ids say which execution is meant; nothing compares them. */
-function withoutIds(update: Update): Update {
+/** Removes the ids of steps, which are not compared. */
+function withoutStepIds(update: ObjectUpdate): ObjectUpdate {
   if (!(EXECUTIONS in update.set)) return update
-  const steps = ((update.set[EXECUTIONS] ?? []) as Representation[]).map(({ id: _, ...step }) => step)
+  const steps = readObjects(update.set[EXECUTIONS]).map(({ id: _, ...step }) => step)
   return { ...update, set: { ...update.set, [EXECUTIONS]: steps } }
 }

@@ -1,36 +1,39 @@
-// What the settings of a component must fulfil, and what the reference server says of those that do not.
+// Checks of the config of components. Keycloak: the messages are its own.
 import { componentName } from '../../kinds/component.ts'
-import { PROFILE_SETTING } from '../../kinds/component-settings.ts'
-import { type ComponentType, componentType, type PropertyCheck } from '../../kinds/component-types.ts'
-import type { Representation } from '../../kinds/json.ts'
-import { profileTextProblem } from '../users/profile-checks.ts'
-import { readCertificate, readPrivateKey } from './key-reading.ts'
+import { PROFILE_SETTING } from '../../kinds/component-config.ts'
+import { type ComponentType, findComponentType, type PropertyCheck } from '../../kinds/component-types.ts'
+import { type Representation, readTextListMap } from '../../kinds/json.ts'
+import { findProfileTextProblem } from '../users/user-profile-checks.ts'
+import { parseCertificate, parsePrivateKey } from './realm-keys.ts'
 
-/** What is wrong with a whole component; undefined when nothing is, or when nothing is known of its provider. */
-export function componentProblem({ path, providerId, config }: Representation): string | undefined {
-  const known = componentType(componentName(String(path)).providerType, String(providerId))
-  return known && settingsProblem(known, String(providerId), (config ?? {}) as Settings)
+/** Returns the first problem of a complete component; undefined if it has none or its provider is unknown. */
+export function findComponentProblem({ path, providerId, config }: Representation): string | undefined {
+  const type = findComponentType(componentName(String(path)).providerType, String(providerId))
+  return type && findConfigProblem(type, String(providerId), readTextListMap(config))
 }
 
-type Settings = Readonly<Record<string, readonly string[]>>
-/** The first text of a setting; undefined where it is missing or empty. */
-type Read = (setting: string) => string | undefined
-type Check = (read: Read) => string | undefined
+/** Returns the first value of a setting, trimmed; undefined if it is missing or empty. */
+type ReadSetting = (setting: string) => string | undefined
+type ComponentCheck = (read: ReadSetting) => string | undefined
 
-function settingsProblem({ checks = [] }: ComponentType, providerId: string, settings: Settings): string | undefined {
+function findConfigProblem(
+  { checks = [] }: ComponentType,
+  providerId: string,
+  config: Readonly<Record<string, readonly string[]>>,
+): string | undefined {
   for (const check of checks) {
-    const problem = propertyProblem(check, settings[check.property] ?? [])
+    const problem = findPropertyProblem(check, config[check.property] ?? [])
     if (problem !== undefined) return `'${check.label}' ${problem}`
   }
-  const read: Read = (setting) => settings[setting]?.[0]?.trim() || undefined
-  for (const check of special[providerId] ?? []) {
+  const read: ReadSetting = (setting) => config[setting]?.[0]?.trim() || undefined
+  for (const check of providerChecks[providerId] ?? []) {
     const problem = check(read)
     if (problem !== undefined) return problem
   }
   return undefined
 }
 
-function propertyProblem({ required, a, among }: PropertyCheck, values: readonly string[]): string | undefined {
+function findPropertyProblem({ required, a, among }: PropertyCheck, values: readonly string[]): string | undefined {
   const [value] = values
   if (values.length > 1) return 'should be a single entry'
   if (!value) return required ? 'is required' : undefined
@@ -40,37 +43,37 @@ function propertyProblem({ required, a, among }: PropertyCheck, values: readonly
 }
 
 const needs =
-  (setting: string, label: string): Check =>
+  (setting: string, label: string): ComponentCheck =>
   (read) =>
     read(setting) === undefined ? `Missing configuration for ${label}` : undefined
 const number =
-  (setting: string, label: string): Check =>
+  (setting: string, label: string): ComponentCheck =>
   (read) =>
     /^[+-]?\d+$/.test(read(setting) ?? '0') ? undefined : `${label} must be a number`
 const filter =
-  (setting: string): Check =>
+  (setting: string): ComponentCheck =>
   (read) =>
     /^\(.*\)$/s.test(read(setting) ?? '()')
       ? undefined
       : 'Custom configured LDAP filter does not start with "(" or does not end with ")".'
-const isOn = (read: Read, setting: string) => read(setting)?.toLowerCase() === 'true'
+const isOn = (read: ReadSetting, setting: string) => read(setting)?.toLowerCase() === 'true'
 
-const privateKey: Check = (read) => {
-  const text = read('privateKey')
-  const key = text === undefined ? undefined : readPrivateKey(text)
-  if (text !== undefined && key?.asymmetricKeyType !== 'rsa') return 'Failed to decode private key'
-  const stated = read('certificate')
-  const certificate = stated === undefined ? undefined : readCertificate(stated)
-  if (stated !== undefined && !certificate) return 'Failed to decode certificate'
+const privateKey: ComponentCheck = (read) => {
+  const keyText = read('privateKey')
+  const key = keyText === undefined ? undefined : parsePrivateKey(keyText)
+  if (keyText !== undefined && key?.asymmetricKeyType !== 'rsa') return 'Failed to decode private key'
+  const certificateText = read('certificate')
+  const certificate = certificateText === undefined ? undefined : parseCertificate(certificateText)
+  if (certificateText !== undefined && !certificate) return 'Failed to decode certificate'
   return key && certificate && !certificate.checkPrivateKey(key) ? 'Certificate does not match private key' : undefined
 }
 
-const profile: Check = (read) => {
+const profile: ComponentCheck = (read) => {
   const text = read(PROFILE_SETTING)
-  return text === undefined ? undefined : profileTextProblem(text)
+  return text === undefined ? undefined : findProfileTextProblem(text)
 }
 
-const attribute: readonly Check[] = [
+const attribute: readonly ComponentCheck[] = [
   needs('user.model.attribute', 'User Model Attribute'),
   needs('ldap.attribute', 'LDAP Attribute'),
   (read) =>
@@ -79,8 +82,8 @@ const attribute: readonly Check[] = [
       : undefined,
 ]
 
-/** What only one provider demands, in the order in which the reference server looks. */
-const special: Readonly<Record<string, readonly Check[]>> = {
+/** The checks that only one provider has, in the order in which Keycloak runs them. */
+const providerChecks: Readonly<Record<string, readonly ComponentCheck[]>> = {
   rsa: [privateKey],
   'declarative-user-profile': [profile],
   'rsa-enc': [privateKey],

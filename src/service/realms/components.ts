@@ -1,61 +1,63 @@
-// Components: a tree that is kept as paths, whose settings are checked where their provider is known.
-import { assemble, type FlatFields, flatten } from '../../kinds/compare.ts'
+// The writers of components, a tree that is stored as paths. They check the config of known providers.
+import { type FlatFields, flatten, unflatten } from '../../kinds/compare.ts'
 import { componentName, parentComponentPath } from '../../kinds/component.ts'
-import { canonicalSettings } from '../../kinds/component-settings.ts'
+import { toCanonicalConfig } from '../../kinds/component-config.ts'
 import { kinds } from '../../kinds/index.ts'
-import type { Representation } from '../../kinds/json.ts'
-import { keyProvider } from '../../kinds/key-providers.ts'
+import { type Representation, readTextListMap } from '../../kinds/json.ts'
+import { findKeyProvider } from '../../kinds/key-providers.ts'
 import { failure } from '../context/errors.ts'
-import { revealed } from '../context/secrets.ts'
-import { treeWriters } from '../objects/trees.ts'
+import { openSecrets } from '../context/secrets.ts'
+import { createTreeWriters } from '../objects/tree-writers.ts'
 import type { Writers } from '../objects/writers.ts'
-import { componentProblem } from './component-checks.ts'
-import { first, readKey, type Settings, shapeOf } from './key-reading.ts'
+import { findComponentProblem } from './component-checks.ts'
+import { firstValue, getSizeOrCurve, parseRealmKey } from './realm-keys.ts'
 
 const kind = kinds.component
-const writers = treeWriters(kind.name, parentComponentPath)
+const writers = createTreeWriters(kind.name, parentComponentPath)
 
 /** The writers of components. */
 export const components: Writers = {
   ...writers,
   async create(context, objects) {
-    const canonical = objects.map((one) => ({ ...one, representation: inOneForm(one.representation) }))
-    for (const { representation } of canonical) check(representation)
+    const canonical = objects.map((object) => ({ ...object, representation: toCanonical(object.representation) }))
+    for (const { representation } of canonical) checkComponent(representation)
     return writers.create(context, canonical)
   },
   async update(context, updates) {
-    const whole = updates.map(({ live, set }) => {
-      const now = flatten(kind, revealed(context.vault, kind, live.representation))
-      const next = inOneForm(assemble(kind, { ...now, ...set }))
-      check(next)
-      const written = flatten(kind, next)
-      const stated = Object.entries(set).map(([path, value]) => [path, written[path] ?? value])
-      return { ...Object.fromEntries(stated), ...outgrown(next, set) }
-    })
     return writers.update(
       context,
-      updates.map((update, at) => ({ ...update, set: whole[at]! })),
+      updates.map((update) => {
+        const current = flatten(kind, openSecrets(context.vault, kind, update.live.representation))
+        const next = toCanonical(unflatten(kind, { ...current, ...update.set }))
+        checkComponent(next)
+        const canonical = flatten(kind, next)
+        const set = Object.entries(update.set).map(([path, value]) => [path, canonical[path] ?? value])
+        return { ...update, set: { ...Object.fromEntries(set), ...clearOutdatedKey(next, update.set) } }
+      }),
     )
   },
 }
 
-function inOneForm({ config = {}, ...component }: Representation): Representation {
-  return { ...component, config: canonicalSettings(componentName(String(component.path)).providerType, config) }
+function toCanonical({ config = {}, ...component }: Representation): Representation {
+  return { ...component, config: toCanonicalConfig(componentName(String(component.path)).providerType, config) }
 }
 
-/** A key that the settings do not want any more goes, and another one is made where it is needed. */
-function outgrown({ providerId, config = {} }: Representation, set: FlatFields): FlatFields {
-  const provider = keyProvider(String(providerId))
-  const settings = config as Settings
-  const wanted = provider?.shape && first(settings, provider.shape.setting)
-  if (!provider || wanted === undefined || `config.${provider.secret}` in set) return {}
-  const key = readKey({ id: '', version: 0, providerId: String(providerId), settings })
-  return !key || shapeOf(key) === wanted
+/**
+ * Returns the generated config to clear if a component's key has another size or curve than its config asks for. A new key
+ * is generated when one is needed.
+ */
+function clearOutdatedKey({ providerId, config: configFields }: Representation, set: FlatFields): FlatFields {
+  const provider = findKeyProvider(String(providerId))
+  const config = readTextListMap(configFields)
+  const sizeOrCurve = provider?.shape && firstValue(config, provider.shape.setting)
+  if (!provider || sizeOrCurve === undefined || `config.${provider.secret}` in set) return {}
+  const key = parseRealmKey({ id: '', version: 0, providerId: String(providerId), config })
+  return !key || getSizeOrCurve(key) === sizeOrCurve
     ? {}
-    : Object.fromEntries(provider.made.map((name) => [`config.${name}`, null]))
+    : Object.fromEntries(provider.generatedSettings.map((name) => [`config.${name}`, null]))
 }
 
-function check(component: Representation): void {
-  const problem = componentProblem(component)
+function checkComponent(component: Representation): void {
+  const problem = findComponentProblem(component)
   if (problem !== undefined) throw failure('invalid', problem)
 }

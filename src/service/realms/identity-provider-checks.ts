@@ -1,14 +1,14 @@
-// What the settings of an identity provider must fulfil, and what the reference server says of those that do not.
+// Checks of the config of identity providers. Keycloak: the messages are its own.
 import { isIP } from 'node:net'
 import { type IdentityProviderType, identityProviderTypes } from '../../kinds/identity-provider-types.ts'
-import type { Json, Representation } from '../../kinds/json.ts'
+import { type Json, type Representation, readTextMap } from '../../kinds/json.ts'
 import { isPrivateAddress } from '../../lib/http/private-address.ts'
 
-/** What is wrong with a whole identity provider; undefined when nothing is, or when nothing is known of its type. */
-export function providerProblem(provider: Representation, sslRequired: Json | undefined): string | undefined {
+/** Returns the first problem of a complete identity provider; undefined if it has none or its type is unknown. */
+export function findProviderProblem(provider: Representation, sslRequired: Json | undefined): string | undefined {
   const type = identityProviderTypes[String(provider.providerId)]
   if (!type) return undefined
-  const config = (provider.config ?? {}) as Config
+  const config = readTextMap(provider.config)
   for (const check of checks[type.settings]) {
     const problem = check(config, String(sslRequired))
     if (problem !== undefined) return problem
@@ -16,36 +16,37 @@ export function providerProblem(provider: Representation, sslRequired: Json | un
   return undefined
 }
 
-/** The issuer that no other enabled provider may claim too; undefined when this one claims none. */
-export function claimedIssuer({ providerId, enabled, config }: Representation): string | undefined {
+/** Returns the issuer that no other enabled provider may use; undefined if this provider does not claim one. */
+export function findClaimedIssuer({ providerId, enabled, config }: Representation): string | undefined {
   const settings = identityProviderTypes[String(providerId)]?.settings
-  const { issuer, ...flags } = (config ?? {}) as Config
-  const claims = settings === 'kubernetes' || settings === 'jwtGrant' || (settings === 'oidc' && vouches(flags))
-  return enabled !== false && claims ? issuer : undefined
+  const providerConfig = readTextMap(config)
+  const claimsIssuer =
+    settings === 'kubernetes' || settings === 'jwtGrant' || (settings === 'oidc' && acceptsAssertions(providerConfig))
+  return enabled !== false && claimsIssuer ? providerConfig.issuer : undefined
 }
 
-type Config = Readonly<Record<string, string>>
-type Check = (config: Config, sslRequired: string) => string | undefined
+type IdentityProviderConfig = Readonly<Record<string, string>>
+type IdentityProviderCheck = (config: IdentityProviderConfig, sslRequired: string) => string | undefined
 
-const address =
-  (setting: string, label: string): Check =>
+const url =
+  (setting: string, label: string): IdentityProviderCheck =>
   (config, sslRequired) =>
-    addressProblem(label, config[setting], sslRequired)
+    findUrlProblem(label, config[setting], sslRequired)
 const needs =
-  (setting: string, message: string): Check =>
+  (setting: string, message: string): IdentityProviderCheck =>
   (config) =>
     config[setting] ? undefined : message
 
-// Lists in the order in which the reference server looks.
-const oauth: readonly Check[] = [
-  address('authorizationUrl', 'authorization_url'),
-  address('tokenUrl', 'token_url'),
-  address('userInfoUrl', 'userinfo_url'),
-  address('tokenIntrospectionUrl', 'tokenIntrospection_url'),
+// The checks, in the order in which Keycloak runs them.
+const oauth: readonly IdentityProviderCheck[] = [
+  url('authorizationUrl', 'authorization_url'),
+  url('tokenUrl', 'token_url'),
+  url('userInfoUrl', 'userinfo_url'),
+  url('tokenIntrospectionUrl', 'tokenIntrospection_url'),
 ]
 
-/** What a provider may do only with the keys of the other server: setting → what messages call it. */
-const needingKeys: Config = {
+/** The features that need the keys of the other server, with their names in messages. */
+const featuresWithKeys: IdentityProviderConfig = {
   validateSignature: 'Validate signatures',
   jwtAuthorizationGrantEnabled: 'JWT Authorization Grant',
   supportsClientAssertions: 'Supports client assertions',
@@ -53,23 +54,23 @@ const needingKeys: Config = {
 
 const GOOGLE = 'https://accounts.google.com'
 
-const checks: Readonly<Record<IdentityProviderType['settings'], readonly Check[]>> = {
+const checks: Readonly<Record<IdentityProviderType['settings'], readonly IdentityProviderCheck[]>> = {
   oauth,
   oauth2: [...oauth, needs('userInfoUrl', 'User Info URL not provided')],
   oidc: [
     ...oauth,
-    address('jwksUrl', 'jwks_url'),
-    address('logoutUrl', 'logout_url'),
-    ...Object.entries(needingKeys).map(([setting, name]) => keysFor(setting, name)),
-    (config) => (vouches(config) ? needs('issuer', 'Issuer is required')(config, '') : undefined),
+    url('jwksUrl', 'jwks_url'),
+    url('logoutUrl', 'logout_url'),
+    ...Object.entries(featuresWithKeys).map(([setting, name]) => needsKeys(setting, name)),
+    (config) => (acceptsAssertions(config) ? needs('issuer', 'Issuer is required')(config, '') : undefined),
   ],
   google: [
     ({ issuer }) => (issuer === undefined || issuer === GOOGLE ? undefined : `The issuer url [${issuer}] is invalid`),
   ],
   saml: [
-    address('singleLogoutServiceUrl', 'singleLogoutServiceUrl'),
-    address('singleSignOnServiceUrl', 'singleSignOnServiceUrl'),
-    address('metadataDescriptorUrl', 'metadataDescriptorUrl'),
+    url('singleLogoutServiceUrl', 'singleLogoutServiceUrl'),
+    url('singleSignOnServiceUrl', 'singleSignOnServiceUrl'),
+    url('metadataDescriptorUrl', 'metadataDescriptorUrl'),
     (config) =>
       isTrue(config.useMetadataDescriptorUrl)
         ? needs('metadataDescriptorUrl', 'useMetadataDescriptorUrl needs a non-empty URL for metadataDescriptorUrl')(
@@ -77,13 +78,13 @@ const checks: Readonly<Record<IdentityProviderType['settings'], readonly Check[]
             '',
           )
         : undefined,
-    address('artifactResolutionServiceUrl', 'artifactResolutionServiceUrl'),
+    url('artifactResolutionServiceUrl', 'artifactResolutionServiceUrl'),
   ],
-  kubernetes: [address('issuer', 'Issuer')],
-  jwtGrant: [address('jwksUrl', 'jwksUrl'), needs('issuer', 'Issuer is required'), address('issuer', 'Issuer')],
+  kubernetes: [url('issuer', 'Issuer')],
+  jwtGrant: [url('jwksUrl', 'jwksUrl'), needs('issuer', 'Issuer is required'), url('issuer', 'Issuer')],
 }
 
-function keysFor(setting: string, name: string): Check {
+function needsKeys(setting: string, name: string): IdentityProviderCheck {
   return (config) => {
     if (!isTrue(config[setting])) return undefined
     if (isTrue(config.useJwksUrl))
@@ -93,8 +94,8 @@ function keysFor(setting: string, name: string): Check {
   }
 }
 
-/** Whether tokens of the other server stand for people or clients of the realm. */
-function vouches(config: Config): boolean {
+/** Whether the realm accepts assertions of the other server for its users or clients. */
+function acceptsAssertions(config: IdentityProviderConfig): boolean {
   return isTrue(config.jwtAuthorizationGrantEnabled) || isTrue(config.supportsClientAssertions)
 }
 
@@ -102,26 +103,27 @@ function isTrue(text: string | undefined): boolean {
   return text?.toLowerCase() === 'true'
 }
 
-/** Keycloak: addresses are what java.net.URL reads, which looks at little more than scheme, host and port. */
-function addressProblem(label: string, text: string | undefined, sslRequired: string): string | undefined {
+/** Keycloak: a URL is what java.net.URL parses, which checks little more than scheme, host and port. */
+function findUrlProblem(label: string, text: string | undefined, sslRequired: string): string | undefined {
   if (!text) return undefined
   const [, scheme = '', authority = ''] = /^\s*([a-z]+):(?:\/\/([^/?#]*))?/i.exec(text.trimEnd()) ?? []
   const [, host = '', port] = /^(?:[^@]*@)?(\[[^\]]*\]|[^:]*)(?::(.*))?$/s.exec(authority) ?? []
-  const known = /^(https?|ftp|file|jar|mailto|jrt|jmod)$/i.test(scheme)
-  if (!known || /[\s{}|\\^<>"`]/.test(host) || !/^\d*$/.test(port ?? '')) return `The url [${label}] is malformed`
+  const isKnownScheme = /^(https?|ftp|file|jar|mailto|jrt|jmod)$/i.test(scheme)
+  if (!isKnownScheme || /[\s{}|\\^<>"`]/.test(host) || !/^\d*$/.test(port ?? ''))
+    return `The url [${label}] is malformed`
   if (!/^https?$/i.test(scheme)) return `Invalid protocol/scheme for url [${label}]`
-  const open = sslRequired === 'none' || (sslRequired !== 'all' && isNear(host))
-  return scheme.toLowerCase() === 'https' || open ? undefined : `The url [${label}] requires secure connections`
+  const allowsHttp = sslRequired === 'none' || (sslRequired !== 'all' && isPrivateHost(host))
+  return scheme.toLowerCase() === 'https' || allowsHttp ? undefined : `The url [${label}] requires secure connections`
 }
 
-/** Names that no public server has: of one word, or under a domain that is set aside (RFC 6761, 6762, 8375). */
-const nearName = /^[^.]+$|\.(localhost|test|local|internal|home\.arpa)$/i
+/** Names that no public server has: single labels, and names in reserved domains (RFC 6761, 6762, 8375). */
+const privateName = /^[^.]+$|\.(localhost|test|local|internal|home\.arpa)$/i
 
 /**
- * Whether a host is this machine or one of a private network. Keycloak: looks names up; here, what a document means must
- * not depend on where it is read, so that a name tells by itself.
+ * Whether a host is this machine or in a private network. Keycloak: it resolves names. Regent decides by the name alone,
+ * because the meaning of a document must not depend on where it is read.
  */
-function isNear(host: string): boolean {
-  const bare = host.replace(/^\[(.*)\]$/, '$1')
-  return isIP(bare) === 0 ? nearName.test(bare) : isPrivateAddress(bare)
+function isPrivateHost(host: string): boolean {
+  const address = host.replace(/^\[(.*)\]$/, '$1')
+  return isIP(address) === 0 ? privateName.test(address) : isPrivateAddress(address)
 }

@@ -1,41 +1,47 @@
-// Identity providers: what their settings must fulfil.
+// The writers of identity providers, which check their config.
 import type { Representation } from '../../kinds/json.ts'
 import type { Context } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
-import { checkedWriters } from '../objects/checked.ts'
-import { listObjects } from '../objects/live.ts'
-import { claimedIssuer, providerProblem } from './identity-provider-checks.ts'
+import { createCheckedWriters } from '../objects/checked-writers.ts'
+import { listObjects } from '../objects/live-objects.ts'
+import { findClaimedIssuer, findProviderProblem } from './identity-provider-checks.ts'
 
 /** The writers of identity providers. */
-export const identityProviders = checkedWriters('identityProvider', check)
+export const identityProviders = createCheckedWriters('identityProvider', checkProviders)
 
-/** Throws invalid when a provider cannot be as it is; `ids`: of those that exist. Statements: two. */
-async function check(context: Context, providers: readonly Representation[], ids: readonly string[]): Promise<void> {
-  const [realm] = await listObjects(context, 'realm', {})
-  for (const provider of providers) {
-    const problem = providerProblem(provider, realm?.representation.sslRequired)
-    if (problem !== undefined) throw failure('invalid', problem)
-  }
-  if (providers.some(claimedIssuer)) await refuseClaimed(context, providers, ids)
-}
-
-/** Whose word counts for people and clients of the realm is known by the issuer: one provider may claim it. */
-async function refuseClaimed(
+/** Throws invalid where a complete provider has a problem. `ids` are those of the providers that exist. Two statements. */
+async function checkProviders(
   context: Context,
   providers: readonly Representation[],
   ids: readonly string[],
 ): Promise<void> {
-  const others = (await listObjects(context, 'identityProvider', {})).filter(({ id }) => !ids.includes(id))
-  const holders = new Map(others.map(({ representation }) => [claimedIssuer(representation), representation.alias]))
+  const [realm] = await listObjects(context, 'realm', {})
   for (const provider of providers) {
-    const issuer = claimedIssuer(provider)
+    const problem = findProviderProblem(provider, realm?.representation.sslRequired)
+    if (problem !== undefined) throw failure('invalid', problem)
+  }
+  if (providers.some(findClaimedIssuer)) await checkIssuers(context, providers, ids)
+}
+
+/** Throws invalid where two providers claim one issuer: it identifies the provider of an assertion. */
+async function checkIssuers(
+  context: Context,
+  providers: readonly Representation[],
+  ids: readonly string[],
+): Promise<void> {
+  const otherProviders = (await listObjects(context, 'identityProvider', {})).filter(({ id }) => !ids.includes(id))
+  const aliases = new Map(
+    otherProviders.map(({ representation }) => [findClaimedIssuer(representation), representation.alias]),
+  )
+  for (const provider of providers) {
+    const issuer = findClaimedIssuer(provider)
     if (issuer === undefined) continue
-    if (holders.has(issuer)) {
+    if (aliases.has(issuer)) {
       throw failure(
         'invalid',
-        `Issuer URL already used for IDP '${holders.get(issuer)}', Issuer must be unique if the idp supports JWT Authorization Grant or Federated Client Authentication`,
+        `Issuer URL already used for IDP '${aliases.get(issuer)}', Issuer must be unique if the idp supports JWT Authorization Grant or Federated Client Authentication`,
       )
     }
-    holders.set(issuer, provider.alias)
+    aliases.set(issuer, provider.alias)
   }
 }

@@ -1,42 +1,48 @@
-// What the name and the settings of a realm must fulfil besides their types, whoever states them.
-import { defaultRoleOf } from '../../kinds/built-in/index.ts'
-import type { Json, Representation } from '../../kinds/json.ts'
-import { isHeaderValue } from '../../lib/http/header-value.ts'
-import { isMailAddress } from '../../lib/mail-address.ts'
-import { checkPolicies, checkProfiles } from '../clients/client-policy-checks.ts'
-import type { Blacklists } from '../context/context.ts'
+// Checks of the name and the settings of a realm, beyond their types.
+import { getDefaultRoleName } from '../../kinds/built-in/index.ts'
+import { type Json, type Representation, readObject } from '../../kinds/json.ts'
+import { isEmailAddress } from '../../lib/email-address.ts'
+import { isHeaderValue } from '../../lib/http/headers.ts'
+import { checkClientPolicies, checkClientProfiles } from '../clients/client-policy-checks.ts'
 import { failure } from '../context/errors.ts'
-import { LONGEST_NAME } from '../objects/conflicts.ts'
-import { checkPolicy } from '../users/password-policy.ts'
+import type { PasswordBlacklists } from '../context/password-blacklists.ts'
+import { MAX_NAME_LENGTH } from '../objects/conflicts.ts'
+import { checkPasswordPolicy } from '../users/password-policy.ts'
 
-/** The role that everybody has is called after the realm. */
-const LONGEST = LONGEST_NAME - defaultRoleOf('').length
+/** The name of the default role contains that of the realm. */
+const MAX_REALM_NAME_LENGTH = MAX_NAME_LENGTH - getDefaultRoleName('').length
 
-/** A realm's name is part of its address. Keycloak: these characters are refused. */
+/** Returns the name of a realm. Throws invalid where it cannot be part of a URL. Keycloak: the same characters are refused. */
 export function checkRealmName(name: unknown): string {
   if (typeof name !== 'string' || name === '') throw failure('invalid', 'Realm name cannot be empty')
-  if (/^\.\.?$/.test(name)) throw failure('malformed', `A realm called '${name}' would have no address.`)
-  if (name.length > LONGEST) throw failure('malformed', `The name of a realm has ${LONGEST} characters at most.`)
+  if (/^\.\.?$/.test(name))
+    throw failure('invalid', `The realm name '${name}' cannot be part of a URL.`, { form: 'error' })
+  if (name.length > MAX_REALM_NAME_LENGTH)
+    throw failure('invalid', `A realm name has at most ${MAX_REALM_NAME_LENGTH} characters.`, { form: 'error' })
   const reserved = /[:/?#[\]@!$&'()*+,;=%\s"<>\\^`{|}]/.exec(name)
-  if (reserved) throw failure('malformed', `Character '${reserved[0]}' not allowed.`)
+  if (reserved) throw failure('invalid', `Character '${reserved[0]}' not allowed.`, { form: 'error' })
   return name
 }
 
-/** Throws invalid when one of the named settings cannot be as it is. */
-export function checkSettings(realm: Representation, names: ReadonlySet<string>, blacklists: Blacklists): void {
-  if (names.has('passwordPolicy')) checkPolicy(String(realm.passwordPolicy ?? ''), blacklists)
+/** Throws invalid where one of the named settings of a complete realm has a problem. */
+export function checkRealmSettings(
+  realm: Representation,
+  names: ReadonlySet<string>,
+  blacklists: PasswordBlacklists,
+): void {
+  if (names.has('passwordPolicy')) checkPasswordPolicy(String(realm.passwordPolicy ?? ''), blacklists)
   if (names.has('smtpServer')) checkMailServer(realm)
-  if (names.has('clientProfiles')) checkProfiles(realm)
-  if (names.has('clientPolicies')) checkPolicies(realm)
-  for (const [name, words] of Object.entries(NOT_NEGATIVE))
+  if (names.has('clientProfiles')) checkClientProfiles(realm)
+  if (names.has('clientPolicies')) checkClientPolicies(realm)
+  for (const [name, label] of Object.entries(LOCKOUT_LABELS))
     if (names.has(name) && Number(realm[name] ?? 0) < 0)
-      throw failure('invalid', `${words} may not be a negative value`)
-  if (names.has('browserSecurityHeaders')) checkHeaders((realm.browserSecurityHeaders ?? {}) as Representation)
-  if (names.has('attributes')) checkNumbers((realm.attributes ?? {}) as Representation)
+      throw failure('invalid', `${label} may not be a negative value`)
+  if (names.has('browserSecurityHeaders')) checkHeaders(readObject(realm.browserSecurityHeaders))
+  if (names.has('attributes')) checkNumbers(readObject(realm.attributes))
 }
 
-/** Keycloak: how it calls the settings that count failures and times of a lockout. */
-const NOT_NEGATIVE: Readonly<Record<string, string>> = {
+/** Keycloak: the names of the lockout settings in messages. They must not be negative. */
+const LOCKOUT_LABELS: Readonly<Record<string, string>> = {
   failureFactor: 'Failure factor',
   maxFailureWaitSeconds: 'Maximum failure wait seconds',
   waitIncrementSeconds: 'Wait increment seconds',
@@ -47,34 +53,37 @@ const NOT_NEGATIVE: Readonly<Record<string, string>> = {
   maxSecondaryAuthFailures: 'Maximum secondary authentication failures',
 }
 
-/** Attributes that hold a number of seconds. Keycloak: it keeps others too, and fails when it reads the realm. */
-const NUMBERS =
+/** The attributes that hold a number of seconds. Keycloak: it stores any text, and fails when it reads the realm. */
+const SECONDS_ATTRIBUTE =
   /^(parRequestUriLifespan|ciba(ExpiresIn|Interval)|client(Offline)?Session(IdleTimeout|MaxLifespan)|oauth2Device(CodeLifespan|PollingInterval)|actionTokenGeneratedByUserLifespan(\..*)?)$/
 
 function checkNumbers(attributes: Representation): void {
   for (const [name, value] of Object.entries(attributes))
-    if (NUMBERS.test(name) && value !== null && !/^(-?\d{1,9})?$/.test(String(value)))
-      throw failure('invalid', `The attribute ${name} is a number of seconds`)
+    if (SECONDS_ATTRIBUTE.test(name) && value !== null && !/^(-?\d{1,9})?$/.test(String(value)))
+      throw failure('invalid', `The attribute ${name} must be a number of seconds`)
 }
 
-/** Throws invalid when one of the headers of pages is no value of a header: no page could be shown with it. */
+/** Throws invalid where a security header has a value that HTTP does not allow: no page could be served with it. */
 function checkHeaders(headers: Representation): void {
   for (const [name, value] of Object.entries(headers))
     if (!isHeaderValue(String(value ?? '')))
-      throw failure('invalid', `browserSecurityHeaders.${name} is no header value: use printable ASCII on one line.`)
+      throw failure(
+        'invalid',
+        `browserSecurityHeaders.${name} is not a valid header value. Use one line of printable ASCII.`,
+      )
 }
 
-/** Throws invalid when a mail server is stated without an address to send from, or with a reply-to address that is none. */
+/** Throws invalid where a mail server has no valid sender address, or an invalid reply-to address. */
 export function checkMailServer({ smtpServer }: Representation): void {
-  const server = (smtpServer ?? {}) as Representation
+  const server = readObject(smtpServer)
   if (!Object.keys(server).length) return
   const { from, replyTo, allowutf8 } = server
   checkAddress('sender', from, allowutf8)
   if (replyTo) checkAddress('reply-to', replyTo, allowutf8)
 }
 
-function checkAddress(name: string, address: Json | undefined, unicode: Json | undefined): void {
-  if (isMailAddress(String(address ?? ''), unicode === 'true')) return
+function checkAddress(name: string, address: Json | undefined, allowUtf8: Json | undefined): void {
+  if (isEmailAddress(String(address ?? ''), allowUtf8 === 'true')) return
   const advice = `If the address contains UTF-8 characters in the local part please ensure the SMTP server supports the \
 SMTPUTF8 extension and enable 'Allow UTF-8' in the email realm configuration.`
   throw failure('invalid', `Invalid ${name} address '${address || null}'. ${advice}`)

@@ -1,58 +1,60 @@
-// The expressions of workflows: names, each with or without something in parentheses, joined by and, or and not.
+// The parser of workflow expressions: names with optional parameters in parentheses, combined by `and`, `or` and `not`.
 
-/** Parentheses that may be open at once: each is a call. */
-const DEEPEST = 1000
+/** The most nested parentheses; each is a recursive call. */
+const MAX_DEPTH = 1000
 
-/** Returns the names in an expression, or the message for one that cannot be read. */
-export function namesIn(expression: string): { readonly names: readonly string[] } | { readonly problem: string } {
-  const tokens = tokensOf(expression)
+/** Returns the names in an expression, or the problem of one that cannot be parsed. */
+export function parseExpressionNames(
+  expression: string,
+): { readonly names: readonly string[] } | { readonly problem: string } {
+  const tokens = tokenize(expression)
   const names: string[] = []
   let at = 0
   let depth = 0
-  const here = () => tokens[at]!
+  const current = () => tokens[at]!
   const fail = (problem: string): never => {
     throw new SyntaxProblem(`Invalid expression "${expression}": ${problem}`)
   }
-  const demand = (what: string): never => {
-    const { text, offset } = here()
-    return fail(`expected ${what}, but found ${text === '' ? 'the end' : `"${text}" at character ${offset + 1}`}`)
+  const expect = (expected: string): never => {
+    const { text, offset } = current()
+    return fail(`expected ${expected}, but found ${text === '' ? 'the end' : `"${text}" at character ${offset + 1}`}`)
   }
-  const either = (): void => {
-    both()
-    while (here().type === 'or') {
+  const parseOr = (): void => {
+    parseAnd()
+    while (current().type === 'or') {
       at++
-      both()
+      parseAnd()
     }
   }
-  const both = (): void => {
-    one()
-    while (here().type === 'and') {
+  const parseAnd = (): void => {
+    parseTerm()
+    while (current().type === 'and') {
       at++
-      one()
+      parseTerm()
     }
   }
-  const one = (): void => {
-    while (here().type === 'not') at++
-    const token = here()
+  const parseTerm = (): void => {
+    while (current().type === 'not') at++
+    const token = current()
     if (token.type === 'name') {
       names.push(token.text)
       at++
-      if (here().type !== '(') return
+      if (current().type !== '(') return
       at++
-      if (here().type === 'parameter') at++
+      if (current().type === 'parameter') at++
     } else if (token.type === '(') {
       at++
       depth++
-      if (depth > DEEPEST) fail(`more than ${DEEPEST} parentheses are open`)
-      either()
+      if (depth > MAX_DEPTH) fail(`more than ${MAX_DEPTH} parentheses are open`)
+      parseOr()
       depth--
-    } else demand('a name, "not" or "("')
-    if (here().type !== ')') demand('")"')
+    } else expect('a name, "not" or "("')
+    if (current().type !== ')') expect('")"')
     at++
   }
   try {
-    either()
-    if (here().type !== 'end') demand('"and", "or" or the end')
+    parseOr()
+    if (current().type !== 'end') expect('"and", "or" or the end')
   } catch (error) {
     if (error instanceof SyntaxProblem) return { problem: error.message }
     throw error
@@ -68,20 +70,20 @@ interface Token {
   readonly offset: number
 }
 
-const WORDS: Readonly<Record<string, Token['type']>> = { and: 'and', or: 'or', not: 'not', '!': 'not' }
+const OPERATORS: Readonly<Record<string, Token['type']>> = { and: 'and', or: 'or', not: 'not', '!': 'not' }
 
-/** Up to the closing parenthesis outside of quotes; a quote that does not end is a character like others, as are those after it. */
+/** Matches up to the closing parenthesis outside of quotes. An unclosed quote is an ordinary character. */
 const PARAMETER = /^(?:[^)"]|"(?:[^"\\]|\\.)*")*(?:"[^)]*)?/s
 
-/** Keycloak: what is no part of an expression is passed over. */
-function tokensOf(expression: string): Token[] {
+/** Keycloak: characters that are not part of an expression are ignored. */
+function tokenize(expression: string): Token[] {
   const tokens: Token[] = []
   for (let offset = 0; offset < expression.length; ) {
     const [text = ''] = /^(?:[A-Za-z0-9_-]+|[()!])/.exec(expression.slice(offset)) ?? []
     const last = tokens.at(-1)
     offset += text.length || 1
     if (text === '') continue
-    const type = text === '(' || text === ')' ? text : (WORDS[text.toLowerCase()] ?? 'name')
+    const type = text === '(' || text === ')' ? text : (OPERATORS[text.toLowerCase()] ?? 'name')
     tokens.push({ type, text, offset: offset - text.length })
     if (type !== '(' || last?.type !== 'name') continue
     const [parameter = ''] = PARAMETER.exec(expression.slice(offset)) ?? []

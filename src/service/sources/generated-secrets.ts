@@ -1,20 +1,20 @@
 // Secrets that Regent makes for sources, and keeps: documents name them, and nobody has to think of them.
 import { randomBytes } from 'node:crypto'
-import { insertSeeds, replaceSeed, selectSeeds, selectSeedsOfRealm } from '../../store/sources/generated-secrets.ts'
+import { insertSecretSeeds, replaceSecretSeed, selectSecretSeeds, selectSecretSeedsOfRealm } from '../../store/sources/generated-secrets.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
 import type { Service } from '../context/service.ts'
 import type { Vault } from '../context/vault.ts'
-import { demand } from '../permissions/administrators.ts'
+import { requirePermissions } from '../permissions/require-permissions.ts'
 
 /** The secret of that name of what a source states of a realm: always the same, until it is replaced. */
-export type GeneratedSecret = (source: string, realm: string, name: string) => string
+export type GetGeneratedSecret = (source: string, realm: string, name: string) => string
 
 /** A secret that documents of a source name. */
-export interface NamedSecret {
+export interface GeneratedSecret {
   readonly source: string
   readonly name: string
-  readonly madeAt: Date
+  readonly createdAt: Date
 }
 
 /**
@@ -22,12 +22,12 @@ export interface NamedSecret {
  * so that a plan shows the digest that the apply will have, and nothing needs to be kept before. One statement, or none
  * without sources.
  */
-export async function generatedSecrets(
+export async function loadGeneratedSecrets(
   service: Service,
   sources: readonly string[],
   calledNow: ReadonlyMap<string, string>,
-): Promise<GeneratedSecret> {
-  const seeds = sources.length ? await service.look((tx) => selectSeeds(tx, sources)) : []
+): Promise<GetGeneratedSecret> {
+  const seeds = sources.length ? await service.query((tx) => selectSecretSeeds(tx, sources)) : []
   const known = new Map(seeds.map(({ realm, source, name, seed }) => [JSON.stringify([source, realm, name]), seed]))
   return (source, realm, name) => {
     const seed = known.get(JSON.stringify([source, calledNow.get(realm) ?? realm, name]))
@@ -36,13 +36,13 @@ export async function generatedSecrets(
 }
 
 /** Keeps that secrets of these names were made for a source, in its first apply to the realm. One statement. */
-export async function keepSecrets(
+export async function recordGeneratedSecrets(
   { tx, realm, now }: WriteContext,
   source: { readonly number: number; readonly name: string },
   stated: string,
   names: readonly string[],
 ): Promise<void> {
-  await insertSeeds(tx, realm.number, { source: source.number, names, seed: firstSeed(source.name, stated), at: now })
+  await insertSecretSeeds(tx, realm.number, { source: source.number, names, seed: firstSeed(source.name, stated), at: now })
 }
 
 /** Who may state a realm has all power in it: nobody else learns beforehand what will be secret there. */
@@ -55,26 +55,26 @@ function secretOf(vault: Vault, seed: string, name: string): string {
 }
 
 /** The secrets that were made in a realm. One statement. */
-export async function listSecrets(context: Context): Promise<NamedSecret[]> {
-  demand(context, 'administer-realm')
-  const seeds = await selectSeedsOfRealm(context.tx, context.realm.number)
+export async function listGeneratedSecrets(context: Context): Promise<GeneratedSecret[]> {
+  requirePermissions(context, 'administer-realm')
+  const seeds = await selectSecretSeedsOfRealm(context.tx, context.realm.number)
   return seeds.map(({ seed: _, ...secret }) => secret)
 }
 
 /** The text of a secret. Throws not_found. One statement. */
-export async function getSecret(context: Context, source: string, name: string): Promise<string> {
-  demand(context, 'administer-realm')
-  const seeds = await selectSeedsOfRealm(context.tx, context.realm.number)
+export async function getGeneratedSecret(context: Context, source: string, name: string): Promise<string> {
+  requirePermissions(context, 'administer-realm')
+  const seeds = await selectSecretSeedsOfRealm(context.tx, context.realm.number)
   const found = seeds.find((one) => one.source === source && one.name === name)
   if (!found) throw unknownSecret(context, source, name)
   return secretOf(context.vault, found.seed, name)
 }
 
 /** Makes a secret anew: it counts from the next apply of the source on. Throws not_found. One statement. */
-export async function rotateSecret(context: WriteContext, source: string, name: string): Promise<void> {
-  demand(context, 'administer-realm')
+export async function rotateGeneratedSecret(context: WriteContext, source: string, name: string): Promise<void> {
+  requirePermissions(context, 'administer-realm')
   const seed = randomBytes(32).toString('base64url')
-  if (!(await replaceSeed(context.tx, context.realm.number, { source, name, seed, at: context.now })))
+  if (!(await replaceSecretSeed(context.tx, context.realm.number, { source, name, seed, at: context.now })))
     throw unknownSecret(context, source, name)
 }
 

@@ -1,15 +1,15 @@
-// What people let clients learn.
-import type { Json } from '../../kinds/json.ts'
+// Consents of users: the client scopes that they have granted to clients.
+import { type Json, readTexts } from '../../kinds/json.ts'
 import { deleteConsents, insertConsents, selectConsents } from '../../store/users/consents.ts'
 import type { Context, WriteContext } from '../context/context.ts'
-import { idsByName, listsOf, type StatedLists, writeLists } from '../objects/lists-apart.ts'
+import { getIdLookup, getUserLists, replaceUserLists, type UserLists } from '../objects/user-lists.ts'
 
-/** The consents of users, as in their representation. One statement. */
-export function consentsOf(
+/** Returns the consents of users, as in their representation, by id of the user. One statement. */
+export function getConsentsByUser(
   { tx, realm }: Context,
   users: readonly { readonly id: string }[],
 ): Promise<ReadonlyMap<string, Json>> {
-  return listsOf(
+  return getUserLists(
     users,
     (ids) => selectConsents(tx, realm.number, ids),
     ({ client, scopes, body }) => ({
@@ -20,25 +20,24 @@ export function consentsOf(
   )
 }
 
-/** Makes the consents of users what is stated. Throws invalid where a client or client scope does not exist. */
-export async function writeConsents(context: WriteContext, users: StatedLists): Promise<void> {
+/** Replaces the consents of users. Throws invalid where a client or client scope does not exist. */
+export async function replaceConsents(context: WriteContext, users: UserLists): Promise<void> {
   const { tx, realm, now } = context
-  const at = now.getTime()
-  await writeLists(
+  await replaceUserLists(
     users,
     (ids) => deleteConsents(tx, realm.number, ids),
-    async (stated) => {
-      const consents = stated.map(({ user, element: { grantedClientScopes, ...consent } }) => ({
+    async (elements) => {
+      const consents = elements.map(({ user, element: { grantedClientScopes, ...consent } }) => ({
         user,
         consent,
-        granted: (grantedClientScopes ?? []) as string[],
+        granted: readTexts(grantedClientScopes),
       }))
-      const clientId = await idsByName(
+      const clientId = await getIdLookup(
         context,
         'client',
         consents.map(({ consent }) => String(consent.clientId)),
       )
-      const scopeId = await idsByName(
+      const scopeId = await getIdLookup(
         context,
         'clientScope',
         consents.flatMap(({ granted }) => granted),
@@ -47,7 +46,10 @@ export async function writeConsents(context: WriteContext, users: StatedLists): 
         user,
         client: clientId(String(consent.clientId)),
         scopes: granted.map(scopeId),
-        body: { createdDate: consent.createdDate ?? at, lastUpdatedDate: consent.lastUpdatedDate ?? at },
+        body: {
+          createdDate: consent.createdDate ?? now.getTime(),
+          lastUpdatedDate: consent.lastUpdatedDate ?? now.getTime(),
+        },
       }))
       await insertConsents(tx, realm.number, rows)
     },

@@ -1,163 +1,200 @@
-// Credentials: what a person proves who they are with, in the one form in which they are kept.
+// Credentials of users, in the form in which they are stored.
 import { randomUUID } from 'node:crypto'
-import type { Json, Representation } from '../../kinds/json.ts'
+import { type Json, type Representation, readObjects, readText } from '../../kinds/json.ts'
 import {
+  archivePasswords,
   deleteCredentials,
-  forgetPasswords,
+  deleteOldPasswords,
   insertCredentials,
-  keepPasswords,
   selectCredentials,
 } from '../../store/users/credentials.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
-import { unlessTaken } from '../objects/conflicts.ts'
-import type { LiveObject } from '../objects/live.ts'
-import { historyOf, parsePolicy } from './password-policy.ts'
-import { type KeptPassword, type PasswordMaker, type Person, passwordMaker } from './password-rules.ts'
+import { withConflictErrors } from '../objects/conflicts.ts'
+import type { LiveObject } from '../objects/live-objects.ts'
+import { getPasswordHistory, parsePasswordPolicy } from './password-policy.ts'
+import {
+  createPasswordHasher,
+  type PasswordHasher,
+  type PasswordOwner,
+  type StoredPassword,
+} from './password-policy-checks.ts'
 
-/** Keycloak: what a person must do who was given a temporary password. */
+/** Keycloak: the required action of users with a temporary password. */
 export const UPDATE_PASSWORD = 'UPDATE_PASSWORD'
 
 const PASSWORD = 'password'
-/** Keycloak: what a password becomes that another one replaces, where the policy forbids to choose it again. */
+/** Keycloak: the type of a replaced password that the policy forbids to choose again. */
 const PASSWORD_HISTORY = 'password-history'
 
 /**
- * Credentials as they are kept: passwords made, what earlier versions stated in the form of today. Takes its time, so it
- * comes before the transaction. Throws invalid where one is none, and what the maker throws.
+ * Converts declared credentials to the form in which they are stored: hashes passwords, and converts legacy fields. It is
+ * slow, so it must be called before the transaction. Throws invalid where a credential is incomplete, and what `hash`
+ * throws.
  */
-export function prepareCredentials(stated: readonly Representation[], make: PasswordMaker): Promise<Representation[]> {
-  return Promise.all(stated.map((one) => prepare(one, make)))
+export function prepareCredentials(
+  declared: readonly Representation[],
+  hash: PasswordHasher,
+): Promise<Representation[]> {
+  return Promise.all(declared.map((credential) => prepareCredential(credential, hash)))
 }
 
-/** Makes passwords of a person as the realm of the context wants them. */
-export function passwordsOf({ realm, blacklists, now }: Context, person: Person): PasswordMaker {
-  return passwordMaker(parsePolicy(realm.passwordPolicy), blacklists, person, { now })
+/** Returns a function that checks and hashes passwords by the policy of the context's realm. */
+export function createRealmPasswordHasher(
+  { realm, passwordBlacklists, now }: Context,
+  owner: PasswordOwner,
+): PasswordHasher {
+  const policy = parsePasswordPolicy(realm.passwordPolicy)
+  return createPasswordHasher({ policy, blacklists: passwordBlacklists, owner, now })
 }
 
-/** Makes new passwords of a user. One statement. */
-export async function passwordsOfUser(
+/** Returns a function that checks and hashes new passwords of a user, also against earlier ones. One statement. */
+export async function createUserPasswordHasher(
   context: Context,
   { id, key, representation }: LiveObject,
-): Promise<PasswordMaker> {
-  const { email } = representation as { email?: string }
-  return passwordsOf(context, { username: key[0]!, email, kept: await keptPasswords(context, id) })
+): Promise<PasswordHasher> {
+  return createRealmPasswordHasher(context, {
+    username: key[0]!,
+    email: readText(representation.email),
+    passwords: await listPasswords(context, id),
+  })
 }
 
-/** The passwords that a user has and had. One statement. */
-async function keptPasswords({ tx, realm, vault }: Context, user: string): Promise<KeptPassword[]> {
-  const kept = await selectCredentials(tx, realm.number, [user])
-  return kept
+/** Lists the current and earlier passwords of a user. One statement. */
+async function listPasswords({ tx, realm, vault }: Context, user: string): Promise<StoredPassword[]> {
+  const credentials = await selectCredentials(tx, realm.number, [user])
+  return credentials
     .filter(({ type }) => type === PASSWORD || type === PASSWORD_HISTORY)
     .map(({ type, createdAt, body: { secretData, credentialData } }) => ({
-      past: type === PASSWORD_HISTORY,
+      isHistory: type === PASSWORD_HISTORY,
       createdAt,
       secretData: vault.open(String(secretData)),
       credentialData: String(credentialData),
     }))
 }
 
-/** A credential that needs no hashing as it is kept. Throws invalid where it is none. */
-export function shaped(stated: Representation): Representation {
-  const { hashedSaltedValue, secretData, credentialData, type = PASSWORD } = stated
-  if (hashedSaltedValue != null) return { ...keptOf(stated), ...ofEarlierForm(stated) }
+/**
+ * Converts a declared credential that needs no hashing to the form in which it is stored. Throws invalid where it is
+ * incomplete.
+ */
+export function toStoredCredential(declared: Representation): Representation {
+  const { hashedSaltedValue, secretData, credentialData, type = PASSWORD } = declared
+  if (hashedSaltedValue != null) return { ...getCommonFields(declared), ...convertLegacyFields(declared) }
   if (secretData == null || credentialData == null) {
     throw failure('invalid', `A credential of type ${type} needs a value, or secretData and credentialData`)
   }
-  return { ...keptOf(stated), type: type!, secretData: asJson(secretData), credentialData: asJson(credentialData) }
+  return {
+    ...getCommonFields(declared),
+    type: type!,
+    secretData: checkJson(secretData),
+    credentialData: checkJson(credentialData),
+  }
 }
 
-/** The required actions that credentials bring along: who got a temporary password needs another. */
-export function actionsOf(credentials: Json | undefined): string[] {
-  return asList(credentials).some(({ temporary }) => temporary === true) ? [UPDATE_PASSWORD] : []
+/** Returns the required actions that follow from credentials: a temporary password must be replaced. */
+export function getRequiredActions(credentials: Json | undefined): string[] {
+  return readObjects(credentials).some(({ temporary }) => temporary === true) ? [UPDATE_PASSWORD] : []
 }
 
-const CREDENTIAL = { title: 'credential', conflict: { create: 'The id of a credential is taken' } }
+const CREDENTIAL = { title: 'credential', conflict: { create: 'Another credential has the same id' } }
 
 /**
- * Gives users their credentials; those of the same types that they have are gone, but for passwords that the policy
- * forbids to choose again. Statements: four.
+ * Writes credentials of users. They replace existing ones of the same types, except for earlier passwords that the policy
+ * forbids to choose again. Four statements.
  */
 export async function writeCredentials(
   { tx, realm, now, vault }: WriteContext,
-  users: readonly { readonly id: string; readonly credentials: Json | undefined; readonly fresh: boolean }[],
+  users: readonly { readonly id: string; readonly credentials: Json | undefined; readonly isNew: boolean }[],
 ): Promise<void> {
   const rows = users.flatMap(({ id, credentials }) =>
-    asList(credentials).map(({ id: own, type, priority, createdDate, secretData, credentialData, userLabel }, at) => ({
-      id: typeof own === 'string' && own ? own : randomUUID(),
-      user_account: id,
-      type: String(type),
-      place: Number(priority ?? (at + 1) * 10),
-      created_at: new Date(createdDate === undefined ? now : Number(createdDate)).toISOString(),
-      body: {
-        secretData: vault.seal(String(secretData)),
-        credentialData: String(credentialData),
-        ...(userLabel !== undefined && { userLabel }),
-      },
-    })),
+    readObjects(credentials).map(
+      ({ id: credentialId, type, priority, createdDate, secretData, credentialData, userLabel }, at) => ({
+        id: readText(credentialId) || randomUUID(),
+        user_account: id,
+        type: String(type),
+        position: Number(priority ?? (at + 1) * 10),
+        created_at: new Date(createdDate === undefined ? now : Number(createdDate)).toISOString(),
+        body: {
+          secretData: vault.seal(String(secretData)),
+          credentialData: String(credentialData),
+          ...(userLabel !== undefined && { userLabel }),
+        },
+      }),
+    ),
   )
-  const replaced = new Set(users.filter(({ fresh }) => !fresh).map(({ id }) => id))
-  const types = rows.filter((row) => replaced.has(row.user_account))
-  const renewed = types.filter(({ type }) => type === PASSWORD).map((row) => row.user_account)
-  const { count, milliseconds } = historyOf(parsePolicy(realm.passwordPolicy))
-  if (renewed.length && (count || milliseconds)) await keepPasswords(tx, realm.number, renewed)
-  if (types.length) await deleteCredentials(tx, realm.number, types)
-  if (renewed.length) {
-    await forgetPasswords(tx, realm.number, { users: renewed, count, since: new Date(now.getTime() - milliseconds) })
+  const existingUsers = new Set(users.filter(({ isNew }) => !isNew).map(({ id }) => id))
+  const replacing = rows.filter((row) => existingUsers.has(row.user_account))
+  const withNewPassword = replacing.filter(({ type }) => type === PASSWORD).map((row) => row.user_account)
+  const { count, milliseconds } = getPasswordHistory(parsePasswordPolicy(realm.passwordPolicy))
+  if (withNewPassword.length && (count || milliseconds)) await archivePasswords(tx, realm.number, withNewPassword)
+  if (replacing.length) await deleteCredentials(tx, realm.number, replacing)
+  if (withNewPassword.length) {
+    const since = new Date(now.getTime() - milliseconds)
+    await deleteOldPasswords(tx, realm.number, { users: withNewPassword, count, since })
   }
-  if (rows.length) await unlessTaken(CREDENTIAL, 'create', () => insertCredentials(tx, realm.number, rows))
+  if (rows.length) await withConflictErrors(CREDENTIAL, 'create', () => insertCredentials(tx, realm.number, rows))
 }
 
-/** The credentials of users as they are kept, secrets in the clear: for an export with secrets. One statement. */
-export async function credentialsOf(
+/** Returns the stored credentials by id of the user, with secrets in plain text, for an export with secrets. One statement. */
+export async function getCredentialsByUser(
   { tx, realm, vault }: Context,
   users: readonly LiveObject[],
 ): Promise<ReadonlyMap<string, Representation[]>> {
   const ids = users.map(({ id }) => id)
   const rows = ids.length ? await selectCredentials(tx, realm.number, ids) : []
-  const shown = rows.map(({ user, id, type, createdAt, place, body }) => {
-    const { secretData, ...rest } = body
-    const credential = { id, type, createdDate: createdAt.getTime(), priority: place, ...rest }
-    return { user, credential: { ...credential, secretData: vault.open(String(secretData)) } }
-  })
+  const credentials = rows.map(({ user, id, type, createdAt, position, body: { secretData, ...body } }) => ({
+    user,
+    credential: {
+      id,
+      type,
+      createdDate: createdAt.getTime(),
+      priority: position,
+      ...body,
+      secretData: vault.open(String(secretData)),
+    },
+  }))
   return new Map(
-    [...Map.groupBy(shown, ({ user }) => user)].map(([user, own]) => [user, own.map(({ credential }) => credential)]),
+    [...Map.groupBy(credentials, ({ user }) => user)].map(([user, ofUser]) => [
+      user,
+      ofUser.map(({ credential }) => credential),
+    ]),
   )
 }
 
 /**
- * Prepared credentials for a user who has some: one takes the place of that of its type, the others come last. One
- * statement.
+ * Adds priorities to new credentials of a user: one takes the id and priority of the existing one of its type, others come
+ * last. One statement.
  */
-export async function placedAfter(
+export async function assignPriorities(
   context: Context,
   user: string,
   prepared: readonly Representation[],
 ): Promise<Representation[]> {
-  const kept = await selectCredentials(context.tx, context.realm.number, [user])
-  const last = Math.max(0, ...kept.map(({ place }) => place))
-  return prepared.map((one, at) => {
-    const replaced = kept.find(({ type }) => type === one.type)
-    return { priority: replaced?.place ?? last + (at + 1) * 10, ...(replaced && { id: replaced.id }), ...one }
+  const existing = await selectCredentials(context.tx, context.realm.number, [user])
+  const last = Math.max(0, ...existing.map(({ position }) => position))
+  return prepared.map((credential, at) => {
+    const replaced = existing.find(({ type }) => type === credential.type)
+    const priority = replaced?.position ?? last + (at + 1) * 10
+    return { priority, ...(replaced && { id: replaced.id }), ...credential }
   })
 }
 
-async function prepare(stated: Representation, make: PasswordMaker): Promise<Representation> {
-  const { value, type = PASSWORD } = stated
-  if (value == null) return shaped(stated)
-  if (type !== PASSWORD) throw failure('invalid', `A credential of type ${type} cannot be made from a value`)
-  return { ...keptOf(stated), ...(await make(String(value))) }
+async function prepareCredential(declared: Representation, hash: PasswordHasher): Promise<Representation> {
+  const { value, type = PASSWORD } = declared
+  if (value == null) return toStoredCredential(declared)
+  if (type !== PASSWORD) throw failure('invalid', `A credential of type ${type} cannot be created from a value`)
+  return { ...getCommonFields(declared), ...(await hash(String(value))) }
 }
 
-/** What every form of a credential keeps as it is stated. */
-function keptOf({ temporary, userLabel, id, createdDate, priority }: Representation): Representation {
-  const all = Object.entries({ temporary, userLabel, id, createdDate, priority })
-  return Object.fromEntries(all.filter(([, one]) => one != null)) as Representation
+/** Returns the fields that are the same in every form of a credential. */
+function getCommonFields({ temporary, userLabel, id, createdDate, priority }: Representation): Representation {
+  const fields = Object.entries({ temporary, userLabel, id, createdDate, priority })
+  return Object.fromEntries(fields.flatMap(([name, value]) => (value == null ? [] : [[name, value]])))
 }
 
-/** Keycloak: how credentials were exported before version 8. */
-function ofEarlierForm(stated: Representation): Representation {
-  const { type, hashedSaltedValue, salt, hashIterations, algorithm, digits, counter, period } = stated
+/** Keycloak: the fields of credentials in exports before version 8. */
+function convertLegacyFields(declared: Representation): Representation {
+  const { type, hashedSaltedValue, salt, hashIterations, algorithm, digits, counter, period } = declared
   if (type === 'totp' || type === 'hotp' || type === 'otp') {
     const data = {
       subType: type === 'otp' ? 'totp' : type,
@@ -183,16 +220,12 @@ function ofEarlierForm(stated: Representation): Representation {
   }
 }
 
-/** The text, if it is JSON. */
-function asJson(text: Json): string {
+/** Returns a text that contains JSON. Throws invalid where it does not. */
+function checkJson(text: Json): string {
   try {
     JSON.parse(String(text))
     return String(text)
   } catch {
-    throw failure('invalid', 'secretData and credentialData of a credential are texts that hold JSON')
+    throw failure('invalid', 'secretData and credentialData of a credential must contain JSON')
   }
-}
-
-function asList(credentials: Json | undefined): Representation[] {
-  return (credentials ?? []) as Representation[]
 }

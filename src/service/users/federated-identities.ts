@@ -1,4 +1,4 @@
-// Accounts of people at identity providers.
+// Federated identities: the accounts of users at identity providers.
 import type { Json } from '../../kinds/json.ts'
 import {
   deleteFederatedIdentities,
@@ -6,16 +6,16 @@ import {
   selectFederatedIdentities,
 } from '../../store/users/federated-identities.ts'
 import type { Context, WriteContext } from '../context/context.ts'
-import { unlessTaken } from '../objects/conflicts.ts'
-import { idsByName, listsOf, type StatedLists, writeLists } from '../objects/lists-apart.ts'
-import type { LiveObject } from '../objects/live.ts'
+import { withConflictErrors } from '../objects/conflicts.ts'
+import type { LiveObject } from '../objects/live-objects.ts'
+import { getIdLookup, getUserLists, replaceUserLists, type UserLists } from '../objects/user-lists.ts'
 
-/** The accounts of users, as in their representation. One statement. */
-export function federatedIdentitiesOf(
+/** Returns the federated identities of users, as in their representation, by id of the user. One statement. */
+export function getFederatedIdentitiesByUser(
   { tx, realm }: Context,
   users: readonly Pick<LiveObject, 'id'>[],
 ): Promise<ReadonlyMap<string, Json>> {
-  return listsOf(
+  return getUserLists(
     users,
     (ids) => selectFederatedIdentities(tx, realm.number, ids),
     ({ provider, userId, userName }) => ({
@@ -26,23 +26,25 @@ export function federatedIdentitiesOf(
   )
 }
 
-/** Makes the accounts of users what is stated. Throws invalid where an identity provider does not exist. */
-export async function writeFederatedIdentities(context: WriteContext, users: StatedLists): Promise<void> {
+/** Replaces the federated identities of users. Throws invalid where an identity provider does not exist. */
+export async function replaceFederatedIdentities(context: WriteContext, users: UserLists): Promise<void> {
   const { tx, realm } = context
-  await writeLists(
+  await replaceUserLists(
     users,
     (ids) => deleteFederatedIdentities(tx, realm.number, ids),
-    async (stated) => {
-      const aliases = stated.map(({ element }) => String(element.identityProvider))
-      const providerId = await idsByName(context, 'identityProvider', aliases)
-      const rows = stated.map(({ user, element: { userId, userName = null } }, at) => ({
+    async (elements) => {
+      const aliases = elements.map(({ element }) => String(element.identityProvider))
+      const providerId = await getIdLookup(context, 'identityProvider', aliases)
+      const rows = elements.map(({ user, element: { userId, userName = null } }, at) => ({
         user,
         provider: providerId(aliases[at]!),
         userId: String(userId),
         userName: userName === null ? null : String(userName),
       }))
-      const account = { title: 'account at an identity provider', conflict: { create: 'The account is there already' } }
-      await unlessTaken(account, 'create', () => insertFederatedIdentities(tx, realm.number, rows))
+      const conflict = { create: 'The user already has an account at the identity provider' }
+      await withConflictErrors({ title: 'federated identity', conflict }, 'create', () =>
+        insertFederatedIdentities(tx, realm.number, rows),
+      )
     },
   )
 }

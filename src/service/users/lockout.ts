@@ -1,13 +1,13 @@
-// Accounts that are locked after failures, for a time or for good.
-import type { Representation } from '../../kinds/json.ts'
-import { insertPeopleEntries } from '../../store/journal/journal.ts'
+// The lockout of users after login failures, temporary or permanent.
+import { type Representation, readTextListMap } from '../../kinds/json.ts'
+import { insertUserEntries } from '../../store/journal/journal.ts'
 import type { LockoutRules } from '../../store/login/login-attempts.ts'
 import { clearFailures } from '../../store/login/login-failures.ts'
-import { disableForGood, type StoredUser } from '../../store/users/users.ts'
+import { disableUser, type StoredUser } from '../../store/users/users.ts'
 import type { Context } from '../context/context.ts'
 
-/** What a realm says of failures; undefined: it does not mind. Keycloak: the names of its settings. */
-export function lockoutRulesOf(settings: Representation): LockoutRules | undefined {
+/** Returns the brute force settings of a realm; undefined if it has no brute force protection. */
+export function findLockoutRules(settings: Representation): LockoutRules | undefined {
   if (settings.bruteForceProtected !== true) return undefined
   const number = (name: string) => Number(settings[name] ?? 0)
   return {
@@ -18,45 +18,45 @@ export function lockoutRulesOf(settings: Representation): LockoutRules | undefin
     quickMilliseconds: number('quickLoginCheckMilliSeconds'),
     quickWait: number('minimumQuickLoginWaitSeconds'),
     forgetAfter: number('maxDeltaTimeSeconds'),
-    forGood: settings.permanentLockout === true,
+    permanentLockout: settings.permanentLockout === true,
     maxLockouts: number('maxTemporaryLockouts'),
     maxOtpFailures: number('maxSecondaryAuthFailures'),
   }
 }
 
-/** Forgets the failures of somebody who has logged in; `otp`: with a one-time code. One statement, or none. */
-export async function forgetFailures(
+/** Clears the login failures of a user after a login; `otp`: also those of one-time codes. One statement, or none. */
+export async function clearLoginFailures(
   { tx, realm }: Context,
   settings: Representation,
-  { id }: { readonly id: string },
-  otp = false,
+  { id, otp = false }: { readonly id: string; readonly otp?: boolean },
 ): Promise<void> {
-  if (lockoutRulesOf(settings)) await clearFailures(tx, realm.number, { ofPerson: true, subject: id, otp })
+  if (findLockoutRules(settings)) await clearFailures(tx, realm.number, { isUser: true, subject: id, otp })
 }
 
-/** Keycloak: an attribute says why an account is disabled that was locked for good. */
-export const REASON = 'disabledReason'
-const LOCKED = 'permanentLockout'
+/** Keycloak: the user attribute with the reason for which the server disabled an account. */
+export const DISABLED_REASON = 'disabledReason'
+const PERMANENT_LOCKOUT = 'permanentLockout'
 
-/** Whether the account is disabled since it was locked for good. */
-export function isLockedForGood({ enabled, attributes }: Representation): boolean {
-  const reason = (attributes as Record<string, string[]> | undefined)?.[REASON]
-  return enabled !== true && reason?.[0] === LOCKED
+/** Whether a user is disabled because of a permanent lockout. */
+export function isPermanentlyLocked({ enabled, attributes }: Representation): boolean {
+  const [reason] = readTextListMap(attributes)[DISABLED_REASON] ?? []
+  return enabled !== true && reason === PERMANENT_LOCKOUT
 }
 
-/** What an account no longer says that is enabled again, by path. */
-export function withoutReason(live: Representation, { enabled }: Representation): Representation {
-  return enabled === true && isLockedForGood(live) ? { [`attributes.${REASON}`]: null } : {}
+/** Returns the fields to set, by path, so that a user who is enabled loses the reason for a permanent lockout. */
+export function clearDisabledReason(live: Representation, { enabled }: Representation): Representation {
+  return enabled === true && isPermanentlyLocked(live) ? { [`attributes.${DISABLED_REASON}`]: null } : {}
 }
 
-/** Disables the account, and says why; false where it is disabled already. Statements: two. */
-export async function lockForGood(
+/** Disables a user, with the reason. Returns false if they are disabled already. Two statements. */
+export async function lockPermanently(
   { tx, realm, now, actor }: Context,
   { id, username }: Pick<StoredUser, 'id' | 'username'>,
 ): Promise<boolean> {
-  if (!(await disableForGood(tx, realm.number, { id, attributes: { [REASON]: [LOCKED] } }))) return false
-  const fields = { enabled: true, [`attributes.${REASON}`]: null }
+  if (!(await disableUser(tx, realm.number, { id, attributes: { [DISABLED_REASON]: [PERMANENT_LOCKOUT] } })))
+    return false
+  const fields = { enabled: true, [`attributes.${DISABLED_REASON}`]: null }
   const entry = { operation: 'update', kind: 'user', object: id, key: [username], fields } as const
-  await insertPeopleEntries(tx, realm.number, { at: now, actor, entries: [entry], except: [] })
+  await insertUserEntries(tx, realm.number, { at: now, actor, entries: [entry], except: [] })
   return true
 }

@@ -1,32 +1,33 @@
-// One-time codes: whether a code belongs to a credential, used once only. RFC 4226, RFC 6238.
+// One-time codes (OTP) of users, each accepted once. RFC 4226, RFC 6238.
 import { HOTP, Secret, TOTP } from 'otpauth'
 import type { Representation } from '../../kinds/json.ts'
 import { updateCredentialData } from '../../store/users/credentials.ts'
 import type { Context, RuntimeContext } from '../context/context.ts'
-import { timesUsed } from '../context/single-use.ts'
+import { recordKeyUse } from '../context/single-use.ts'
 
-/** How codes are made: of the realm for new credentials, of a credential for its own. */
-export interface CodePolicy {
+/** The parameters of one-time codes: of a realm for new credentials, or of one credential. */
+export interface OtpPolicy {
   readonly subType: 'totp' | 'hotp'
   readonly digits: number
   readonly algorithm: string
+  /** The time for which a TOTP code is valid, in seconds. */
   readonly period: number
   readonly counter: number
 }
 
-/** Keycloak: the names of algorithms, and what others call them. */
+/** Maps Keycloak's names of algorithms to the usual ones. */
 const ALGORITHMS: Readonly<Record<string, string>> = { HmacSHA1: 'SHA1', HmacSHA256: 'SHA256', HmacSHA512: 'SHA512' }
 
-/** Steps that a code may be off at most, whatever the realm says: with more, any number would be one of the codes. */
-const FARTHEST = 100
+/** The largest look-ahead window: with more accepted codes, a guess would be too likely to match. */
+const MAX_WINDOW = 100
 
-/** By how many steps a code may be off in a realm. */
-export function windowOf(settings: Representation): number {
-  return Math.min(Number(settings.otpPolicyLookAheadWindow ?? 1), FARTHEST)
+/** Returns the number of steps by which a code of a realm may deviate. */
+export function getLookAheadWindow(settings: Representation): number {
+  return Math.min(Number(settings.otpPolicyLookAheadWindow ?? 1), MAX_WINDOW)
 }
 
-/** How codes of new credentials are made in a realm. */
-export function policyOf(settings: Representation): CodePolicy {
+/** Returns the OTP policy of a realm. */
+export function getOtpPolicy(settings: Representation): OtpPolicy {
   return {
     subType: settings.otpPolicyType === 'hotp' ? 'hotp' : 'totp',
     digits: Number(settings.otpPolicyDigits ?? 6),
@@ -36,81 +37,94 @@ export function policyOf(settings: Representation): CodePolicy {
   }
 }
 
-/** The address that apps read, as an image or typed. */
-export function addressOf(policy: CodePolicy, secret: string, issuer: string, label: string): string {
-  return generator(policy, Secret.fromUTF8(secret), { issuer, label }).toString()
+/** Returns the `otpauth:` URI for authenticator apps. */
+export function createOtpUri(
+  policy: OtpPolicy,
+  secret: string,
+  names: { readonly issuer: string; readonly label: string },
+): string {
+  const options = { ...toOptions(policy, Secret.fromUTF8(secret)), ...names }
+  return policy.subType === 'hotp'
+    ? new HOTP({ ...options, counter: policy.counter }).toString()
+    : new TOTP({ ...options, period: policy.period }).toString()
 }
 
-/** The secret as it is typed into an app, in groups. */
-export function typedSecret(secret: string): string {
+/** Formats a secret for typing into an authenticator app: base32 in groups of four. */
+export function formatOtpSecret(secret: string): string {
   return Secret.fromUTF8(secret).base32.replace(/(.{4})(?=.)/g, '$1 ')
 }
 
-/** By how many steps a code is off that somebody shows; null when it is none of the neighbouring ones. */
-export function matchCode(policy: CodePolicy, secret: Secret, code: string, window: number, now: Date): number | null {
+/** Returns the number of steps by which a code deviates from the current one; null if it does not match. */
+export function matchOtpCode(
+  policy: OtpPolicy,
+  secret: Secret,
+  { code, window, now }: { readonly code: string; readonly window: number; readonly now: Date },
+): number | null {
   const token = code.replace(/\s/g, '')
   if (!/^\d{6,10}$/.test(token)) return null
-  return policy.subType === 'hotp'
-    ? counted(generator(policy, secret) as HOTP, token, policy.counter, window)
-    : (generator(policy, secret) as TOTP).validate({ token, window, timestamp: now.getTime() })
+  const options = toOptions(policy, secret)
+  if (policy.subType === 'hotp') return matchCounter(new HOTP(options), token, { counter: policy.counter, window })
+  return new TOTP({ ...options, period: policy.period }).validate({ token, window, timestamp: now.getTime() })
 }
 
 /**
- * Whether the code is one of the credential, whose secret is opened. A code counts once: one that follows a counter moves it,
- * one that follows the time is kept as used, unless the realm lets codes be used again. Statements: one, or none.
+ * Whether a code matches a credential, whose secret is in plain text. A code counts once: HOTP advances the counter of the
+ * credential, TOTP records the code as used unless the realm allows codes to be reused. One statement, or none.
  */
-export async function useCode(
+export async function useOtpCode(
   context: RuntimeContext,
   settings: Representation,
-  credential: Representation,
-  code: string,
+  { credential, code }: { readonly credential: Representation; readonly code: string },
 ): Promise<boolean> {
-  const stated = JSON.parse(String(credential.credentialData)) as Partial<CodePolicy> & { secretEncoding?: string }
-  const policy = { ...policyOf(settings), ...stated }
-  const { value } = JSON.parse(String(credential.secretData)) as { value: string }
-  const secret = stated.secretEncoding === 'BASE32' ? Secret.fromBase32(value) : Secret.fromUTF8(value)
-  const window = windowOf(settings)
-  const off = matchCode(policy, secret, code, window, context.now)
-  if (off === null) return false
+  const id = String(credential.id)
+  const before = String(credential.credentialData)
+  const parameters: Partial<OtpPolicy> & { readonly secretEncoding?: string } = JSON.parse(before)
+  const policy = { ...getOtpPolicy(settings), ...parameters }
+  const { value }: { readonly value: string } = JSON.parse(String(credential.secretData))
+  const secret = parameters.secretEncoding === 'BASE32' ? Secret.fromBase32(value) : Secret.fromUTF8(value)
+  const deviation = matchOtpCode(policy, secret, { code, window: getLookAheadWindow(settings), now: context.now })
+  if (deviation === null) return false
   if (policy.subType === 'hotp') {
-    const { tx, realm } = context
-    const before = String(credential.credentialData)
-    const after = JSON.stringify({ ...stated, counter: policy.counter + off + 1 })
-    return updateCredentialData(tx, realm.number, { id: String(credential.id), before, after })
+    const after = JSON.stringify({ ...parameters, counter: policy.counter + deviation + 1 })
+    return updateCredentialData(context.tx, context.realm.number, { id, before, after })
   }
-  return spendCode(context, settings, policy, { credential: String(credential.id), off })
+  return useTotpCode(context, settings, { credential: id, period: policy.period, deviation })
+}
+
+/** A TOTP code that matches a credential, given by id, with its period in seconds and its deviation in periods. */
+export interface TotpCodeUse {
+  readonly credential: string
+  readonly period: number
+  readonly deviation: number
 }
 
 /**
- * Spends a code that follows the time, which is off by so many steps: whether it was not used before, unless the realm lets
- * codes be used again. Statements: one, or none.
+ * Records a TOTP code as used. Returns false if it was used before and the realm does not allow codes to be reused. One
+ * statement, or none.
  */
-export async function spendCode(
+export async function useTotpCode(
   context: Context,
   settings: Representation,
-  { period }: CodePolicy,
-  { credential, off }: { readonly credential: string; readonly off: number },
+  { credential, period, deviation }: TotpCodeUse,
 ): Promise<boolean> {
   if (settings.otpPolicyCodeReusable === true) return true
-  const window = windowOf(settings)
-  const step = Math.floor(context.now.getTime() / 1000 / period) + off
-  const over = new Date((step + window + 1) * period * 1000)
-  return (await timesUsed(context, `otp ${credential} ${step}`, over)) === 1
+  const step = Math.floor(context.now.getTime() / 1000 / period) + deviation
+  const expiresAt = new Date((step + getLookAheadWindow(settings) + 1) * period * 1000)
+  return (await recordKeyUse(context, `otp ${credential} ${step}`, expiresAt)) === 1
 }
 
-/** Counters run ahead where somebody asks for codes and does not use them; they never go back. */
-function counted(hotp: HOTP, token: string, counter: number, window: number): number | null {
+/** Matches a code against the counter and the following ones: users may request codes without using them. */
+function matchCounter(
+  hotp: HOTP,
+  token: string,
+  { counter, window }: { readonly counter: number; readonly window: number },
+): number | null {
   for (let ahead = 0; ahead <= window; ahead++) {
     if (hotp.validate({ token, counter: counter + ahead, window: 0 }) !== null) return ahead
   }
   return null
 }
 
-function generator(
-  { subType, digits, algorithm, period, counter }: CodePolicy,
-  secret: Secret,
-  names: { issuer?: string; label?: string } = {},
-): TOTP | HOTP {
-  const common = { ...names, secret, digits, algorithm: ALGORITHMS[algorithm] ?? 'SHA1' }
-  return subType === 'hotp' ? new HOTP({ ...common, counter }) : new TOTP({ ...common, period })
+function toOptions({ digits, algorithm }: OtpPolicy, secret: Secret) {
+  return { secret, digits, algorithm: ALGORITHMS[algorithm] ?? 'SHA1' }
 }

@@ -1,31 +1,31 @@
-// Organizations: names and domains that are theirs alone, and what goes with them.
-
+// The writers of organizations, which check them, and store their domains in a table of their own.
+import { domainToASCII } from 'node:url'
 import { kinds } from '../../kinds/index.ts'
-import type { Json, Representation } from '../../kinds/json.ts'
+import { type Json, type Representation, readObjects } from '../../kinds/json.ts'
 import {
-  type Domain,
   deleteOtherDomains,
-  selectDomainHolders,
+  type OrganizationDomain,
+  selectDomainOwners,
   selectDomains,
-  selectManaged,
-  selectTakenNames,
+  selectManagedMembers,
+  selectNamesInUse,
   upsertDomains,
 } from '../../store/organizations.ts'
 import type { Context, WriteContext } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
-import { checkedWriters } from '../objects/checked.ts'
-import type { LiveObject } from '../objects/live.ts'
+import { createCheckedWriters } from '../objects/checked-writers.ts'
+import type { LiveObject } from '../objects/live-objects.ts'
+import { describeReservedCharacter } from '../objects/reserved-characters.ts'
 import type { Writers } from '../objects/writers.ts'
-import { organizationProblem } from './organization-checks.ts'
 import { users } from './users.ts'
 
 const kind = kinds.organization
-const writers = checkedWriters(kind.name, async (context, whole, ids) => {
-  refuseProblems(whole)
-  await refuseTaken(context, whole, ids)
+const writers = createCheckedWriters(kind.name, async (context, organizations, ids) => {
+  checkOrganizations(organizations)
+  await checkNames(context, organizations, ids)
 })
 
-/** What is said of a name that is taken. */
+/** Keycloak: the message for a name that is taken. */
 export const NAME_TAKEN = 'A organization with the same name already exists.'
 
 /** The writers of organizations. */
@@ -33,9 +33,9 @@ export const organizations: Writers = {
   ...writers,
   list: async (context, filter) => withDomains(context, await writers.list(context, filter)),
   async create(context, objects) {
-    const made = await writers.create(context, objects)
-    await writeDomains(context, made)
-    return made
+    const created = await writers.create(context, objects)
+    await writeDomains(context, created)
+    return created
   },
   async update(context, updates) {
     const updated = await writers.update(context, updates)
@@ -45,65 +45,94 @@ export const organizations: Writers = {
     )
     return updated
   },
-  /** Keycloak: accounts that an organization made end with it. */
+  /** Keycloak: the managed members of an organization are deleted with it. */
   async delete(context, objects) {
     const { tx, realm } = context
     const ids = objects.map(({ id }) => id)
-    const managed = ids.length ? await selectManaged(tx, realm.number, ids) : []
+    const managed = ids.length ? await selectManagedMembers(tx, realm.number, ids) : []
     if (managed.length) await users.delete(context, await users.list(context, { ids: managed }))
     await writers.delete(context, objects)
   },
 }
 
-function refuseProblems(organizations: readonly Representation[]): void {
-  for (const one of organizations) {
-    const problem = organizationProblem(one)
+function checkOrganizations(organizations: readonly Representation[]): void {
+  for (const organization of organizations) {
+    const problem = findOrganizationProblem(organization)
     if (problem !== undefined) throw failure('invalid', problem)
   }
 }
 
-/** Throws conflict where a name is taken by an organization that is not among the ids. One statement. */
-async function refuseTaken(
+/** Returns the first problem of a complete organization; undefined if it has none. Keycloak: the messages are its own. */
+function findOrganizationProblem({ name, alias, redirectUrl, domains }: Representation): string | undefined {
+  if (!name) return 'Name can not be null'
+  const reserved = describeReservedCharacter(String(alias))
+  if (reserved !== undefined) return alias === name ? `Name cannot be used as alias: ${reserved}` : reserved
+  if (redirectUrl && !isUrl(String(redirectUrl))) return 'Organization redirect URL is not valid.'
+  const names = readObjects(domains).map((domain) => String(domain.name ?? ''))
+  const duplicate = names.find((domain, at) => names.indexOf(domain) !== at)
+  if (duplicate !== undefined) return `Domain ${duplicate} is declared twice`
+  return names.map(findDomainProblem).find((problem) => problem !== undefined)
+}
+
+function isUrl(text: string): boolean {
+  return !/\s/.test(text) && ['http:', 'https:'].includes(URL.parse(text)?.protocol ?? '')
+}
+
+/** Keycloak: a domain may have one label, unless it is a wildcard such as `*.example.com`. */
+function findDomainProblem(domain: string): string | undefined {
+  if (domain === '') return 'Domain name cannot be empty'
+  const base = domain.replace(/^\*\./, '')
+  const labels = (/^[\p{L}\p{N}.-]+$/u.test(base) ? domainToASCII(base) || base : base).split('.')
+  if (!labels.every((label) => /^(?!-)[a-z0-9-]{1,63}(?<!-)$/i.test(label))) return `Invalid domain format: ${domain}`
+  if (base !== domain && labels.length < 2) return `Domain must have at least 2 parts (e.g. 'example.com'): ${base}`
+  return undefined
+}
+
+/** Throws conflict where another organization, whose id is not among `ids`, has one of the names. One statement. */
+async function checkNames(
   { tx, realm }: Context,
   organizations: readonly Representation[],
   ids: readonly string[],
 ): Promise<void> {
   const names = organizations.map(({ name }) => String(name))
-  const taken = names.length ? await selectTakenNames(tx, realm.number, { names, except: ids }) : []
-  if (taken.length || new Set(names).size < names.length) throw failure('conflict', NAME_TAKEN)
+  const namesInUse = names.length ? await selectNamesInUse(tx, realm.number, { names, except: ids }) : []
+  if (namesInUse.length || new Set(names).size < names.length) throw failure('conflict', NAME_TAKEN)
 }
 
-/** Makes the domains of organizations what they say. Throws invalid where one is another organization's. Statements: three. */
+/** Replaces the domains of organizations. Throws invalid where another organization has one of them. Three statements. */
 async function writeDomains(context: WriteContext, organizations: readonly LiveObject[]): Promise<void> {
   if (!organizations.length) return
   const { tx, realm } = context
-  const domains = organizations.flatMap(domainsOf)
+  const domains = organizations.flatMap(toDomains)
   const names = domains.map(({ name }) => name)
   await deleteOtherDomains(tx, realm.number, { organizations: organizations.map(({ id }) => id), domains })
-  const holders = new Map((await selectDomainHolders(tx, realm.number, names)).map((one) => [one.domain, one]))
+  const owners = new Map((await selectDomainOwners(tx, realm.number, names)).map((owner) => [owner.domain, owner]))
   for (const { name, organization } of domains) {
-    const holder = holders.get(name)
-    if (holder && holder.organization !== organization) {
-      const message = `Domain ${name} is already linked to organization ${holder.name} in realm ${realm.name}`
+    const owner = owners.get(name)
+    if (owner && owner.organization !== organization) {
+      const message = `Domain ${name} is already linked to organization ${owner.name} in realm ${realm.name}`
       throw failure('invalid', message)
     }
-    const own = organizations.find(({ id }) => id === organization)
-    holders.set(name, { domain: name, organization, name: String(own?.representation.name) })
+    const newOwner = organizations.find(({ id }) => id === organization)
+    owners.set(name, { domain: name, organization, name: String(newOwner?.representation.name) })
   }
   await upsertDomains(tx, realm.number, domains)
 }
 
-function domainsOf({ id, representation }: LiveObject): Domain[] {
-  const stated = (representation.domains ?? []) as { name: string; verified?: boolean }[]
-  return stated.map(({ name, verified = null }) => ({ organization: id, name, verified }))
+function toDomains({ id, representation }: LiveObject): OrganizationDomain[] {
+  return readObjects(representation.domains).map(({ name, verified }) => ({
+    organization: id,
+    name: String(name),
+    verified: typeof verified === 'boolean' ? verified : null,
+  }))
 }
 
-/** Organizations with their domains. One statement. */
-async function withDomains({ tx, realm }: Context, found: readonly LiveObject[]): Promise<LiveObject[]> {
-  if (!found.length) return []
-  const ids = found.map(({ id }) => id)
+/** Adds the domains to organizations. One statement. */
+async function withDomains({ tx, realm }: Context, organizations: readonly LiveObject[]): Promise<LiveObject[]> {
+  if (!organizations.length) return []
+  const ids = organizations.map(({ id }) => id)
   const byOwner = Map.groupBy(await selectDomains(tx, realm.number, ids), ({ organization }) => organization)
-  return found.map((live) => {
+  return organizations.map((live) => {
     const domains: Json = (byOwner.get(live.id) ?? []).map(({ name, verified }) => ({ name, verified }))
     return domains.length ? { ...live, representation: { ...live.representation, domains } } : live
   })

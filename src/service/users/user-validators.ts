@@ -1,103 +1,123 @@
-// What the validators of user profiles say of a value.
-import type { Json, Representation } from '../../kinds/json.ts'
-import { isDay, isShortDate } from '../../lib/dates.ts'
-import { javaPattern } from '../../lib/keycloak/java-pattern.ts'
+// The validators of user profiles. Keycloak: the messages are the keys of its own.
+import { isList, type Json, type Representation } from '../../kinds/json.ts'
+import { isIsoDate, isShortDate } from '../../lib/dates.ts'
+import { isEmailAddress } from '../../lib/email-address.ts'
+import { compileJavaPattern } from '../../lib/keycloak/java-pattern.ts'
 import { isJavaUri } from '../../lib/keycloak/java-uri.ts'
-import { isMailAddress } from '../../lib/mail-address.ts'
-import { matches } from '../../lib/matches.ts'
+import { matchTexts } from '../../lib/match-texts.ts'
 
-/** What is said of a value: a key of a text, and what it is about besides the field. */
-export interface Finding {
-  readonly says: string
-  readonly about?: readonly (string | number | null)[]
+/** A problem of a value: the key of a message, and its parameters after the name of the attribute. */
+export interface ValidationProblem {
+  readonly message: string
+  readonly params?: readonly (string | number | null)[]
 }
 
-/** The values of an attribute that are to be validated, and the language whose dates are meant. */
-type Validator = (values: readonly string[], config: Representation, language: string) => Finding[]
+/** The config of a validator, and the language that decides the format of dates. */
+interface ValidationOptions {
+  readonly config: Representation
+  readonly language: string
+}
+
+type Validator = (values: readonly string[], options: ValidationOptions) => ValidationProblem[]
 
 const NO_USERNAME = /[\s\p{Cc}!"#$%&'()*,/:;<=>?[\\\]^`{|}~§]/u
 const NO_NAME = /[\p{Cc}\u2028\u2029!"#$%&()*/;<=>?[\\\]^{|}~§]/u
 const LATIN = /^[\p{Script=Latin}\p{Script=Common}]+$/u
 const DOUBLE = /^\s*[+-]?(?:NaN|Infinity|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?[fFdD]?)\s*$/
-/** Keycloak: what is one of the schemes is an address of the web only if Java can open it. */
-const OPENED = ['http', 'https', 'ftp', 'file', 'mailto', 'jar']
+/** Keycloak: the schemes of URLs that Java can open. */
+const JAVA_SCHEMES = ['http', 'https', 'ftp', 'file', 'mailto', 'jar']
 
-/** Keycloak: the validators that profiles name. */
+/** Keycloak: the validators that profiles refer to. */
 const validators: Readonly<Record<string, Validator>> = {
-  length: each((value, config) =>
-    within((config['trim-disabled'] === true ? value : value.trim()).length, config, 'error-invalid-length'),
+  length: forEachValue((value, { config }) =>
+    checkRange((config['trim-disabled'] === true ? value : value.trim()).length, config, 'error-invalid-length'),
   ),
-  integer: each((value, config) => number(isInteger(value), Number(value), config)),
-  double: each((value, config) =>
-    number(DOUBLE.test(value), Number(value.trim().replace(/(?<!NaN|Infinity)[fFdD]$/, '')), config),
+  integer: forEachValue((value, { config }) =>
+    isInteger(value) ? checkNumber(Number(value), config) : { message: 'error-invalid-number' },
   ),
-  options: each((value, { options }) =>
-    refuse(!(options as Json[] | undefined)?.includes(value), 'error-invalid-value'),
+  double: forEachValue((value, { config }) =>
+    DOUBLE.test(value)
+      ? checkNumber(Number(value.trim().replace(/(?<!NaN|Infinity)[fFdD]$/, '')), config)
+      : { message: 'error-invalid-number' },
   ),
-  email: each((value, { 'max-local-length': longest = null }) =>
-    refuse(!isMailAddress(value, true, longest === null ? undefined : Number(longest)), 'error-invalid-email', value),
+  options: forEachValue((value, { config: { options } }) =>
+    isList(options) && options.includes(value) ? undefined : { message: 'error-invalid-value' },
   ),
-  pattern: (values, { pattern, 'error-message': words }) => {
-    const matching = matches(javaPattern(String(pattern ?? '')), values)
-    const finding = { says: String(words ?? 'error-pattern-no-match'), about: [String(pattern ?? '')] }
-    return values.filter((_, at) => !matching[at]).map(() => finding)
+  email: forEachValue((value, { config: { 'max-local-length': maxLength = null } }) =>
+    isEmailAddress(value, true, maxLength === null ? undefined : Number(maxLength))
+      ? undefined
+      : { message: 'error-invalid-email', params: [value] },
+  ),
+  pattern: (values, { config }) => {
+    const pattern = String(config.pattern ?? '')
+    const isMatch = matchTexts(compileJavaPattern(pattern), values)
+    const problem = { message: getMessage(config, 'error-pattern-no-match'), params: [pattern] }
+    return values.filter((_, at) => !isMatch[at]).map(() => problem)
   },
-  uri: each((value, config) => uriProblem(value, config)),
-  'iso-date': each((value) => refuse(!isDay(value), 'error-invalid-date', value)),
-  'local-date': each((value, _, language) => refuse(!isShortDate(value, language), 'error-invalid-date')),
-  'username-prohibited-characters': without(NO_USERNAME, 'error-username-invalid-character'),
-  'up-username-not-idn-homograph': each((value, config) =>
-    refuse(!LATIN.test(value), wordsOf(config, 'error-username-invalid-character')),
+  uri: forEachValue((value, { config }) => findUriProblem(value, config)),
+  'iso-date': forEachValue((value) =>
+    isIsoDate(value) ? undefined : { message: 'error-invalid-date', params: [value] },
   ),
-  'person-name-prohibited-characters': without(NO_NAME, 'error-person-name-invalid-character'),
+  'local-date': forEachValue((value, { language }) =>
+    isShortDate(value, language) ? undefined : { message: 'error-invalid-date' },
+  ),
+  'username-prohibited-characters': prohibit(NO_USERNAME, 'error-username-invalid-character'),
+  'up-username-not-idn-homograph': forEachValue((value, { config }) =>
+    LATIN.test(value) ? undefined : { message: getMessage(config, 'error-username-invalid-character') },
+  ),
+  'person-name-prohibited-characters': prohibit(NO_NAME, 'error-person-name-invalid-character'),
 }
 
-/** What a validator says of the values of an attribute. */
-export function validate(id: string, values: readonly string[], config: Representation, language: string): Finding[] {
-  return Object.hasOwn(validators, id) ? validators[id]!(values, config, language) : []
+/** Returns the problems that a validator finds in the values of an attribute; none if the validator is unknown. */
+export function runValidator(id: string, values: readonly string[], options: ValidationOptions): ValidationProblem[] {
+  return Object.hasOwn(validators, id) ? validators[id]!(values, options) : []
 }
 
-/** A validator that looks at one value at a time. */
-function each(find: (value: string, config: Representation, language: string) => Finding | undefined): Validator {
-  return (values, config, language) => values.flatMap((value) => find(value, config, language) ?? [])
+function forEachValue(
+  findProblem: (value: string, options: ValidationOptions) => ValidationProblem | undefined,
+): Validator {
+  return (values, options) => values.flatMap((value) => findProblem(value, options) ?? [])
 }
 
-function without(characters: RegExp, says: string): Validator {
-  return each((value, config) => refuse(characters.test(value), wordsOf(config, says)))
+function prohibit(characters: RegExp, message: string): Validator {
+  return forEachValue((value, { config }) =>
+    characters.test(value) ? { message: getMessage(config, message) } : undefined,
+  )
 }
 
-const wordsOf = ({ 'error-message': stated }: Representation, usual: string) => String(stated ?? usual)
-
-/** Keycloak: a number of 64 bits. */
-const isInteger = (value: string) => /^[+-]?\d{1,30}$/.test(value) && BigInt.asIntN(64, big(value)) === big(value)
-const big = (value: string) => BigInt(value.replace('+', ''))
-
-function number(is: boolean, size: number, config: Representation): Finding | undefined {
-  return is ? within(size, config, 'error-number-out-of-range') : { says: 'error-invalid-number' }
+function getMessage({ 'error-message': message }: Representation, defaultMessage: string): string {
+  return String(message ?? defaultMessage)
 }
 
-function within(size: number, { min = null, max = null }: Representation, says: string): Finding | undefined {
-  const [least, most] = [min, max].map((bound) => (bound === null ? null : Number(bound))) as [number?, number?]
-  const tooSmall = least != null && size < least
-  const tooBig = most != null && size > most
-  if (!tooSmall && !tooBig) return undefined
-  const sides = says === 'error-invalid-length' ? ['-too-short', '-too-long'] : ['-too-small', '-too-big']
-  const side = max === null ? sides[0] : min === null ? sides[1] : ''
-  return { says: `${says}${side}`, about: [least ?? null, most ?? null] }
+/** Keycloak: an integer has 64 bits. */
+const isInteger = (value: string) =>
+  /^[+-]?\d{1,30}$/.test(value) && BigInt.asIntN(64, toBigInt(value)) === toBigInt(value)
+const toBigInt = (value: string) => BigInt(value.replace('+', ''))
+
+function checkNumber(value: number, config: Representation): ValidationProblem | undefined {
+  return checkRange(value, config, 'error-number-out-of-range')
 }
 
-function uriProblem(value: string, config: Representation): Finding | undefined {
+function checkRange(size: number, config: Representation, message: string): ValidationProblem | undefined {
+  const min = readLimit(config.min)
+  const max = readLimit(config.max)
+  // Keycloak: NaN is within every range.
+  if (!(min !== null && size < min) && !(max !== null && size > max)) return undefined
+  const suffixes = message === 'error-invalid-length' ? ['-too-short', '-too-long'] : ['-too-small', '-too-big']
+  const suffix = max === null ? suffixes[0] : min === null ? suffixes[1] : ''
+  return { message: `${message}${suffix}`, params: [min, max] }
+}
+
+const readLimit = (limit: Json | undefined): number | null => (limit == null ? null : Number(limit))
+
+function findUriProblem(value: string, config: Representation): ValidationProblem | undefined {
   const { allowedSchemes = ['http', 'https'], allowFragment = true, requireValidUrl = true } = config
   const [, scheme] = /^([^:/?#]+):/.exec(value) ?? []
-  if (scheme === undefined || !isJavaUri(value)) return { says: 'error-invalid-uri', about: [value] }
-  if (![allowedSchemes].flat().includes(scheme)) return { says: 'error-invalid-uri-scheme', about: [value, scheme] }
+  if (scheme === undefined || !isJavaUri(value)) return { message: 'error-invalid-uri', params: [value] }
+  if (![allowedSchemes].flat().includes(scheme)) return { message: 'error-invalid-uri-scheme', params: [value, scheme] }
   const hash = value.indexOf('#')
   if (String(allowFragment) === 'false' && hash >= 0)
-    return { says: 'error-invalid-uri-fragment', about: [value, value.slice(hash + 1)] }
-  const isOpened = OPENED.includes(scheme.toLowerCase()) || String(requireValidUrl) === 'false'
-  return isOpened ? undefined : { says: 'error-invalid-uri', about: [value] }
-}
-
-function refuse(wrong: boolean, says: string, ...about: string[]): Finding | undefined {
-  return wrong ? { says, about } : undefined
+    return { message: 'error-invalid-uri-fragment', params: [value, value.slice(hash + 1)] }
+  const isAllowed = JAVA_SCHEMES.includes(scheme.toLowerCase()) || String(requireValidUrl) === 'false'
+  return isAllowed ? undefined : { message: 'error-invalid-uri', params: [value] }
 }

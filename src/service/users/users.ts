@@ -1,68 +1,75 @@
-// People and the accounts of clients: what each new one gets, credentials, consents, accounts at identity providers.
-import { defaultRoleOf } from '../../kinds/built-in/index.ts'
-import { foldTexts } from '../../kinds/compare.ts'
+// The writers of users, service accounts among them. They also write credentials, consents and federated identities,
+// which are stored in tables of their own.
+import { getDefaultRoleName } from '../../kinds/built-in/index.ts'
+import { lowerCaseTexts } from '../../kinds/compare.ts'
 import { kinds } from '../../kinds/index.ts'
-import { isEmpty, type Json, type Representation } from '../../kinds/json.ts'
+import { isEmpty, type Json, type Representation, readTexts } from '../../kinds/json.ts'
 import type { Key } from '../../kinds/kind.ts'
 import { declaresRoles } from '../../kinds/user.ts'
-import { deleteFailures, unlock } from '../../store/login/login-failures.ts'
+import { deleteFailures, deleteTemporaryFailures } from '../../store/login/login-failures.ts'
 import { insertDefaultRole } from '../../store/users/role-mappings.ts'
 import { insertDefaultGroups, reserveNames, selectServiceAccounts } from '../../store/users/users.ts'
-import { deleteResourcesOf } from '../authorization/authorization.ts'
+import { deleteResourcesOfOwners } from '../authorization/authorization-writers.ts'
 import type { WriteContext } from '../context/context.ts'
 import { failure } from '../context/errors.ts'
-import { createOrUpdate } from '../objects/already-there.ts'
-import { unlessTaken } from '../objects/conflicts.ts'
-import { type LiveObject, listObjects } from '../objects/live.ts'
-import { plain } from '../objects/objects.ts'
-import { idsOf } from '../objects/references.ts'
-import type { NewObject, Update, Writers } from '../objects/writers.ts'
-import { demandNewcomers } from '../permissions/privilege.ts'
-import { consentsOf, writeConsents } from './consents.ts'
-import { actionsOf, writeCredentials } from './credentials.ts'
-import { defaultRoleName } from './default-role.ts'
-import { federatedIdentitiesOf, writeFederatedIdentities } from './federated-identities.ts'
-import { withoutReason } from './lockout.ts'
+import { withConflictErrors } from '../objects/conflicts.ts'
+import { createOrUpdate } from '../objects/create-or-update.ts'
+import { type LiveObject, listObjects } from '../objects/live-objects.ts'
+import { createPlainWriters } from '../objects/plain-writers.ts'
+import { getIdsByKey } from '../objects/references.ts'
+import type { NewObject, ObjectUpdate, Writers } from '../objects/writers.ts'
+import { requireGrantableDefaults } from '../permissions/privilege-escalation.ts'
+import { getConsentsByUser, replaceConsents } from './consents.ts'
+import { getRequiredActions, writeCredentials } from './credentials.ts'
+import { findDefaultRoleName } from './default-role.ts'
+import { getFederatedIdentitiesByUser, replaceFederatedIdentities } from './federated-identities.ts'
+import { clearDisabledReason } from './lockout.ts'
 
-const writers = plain('user')
+const writers = createPlainWriters('user')
 
-/** The writers of users. Credentials come prepared: `prepareCredentials` takes its time, which no transaction has. */
+/** The writers of users. Credentials must be hashed already, by `prepareCredentials`: that is too slow for a transaction. */
 export const users: Writers = {
   ...writers,
   async list(context, filter) {
-    const found = await writers.list(context, filter)
-    const clientConsents = await consentsOf(context, found)
-    const federatedIdentities = await federatedIdentitiesOf(context, found)
-    return found.map((live) => withApart(live, { clientConsents, federatedIdentities }))
+    const users = await writers.list(context, filter)
+    const clientConsents = await getConsentsByUser(context, users)
+    const federatedIdentities = await getFederatedIdentitiesByUser(context, users)
+    return users.map((live) => withSeparateFields(live, { clientConsents, federatedIdentities }))
   },
   async create(context, objects) {
-    const known = await accountsAlready(context, objects)
-    return createOrUpdate(
-      objects,
-      known,
-      (fresh) => createUsers(context, fresh),
-      async (updates) => {
-        const exact = [...known.keys()].map(({ representation }) => declaresRoles(representation))
-        return users.update(context, await withoutDefaultRole(context, updates, (at) => exact[at]!))
+    const existing = await findExistingAccounts(context, objects)
+    return createOrUpdate(objects, existing, {
+      create: (newUsers) => createUsers(context, newUsers),
+      update: async (updates) => {
+        const declareRoles = [...existing.keys()].map(({ representation }) => declaresRoles(representation))
+        const losing = updates.filter((_, at) => declareRoles[at])
+        return users.update(context, await withoutDefaultRole(context, updates, losing))
       },
-    )
+    })
   },
-  additions: (realm) => (user) => (declaresRoles(user) ? {} : { realmRoles: [defaultRoleOf(realm.key[0]!)] }),
+  getCreationDefaults: (realm) => (user) =>
+    declaresRoles(user) ? {} : { realmRoles: [getDefaultRoleName(realm.key[0]!)] },
   async update(context, updates) {
-    const updated = await writers.update(context, updates.map(withActions).map(withMemberships).map(withoutLock))
-    await letIn(context, updates)
-    await refuseTakenNames(
+    const complete = updates.map(addRequiredActions).map(addManagedMemberships).map(withoutDisabledReason)
+    const updated = await writers.update(context, complete)
+    await unlockEnabled(context, updates)
+    await checkNames(
       context,
       updates.filter(isRenamed).map(({ live }) => live.id),
     )
-    await writeApart(
+    await writeSeparateFields(
       context,
-      updates.map((update) => ({ id: update.live.id, stated: update.set, fresh: false, ofClient: isOfClient(update) })),
+      updates.map((update) => ({
+        id: update.live.id,
+        fields: update.set,
+        isNew: false,
+        isServiceAccount: isServiceAccount({ ...update.live.representation, ...update.set }),
+      })),
     )
     return updated
   },
   async delete(context, objects) {
-    await deleteResourcesOf(context, objects)
+    await deleteResourcesOfOwners(context, objects)
     await deleteFailures(
       context.tx,
       context.realm.number,
@@ -72,7 +79,7 @@ export const users: Writers = {
   },
 }
 
-/** Gives a user roles. Throws invalid where a role does not exist. */
+/** Grants realm roles to a user. Throws invalid where a role does not exist. */
 export async function grantRealmRoles(
   context: WriteContext,
   user: LiveObject,
@@ -84,176 +91,190 @@ export async function grantRealmRoles(
 
 async function createUsers(context: WriteContext, objects: readonly NewObject[]): Promise<LiveObject[]> {
   const { tx, realm, now } = context
-  const made = await writers.create(
+  const created = await writers.create(
     context,
-    objects.map((one) => ({ ...one, representation: withMembership(completed(one.representation, now)) })),
+    objects.map((object) => ({ ...object, representation: addManaged(addCreationFields(object.representation, now)) })),
   )
-  const ids = made.map(({ id }) => id)
-  await refuseTakenNames(context, ids)
-  const usual = ids.filter((_, at) => !declaresRoles(objects[at]!.representation))
-  await insertDefaultRole(tx, realm.number, usual)
+  const ids = created.map(({ id }) => id)
+  await checkNames(context, ids)
+  const withDefaultRole = ids.filter((_, at) => !declaresRoles(objects[at]!.representation))
+  await insertDefaultRole(tx, realm.number, withDefaultRole)
   await insertDefaultGroups(tx, realm.number, ids)
-  await demandNewcomers(context)
-  await writeApart(
+  await requireGrantableDefaults(context)
+  await writeSeparateFields(
     context,
-    objects.map(({ representation: stated }, at) => {
-      const ofClient = (stated.serviceAccountClientId ?? null) !== null
-      return { id: ids[at]!, stated, fresh: true, ofClient }
-    }),
+    objects.map(({ representation: fields }, at) => ({
+      id: ids[at]!,
+      fields,
+      isNew: true,
+      isServiceAccount: isServiceAccount(fields),
+    })),
   )
-  return made
+  return created
 }
 
 /**
- * A service account gets the default role with its client: one that came in this transaction loses it where its roles are declared.
- * Statements: two, or none.
+ * Removes the default role from the service accounts among `candidates` that were created with their client in this
+ * transaction: their declared roles are complete. Two statements, or none.
  */
 async function withoutDefaultRole(
   context: WriteContext,
-  updates: readonly Update[],
-  isExact: (at: number) => boolean,
-): Promise<readonly Update[]> {
-  const created = new Set(context.people.flatMap((one) => (one.operation === 'create' ? [one.object] : [])))
-  const losing = new Set(updates.filter(({ live }, at) => isExact(at) && created.has(live.id)))
-  const role = losing.size ? await defaultRoleName(context) : undefined
+  updates: readonly ObjectUpdate[],
+  candidates: readonly ObjectUpdate[],
+): Promise<readonly ObjectUpdate[]> {
+  const created = new Set(
+    context.userEntries.flatMap(({ operation, object }) => (operation === 'create' ? [object] : [])),
+  )
+  const losing = new Set(candidates.filter(({ live }) => created.has(live.id)))
+  const role = losing.size ? await findDefaultRoleName(context) : undefined
   if (role === undefined) return updates
   return updates.map((update) => {
     if (!losing.has(update)) return update
-    const { realmRoles = {}, ...others } = update.relations ?? {}
-    const isKept = realmRoles.add?.some(([name]) => name === role)
-    return isKept ? update : { ...update, relations: { ...others, realmRoles: { ...realmRoles, remove: [[role]] } } }
+    const { realmRoles = {}, ...relations } = update.relations ?? {}
+    if (realmRoles.add?.some(([name]) => name === role)) return update
+    return { ...update, relations: { ...relations, realmRoles: { ...realmRoles, remove: [[role]] } } }
   })
 }
 
-/** What is stated of a user who is new (`fresh`), or is there; `ofClient`: a service account. */
-interface ApartUser {
+/** The fields of a user to write; some of them are stored in tables of their own. */
+interface WrittenUser {
   readonly id: string
-  readonly stated: Representation
-  readonly fresh: boolean
-  readonly ofClient: boolean
+  readonly fields: Representation
+  readonly isNew: boolean
+  readonly isServiceAccount: boolean
 }
 
-/** Writes what is kept in tables of its own, where it is stated. Throws invalid where a service account gets credentials. */
-async function writeApart(context: WriteContext, users: readonly ApartUser[]): Promise<void> {
-  const stating = (field: string) =>
-    users.filter(({ stated, fresh }) => field in stated && !(fresh && stated[field] === null))
-  const credentials = stating('credentials')
-  if (credentials.some(({ ofClient, stated }) => ofClient && !isEmpty(stated.credentials)))
-    throw failure('invalid', 'A service account has no credentials: it logs in as its client does. Remove them')
-  if (credentials.length)
+/** Writes the fields that are stored separately. Throws invalid where a service account gets credentials. */
+async function writeSeparateFields(context: WriteContext, users: readonly WrittenUser[]): Promise<void> {
+  const withField = (field: string) =>
+    users.filter(({ fields, isNew }) => field in fields && !(isNew && fields[field] === null))
+  const withCredentials = withField('credentials')
+  if (withCredentials.some(({ isServiceAccount, fields }) => isServiceAccount && !isEmpty(fields.credentials)))
+    throw failure(
+      'invalid',
+      'A service account cannot have credentials, because it authenticates as its client. Remove the credentials',
+    )
+  if (withCredentials.length)
     await writeCredentials(
       context,
-      credentials.map(({ id, stated, fresh }) => ({ id, credentials: stated.credentials, fresh })),
+      withCredentials.map(({ id, fields, isNew }) => ({ id, credentials: fields.credentials, isNew })),
     )
-  await writeConsents(
+  await replaceConsents(
     context,
-    stating('clientConsents').map(({ id, stated }) => ({ id, stated: stated.clientConsents })),
+    withField('clientConsents').map(({ id, fields }) => ({ id, declared: fields.clientConsents })),
   )
-  await writeFederatedIdentities(
+  await replaceFederatedIdentities(
     context,
-    stating('federatedIdentities').map(({ id, stated }) => ({ id, stated: stated.federatedIdentities })),
+    withField('federatedIdentities').map(({ id, fields }) => ({ id, declared: fields.federatedIdentities })),
   )
 }
 
-function completed(stated: Representation, now: Date): Representation {
-  const actions = actionsOf(stated.credentials)
+/** Adds the creation time, and the required actions that follow from credentials. */
+function addCreationFields(declared: Representation, now: Date): Representation {
+  const actions = getRequiredActions(declared.credentials)
   return {
     createdTimestamp: now.getTime(),
-    ...stated,
-    ...(actions.length && { requiredActions: together(stated.requiredActions, actions) }),
+    ...declared,
+    ...(actions.length && { requiredActions: mergeTexts(declared.requiredActions, actions) }),
   }
 }
 
-function withActions(update: Update): Update {
+function addRequiredActions(update: ObjectUpdate): ObjectUpdate {
   const { live, set } = update
-  const actions = actionsOf(set.credentials)
+  const actions = getRequiredActions(set.credentials)
   if (!actions.length) return update
-  const stated = set.requiredActions ?? live.representation.requiredActions
-  return { ...update, set: { ...set, requiredActions: together(stated, actions) } }
+  const existing = set.requiredActions ?? live.representation.requiredActions
+  return { ...update, set: { ...set, requiredActions: mergeTexts(existing, actions) } }
 }
 
-/** Whom an organization manages belongs to it. */
-function withMembership(stated: Representation): Representation {
-  const { managedBy = null } = stated
-  return managedBy === null
-    ? stated
-    : { ...stated, organizations: together(stated.organizations ?? [], managedBy as string[]) }
+/** Makes managed members of organizations also their members. */
+function addManaged(declared: Representation): Representation {
+  const { managedBy = null, organizations } = declared
+  return managedBy === null ? declared : { ...declared, organizations: mergeTexts(organizations, readTexts(managedBy)) }
 }
 
-function withMemberships(update: Update): Update {
+/** Makes users who become managed members of organizations also their members. */
+function addManagedMemberships(update: ObjectUpdate): ObjectUpdate {
   const { managedBy, organizations } = update.relations ?? {}
   if (!managedBy?.add?.length) return update
   const add = [...(organizations?.add ?? []), ...managedBy.add]
   return { ...update, relations: { ...update.relations, organizations: { ...organizations, add } } }
 }
 
-/** Who is enabled again is not locked any more. */
-function withoutLock(update: Update): Update {
+/** Removes the reason for a permanent lock from users who are enabled. */
+function withoutDisabledReason(update: ObjectUpdate): ObjectUpdate {
   const { live, set } = update
-  return { ...update, set: { ...withoutReason(live.representation, set), ...set } }
+  return { ...update, set: { ...clearDisabledReason(live.representation, set), ...set } }
 }
 
-async function letIn({ tx, realm, now }: WriteContext, updates: readonly Update[]): Promise<void> {
+/** Clears the login failures of users who are enabled by an update. */
+async function unlockEnabled({ tx, realm, now }: WriteContext, updates: readonly ObjectUpdate[]): Promise<void> {
   const enabled = updates.filter(({ set }) => set.enabled === true)
   if (!enabled.length) return
-  const [were, again] = [true, false].map((before) =>
+  const [wereEnabled, wereDisabled] = [true, false].map((before) =>
     enabled.filter(({ live }) => (live.representation.enabled === true) === before).map(({ live }) => live.id),
   )
-  await unlock(tx, realm.number, { again: again!, locked: were!, now })
+  await deleteTemporaryFailures(tx, realm.number, { again: wereDisabled!, locked: wereEnabled!, now })
 }
 
-function together(stated: Json | undefined, actions: readonly string[]): string[] {
-  return [...new Set([...((stated ?? []) as string[]), ...actions])].sort()
+function mergeTexts(existing: Json | undefined, added: readonly string[]): string[] {
+  return [...new Set([...readTexts(existing), ...added])].sort()
 }
 
-/** Keycloak: a client gets its account with the switch for it; documents state that account too, which is the same then. */
-async function accountsAlready(
+/**
+ * Returns those of the new users that exist already. Keycloak: a client creates its service account itself; documents
+ * declare that account too.
+ */
+async function findExistingAccounts(
   context: WriteContext,
   objects: readonly NewObject[],
 ): Promise<Map<NewObject, LiveObject>> {
-  const stated = objects.filter(({ representation }) => typeof representation.serviceAccountClientId === 'string')
-  if (!stated.length) return new Map()
-  const clientOf = ({ representation }: NewObject): Key => [String(representation.serviceAccountClientId)]
-  const clients = await idsOf(context, 'client', stated.map(clientOf))
-  const accounts = await selectServiceAccounts(context.tx, context.realm.number, [...clients.values()])
-  const found = accounts.length ? await listObjects(context, 'user', { ids: accounts.map(({ id }) => id) }) : []
-  const byClient = new Map(accounts.map(({ id, client }) => [client, found.find((live) => live.id === id)!]))
+  const accounts = objects.filter(({ representation }) => typeof representation.serviceAccountClientId === 'string')
+  if (!accounts.length) return new Map()
+  const toClientKey = ({ representation }: NewObject): Key => [String(representation.serviceAccountClientId)]
+  const clientIds = await getIdsByKey(context, 'client', accounts.map(toClientKey))
+  const rows = await selectServiceAccounts(context.tx, context.realm.number, [...clientIds.values()])
+  const existing = rows.length ? await listObjects(context, 'user', { ids: rows.map(({ id }) => id) }) : []
+  const byClient = new Map(rows.map(({ id, client }) => [client, existing.find((live) => live.id === id)!]))
   return new Map(
-    stated.flatMap((one) => {
-      const live = byClient.get(clients.get(JSON.stringify(clientOf(one)))!)
-      return live ? [[one, live] as const] : []
+    accounts.flatMap((account) => {
+      const live = byClient.get(clientIds.get(JSON.stringify(toClientKey(account)))!)
+      return live ? [[account, live] as const] : []
     }),
   )
 }
 
-/** Whether a user is a service account after the update. */
-function isOfClient({ live, set }: Update): boolean {
-  const { serviceAccountClientId: client = live.representation.serviceAccountClientId } = set
-  return (client ?? null) !== null
+function isServiceAccount({ serviceAccountClientId = null }: Representation): boolean {
+  return serviceAccountClientId !== null
 }
 
-/** Whether an update gives a user another name or address. */
-function isRenamed({ live, set }: Update): boolean {
-  const stated = foldTexts(kinds.user, set)
-  const isOther = (field: string) => field in stated && (stated[field] ?? null) !== (live.representation[field] ?? null)
-  return isOther('username') || isOther('email')
+/** Whether an update changes the username or the email address of a user. */
+function isRenamed({ live, set }: ObjectUpdate): boolean {
+  const folded = lowerCaseTexts(kinds.user, set)
+  const isChanged = (field: string) =>
+    field in folded && (folded[field] ?? null) !== (live.representation[field] ?? null)
+  return isChanged('username') || isChanged('email')
 }
 
-/** Keycloak: an address belongs to one user, unless the realm lets several have it, and is nobody else's name. */
-async function refuseTakenNames({ tx, realm }: WriteContext, ids: readonly string[]): Promise<void> {
+/**
+ * Throws conflict where an email address belongs to another user, unless the realm allows duplicates, or is the username
+ * of another user. Keycloak: the messages are its own.
+ */
+async function checkNames({ tx, realm }: WriteContext, ids: readonly string[]): Promise<void> {
   if (!ids.length) return
-  const same = (field: string) => `User exists with same ${field}`
-  const conflict = { create: same('email'), update: same('email') }
-  await unlessTaken({ title: 'user', conflict }, 'update', async () => {
+  const message = (field: string) => `User exists with same ${field}`
+  const conflict = { create: message('email'), update: message('email') }
+  await withConflictErrors({ title: 'user', conflict }, 'update', async () => {
     const field = await reserveNames(tx, realm.number, ids)
-    if (field !== undefined) throw failure('conflict', same(field))
+    if (field !== undefined) throw failure('conflict', message(field))
   })
 }
 
-function withApart(live: LiveObject, apart: Readonly<Record<string, ReadonlyMap<string, Json>>>): LiveObject {
-  const own = Object.entries(apart).flatMap(([field, values]): [string, Json][] => {
-    const value = values.get(live.id)
+/** Adds fields that are stored separately to a user; `values` are by field, then by id of the user. */
+function withSeparateFields(live: LiveObject, values: Readonly<Record<string, ReadonlyMap<string, Json>>>): LiveObject {
+  const fields = Object.entries(values).flatMap(([field, byUser]): [string, Json][] => {
+    const value = byUser.get(live.id)
     return value === undefined ? [] : [[field, value]]
   })
-  return own.length ? { ...live, representation: { ...live.representation, ...Object.fromEntries(own) } } : live
+  return fields.length ? { ...live, representation: { ...live.representation, ...Object.fromEntries(fields) } } : live
 }

@@ -1,24 +1,24 @@
-// Opens the store: PostgreSQL, or PGlite in this process. Everything above sees one Kysely handle.
-import { AsyncLocalStorage } from 'node:async_hooks'
+// Opens the store: a PostgreSQL database, or PGlite in this process.
 import { mkdir } from 'node:fs/promises'
-import { setFlagsFromString } from 'node:v8'
-import { PGlite } from '@electric-sql/pglite'
 import { Kysely, PGliteDialect, PostgresDialect } from 'kysely'
 import pg from 'pg'
-import { errorCode } from '../../lib/error-code.ts'
-import type { Deadline } from '../../lib/timing/deadline.ts'
-import { emptyImage } from './image.ts'
-import { lockFolder } from './lock.ts'
+import { lockFolder } from './folder-lock.ts'
 import { LAST_MIGRATION, migrate } from './migrate.ts'
-import { type ExecutedStatement, integer, row, rows } from './row.ts'
-import { inTime } from './time.ts'
-import type { Tables, Transaction } from './transaction.ts'
-import { embeddedWakeUps, postgresWakeUps, type WakeUps } from './wake.ts'
+import { openPGlite } from './pglite.ts'
+import { type ExecutedStatement, integer, query, row } from './query.ts'
+import {
+  outsideTransaction,
+  runTransaction,
+  type Tables,
+  type Transaction,
+  type TransactionOptions,
+} from './transaction.ts'
+import { openEmbeddedWakeUps, openPostgresWakeUps, type WakeUpChannel } from './wake-up.ts'
 
-/** Is called after each statement that was executed. */
+/** A function that is called after each executed statement. */
 export type StatementListener = (statement: ExecutedStatement) => void
 
-/** Where the store is: `url` of a PostgreSQL database, or `folder` of an embedded one (absent: in memory). */
+/** The location of a store: the URL of a PostgreSQL database, or the folder of an embedded one; neither: in memory. */
 export interface StoreLocation {
   readonly url?: string | undefined
   readonly folder?: string | undefined
@@ -27,99 +27,83 @@ export interface StoreLocation {
 /** An open store. */
 export interface Store {
   readonly engine: 'PostgreSQL' | 'PGlite'
-  /** Runs the work in one transaction; runs it again after a serialization failure or a deadlock. */
+  /** Runs the work in a transaction, and again after a serialization failure or a deadlock. */
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>
-  /** Runs reads that need not see one state, each statement for itself. Inside a transaction: throws. */
+  /** Runs reads outside a transaction, so that each statement sees its own state. Throws inside a transaction. */
   read<T>(work: (db: Transaction) => Promise<T>): Promise<T>
-  /** Tells of what transactions have left to look at, of any process over the same store. */
-  readonly subscribe: WakeUps['subscribe']
-  /** Says to whoever is refused the folder where the running server answers. */
+  /** Subscribes to the wake-ups of all processes that use the store. */
+  readonly subscribe: WakeUpChannel['subscribe']
+  /** Publishes the URL of the running server to processes that cannot open the folder meanwhile. */
   announce(url: string): Promise<void>
   close(): Promise<void>
 }
 
-/** How a transaction runs: `snapshot` reads one state throughout and writes nothing. */
-export interface TransactionOptions {
-  readonly snapshot?: boolean
-  /** What is not done by then is rolled back. */
-  readonly deadline?: Deadline | undefined
-}
-
-/** Thrown by the work to end its transaction without keeping anything; `transaction` then returns `value`. */
-export class Rollback<T> extends Error {
-  readonly value: T
-  constructor(value: T) {
-    super('rolled back on purpose')
-    this.value = value
-  }
-}
-
-/** SQLSTATEs after which the same work may succeed: serialization_failure and deadlock_detected. */
-const RETRIED = new Set(['40001', '40P01'])
-const ATTEMPTS = 5
-
-/** Milliseconds to wait for a connection: where many write in one realm, they follow each other, and others wait for theirs. */
-const PATIENCE = 30_000
-
-const inTransaction = new AsyncLocalStorage<true>()
+/** Milliseconds to wait for a connection. Writers of one realm wait for each other, and hold their connections meanwhile. */
+const CONNECTION_TIMEOUT = 30_000
 
 /**
- * Opens the store and brings its schema up to date, or to the migration `level`. Throws FolderInUse, or what the database says.
+ * Opens the store, and migrates it to the last migration, or to `lastMigration`.
+ * @throws FolderInUse, or the error of the database.
  */
 export async function openStore(
   location: StoreLocation,
   onStatement?: StatementListener,
-  level = LAST_MIGRATION,
+  lastMigration = LAST_MIGRATION,
 ): Promise<Store> {
   const { url, folder } = location
-  return url ? openPostgres(url, level, onStatement) : openEmbedded(folder, level, onStatement)
+  return url ? openPostgres(url, lastMigration, onStatement) : openEmbedded(folder, lastMigration, onStatement)
 }
 
-async function openPostgres(url: string, level: string, onStatement?: StatementListener): Promise<Store> {
-  // int8 as a number: journal numbers and counts stay far below 2^53.
+async function openPostgres(url: string, lastMigration: string, onStatement?: StatementListener): Promise<Store> {
+  // int8 as a number: the store's numbers stay far below 2^53.
   pg.types.setTypeParser(pg.types.builtins.INT8, Number)
-  const pool = new pg.Pool({ connectionString: url, max: 10, connectionTimeoutMillis: PATIENCE, pipeline: true })
-  // An idle connection that breaks is replaced by the pool; unhandled, the event would end the process.
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: 10,
+    connectionTimeoutMillis: CONNECTION_TIMEOUT,
+    pipeline: true,
+  })
+  // The pool replaces an idle connection that breaks. Without a handler, the event would end the process.
   pool.on('error', () => {})
-  // So would the event of one that is in use, whose statements fail by themselves.
+  // So would the event of a connection in use, whose statements fail anyway.
   pool.on('connect', (client) => client.on('error', () => {}))
-  const db = kysely(new PostgresDialect({ pool }), onStatement)
+  const db = createKysely(new PostgresDialect({ pool }), onStatement)
   try {
-    demandVersion(await serverVersion(db))
-    await migrate(db, level)
+    checkVersion(await getServerVersion(db))
+    await migrate(db, lastMigration)
   } catch (error) {
     await db.destroy()
     throw error
   }
-  const wakes = postgresWakeUps(url)
+  const wakeUps = openPostgresWakeUps(url)
   return {
     engine: 'PostgreSQL',
-    transaction: (work, options) => transact(db, work, options),
-    read: (work) => outside(() => work(db)),
-    subscribe: wakes.subscribe,
+    transaction: (work, options) => runTransaction(db, work, options),
+    read: (work) => outsideTransaction(() => work(db)),
+    subscribe: wakeUps.subscribe,
     announce: async () => {},
     async close() {
-      await wakes.close()
+      await wakeUps.close()
       await db.destroy()
     },
   }
 }
 
 /** Returns the version of the PostgreSQL server, such as 150018. One statement. */
-async function serverVersion(db: Kysely<Tables>): Promise<number> {
-  const { version } = await rows(row({ version: integer }))`
-    select current_setting('server_version_num')::integer as version`.one(db)
+async function getServerVersion(db: Kysely<Tables>): Promise<number> {
+  const { version } = await query(row({ version: integer }))`
+    select current_setting('server_version_num')::integer as version`.firstOrThrow(db)
   return version
 }
 
-/** The oldest version of PostgreSQL that has every statement of the store: `unique nulls not distinct` came with 15. */
+/** The oldest supported version of PostgreSQL: `unique nulls not distinct` was added in 15. */
 const OLDEST_MAJOR = 15
 
 /**
  * Checks the version of a PostgreSQL server, such as 150018.
- * @throws Error when it is too old.
+ * @throws Error if it is too old.
  */
-export function demandVersion(version: number): void {
+export function checkVersion(version: number): void {
   const [major, minor] = [Math.floor(version / 10_000), version % 10_000]
   if (major < OLDEST_MAJOR)
     throw new Error(
@@ -129,24 +113,24 @@ export function demandVersion(version: number): void {
 
 async function openEmbedded(
   folder: string | undefined,
-  level: string,
+  lastMigration: string,
   onStatement?: StatementListener,
 ): Promise<Store> {
   if (folder) await mkdir(folder, { recursive: true, mode: 0o700 })
   const lock = folder ? await lockFolder(folder) : undefined
   try {
-    const pglite = await openPGlite(folder, level)
-    const db = kysely(new PGliteDialect({ pglite }), onStatement)
-    await migrate(db, level)
-    const wakes = embeddedWakeUps(pglite, db)
+    const pglite = await openPGlite(folder, lastMigration)
+    const db = createKysely(new PGliteDialect({ pglite }), onStatement)
+    await migrate(db, lastMigration)
+    const wakeUps = openEmbeddedWakeUps(pglite, db)
     return {
       engine: 'PGlite',
-      transaction: (work, options) => transact(db, work, options),
-      read: (work) => outside(() => work(db)),
-      subscribe: wakes.subscribe,
+      transaction: (work, options) => runTransaction(db, work, options),
+      read: (work) => outsideTransaction(() => work(db)),
+      subscribe: wakeUps.subscribe,
       announce: async (url) => lock?.announce(url),
       async close() {
-        await wakes.close()
+        await wakeUps.close()
         await db.destroy()
         if (!pglite.closed) await pglite.close()
         lock?.release()
@@ -158,54 +142,11 @@ async function openEmbedded(
   }
 }
 
-/**
- * What PGlite runs is compiled twice: at once, and again with optimizations once it has run long enough. Of the function
- * that evaluates expressions the second takes 800 ms and 600 MB, which most commands end before it pays back: only who
- * runs it much comes to that. It is a number of bytes that have run, roughly.
- */
-const WASM_TIERING_BUDGET = 2_000_000_000
-
-/** A PGlite of its own: the folder as it is, or made from the prepared image of the empty database, which has every migration. */
-async function openPGlite(folder: string | undefined, level: string): Promise<PGlite> {
-  setFlagsFromString(`--wasm-tiering-budget=${WASM_TIERING_BUDGET}`)
-  const parsers = { 20: Number }
-  const dataDir = folder ? `file://${folder}/pglite` : 'memory://'
-  if (level !== LAST_MIGRATION) return PGlite.create({ dataDir, parsers })
-  const { exists, image } = await emptyImage(folder ? `${folder}/pglite` : undefined)
-  return PGlite.create({ dataDir, parsers, ...(exists || !image ? {} : { loadDataDir: image }) })
-}
-
-function kysely(dialect: PostgresDialect | PGliteDialect, onStatement?: StatementListener): Kysely<Tables> {
+function createKysely(dialect: PostgresDialect | PGliteDialect, onStatement?: StatementListener): Kysely<Tables> {
   return new Kysely<Tables>({
     dialect,
     log: (event) => {
       if (event.level === 'query') onStatement?.(event.query)
     },
   })
-}
-
-async function transact<T>(
-  db: Kysely<Tables>,
-  work: (tx: Transaction) => Promise<T>,
-  { snapshot, deadline }: TransactionOptions = {},
-): Promise<T> {
-  const timed = deadline ? inTime(work, deadline) : work
-  for (let attempt = 1; ; attempt++) {
-    try {
-      // PGlite's driver ignores both, and needs neither: it has one connection, whose transactions follow each other.
-      const transaction = snapshot
-        ? db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only')
-        : db.transaction()
-      return await outside(() => transaction.execute(timed))
-    } catch (error) {
-      if (error instanceof Rollback) return error.value as T
-      if (attempt === ATTEMPTS || !RETRIED.has(errorCode(error) ?? '')) throw error
-    }
-  }
-}
-
-/** Runs the work, which must not be inside a transaction: with one connection (PGlite) it would wait for itself for ever. */
-function outside<T>(work: () => Promise<T>): Promise<T> {
-  if (inTransaction.getStore()) throw new Error('a transaction is already open here: pass it on instead')
-  return inTransaction.run(true, work)
 }

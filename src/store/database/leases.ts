@@ -1,67 +1,67 @@
-// Leases: which of several processes may do something. Only the clock of the database counts.
+// Leases, by which one of several processes does some work. Their expiry is measured by the clock of the database only.
 import { sql } from 'kysely'
-import { bigint, row, rows, text } from './row.ts'
+import { bigint, query, row, text } from './query.ts'
 import type { Transaction } from './transaction.ts'
-import { waking } from './wake.ts'
+import { buildWakeUp } from './wake-up.ts'
 
-/** A lease as one process has it. */
+/** A lease of a process. */
 export interface Lease {
   readonly name: string
-  /** Who has it. */
+  /** The process that has the lease. */
   readonly holder: string
-  /** How many have taken it so far, this one included: another number is another one's. */
+  /** Number of times the lease was taken so far. It changes with the holder. */
   readonly token: number
-  /** For how long it is taken each time, in seconds. */
+  /** Duration in seconds. */
   readonly seconds: number
 }
 
-const lasting = (seconds: number) => sql`clock_timestamp() + make_interval(secs => ${seconds}::float8)`
+const buildLeaseEnd = (seconds: number) => sql`clock_timestamp() + make_interval(secs => ${seconds}::float8)`
 
 /**
- * Takes a lease that is free or over, or any where the process is `alone` with the store; gives its token. While somebody
- * else has it, locks nothing. One statement.
+ * Takes a lease that is free or expired, or any lease if no other process uses the store (`isAlone`). Returns its token, or undefined if
+ * another process has the lease, in which case no row is locked. One statement.
  */
 export async function takeLease(
   tx: Transaction,
   { name, holder, seconds }: Omit<Lease, 'token'>,
-  alone: boolean,
+  isAlone: boolean,
 ): Promise<number | undefined> {
-  const lease = await rows(row({ token: bigint }))`
+  const lease = await query(row({ token: bigint }))`
     insert into lease as l (name, holder, token, expires_at)
-    select ${name}, ${holder}, 1, ${lasting(seconds)}
-    where ${alone}::boolean
+    select ${name}, ${holder}, 1, ${buildLeaseEnd(seconds)}
+    where ${isAlone}::boolean
       or not exists (select from lease k where k.name = ${name} and k.expires_at > clock_timestamp())
-    on conflict (name) do update set holder = ${holder}, token = l.token + 1, expires_at = ${lasting(seconds)}
-      where ${alone}::boolean or l.expires_at <= clock_timestamp()
+    on conflict (name) do update set holder = ${holder}, token = l.token + 1, expires_at = ${buildLeaseEnd(seconds)}
+      where ${isAlone}::boolean or l.expires_at <= clock_timestamp()
     returning token`.first(tx)
   return lease?.token
 }
 
-/** Keeps a lease for longer, also one that is over and that nobody else has taken. Gives whether it is still there. One statement. */
+/** Extends a lease, even an expired one, unless another process has taken it. Returns whether it was extended. One statement. */
 export async function renewLease(tx: Transaction, { name, holder, token, seconds }: Lease): Promise<boolean> {
   const { rows } = await sql`
-    update lease set expires_at = ${lasting(seconds)}
+    update lease set expires_at = ${buildLeaseEnd(seconds)}
     where name = ${name} and holder = ${holder} and token = ${token} returning token`.execute(tx)
   return rows.length > 0
 }
 
-/** Gives a lease back, and wakes those who wait for it. One statement. */
+/** Releases a lease, and wakes up the processes that wait for it. One statement. */
 export async function releaseLease(tx: Transaction, { name, holder, token }: Lease): Promise<void> {
   await sql`
-    with given as (
+    with released as (
       update lease set expires_at = '-infinity'
       where name = ${name} and holder = ${holder} and token = ${token} returning token
     )
-    select ${waking({ topic: 'lease' })} from given`.execute(tx)
+    select ${buildWakeUp({ topic: 'lease' })} from released`.execute(tx)
 }
 
-/** Who took a lease last. One statement. */
-export async function selectHolder(tx: Transaction, name: string): Promise<string | undefined> {
-  const lease = await rows(row({ holder: text }))`select holder from lease where name = ${name}`.first(tx)
+/** Returns the last holder of a lease. One statement. */
+export async function findLeaseHolder(tx: Transaction, name: string): Promise<string | undefined> {
+  const lease = await query(row({ holder: text }))`select holder from lease where name = ${name}`.first(tx)
   return lease?.holder
 }
 
-/** Whether nobody else has taken the lease until now. One statement. */
+/** Whether the process still has the lease: no other process has taken it. One statement. */
 export async function hasLease(tx: Transaction, { name, holder, token }: Lease): Promise<boolean> {
   const { rows } = await sql`
     select from lease where name = ${name} and holder = ${holder} and token = ${token}`.execute(tx)
@@ -69,17 +69,17 @@ export async function hasLease(tx: Transaction, { name, holder, token }: Lease):
 }
 
 /**
- * Whether nobody else has taken the lease; nobody takes it then before the transaction ends. One that is over is as good
- * as any while it is nobody else's. One statement.
+ * Locks a lease, so that no other process takes it before the transaction ends. Returns false if another process has taken it already.
+ * An expired lease counts until then. One statement.
  */
-export async function shareLease(tx: Transaction, { name, holder, token }: Lease): Promise<boolean> {
+export async function lockLease(tx: Transaction, { name, holder, token }: Lease): Promise<boolean> {
   const { rows } = await sql`
     select from lease where name = ${name} and holder = ${holder} and token = ${token} for share`.execute(tx)
   return rows.length > 0
 }
 
-/** Ends the transaction when its process falls silent for so many seconds: what it has locked, others wait for. One statement. */
-export async function boundSilence(tx: Transaction, seconds: number): Promise<void> {
+/** Makes the database end the transaction if its process is silent for so many seconds, so that its locks are released. One statement. */
+export async function limitIdleTime(tx: Transaction, seconds: number): Promise<void> {
   const limit = String(seconds * 1000)
   await sql`select set_config('idle_in_transaction_session_timeout', ${limit}, true),
     set_config('tcp_user_timeout', ${limit}, true)`.execute(tx)

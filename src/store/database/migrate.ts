@@ -1,8 +1,8 @@
-// Brings the schema up to date. A migration that has landed is never edited: a later one changes what it made (0081).
+// Migrates the schema. A migration that is on the main branch is never edited: later ones change its tables (decision 0081).
 import { createHash } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
-import { realmConfiguration } from '../migrations/0001-realm-configuration.ts'
+import { realmsAndFlows } from '../migrations/0001-realms-and-flows.ts'
 import { clientsAndRoles } from '../migrations/0002-clients-and-roles.ts'
 import { organizations } from '../migrations/0003-organizations.ts'
 import { groups } from '../migrations/0004-groups.ts'
@@ -11,13 +11,13 @@ import { authorization } from '../migrations/0006-authorization.ts'
 import { sessions } from '../migrations/0007-sessions.ts'
 import { journalAndEvents } from '../migrations/0008-journal-and-events.ts'
 import { sources } from '../migrations/0009-sources.ts'
-import { operations } from '../migrations/0010-operations.ts'
-import { boolean, row, rows, text } from './row.ts'
+import { leasesAndOutbox } from '../migrations/0010-leases-and-outbox.ts'
+import { boolean, query, row, text } from './query.ts'
 import type { Tables } from './transaction.ts'
 
-/** The migrations in order: name → statements, one by one since PGlite takes one at a time. */
+/** The statements of each migration, in order. PGlite executes one statement at a time. */
 export const migrations: Readonly<Record<string, readonly string[]>> = {
-  '0001-realm-configuration': realmConfiguration,
+  '0001-realms-and-flows': realmsAndFlows,
   '0002-clients-and-roles': clientsAndRoles,
   '0003-organizations': organizations,
   '0004-groups': groups,
@@ -26,68 +26,70 @@ export const migrations: Readonly<Record<string, readonly string[]>> = {
   '0007-sessions': sessions,
   '0008-journal-and-events': journalAndEvents,
   '0009-sources': sources,
-  '0010-operations': operations,
+  '0010-leases-and-outbox': leasesAndOutbox,
 }
 
 const names = Object.keys(migrations)
 
-/** The name of the last migration. A store that is up to date has it. */
+/** The name of the last migration. */
 export const LAST_MIGRATION = names.at(-1)!
 
 /**
- * Applies the missing migrations, up to the one of that name. Of two processes at once, the second waits.
- * @throws Error when an earlier version of Regent made the store, when the store has later migrations, or what the database reports.
+ * Applies the missing migrations, up to the named one. A second process waits meanwhile.
+ * @throws Error if the store is of an earlier version of Regent, or has later migrations; and errors of the database.
  */
-export async function migrate(db: Kysely<Tables>, level = LAST_MIGRATION): Promise<void> {
-  const applied = await appliedMigrations(db)
-  demandKnown(applied)
-  if (level !== LAST_MIGRATION) demandNoneAfter(applied, level)
+export async function migrate(db: Kysely<Tables>, lastMigration = LAST_MIGRATION): Promise<void> {
+  const applied = await listAppliedMigrations(db)
+  checkAllKnown(applied)
+  if (lastMigration !== LAST_MIGRATION) checkNoneAfter(applied, lastMigration)
   const migrator = new Migrator({
     db,
-    provider: { getMigrations: async () => Object.fromEntries(Object.entries(migrations).map(asMigration)) },
+    provider: { getMigrations: async () => Object.fromEntries(Object.entries(migrations).map(toMigration)) },
   })
-  const { error } = await (level === LAST_MIGRATION ? migrator.migrateToLatest() : migrator.migrateTo(level))
+  const { error } = await (lastMigration === LAST_MIGRATION
+    ? migrator.migrateToLatest()
+    : migrator.migrateTo(lastMigration))
   if (error) throw error
 }
 
-/** Returns the names of the migrations that the store has; none where it is empty. At most two statements, which change nothing. */
-async function appliedMigrations(db: Kysely<Tables>): Promise<string[]> {
-  const { exists } = await rows(row({ exists: boolean }))`
-    select to_regclass('kysely_migration') is not null as exists`.one(db)
+/** Returns the names of the migrations that the store has; none if it is empty. At most two statements, which write nothing. */
+async function listAppliedMigrations(db: Kysely<Tables>): Promise<string[]> {
+  const { exists } = await query(row({ exists: boolean }))`
+    select to_regclass('kysely_migration') is not null as exists`.firstOrThrow(db)
   if (!exists) return []
-  const applied = await rows(
+  const applied = await query(
     row({ name: text }),
   )`select name::text from kysely_migration order by name collate "C"`.all(db)
   return applied.map(({ name }) => name)
 }
 
-function demandKnown(applied: readonly string[]): void {
+function checkAllKnown(applied: readonly string[]): void {
   const unknown = applied.find((name) => !Object.hasOwn(migrations, name))
   if (!unknown) return
   if (applied.includes(names[0]!))
-    throw new Error(`A later version of Regent made the store: it has the migration ${unknown}. Use that version.`)
+    throw new Error(`A later version of Regent created the store: it has the migration ${unknown}. Use that version.`)
   throw new Error(
-    `An earlier version of Regent made the store: it has the migration ${unknown}. Nothing was changed. To move it, run` +
-      ' `regent export REALM --full --secrets` for each realm with the version that made it, then `regent apply` the files' +
-      ' to a new store with this version.',
+    `An earlier version of Regent created the store: it has the migration ${unknown}. Nothing was changed. To move it, run` +
+      ' `regent export REALM --full --secrets` for each realm with that version, then `regent apply` the files to a new store' +
+      ' with this version.',
   )
 }
 
-/** A migration has no way back. */
-function demandNoneAfter(applied: readonly string[], level: string): void {
-  const later = applied.find((name) => name > level)
+/** Throws if the store has migrations after the named one: they cannot be undone. */
+function checkNoneAfter(applied: readonly string[], lastMigration: string): void {
+  const later = applied.find((name) => name > lastMigration)
   if (later)
     throw new Error(
-      `the store has the migration ${later} already, and ${level} is to be its last: name one that nobody has opened yet`,
+      `The store has the migration ${later} already, and ${lastMigration} must be its last. Restore the backup to a new store.`,
     )
 }
 
 /** Returns a digest that changes when the schema does. */
-export function schemaDigest(): string {
+export function getSchemaDigest(): string {
   return createHash('sha256').update(JSON.stringify(migrations)).digest('hex')
 }
 
-function asMigration([name, statements]: [string, readonly string[]]): [string, Migration] {
+function toMigration([name, statements]: [string, readonly string[]]): [string, Migration] {
   const up = async (db: Kysely<Tables>) => {
     for (const statement of statements) await sql.raw(statement).execute(db)
   }

@@ -1,25 +1,25 @@
-// Admin events: what administrators did, as event viewers read it. The journal is the record; these are its public face.
+// Admin events, in Keycloak's form. They are stored in addition to the journal, if the realm enables them.
 import { type RawBuilder, sql } from 'kysely'
 import type { EventOperation, EventType } from '../../kinds/admin-events.ts'
 import { chunks } from '../../lib/chunks.ts'
-import { json, optional, type RowOf, row, rows, text, textOf, timestamp } from '../database/row.ts'
+import { json, optional, query, type RowOf, row, text, textOf, timestamp } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
-import { deleteOver } from '../delete-over.ts'
-import { CHUNK } from '../objects.ts'
+import { deleteExpired } from '../delete-expired.ts'
+import { CHUNK_SIZE } from '../objects.ts'
 import type { Actor } from './journal.ts'
 
 /** An event to write. */
 export interface AdminEvent {
   readonly operationType: EventOperation
   readonly resourceType: EventType
-  /** Below the realm; absent: the realm itself. */
+  /** Path below the realm; absent for the realm itself. */
   readonly resourcePath?: string
-  /** Any JSON value; kept only where the realm says so. Secrets are masked. */
+  /** A JSON value with masked secrets. It is stored only if the realm enables event details. */
   readonly representation?: unknown
   readonly details?: Readonly<Record<string, string>>
 }
 
-const storedEventRow = row({
+const storedAdminEventRow = row({
   id: text,
   at: timestamp,
   operationType: textOf<EventOperation>(),
@@ -33,42 +33,44 @@ const storedEventRow = row({
   details: optional(json<Record<string, string>>()),
 })
 
-/** An event as it is kept. */
-export type StoredEvent = RowOf<typeof storedEventRow>
+/** A stored admin event. */
+export type StoredAdminEvent = RowOf<typeof storedAdminEventRow>
 
-/** Which events of a realm, in which order. */
-export interface EventFilter {
+/** Selects and orders admin events of a realm. All conditions must hold. */
+export interface AdminEventFilter {
   readonly operationTypes?: readonly string[]
   readonly resourceTypes?: readonly string[]
-  /** `*` stands for any text. */
+  /** `*` matches any text. */
   readonly resourcePath?: string
   readonly authRealm?: string
   readonly authClient?: string
   readonly authUser?: string
   readonly authIpAddress?: string
   readonly from?: Date
-  /** Before that moment. */
+  /** Exclusive. */
   readonly until?: Date
   readonly oldestFirst?: boolean
   readonly first: number
   readonly max: number
 }
 
-/** A realm that keeps events: by its number, where it did so when the work began, or by its name, if it does so now. */
-export type EventRealm = { readonly number: number; readonly adminEventsEnabled: boolean } | { readonly name: string }
+/** The realm of events: its number and whether events were enabled when the work began, or its name. */
+export type AdminEventRealm =
+  | { readonly number: number; readonly adminEventsEnabled: boolean }
+  | { readonly name: string }
 
 /**
- * Writes events of what the actor did, where the realm keeps them, or did when the work began: who turns them off is seen.
+ * Inserts events if the realm enables them, or did so when the work began: disabling them is an event, too.
  * One statement per chunk.
  */
 export async function insertAdminEvents(
   tx: Transaction,
-  realm: EventRealm,
+  realm: AdminEventRealm,
   { at, actor, events }: { readonly at: Date; readonly actor: Actor; readonly events: readonly AdminEvent[] },
 ): Promise<void> {
-  const which = 'number' in realm ? sql`r.number = ${realm.number}` : sql`r.name = ${realm.name}`
-  const before = 'number' in realm && realm.adminEventsEnabled
-  for (const chunk of chunks(events, CHUNK)) {
+  const isRealm = 'number' in realm ? sql`r.number = ${realm.number}` : sql`r.name = ${realm.name}`
+  const wereEnabled = 'number' in realm && realm.adminEventsEnabled
+  for (const chunk of chunks(events, CHUNK_SIZE)) {
     const rows = chunk.map(({ representation, ...event }) => ({
       ...event,
       ...(representation !== undefined && { representation: JSON.stringify(representation) }),
@@ -78,31 +80,35 @@ export async function insertAdminEvents(
         auth_realm, auth_client, auth_user, auth_address, representation, details)
       select r.number, gen_random_uuid()::text, ${at}::timestamptz,
         x.event ->> 'operationType', x.event ->> 'resourceType', x.event ->> 'resourcePath',
-        who.realm, who.client, ${actor.userId ?? null}::text, ${actor.address ?? null}::text,
+        auth.realm, auth.client, ${actor.userId ?? null}::text, ${actor.address ?? null}::text,
         case when (r.body ->> 'adminEventsDetailsEnabled')::boolean then x.event ->> 'representation' end,
         x.event -> 'details'
       from realm r
-      cross join jsonb_array_elements(${JSON.stringify(rows)}::jsonb) with ordinality as x(event, place)
+      cross join jsonb_array_elements(${JSON.stringify(rows)}::jsonb) with ordinality as x(event, position)
       left join (
         select ar.id as realm, c.id as client
         from realm ar
         left join client c on c.realm = ar.number and c.client_id = ${actor.client ?? null}
         where ar.name = ${actor.realm ?? null}
-      ) who on true
-      where ${which} and (${before}::boolean or (r.body ->> 'adminEventsEnabled')::boolean)
-      order by x.place`.execute(tx)
+      ) auth on true
+      where ${isRealm} and (${wereEnabled}::boolean or (r.body ->> 'adminEventsEnabled')::boolean)
+      order by x.position`.execute(tx)
   }
 }
 
-/** The events of a realm, the newest first unless the filter says otherwise. One statement. */
-export async function selectAdminEvents(tx: Transaction, realm: number, filter: EventFilter): Promise<StoredEvent[]> {
+/** Returns events of a realm, newest first unless the filter has `oldestFirst`. One statement. */
+export async function selectAdminEvents(
+  tx: Transaction,
+  realm: number,
+  filter: AdminEventFilter,
+): Promise<StoredAdminEvent[]> {
   const direction = filter.oldestFirst ? sql`asc` : sql`desc`
-  return rows(storedEventRow)`
+  return query(storedAdminEventRow)`
     select e.id, e.at, e.operation_type as "operationType", e.resource_type as "resourceType",
       e.resource_path as "resourcePath", e.auth_realm as "authRealm", e.auth_client as "authClient",
       e.auth_user as "authUser", e.auth_address as "authAddress", e.representation, e.details
     from admin_event e
-    where e.realm = ${realm} and ${sql.join(conditions(filter), sql` and `)}
+    where e.realm = ${realm} and ${sql.join(buildConditions(filter), sql` and `)}
     order by e.number ${direction} offset ${filter.first} limit ${filter.max}`.all(tx)
 }
 
@@ -111,15 +117,15 @@ export async function deleteAdminEvents(tx: Transaction, realm: number): Promise
   await sql`delete from admin_event where realm = ${realm}`.execute(tx)
 }
 
-/** Deletes events that are older than their realm keeps them, at most so many; gives how many. One statement. */
+/** Deletes at most `limit` events that are older than their realm's limit, and returns their number. One statement. */
 export function deleteExpiredAdminEvents(tx: Transaction, now: Date, limit: number): Promise<number> {
   const when = sql`old.at < ${now}::timestamptz - make_interval(secs =>
     case when r.body -> 'attributes' ->> 'adminEventsExpiration' ~ '^[1-9][0-9]{0,9}$'
       then (r.body -> 'attributes' ->> 'adminEventsExpiration')::double precision end)`
-  return deleteOver(tx, { table: 'admin_event', key: ['number'], when }, limit)
+  return deleteExpired(tx, { table: 'admin_event', key: ['number'], when }, limit)
 }
 
-function conditions(filter: EventFilter): RawBuilder<unknown>[] {
+function buildConditions(filter: AdminEventFilter): RawBuilder<unknown>[] {
   const { operationTypes, resourceTypes, resourcePath, from, until } = filter
   const equal = {
     auth_realm: filter.authRealm,
@@ -131,13 +137,13 @@ function conditions(filter: EventFilter): RawBuilder<unknown>[] {
     sql`true`,
     ...(operationTypes ? [sql`e.operation_type = any(${operationTypes})`] : []),
     ...(resourceTypes ? [sql`e.resource_type = any(${resourceTypes})`] : []),
-    ...(resourcePath ? [sql`e.resource_path like ${likePattern(resourcePath)}`] : []),
+    ...(resourcePath ? [sql`e.resource_path like ${toLikePattern(resourcePath)}`] : []),
     ...Object.entries(equal).flatMap(([column, value]) => (value ? [sql`e.${sql.ref(column)} = ${value}`] : [])),
     ...(from ? [sql`e.at >= ${from}::timestamptz`] : []),
     ...(until ? [sql`e.at < ${until}::timestamptz`] : []),
   ]
 }
 
-function likePattern(path: string): string {
+function toLikePattern(path: string): string {
   return path.replace(/[\\%_]/g, '\\$&').replaceAll('*', '%')
 }

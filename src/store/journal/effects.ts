@@ -1,46 +1,46 @@
-// What people lose when objects end or can be used no more: what goes with a row by its foreign keys, and so stands in no journal.
+// Counts the effects on users of deleting or disabling objects. Cascading deletes cause most of them, so the journal does not have them.
 import { type RawBuilder, sql } from 'kysely'
-import { integer, type RowOf, row, rows, text, textOf } from '../database/row.ts'
+import { integer, query, type RowOf, row, text, textOf } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
-import { goingOn, type SessionLimits } from '../login/session-filter.ts'
+import { buildActiveFilter, type SessionLimits } from '../login/session-filter.ts'
 
-/** What is counted of an object. */
+/** An effect on users or groups. */
 export type Effect =
   | 'unlinksUsers'
-  | 'hindersUsers'
+  | 'blocksLogins'
   | 'locksOutUsers'
-  | 'takesRoleFromUsers'
-  | 'takesRoleFromGroups'
+  | 'removesRoleFromUsers'
+  | 'removesRoleFromGroups'
   | 'removesMembers'
   | 'endsSessions'
-  | 'stopsSessions'
+  | 'disablesSessions'
   | 'removesConsents'
   | 'orphansUsers'
 
-const countedRow = row({
+const effectCountRow = row({
   kind: text,
   object: text,
-  what: textOf<Effect>(),
+  effect: textOf<Effect>(),
   count: integer,
 })
 
-/** How much of it. */
-export type Counted = RowOf<typeof countedRow>
+/** An effect of an object, with the number of affected users, groups or sessions. */
+export type EffectCount = RowOf<typeof effectCountRow>
 
-/** Which sessions go on. */
-export interface Limits {
+/** The limits of active sessions. */
+export interface SessionLimitsByType {
   readonly online: SessionLimits
   readonly offline: SessionLimits
 }
 
-type Counter = (realm: number, ids: readonly string[], limits: Limits) => RawBuilder<unknown>
+type Counter = (realm: number, ids: readonly string[], limits: SessionLimitsByType) => RawBuilder<unknown>
 
-const links: Counter = (realm, ids) => sql`
+const linkedUsers: Counter = (realm, ids) => sql`
   select identity_provider as object, count(*) from federated_identity
   where realm = ${realm} and identity_provider = any(${ids}) group by 1`
 
-/** Who has neither a password nor a passkey, comes from no user store, and has no account at a provider that stays. */
-const linksOnly: Counter = (realm, ids) => sql`
+/** Counts users who have neither a password nor a passkey, no user store, and no account at another identity provider. */
+const lockedOutUsers: Counter = (realm, ids) => sql`
   select f.identity_provider as object, count(*) from federated_identity f
   join user_account u on u.realm = f.realm and u.id = f.user_account and u.body ->> 'federationLink' is null
   where f.realm = ${realm} and f.identity_provider = any(${ids})
@@ -53,22 +53,22 @@ const linksOnly: Counter = (realm, ids) => sql`
 const sessionsOfClient: Counter = (realm, ids, limits) => sql`
   select c.client as object, count(*) from client_session c
   join user_session s on s.realm = c.realm and s.offline = c.offline and s.id = c.session
-  where c.realm = ${realm} and c.client = any(${ids}) and ${going(limits)} group by 1`
+  where c.realm = ${realm} and c.client = any(${ids}) and ${buildActiveCondition(limits)} group by 1`
 
 const sessionsOfUser: Counter = (realm, ids, limits) => sql`
   select s.user_account as object, count(*) from user_session s
-  where s.realm = ${realm} and s.user_account = any(${ids}) and ${going(limits)} group by 1`
+  where s.realm = ${realm} and s.user_account = any(${ids}) and ${buildActiveCondition(limits)} group by 1`
 
 const sessionsOfRealm: Counter = (realm, ids, limits) => sql`
-  select ${ids[0]}::text as object, count(*) from user_session s where s.realm = ${realm} and ${going(limits)}`
+  select ${ids[0]}::text as object, count(*) from user_session s where s.realm = ${realm} and ${buildActiveCondition(limits)}`
 
-/** What is counted when an object is deleted, and when it can be used no more, by kind. */
-const deleted: Readonly<Record<string, Partial<Record<Effect, Counter>>>> = {
-  identityProvider: { unlinksUsers: links, locksOutUsers: linksOnly },
+/** The effects of deleting an object, by kind. */
+const deletionEffects: Readonly<Record<string, Partial<Record<Effect, Counter>>>> = {
+  identityProvider: { unlinksUsers: linkedUsers, locksOutUsers: lockedOutUsers },
   role: {
-    takesRoleFromUsers: (realm, ids) => sql`
+    removesRoleFromUsers: (realm, ids) => sql`
       select role as object, count(*) from user_role where realm = ${realm} and role = any(${ids}) group by 1`,
-    takesRoleFromGroups: (realm, ids) => sql`
+    removesRoleFromGroups: (realm, ids) => sql`
       select role as object, count(*) from group_role where realm = ${realm} and role = any(${ids}) group by 1`,
   },
   group: {
@@ -84,7 +84,7 @@ const deleted: Readonly<Record<string, Partial<Record<Effect, Counter>>>> = {
     endsSessions: sessionsOfClient,
     removesConsents: (realm, ids) => sql`
       select client as object, count(*) from user_consent where realm = ${realm} and client = any(${ids}) group by 1`,
-    takesRoleFromUsers: (realm, ids) => sql`
+    removesRoleFromUsers: (realm, ids) => sql`
       select r.client as object, count(distinct m.user_account) from role r
       join user_role m on m.realm = r.realm and m.role = r.id
       where r.realm = ${realm} and r.client = any(${ids}) group by 1`,
@@ -107,35 +107,42 @@ const deleted: Readonly<Record<string, Partial<Record<Effect, Counter>>>> = {
   user: { endsSessions: sessionsOfUser },
 }
 
-const disabled: typeof deleted = {
-  identityProvider: { hindersUsers: links, locksOutUsers: linksOnly },
-  client: { stopsSessions: sessionsOfClient },
-  user: { stopsSessions: sessionsOfUser },
-  realm: { stopsSessions: sessionsOfRealm },
+/** The effects of disabling an object, by kind. */
+const disablingEffects: typeof deletionEffects = {
+  identityProvider: { blocksLogins: linkedUsers, locksOutUsers: lockedOutUsers },
+  client: { disablesSessions: sessionsOfClient },
+  user: { disablesSessions: sessionsOfUser },
+  realm: { disablesSessions: sessionsOfRealm },
 }
 
 /** Ids of objects, by kind. */
-export type Ids = Readonly<Record<string, readonly string[]>>
+export type IdsByKind = Readonly<Record<string, readonly string[]>>
 
-/** What people lose when these objects are deleted, and those disabled; what is nothing is left out. One statement, or none. */
+/** Counts the effects of deleting and disabling objects. Counts of 0 are omitted. One statement, or none. */
 export async function countEffects(
   tx: Transaction,
   realm: number,
-  { ending, limits }: { readonly ending: { readonly deleted: Ids; readonly disabled: Ids }; readonly limits: Limits },
-): Promise<Counted[]> {
-  const counts = (counters: typeof deleted, ids: Ids) =>
-    Object.entries(ids).flatMap(([kind, own]) =>
+  {
+    ending: changes,
+    limits,
+  }: {
+    readonly ending: { readonly deleted: IdsByKind; readonly disabled: IdsByKind }
+    readonly limits: SessionLimitsByType
+  },
+): Promise<EffectCount[]> {
+  const counts = (counters: typeof deletionEffects, ids: IdsByKind) =>
+    Object.entries(ids).flatMap(([kind, idsOfKind]) =>
       Object.entries(counters[kind] ?? {}).map(
-        ([what, count]) =>
-          sql`select ${kind}::text as kind, ${what}::text as what, object, count::integer from (${count(realm, own, limits)}) counted (object, count)`,
+        ([effect, count]) =>
+          sql`select ${kind}::text as kind, ${effect}::text as effect, object, count::integer from (${count(realm, idsOfKind, limits)}) counted (object, count)`,
       ),
     )
-  const all = [...counts(deleted, ending.deleted), ...counts(disabled, ending.disabled)]
+  const all = [...counts(deletionEffects, changes.deleted), ...counts(disablingEffects, changes.disabled)]
   if (!all.length) return []
-  return rows(countedRow)`
+  return query(effectCountRow)`
     select * from (${sql.join(all, sql` union all `)}) effects where count > 0`.all(tx)
 }
 
-function going({ online, offline }: Limits): RawBuilder<unknown> {
-  return sql`case when s.offline then ${goingOn(offline)} else ${goingOn(online)} end`
+function buildActiveCondition({ online, offline }: SessionLimitsByType): RawBuilder<unknown> {
+  return sql`case when s.offline then ${buildActiveFilter(offline)} else ${buildActiveFilter(online)} end`
 }

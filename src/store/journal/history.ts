@@ -1,6 +1,5 @@
-// What the journal of configuration tells of the past: revisions, and entries since one.
-
-import { bigint, integer, json, optional, type RowOf, row, rows, timestamp } from '../database/row.ts'
+// The history of a realm's configuration, read from its journal: revisions, and the entries after a revision.
+import { bigint, integer, json, optional, query, type RowOf, row, timestamp } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
 import { type Actor, type StoredEntry, storedEntryRow } from './journal.ts'
 
@@ -8,27 +7,27 @@ const revisionRow = row({
   number: bigint,
   at: timestamp,
   actor: json<Actor>(),
-  /** Objects, each counted once: what was made and then changed was made. */
+  /** Numbers of objects, each counted once: an object that was created and then updated counts as created. */
   created: integer,
   updated: integer,
   deleted: integer,
-  /** What was applied; null: no run of sources did this. */
+  /** The sources that were applied; null if no source made the changes. */
   sources: optional(json<readonly { readonly name: string; readonly revision: string }[]>()),
 })
 
-/** What one transaction changed: its last journal entry is the revision of the realm from then on. */
+/** The changes of one transaction. Its number is that of its last journal entry. */
 export type Revision = RowOf<typeof revisionRow>
 
-/** Entries that are looked through for revisions: more than that in one transaction are not counted. */
+/** Maximum number of entries that are read to find revisions. Further entries of a transaction are not counted. */
 const WINDOW = 50_000
 
-/** The last revisions below a number, newest first. One statement. */
+/** Returns the last revisions below a number, newest first. One statement. */
 export async function selectRevisions(
   tx: Transaction,
   realm: number,
   { below, max }: { readonly below: number; readonly max: number },
 ): Promise<Revision[]> {
-  return rows(revisionRow)`
+  return query(revisionRow)`
     select r.*, (
         select h.sources from history h where h.realm = ${realm} and h.version = r.number order by h.number limit 1
       ) as sources
@@ -53,13 +52,13 @@ export async function selectRevisions(
     order by r.number desc`.all(tx)
 }
 
-/** The entries after a revision about objects that were touched until another one, oldest first. One statement. */
+/** Returns the entries after the revision `after` about objects that were changed up to the revision `until`, oldest first. One statement. */
 export async function selectEntriesAfter(
   tx: Transaction,
   realm: number,
   { after, until }: { readonly after: number; readonly until: number },
 ): Promise<StoredEntry[]> {
-  return rows(storedEntryRow)`
+  return query(storedEntryRow)`
     select j.number, j.at, j.actor, j.operation, j.kind, j.object, j.key, j.fields
     from journal j
     where j.realm = ${realm} and j.number > ${after} and (j.number <= ${until} or exists (
@@ -69,13 +68,13 @@ export async function selectEntriesAfter(
     order by j.number`.all(tx)
 }
 
-/** Those of the numbers that are revisions: the last entry of what one transaction changed. One statement. */
+/** Returns those of the numbers that are revisions, i.e. of the last entry of a transaction. One statement. */
 export async function selectRevisionsAmong(
   tx: Transaction,
   realm: number,
   numbers: readonly number[],
 ): Promise<Set<number>> {
-  const revisions = await rows(row({ number: bigint }))`
+  const revisions = await query(row({ number: bigint }))`
     select j.number from journal j
     where j.realm = ${realm} and j.number = any(${numbers}::bigint[]) and not exists (
       select from journal n

@@ -1,98 +1,98 @@
-// The journal of configuration: who changed what, with the values before. The after is the next entry, or what is live.
+// The journal: who changed what, with the previous values. The new value is in the next entry about the field, or live.
 import { type RawBuilder, sql } from 'kysely'
 import type { Json } from '../../kinds/json.ts'
-import type { Key } from '../../kinds/kind.ts'
+import type { Key, KindName } from '../../kinds/kind.ts'
 import { chunks } from '../../lib/chunks.ts'
-import { absentRow, bigint, json, type RowOf, row, rows, text, textOf, timestamp } from '../database/row.ts'
+import { absentRow, bigint, json, query, type RowOf, row, text, textOf, timestamp } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
-import { waking } from '../database/wake.ts'
-import { CHUNK } from '../objects.ts'
-import { type OwnedRow, ownedRow } from '../sources/inventory.ts'
+import { buildWakeUp } from '../database/wake-up.ts'
+import { CHUNK_SIZE } from '../objects.ts'
+import { type ProtectedInventoryRow, protectedInventoryRow } from '../sources/inventory.ts'
 
-/** Who acted. */
+/** The originator of a change. */
 export interface Actor {
   /**
-   * `administrator`: a person or service by REST or CLI; `person`: whose account it is, on the pages of log-in; `source`:
-   * declared state; `system`: Regent itself.
+   * `administrator`: a user or service account by REST or CLI; `user`: the owner of the account, on the login pages; `source`: a source of
+   * declarations; `system`: Regent itself.
    */
-  readonly kind: 'administrator' | 'person' | 'source' | 'system'
-  /** Realm, id and name of the person. */
+  readonly kind: 'administrator' | 'user' | 'source' | 'system'
+  /** Realm, id and name of the administrator or user. */
   readonly realm?: string
   readonly userId?: string
   readonly user?: string
   readonly client?: string
   readonly address?: string
-  /** Names of sources, and the revisions that they had. */
+  /** Names of sources, and their revisions. */
   readonly source?: string
   readonly revision?: string
-  /** The plan that was carried out, where it was kept, and who approved it. */
+  /** Id of the saved plan that was applied, and the name of the user who approved it. */
   readonly plan?: string
   readonly approvedBy?: string
 }
 
-/** What happened to one object. */
+/** A change of one object. */
 export interface JournalEntry {
   readonly operation: 'create' | 'update' | 'delete'
-  readonly kind: string
+  readonly kind: KindName
   readonly object: string
   readonly key: Key
-  /** Flat fields with their values before; of an update only those that changed, null where there was none. */
+  /** Previous values by field path; for an update only of the changed fields, null where there was no value. */
   readonly fields: Readonly<Record<string, Json>>
 }
 
-/** Describes an entry as it is kept. */
+/** Describes a stored entry. */
 export const storedEntryRow = row({
   number: bigint,
   at: timestamp,
   actor: json<Actor>(),
   operation: textOf<JournalEntry['operation']>(),
-  kind: text,
+  kind: textOf<KindName>(),
   object: text,
   key: json<Key>(),
   fields: json<JournalEntry['fields']>(),
 })
 
-/** An entry as it is kept. */
+/** A stored entry. */
 export type StoredEntry = RowOf<typeof storedEntryRow>
 
-/** What is returned where no row is owned by such a source. */
-const noOwnedRow = absentRow(ownedRow)
+/** The row that is returned if there is no protected row. */
+const noProtectedRow = absentRow(protectedInventoryRow)
 
-/** The number of the next entry. Exact only under the realm's lock. One statement. */
-export async function nextNumber(tx: Transaction, realm: number): Promise<number> {
-  const { next } = await rows(row({ next: bigint }))`
-    select coalesce(max(number), 0) + 1 as next from journal where realm = ${realm}`.one(tx)
+/** Returns the number of the next entry. It is reserved only if the realm is locked. One statement. */
+export async function getNextNumber(tx: Transaction, realm: number): Promise<number> {
+  const { next } = await query(row({ next: bigint }))`
+    select coalesce(max(number), 0) + 1 as next from journal where realm = ${realm}`.firstOrThrow(tx)
   return next
 }
 
-/** Entries to write. */
-export interface NewPeopleEntries {
+/** Entries about user data to write. */
+export interface NewUserEntries {
   readonly at: Date
   readonly actor: Actor
   readonly entries: readonly JournalEntry[]
-  /** Names of the sources that made the changes: what these own is not marked. */
+  /** Names of the sources that made the changes. Their inventory rows are not marked. */
   readonly except: readonly string[]
-  /** Whether to return what is owned by sources that do not simply allow the changes. */
-  readonly asked?: boolean
+  /** Whether to return the inventory rows of sources that warn of, or refuse, changes by others. */
+  readonly returnsProtected?: boolean
 }
 
-/** Entries to write, numbered from `first`. */
-export interface NewEntries extends NewPeopleEntries {
+/** Entries about configuration to write, numbered from `first`. */
+export interface NewEntries extends NewUserEntries {
   readonly first: number
 }
 
 /**
- * Writes entries, numbered from `first`, and marks what sources own of the objects that changed: every source but those
- * that did. Gives what of that is owned by sources that do not simply allow it, where it is asked. One statement per chunk.
+ * Inserts entries of the configuration stream, and marks the inventory rows of the changed objects, except for those of the sources that
+ * made the changes. Returns protected rows if requested. One statement per chunk.
  */
 export async function insertEntries(
   tx: Transaction,
   realm: number,
-  { first, at, actor, entries, except, asked = false }: NewEntries,
-): Promise<OwnedRow[]> {
-  const owned: OwnedRow[] = []
-  for (const chunk of chunks(numbered(entries, first), CHUNK)) {
-    const touched = await rows(ownedRow, noOwnedRow)`
+  { first, at, actor, entries, except, returnsProtected = false }: NewEntries,
+): Promise<ProtectedInventoryRow[]> {
+  const protectedRows: ProtectedInventoryRow[] = []
+  for (const chunk of chunks(withNumbers(entries, first), CHUNK_SIZE)) {
+    const touched = await query(protectedInventoryRow, noProtectedRow)`
       with entry as (
         select x.entry from jsonb_array_elements(${JSON.stringify(chunk)}::jsonb) as x(entry)
       ),
@@ -102,31 +102,31 @@ export async function insertEntries(
           e.entry ->> 'operation', e.entry ->> 'kind', e.entry ->> 'object', e.entry -> 'key', e.entry -> 'fields'
         from entry e
       ),
-      ${marking(realm, except, asked)}`.all(tx)
-    owned.push(...touched.filter((row) => row.source !== null))
+      ${buildMarking(realm, except, returnsProtected)}`.all(tx)
+    protectedRows.push(...touched.filter((row) => row.source !== null))
   }
-  return owned
+  return protectedRows
 }
 
-function* numbered(entries: readonly JournalEntry[], first: number): Generator<JournalEntry & { number: number }> {
+function* withNumbers(entries: readonly JournalEntry[], first: number): Generator<JournalEntry & { number: number }> {
   for (const [at, entry] of entries.entries()) yield { ...entry, number: first + at }
 }
 
 /**
- * Whoever changes an object marks its rows of the inventory, whoever makes one the sources whose lists are whole, and wakes those who look for drift, also where they are marked
- * already: it may have been put back. `entry` holds the entries. Where it is asked, gives the rows of the sources that do not simply
- * allow it.
+ * Returns the part of a statement that marks inventory rows of changed objects, and sources with authoritative lists if objects were created.
+ * `entry` has the journal entries. Sends a wake-up even if the rows are marked already, since the change may have corrected the drift.
+ * Returns protected rows if requested.
  */
-function marking(realm: number, except: readonly string[], asked: boolean): RawBuilder<unknown> {
+function buildMarking(realm: number, except: readonly string[], returnsProtected: boolean): RawBuilder<unknown> {
   return sql`touched as (
         select i.source, i.kind, i.object
         from inventory i join entry e on i.kind = e.entry ->> 'kind' and i.object = e.entry ->> 'object'
-        where i.realm = ${realm} and i.stated is distinct from '' and e.entry ->> 'operation' <> 'create'
+        where i.realm = ${realm} and i.declared_digest is distinct from '' and e.entry ->> 'operation' <> 'create'
           and i.source <> all (select s.number from source s where s.name = any(${except}::text[]))
       ),
       added as (
-        update source_realm sr set added = true
-        where sr.realm = ${realm} and not sr.added and sr.settings ->> 'prune' = 'all'
+        update source_realm sr set objects_added = true
+        where sr.realm = ${realm} and not sr.objects_added and sr.settings ->> 'prune' = 'all'
           and exists (select from entry e where e.entry ->> 'operation' = 'create' and e.entry ->> 'kind' <> 'user')
           and sr.source <> all (select s.number from source s where s.name = any(${except}::text[]))
         returning sr.source
@@ -136,7 +136,7 @@ function marking(realm: number, except: readonly string[], asked: boolean): RawB
         from touched t
         where i.realm = ${realm} and not i.marked and i.source = t.source and i.kind = t.kind and i.object = t.object
       )
-      select o.* from (select ${waking({ topic: 'drift', realm })} where exists (select from touched) or exists (select from added)) woken
+      select o.* from (select ${buildWakeUp({ topic: 'drift', realm })} where exists (select from touched) or exists (select from added)) notified
         left join (
           select s.name as source, i.kind, i.object, i.key, i.fields, i.file, i.line, i.lines, sr.settings
           from touched t
@@ -144,18 +144,21 @@ function marking(realm: number, except: readonly string[], asked: boolean): RawB
             join source_realm sr
               on sr.realm = ${realm} and sr.source = t.source and sr.settings ->> 'ownership' in ('warn', 'refuse')
             join source s on s.number = t.source
-          where ${asked}
+          where ${returnsProtected}
         ) o on true`
 }
 
-/** Of each field of the objects the entry of a stream that changed it last, and their last entry; newest first. One statement. */
+/** Returns the last entry about each field of the objects, and the last entry about each object, newest first. One statement. */
 export async function selectEntries(
   tx: Transaction,
   realm: number,
-  { objects, people }: { readonly objects: readonly { kind: string; object: string }[]; readonly people: boolean },
+  {
+    objects,
+    isUserData,
+  }: { readonly objects: readonly { kind: string; object: string }[]; readonly isUserData: boolean },
 ): Promise<StoredEntry[]> {
-  const journal = sql.table(people ? 'people_journal' : 'journal')
-  return rows(storedEntryRow)`
+  const journal = sql.table(isUserData ? 'user_journal' : 'journal')
+  return query(storedEntryRow)`
     select * from (
       select distinct on (j.kind, j.object, f.path) j.number, j.at, j.actor, j.operation, j.kind, j.object, j.key,
         case when f.path is null then '{}' else jsonb_build_object(f.path, j.fields -> f.path) end as fields
@@ -170,28 +173,28 @@ export async function selectEntries(
 }
 
 /**
- * Writes entries of the people stream, which takes no lock: their order is that of their transactions. Marks what sources
- * own as `insertEntries` does. One statement per chunk.
+ * Inserts entries of the user stream, which needs no lock: their order is that of the transactions. Marks inventory rows as `insertEntries`
+ * does. One statement per chunk.
  */
-export async function insertPeopleEntries(
+export async function insertUserEntries(
   tx: Transaction,
   realm: number,
-  { at, actor, entries, except, asked = false }: NewPeopleEntries,
-): Promise<OwnedRow[]> {
-  const owned: OwnedRow[] = []
-  for (const chunk of chunks(entries, CHUNK)) {
-    const touched = await rows(ownedRow, noOwnedRow)`
+  { at, actor, entries, except, returnsProtected = false }: NewUserEntries,
+): Promise<ProtectedInventoryRow[]> {
+  const protectedRows: ProtectedInventoryRow[] = []
+  for (const chunk of chunks(entries, CHUNK_SIZE)) {
+    const touched = await query(protectedInventoryRow, noProtectedRow)`
       with entry as (
         select x.entry from jsonb_array_elements(${JSON.stringify(chunk)}::jsonb) as x(entry)
       ),
       written as (
-        insert into people_journal (realm, at, actor, operation, kind, object, key, fields)
+        insert into user_journal (realm, at, actor, operation, kind, object, key, fields)
         select ${realm}::integer, ${at}::timestamptz, ${JSON.stringify(actor)}::jsonb,
           e.entry ->> 'operation', e.entry ->> 'kind', e.entry ->> 'object', e.entry -> 'key', e.entry -> 'fields'
         from entry e
       ),
-      ${marking(realm, except, asked)}`.all(tx)
-    owned.push(...touched.filter((row) => row.source !== null))
+      ${buildMarking(realm, except, returnsProtected)}`.all(tx)
+    protectedRows.push(...touched.filter((row) => row.source !== null))
   }
-  return owned
+  return protectedRows
 }

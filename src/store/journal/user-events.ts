@@ -1,8 +1,8 @@
-// Events of people and clients: what happened at log-in and afterwards, as event viewers read it.
+// User events, in Keycloak's form: logins, token requests and changes by users.
 import { type RawBuilder, sql } from 'kysely'
-import { json, optional, type RowOf, row, rows, text, timestamp } from '../database/row.ts'
+import { json, optional, query, type RowOf, row, text, timestamp } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
-import { deleteOver } from '../delete-over.ts'
+import { deleteExpired } from '../delete-expired.ts'
 
 /** An event to write. */
 export interface NewUserEvent {
@@ -27,24 +27,24 @@ const storedUserEventRow = row({
   details: optional(json<Record<string, string>>()),
 })
 
-/** An event as it is kept. */
+/** A stored user event. */
 export type StoredUserEvent = RowOf<typeof storedUserEventRow>
 
-/** Which events of a realm, in which order. */
+/** Selects and orders user events of a realm. All conditions must hold. */
 export interface UserEventFilter {
   readonly types?: readonly string[]
   readonly client?: string
   readonly user?: string
   readonly address?: string
   readonly from?: Date
-  /** Before that moment. */
+  /** Exclusive. */
   readonly until?: Date
   readonly oldestFirst?: boolean
   readonly first: number
   readonly max: number
 }
 
-/** Writes events. One statement. */
+/** Inserts events. One statement. */
 export async function insertUserEvents(
   tx: Transaction,
   realm: number,
@@ -54,21 +54,21 @@ export async function insertUserEvents(
     insert into user_event (realm, id, at, type, client, user_id, session, address, error, details)
     select ${realm}, gen_random_uuid()::text, ${at}::timestamptz, x.event ->> 'type', x.event ->> 'client',
       x.event ->> 'user', x.event ->> 'session', x.event ->> 'address', x.event ->> 'error', x.event -> 'details'
-    from jsonb_array_elements(${JSON.stringify(events)}::jsonb) with ordinality as x(event, place)
-    order by x.place`.execute(tx)
+    from jsonb_array_elements(${JSON.stringify(events)}::jsonb) with ordinality as x(event, position)
+    order by x.position`.execute(tx)
 }
 
-/** The events of a realm, the newest first unless the filter says otherwise. One statement. */
+/** Returns events of a realm, newest first unless the filter has `oldestFirst`. One statement. */
 export async function selectUserEvents(
   tx: Transaction,
   realm: number,
   filter: UserEventFilter,
 ): Promise<StoredUserEvent[]> {
   const direction = filter.oldestFirst ? sql`asc` : sql`desc`
-  return rows(storedUserEventRow)`
+  return query(storedUserEventRow)`
     select e.id, e.at, e.type, e.client, e.user_id as "user", e.session, e.address, e.error, e.details
     from user_event e
-    where e.realm = ${realm} and ${sql.join(conditions(filter), sql` and `)}
+    where e.realm = ${realm} and ${sql.join(buildConditions(filter), sql` and `)}
     order by e.number ${direction} offset ${filter.first} limit ${filter.max}`.all(tx)
 }
 
@@ -77,14 +77,14 @@ export async function deleteUserEvents(tx: Transaction, realm: number): Promise<
   await sql`delete from user_event where realm = ${realm}`.execute(tx)
 }
 
-/** Deletes events that are older than their realm keeps them, at most so many; gives how many. One statement. */
+/** Deletes at most `limit` events that are older than their realm's limit, and returns their number. One statement. */
 export function deleteExpiredUserEvents(tx: Transaction, now: Date, limit: number): Promise<number> {
   const when = sql`(r.body ->> 'eventsExpiration')::bigint > 0
     and old.at < ${now}::timestamptz - make_interval(secs => (r.body ->> 'eventsExpiration')::double precision)`
-  return deleteOver(tx, { table: 'user_event', key: ['number'], when }, limit)
+  return deleteExpired(tx, { table: 'user_event', key: ['number'], when }, limit)
 }
 
-function conditions({ types, from, until, ...filter }: UserEventFilter): RawBuilder<unknown>[] {
+function buildConditions({ types, from, until, ...filter }: UserEventFilter): RawBuilder<unknown>[] {
   const equal = { client: filter.client, user_id: filter.user, address: filter.address }
   return [
     sql`true`,

@@ -1,12 +1,12 @@
-// Log-ins that people are about to do, by browser and tab. `code` is what the next form must bring.
+// Authentication sessions: logins in progress, by browser and tab. The next form must send `code`.
 import { sql } from 'kysely'
 import type { Representation } from '../../kinds/json.ts'
-import { json, type RowOf, row, rows, text, timestamp } from '../database/row.ts'
+import { json, query, type RowOf, row, text, timestamp } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
-import { deleteOver } from '../delete-over.ts'
+import { deleteExpired } from '../delete-expired.ts'
 
-/** Which log-in: of a browser, in one of its tabs. */
-export interface Tab {
+/** The key of an authentication session: `id` is shared by all tabs of a browser. */
+export interface AuthenticationSessionKey {
   readonly id: string
   readonly tab: string
 }
@@ -19,75 +19,75 @@ const authenticationSessionRow = row({
   body: json<Representation>(),
 })
 
-/** A log-in as it is kept. */
+/** A stored authentication session. */
 export type AuthenticationSession = RowOf<typeof authenticationSessionRow>
 
-/** Keeps a new log-in. Of its browser the oldest go where there are more than so many with it. One statement. */
+/** Inserts an authentication session, and deletes the oldest ones of its browser above `maxPerBrowser`. One statement. */
 export async function insertAuthenticationSession(
   tx: Transaction,
   realm: number,
   {
     session: { id, tab, code, expiresAt, body },
-    mostOfBrowser,
+    mostOfBrowser: maxPerBrowser,
   }: { readonly session: AuthenticationSession; readonly mostOfBrowser: number },
 ): Promise<void> {
   await sql`
     with oldest as (
       delete from authentication_session where realm = ${realm} and id = ${id} and tab in (
         select tab from authentication_session where realm = ${realm} and id = ${id}
-        order by expires_at desc offset ${mostOfBrowser - 1})
+        order by expires_at desc offset ${maxPerBrowser - 1})
     )
     insert into authentication_session (realm, id, tab, code, expires_at, body)
     values (${realm}, ${id}, ${tab}, ${code}, ${expiresAt}, ${JSON.stringify(body)}::jsonb)`.execute(tx)
 }
 
-/** Forgets the oldest log-ins of a realm where there are more than so many. One statement. */
-export async function deleteOldestAuthenticationSessions(tx: Transaction, realm: number, most: number): Promise<void> {
+/** Deletes the oldest authentication sessions of a realm above `max`. One statement. */
+export async function deleteOldestAuthenticationSessions(tx: Transaction, realm: number, max: number): Promise<void> {
   await sql`
     delete from authentication_session where realm = ${realm} and expires_at <= (
       select expires_at from authentication_session where realm = ${realm}
-      order by expires_at desc offset ${most} limit 1)`.execute(tx)
+      order by expires_at desc offset ${max} limit 1)`.execute(tx)
 }
 
-/** A log-in that is not over. One statement. */
+/** Returns an authentication session that is not expired. One statement. */
 export async function findAuthenticationSession(
   tx: Transaction,
   realm: number,
-  { login: { id, tab }, now }: { readonly login: Tab; readonly now: Date },
+  { login: { id, tab }, now }: { readonly login: AuthenticationSessionKey; readonly now: Date },
 ): Promise<AuthenticationSession | undefined> {
-  return rows(authenticationSessionRow)`
+  return query(authenticationSessionRow)`
     select id, tab, code, expires_at as "expiresAt", body from authentication_session
     where realm = ${realm} and id = ${id} and tab = ${tab} and expires_at > ${now}`.first(tx)
 }
 
-/** An attempt to take the code of a login, with the code that comes next. */
+/** An attempt to continue an authentication session: the sent code, and the next one. */
 export interface CodeExchange {
-  readonly login: Tab
+  readonly login: AuthenticationSessionKey
   readonly code: string
   readonly next: string
   readonly now: Date
 }
 
-/** Takes the code of a log-in and gives it the next one: of several that bring the same code one succeeds. One statement. */
-export async function takeCode(
+/** Replaces the code of an authentication session, and returns the session. Of several requests with the same code only one succeeds. One statement. */
+export async function rotateCode(
   tx: Transaction,
   realm: number,
   { login: { id, tab }, code, next, now }: CodeExchange,
 ): Promise<AuthenticationSession | undefined> {
-  return rows(authenticationSessionRow)`
+  return query(authenticationSessionRow)`
     update authentication_session set code = ${next}
     where realm = ${realm} and id = ${id} and tab = ${tab} and code = ${code} and expires_at > ${now}
     returning id, tab, code, expires_at as "expiresAt", body`.first(tx)
 }
 
-/** Keeps how far a log-in is, unless somebody has taken its code meanwhile: whether nobody has. One statement. */
+/** Updates an authentication session. Returns false, and changes nothing, if its code was replaced meanwhile. One statement. */
 export async function updateAuthenticationSession(
   tx: Transaction,
   realm: number,
   {
     login: { id, tab },
     session: { id: next, code, expiresAt, body },
-  }: { readonly login: Tab; readonly session: AuthenticationSession },
+  }: { readonly login: AuthenticationSessionKey; readonly session: AuthenticationSession },
 ): Promise<boolean> {
   const { rows } = await sql`
     update authentication_session
@@ -97,8 +97,8 @@ export async function updateAuthenticationSession(
   return rows.length === 1
 }
 
-/** Gives the log-ins of a browser another id. One statement. */
-export async function moveAuthenticationSessions(
+/** Changes the id of the authentication sessions of a browser. One statement. */
+export async function changeAuthenticationSessionId(
   tx: Transaction,
   realm: number,
   { from, to }: { readonly from: string; readonly to: string },
@@ -107,11 +107,11 @@ export async function moveAuthenticationSessions(
     update authentication_session set id = ${to} where realm = ${realm} and id = ${from}`.execute(tx)
 }
 
-/** Ends a log-in, unless somebody has taken its code meanwhile: whether nobody has. One statement. */
+/** Deletes an authentication session. Returns false, and changes nothing, if its code was replaced meanwhile. One statement. */
 export async function deleteAuthenticationSession(
   tx: Transaction,
   realm: number,
-  { id, tab, code }: Tab & { readonly code: string },
+  { id, tab, code }: AuthenticationSessionKey & { readonly code: string },
 ): Promise<boolean> {
   const { rows } = await sql`
     delete from authentication_session
@@ -119,8 +119,8 @@ export async function deleteAuthenticationSession(
   return rows.length === 1
 }
 
-/** Forgets log-ins that are over, at most so many; gives how many. One statement. */
+/** Deletes at most `limit` expired authentication sessions, and returns their number. One statement. */
 export function deleteExpiredAuthenticationSessions(tx: Transaction, now: Date, limit: number): Promise<number> {
   const when = sql`old.expires_at <= ${now}::timestamptz`
-  return deleteOver(tx, { table: 'authentication_session', key: ['id', 'tab'], when }, limit)
+  return deleteExpired(tx, { table: 'authentication_session', key: ['id', 'tab'], when }, limit)
 }

@@ -1,11 +1,11 @@
-// Attempts to log in, counted as failures in one statement: no two of them see the same count, however many servers there are.
+// Counts login attempts as failures, in one statement, so that concurrent attempts see different counts, also on several servers.
 import { type RawBuilder, sql } from 'kysely'
 import type { Json } from '../../kinds/json.ts'
-import { json, optional, type RowOf, row, rows } from '../database/row.ts'
+import { json, optional, query, type RowOf, row } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
-import { columns, loginFailuresRow, type Subject } from './login-failures.ts'
+import { type FailureSubject, loginFailureColumns, loginFailuresRow } from './login-failures.ts'
 
-/** What a realm says of failures. */
+/** The brute force protection of a realm: the settings of Keycloak's DefaultBruteForceProtector. */
 export interface LockoutRules {
   readonly factor: number
   readonly linear: boolean
@@ -14,62 +14,62 @@ export interface LockoutRules {
   readonly quickMilliseconds: number
   readonly quickWait: number
   readonly forgetAfter: number
-  readonly forGood: boolean
+  readonly permanentLockout: boolean
   readonly maxLockouts: number
   readonly maxOtpFailures: number
 }
 
-const countedRow = row({
+const countedAttemptRow = row({
   ...loginFailuresRow.columns,
-  /** The values of the row that it has changed; null where there was no row. */
+  /** The previous values of the row; null if there was no row. */
   before: optional(json<Json>()),
 })
 
-/** An attempt as it was counted. */
-export type Counted = RowOf<typeof countedRow>
+/** The result of counting an attempt. */
+export type CountedAttempt = RowOf<typeof countedAttemptRow>
 
-/** One attempt. */
-export interface AttemptRow extends Subject {
+/** A login attempt. */
+export interface LoginAttempt extends FailureSubject {
   readonly now: Date
   readonly address: string | undefined
   readonly otp: boolean
 }
 
-/** Counts an attempt as a failure before anybody knows. Undefined: the subject is locked, and nothing is counted. One statement. */
+/** Counts an attempt as a failure, before its result is known. Returns undefined, and counts nothing, if the subject is locked. One statement. */
 export async function countAttempt(
   tx: Transaction,
   realm: number,
   {
-    attempt: { ofPerson, subject, now, address, otp },
+    attempt: { isUser, subject, now, address, otp },
     rules,
-  }: { readonly attempt: AttemptRow; readonly rules: LockoutRules },
-): Promise<Counted | undefined> {
-  const next = nextOf(now, otp, rules)
-  return rows(countedRow)`
-    insert into login_failure as f (realm, of_person, subject, failed_at, address,
-      failures, lockouts, otp_failures, locked_until, locked_for_good)
-    select ${realm}::integer, ${ofPerson}::boolean, ${subject}::text, ${now}::timestamptz, ${address ?? null}::text, counted.*
+  }: { readonly attempt: LoginAttempt; readonly rules: LockoutRules },
+): Promise<CountedAttempt | undefined> {
+  const next = buildNextFailures(now, otp, rules)
+  return query(countedAttemptRow)`
+    insert into login_failure as f (realm, is_user, subject, failed_at, address,
+      failures, lockouts, otp_failures, locked_until, permanently_locked)
+    select ${realm}::integer, ${isUser}::boolean, ${subject}::text, ${now}::timestamptz, ${address ?? null}::text, counted.*
     from (values (0, 0, 0, null::timestamptz, null::timestamptz))
       as f(failures, lockouts, otp_failures, failed_at, locked_until), lateral (${next}) counted
-    on conflict (realm, of_person, subject) do update set
+    on conflict (realm, is_user, subject) do update set
       failed_at = excluded.failed_at, address = excluded.address,
-      (failures, lockouts, otp_failures, locked_until, locked_for_good) = (${next})
-    where not f.locked_for_good and (f.locked_until is null or f.locked_until <= ${now})
-    returning ${columns}, (
+      (failures, lockouts, otp_failures, locked_until, permanently_locked) = (${next})
+    where not f.permanently_locked and (f.locked_until is null or f.locked_until <= ${now})
+    returning ${loginFailureColumns}, (
         select jsonb_build_object('failed_at', b.failed_at, 'address', b.address, 'locked_until', b.locked_until,
           'lockouts', b.lockouts)
-        from login_failure b where b.realm = ${realm} and b.of_person = ${ofPerson} and b.subject = ${subject}
+        from login_failure b where b.realm = ${realm} and b.is_user = ${isUser} and b.subject = ${subject}
       ) as before`.first(tx)
 }
 
-/** Takes an attempt back that did not fail, and with it the lock that it would have been the reason for. One statement. */
-export async function takeBack(
+/** Undoes the count of an attempt that did not fail, and the lock that it caused. One statement. */
+export async function undoAttempt(
   tx: Transaction,
   realm: number,
   {
-    attempt: { ofPerson, subject, otp },
-    counted: { failedAt, lockedUntil, lockedForGood, lockouts, before },
-  }: { readonly attempt: Subject & { readonly otp: boolean }; readonly counted: Counted },
+    attempt: { isUser, subject, otp },
+    counted: { failedAt, lockedUntil, permanentlyLocked, lockouts, before },
+  }: { readonly attempt: FailureSubject & { readonly otp: boolean }; readonly counted: CountedAttempt },
 ): Promise<void> {
   await sql`
     update login_failure f set
@@ -79,21 +79,21 @@ export async function takeBack(
       failed_at = case when f.failed_at = ${failedAt} then b.failed_at else f.failed_at end,
       address = case when f.failed_at = ${failedAt} then b.address else f.address end,
       locked_until = case when f.locked_until = ${lockedUntil} then b.locked_until else f.locked_until end,
-      locked_for_good = f.locked_for_good and not ${lockedForGood}
+      permanently_locked = f.permanently_locked and not ${permanentlyLocked}
     from jsonb_to_record(${JSON.stringify(before ?? {})}::jsonb)
       as b(failed_at timestamptz, address text, locked_until timestamptz, lockouts integer)
-    where f.realm = ${realm} and f.of_person = ${ofPerson} and f.subject = ${subject}`.execute(tx)
+    where f.realm = ${realm} and f.is_user = ${isUser} and f.subject = ${subject}`.execute(tx)
 }
 
 /**
- * The row `f` after one more failure. Keycloak: DefaultBruteForceProtector. A wait is of whole seconds from the beginning
- * of this one; realms that lock out for good at once do not wait before. Clocks of servers differ: no time between two
- * failures is less than none.
+ * Returns the row `f` after one more failure. Keycloak: DefaultBruteForceProtector. A wait lasts for whole seconds from the beginning of the
+ * current second; realms that lock permanently at once do not wait before. Clocks of servers differ: a negative time between failures
+ * counts as 0.
  */
-function nextOf(now: Date, otp: boolean, rules: LockoutRules): RawBuilder<unknown> {
+function buildNextFailures(now: Date, otp: boolean, rules: LockoutRules): RawBuilder<unknown> {
   const { factor, linear, increment, maxWait, quickMilliseconds, quickWait, forgetAfter } = rules
-  const { forGood, maxLockouts, maxOtpFailures } = rules
-  const atOnce = forGood && maxLockouts === 0
+  const { permanentLockout, maxLockouts, maxOtpFailures } = rules
+  const atOnce = permanentLockout && maxLockouts === 0
   const due = atOnce
     ? sql`0`
     : linear
@@ -101,12 +101,12 @@ function nextOf(now: Date, otp: boolean, rules: LockoutRules): RawBuilder<unknow
       : sql`${increment}::bigint * (n.failures / ${factor}::bigint)`
   return sql`
     select n.failures, l.lockouts, l.otp_failures,
-      case when w.wait > 0 and (w.quick or not ${forGood}::boolean or l.lockouts <= ${maxLockouts}::integer)
+      case when w.wait > 0 and (w.quick or not ${permanentLockout}::boolean or l.lockouts <= ${maxLockouts}::integer)
         then date_trunc('second', ${now}::timestamptz)
           + make_interval(secs => ${atOnce ? sql`w.wait` : sql`least(w.wait, ${maxWait}::bigint)`})
         else f.locked_until end,
       (${otp}::boolean and ${maxOtpFailures}::integer > 0 and l.otp_failures > ${maxOtpFailures}::integer)
-        or (${forGood}::boolean and (l.lockouts > ${maxLockouts}::integer
+        or (${permanentLockout}::boolean and (l.lockouts > ${maxLockouts}::integer
           or (${maxLockouts}::integer = 0 and n.failures >= ${factor}::integer)))
     from (select not ${atOnce}::boolean
         and f.failed_at < ${now}::timestamptz - make_interval(secs => ${forgetAfter}::integer) as forgets) o,

@@ -1,30 +1,34 @@
-// The end of sessions: by log-out, and because their time is over.
+// Ends sessions: by logout and by expiry.
 import { sql } from 'kysely'
 import type { Representation } from '../../kinds/json.ts'
-import { boolean, countRow, json, optional, type RowOf, row, rows, text } from '../database/row.ts'
+import { boolean, countRow, json, optional, query, type RowOf, row, text } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
-import { deleteOver } from '../delete-over.ts'
-import { chosen, type SessionFilter } from './session-filter.ts'
+import { deleteExpired } from '../delete-expired.ts'
+import { buildSessionFilter, type SessionFilter } from './session-filter.ts'
 
-const endedPartRow = row({
+const endedClientSessionRow = row({
   session: text,
   user: text,
   offline: boolean,
-  /** The client's id, name and attributes. */
+  /** Internal id of the client. */
   client: text,
   clientId: text,
   attributes: optional(json<Readonly<Record<string, string>>>()),
-  /** Whether the client wants to be told through the browser. */
+  /** Whether the client uses front-channel logout. */
   frontchannel: boolean,
   body: json<Representation>(),
 })
 
-/** What ended with a session at a client. */
-export type EndedPart = RowOf<typeof endedPartRow>
+/** The session of a client that ended with a user session. */
+export type EndedClientSession = RowOf<typeof endedClientSessionRow>
 
-/** Ends sessions, and tells what the clients had of them. One statement. */
-export async function deleteSessions(tx: Transaction, realm: number, filter: SessionFilter): Promise<EndedPart[]> {
-  return rows(endedPartRow)`
+/** Deletes user sessions, and returns their client sessions. One statement. */
+export async function deleteSessions(
+  tx: Transaction,
+  realm: number,
+  filter: SessionFilter,
+): Promise<EndedClientSession[]> {
+  return query(endedClientSessionRow)`
     with parts as (
       select s.id as session, s.user_account as "user", s.offline, k.id as client, k.client_id as "clientId",
         k.body -> 'attributes' as attributes, c.body,
@@ -32,49 +36,49 @@ export async function deleteSessions(tx: Transaction, realm: number, filter: Ses
       from user_session s
       join client_session c on c.realm = s.realm and c.offline = s.offline and c.session = s.id
       join client k on k.realm = c.realm and k.id = c.client
-      where ${chosen(realm, filter)}
+      where ${buildSessionFilter(realm, filter)}
     ), ended as (
-      delete from user_session s where ${chosen(realm, filter)}
+      delete from user_session s where ${buildSessionFilter(realm, filter)}
     )
     select * from parts`.all(tx)
 }
 
-/** Ends a client's parts of sessions, and the sessions whose last part that was. One statement. */
-export async function deleteParts(
+/** Deletes client sessions, and the user sessions without any client session then. Returns the number of client sessions. One statement. */
+export async function deleteClientSessions(
   tx: Transaction,
   realm: number,
-  { client, which }: { readonly client: string; readonly which: Omit<SessionFilter, 'client'> },
+  { client, filter }: { readonly client: string; readonly filter: Omit<SessionFilter, 'client'> },
 ): Promise<number> {
-  const { count } = await rows(countRow)`
+  const { count } = await query(countRow)`
     with ended as (
       delete from client_session c using user_session s
       where c.realm = ${realm} and s.realm = c.realm and s.offline = c.offline and s.id = c.session
-        and c.client = ${client} and ${chosen(realm, which)}
+        and c.client = ${client} and ${buildSessionFilter(realm, filter)}
       returning c.offline, c.session
     ), emptied as (
       delete from user_session s using ended e
       where s.realm = ${realm} and s.offline = e.offline and s.id = e.session and not exists (
         select from client_session c where c.realm = s.realm and c.offline = s.offline and c.session = s.id and c.client <> ${client})
     )
-    select count(*)::integer as count from ended`.one(tx)
+    select count(*)::integer as count from ended`.firstOrThrow(tx)
   return count
 }
 
-/** A number of seconds among the settings of realm `r`; null where it says that there is no limit. */
-const seconds = (name: string) => sql`nullif((r.body ->> ${sql.lit(name)})::double precision, 0)`
+/** Returns a setting of realm `r` in seconds; null if it is 0, which means no limit. */
+const buildSeconds = (name: string) => sql`nullif((r.body ->> ${sql.lit(name)})::double precision, 0)`
 
 /**
- * Forgets sessions that are over by the settings of their realm, at most so many; gives how many: the rule of `lifespanOf` in
- * service/login/sessions.ts, for all realms in one statement.
+ * Deletes at most `limit` sessions that are expired by the settings of their realm, and returns their number. The rule is that of the
+ * lifespans in service/login/sessions.ts, for all realms. One statement.
  */
-export function deleteOverSessions(tx: Transaction, now: Date, limit: number): Promise<number> {
+export function deleteExpiredSessions(tx: Transaction, now: Date, limit: number): Promise<number> {
   const ofSso = (name: string) =>
-    sql`coalesce(case when old.remember_me then ${seconds(`${name}RememberMe`)} end, ${seconds(name)})`
+    sql`coalesce(case when old.remember_me then ${buildSeconds(`${name}RememberMe`)} end, ${buildSeconds(name)})`
   const when = sql`(
     old.refreshed_at < ${now}::timestamptz - make_interval(secs =>
-      case when old.offline then ${seconds('offlineSessionIdleTimeout')} else ${ofSso('ssoSessionIdleTimeout')} end)
+      case when old.offline then ${buildSeconds('offlineSessionIdleTimeout')} else ${ofSso('ssoSessionIdleTimeout')} end)
     or old.started_at < ${now}::timestamptz - make_interval(secs =>
       case when not old.offline then ${ofSso('ssoSessionMaxLifespan')}
-        when (r.body ->> 'offlineSessionMaxLifespanEnabled')::boolean then ${seconds('offlineSessionMaxLifespan')} end))`
-  return deleteOver(tx, { table: 'user_session', key: ['offline', 'id'], when }, limit)
+        when (r.body ->> 'offlineSessionMaxLifespanEnabled')::boolean then ${buildSeconds('offlineSessionMaxLifespan')} end))`
+  return deleteExpired(tx, { table: 'user_session', key: ['offline', 'id'], when }, limit)
 }

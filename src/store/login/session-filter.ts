@@ -1,12 +1,12 @@
-// Which sessions a statement is about, and which of them go on.
+// Conditions on sessions: the selected and the active ones.
 import { sql } from 'kysely'
 
-/** The columns of a session `s`. */
+/** The columns of a user session `s`. */
 export const sessionColumns = sql`
   s.id, s.offline, s.user_account as "user", s.started_at as "startedAt", s.refreshed_at as "refreshedAt",
   s.remember_me as "rememberMe", s.address, s.body`
 
-/** When sessions that still go on must have begun and been used last; those that are remembered, and the others. */
+/** The earliest times at which active sessions were started and last used; sessions with "remember me" have limits of their own. */
 export interface SessionLimits {
   readonly started: Date
   readonly refreshed: Date
@@ -14,18 +14,18 @@ export interface SessionLimits {
   readonly rememberedRefreshed: Date
 }
 
-/** Which sessions are meant: those of an id, a user, a client, or all of the realm. */
+/** Selects sessions of a realm. All conditions must hold. */
 export interface SessionFilter {
   readonly id?: string
   readonly user?: string
   readonly client?: string
   readonly offline?: boolean
-  /** Id of the session that stays. */
+  /** Id of a session to exclude. */
   readonly except?: string | undefined
 }
 
-/** The condition that a session `s` is one of those. */
-export function chosen(realm: number, { id, user, client, offline, except }: SessionFilter) {
+/** Returns the condition that the user session `s` meets the filter. */
+export function buildSessionFilter(realm: number, { id, user, client, offline, except }: SessionFilter) {
   return sql`s.realm = ${realm}
     ${id === undefined ? sql`` : sql`and s.id = ${id}`}
     ${user === undefined ? sql`` : sql`and s.user_account = ${user}`}
@@ -39,8 +39,8 @@ export function chosen(realm: number, { id, user, client, offline, except }: Ses
     }`
 }
 
-/** The condition that a session `s` goes on. */
-export function goingOn({ started, refreshed, rememberedStarted, rememberedRefreshed }: SessionLimits) {
+/** Returns the condition that the user session `s` is active. */
+export function buildActiveFilter({ started, refreshed, rememberedStarted, rememberedRefreshed }: SessionLimits) {
   return sql`case when s.remember_me
     then s.started_at > ${rememberedStarted} and s.refreshed_at > ${rememberedRefreshed}
     else s.started_at > ${started} and s.refreshed_at > ${refreshed} end`

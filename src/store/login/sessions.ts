@@ -1,11 +1,11 @@
-// Sessions: who is logged in since when, and with which clients. Offline sessions are the same, with a life of their own.
+// User sessions and their client sessions, online and offline.
 import { sql } from 'kysely'
 import type { Representation } from '../../kinds/json.ts'
-import { boolean, json, optional, type RowOf, row, rows, text, timestamp } from '../database/row.ts'
+import { boolean, json, optional, query, type RowOf, row, text, timestamp } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
 import { sessionColumns } from './session-filter.ts'
 
-/** Describes a session as it is kept. */
+/** Describes a stored user session. */
 export const userSessionRow = row({
   id: text,
   offline: boolean,
@@ -18,16 +18,16 @@ export const userSessionRow = row({
   body: json<Representation>(),
 })
 
-/** A session of a user as it is kept. An offline session has the id of the session that it came from. */
+/** A stored user session. An offline session has the id of the online session from which it was created. */
 export type UserSession = RowOf<typeof userSessionRow>
 
-/** The primary key of a session in its realm. */
+/** The primary key of a user session in its realm. */
 export type SessionKey = Pick<UserSession, 'id' | 'offline'>
 
-const sessionWithPartRow = row({
+const sessionOfClientRow = row({
   ...userSessionRow.columns,
   /** Times in milliseconds since 1970. */
-  part: optional(
+  clientSession: optional(
     json<{
       readonly client: string
       readonly startedAt: number
@@ -37,16 +37,16 @@ const sessionWithPartRow = row({
   ),
 })
 
-/** What a client has of a session. */
+/** The session of a client within a user session. */
 export interface ClientSession {
-  /** The client's id. */
+  /** Internal id of the client. */
   readonly client: string
   readonly startedAt: Date
   readonly refreshedAt: Date
   readonly body: Representation
 }
 
-/** Keeps a session; what is kept already under its id is left as it is. One statement. */
+/** Inserts a user session, unless there is one with the key. One statement. */
 export async function insertSession(tx: Transaction, realm: number, session: UserSession): Promise<void> {
   const { id, offline, user, startedAt, refreshedAt, rememberMe, address, body } = session
   await sql`
@@ -56,14 +56,14 @@ export async function insertSession(tx: Transaction, realm: number, session: Use
     on conflict do nothing`.execute(tx)
 }
 
-/** Keeps what a client has of a session, in the place of what it had. One statement. */
-export async function putClientSession(
+/** Inserts or updates a client session. One statement. */
+export async function upsertClientSession(
   tx: Transaction,
   realm: number,
   {
     session: { id, offline },
-    part: { client, startedAt, refreshedAt, body },
-  }: { readonly session: SessionKey; readonly part: ClientSession },
+    clientSession: { client, startedAt, refreshedAt, body },
+  }: { readonly session: SessionKey; readonly clientSession: ClientSession },
 ): Promise<void> {
   await sql`
     insert into client_session (realm, offline, session, client, started_at, refreshed_at, body)
@@ -72,27 +72,34 @@ export async function putClientSession(
       do update set refreshed_at = excluded.refreshed_at, body = excluded.body`.execute(tx)
 }
 
-/** A session with what the client has of it, both locked until the end of the transaction where they will be changed. One statement. */
+/** Returns a user session and its session of the client. `lock` locks the user session until the end of the transaction. One statement. */
 export async function findSession(
   tx: Transaction,
   realm: number,
   { id, offline, client, lock }: { id: string; offline: boolean; client?: string | undefined; lock?: true },
-): Promise<(UserSession & { readonly part?: ClientSession }) | undefined> {
-  const found = await rows(sessionWithPartRow)`
+): Promise<(UserSession & { readonly clientSession?: ClientSession }) | undefined> {
+  const row = await query(sessionOfClientRow)`
     select ${sessionColumns}, case when c.client is not null then jsonb_build_object('client', c.client, 'body', c.body,
-      'startedAt', extract(epoch from c.started_at) * 1000, 'refreshedAt', extract(epoch from c.refreshed_at) * 1000) end as part
+      'startedAt', extract(epoch from c.started_at) * 1000, 'refreshedAt', extract(epoch from c.refreshed_at) * 1000) end as "clientSession"
     from user_session s
     left join client_session c on c.realm = s.realm and c.offline = s.offline and c.session = s.id and c.client = ${client ?? null}
     where s.realm = ${realm} and s.offline = ${offline} and s.id = ${id}
     ${lock ? sql`for update of s` : sql``}`.first(tx)
-  if (!found) return undefined
-  const { part, ...session } = found
-  return part
-    ? { ...session, part: { ...part, startedAt: new Date(part.startedAt), refreshedAt: new Date(part.refreshedAt) } }
+  if (!row) return undefined
+  const { clientSession, ...session } = row
+  return clientSession
+    ? {
+        ...session,
+        clientSession: {
+          ...clientSession,
+          startedAt: new Date(clientSession.startedAt),
+          refreshedAt: new Date(clientSession.refreshedAt),
+        },
+      }
     : session
 }
 
-/** Notes that a session was used, and what is known of it then. One statement. */
+/** Updates a user session after its use. One statement. */
 export async function updateSession(
   tx: Transaction,
   realm: number,
@@ -107,7 +114,7 @@ export async function updateSession(
     where realm = ${realm} and offline = ${offline} and id = ${id}`.execute(tx)
 }
 
-/** Notes that a client used its part of a session. One statement. */
+/** Sets the time at which a client session, and so its user session, was last used. One statement. */
 export async function touchSession(
   tx: Transaction,
   realm: number,

@@ -1,60 +1,56 @@
-// What a user has that tokens may show.
+// The data of a user that tokens may contain.
 import { sql } from 'kysely'
-import { json, type RowOf, row, rows, text, textArray } from '../database/row.ts'
+import { json, query, type RowOf, row, text, textArray } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
+import type { RoleName } from '../roles.ts'
 
-/** A role by name, with the client that it belongs to. */
-export interface NamedRole {
-  readonly client: string | null
-  readonly name: string
-}
-
-/** A group that a user belongs to, or one above it. */
-export interface GroupFacts {
+/** A group of a user, or an ancestor of one. */
+export interface TokenGroup {
   readonly id: string
   readonly parent: string | null
   readonly name: string
-  /** As the wire shows it. */
+  /** Path as in the admin API. */
   readonly path: string
-  /** Whether the user belongs to the group itself. */
+  /** Whether the user is a direct member. */
   readonly direct: boolean
   readonly attributes: Readonly<Record<string, readonly string[]>>
 }
 
-/** An organization that a user belongs to. */
-export interface OrganizationFacts {
+/** An organization of a user. */
+export interface TokenOrganization {
   readonly id: string
   readonly alias: string
   readonly attributes: Readonly<Record<string, readonly string[]>>
   readonly domains: readonly string[]
 }
 
-const userFactsRow = row({
-  /** Roles in effect that the client and the client scopes permit. */
-  roles: json<readonly NamedRole[]>(),
-  /** Ids of the client scopes that the user may have: those with roles in their scope, only if one is in effect. */
+const tokenUserDataRow = row({
+  /** Effective roles in the scope of the client or of its client scopes. */
+  roles: json<readonly RoleName[]>(),
+  /** Ids of the client scopes that apply to the user: those with role scope mappings only if the user has one of the roles. */
   permitted: textArray,
-  groups: json<readonly GroupFacts[]>(),
-  /** Enabled ones. */
-  organizations: json<readonly OrganizationFacts[]>(),
+  groups: json<readonly TokenGroup[]>(),
+  /** Enabled organizations. */
+  organizations: json<readonly TokenOrganization[]>(),
 })
 
-/** What a user has that tokens may show. */
-export type UserFacts = RowOf<typeof userFactsRow>
+/** The data of a user that tokens may contain. */
+export type TokenUserData = RowOf<typeof tokenUserDataRow>
 
-/** Through what tokens look at a user. */
-export interface Lens {
-  /** The client's id, and ids of the client scopes that it was granted. */
+/** The client and client scopes for which a token is issued. */
+export interface TokenGrant {
+  /** Internal id of the client. */
   readonly client: string
+  /** Ids of the granted client scopes. */
   readonly scopes: readonly string[]
-  /** Whether the client shows every role. */
+  /** Whether the client has all roles in its scope. */
   readonly fullScope: boolean
-  /** What this role of the realm contains is not looked at. */
-  readonly stop?: string | undefined
+  /** Name of a realm role whose composites are not expanded. */
+  readonly unexpandedRole?: string | undefined
 }
 
-/** The enabled organizations of a user, as OrganizationFacts has them. */
-const organizationsOf = (realm: number, user: string) => sql`
+/** Returns the enabled organizations of a user, in the form of TokenOrganization. */
+const buildOrganizations = (realm: number, user: string) => sql`
   (select coalesce(jsonb_agg(jsonb_build_object('id', o.id, 'alias', o.alias,
       'attributes', coalesce(o.body -> 'attributes', '{}'::jsonb),
       'domains', (select coalesce(jsonb_agg(d.name order by d.name), '[]') from organization_domain d
@@ -63,14 +59,14 @@ const organizationsOf = (realm: number, user: string) => sql`
     where m.realm = ${realm} and m.user_account = ${user}
       and coalesce((o.body ->> 'enabled')::boolean, true))`
 
-/** What the user has, seen through a client. One statement, however many roles, groups and attributes there are. */
-export async function selectUserFacts(
+/** Returns the data of a user for a token. One statement. */
+export async function getTokenUserData(
   tx: Transaction,
   realm: number,
-  { user, lens }: { readonly user: string; readonly lens: Lens },
-): Promise<UserFacts> {
-  const { client, scopes, fullScope, stop = null } = lens
-  return rows(userFactsRow)`
+  { user, grant }: { readonly user: string; readonly grant: TokenGrant },
+): Promise<TokenUserData> {
+  const { client, scopes, fullScope, unexpandedRole = null } = grant
+  return query(tokenUserDataRow)`
     with recursive joined as (
       select g.id, g.parent
       from user_group m join realm_group g on g.realm = m.realm and g.id = m.realm_group
@@ -78,56 +74,56 @@ export async function selectUserFacts(
       union
       select g.id, g.parent from joined j join realm_group g on g.realm = ${realm} and g.id = j.parent
     ),
-    held as (
+    effective as (
       (select m.role as id from user_role m where m.realm = ${realm} and m.user_account = ${user}
         union
         select m.role from joined j join group_role m on m.realm = ${realm} and m.realm_group = j.id)
       union
-      select c.part
-      from held h
-      join role t on t.realm = ${realm} and t.id = h.id and not (t.client is null and t.name is not distinct from ${stop}::text)
+      select c.child_role
+      from effective h
+      join role t on t.realm = ${realm} and t.id = h.id and not (t.client is null and t.name is not distinct from ${unexpandedRole}::text)
       join role_composite c on c.realm = ${realm} and c.role = h.id
     ),
-    reached as (
+    scope_roles as (
       select m.client_scope as scope, m.role as id
       from client_scope_role m where m.realm = ${realm} and m.client_scope = any(${scopes}::text[])
       union
-      select r.scope, c.part from reached r join role_composite c on c.realm = ${realm} and c.role = r.id
+      select r.scope, c.child_role from scope_roles r join role_composite c on c.realm = ${realm} and c.role = r.id
     ),
-    own as (
+    client_scope_roles as (
       (select m.role as id from client_role m where m.realm = ${realm} and m.client = ${client} and not ${fullScope}
         union
         select t.id from role t where t.realm = ${realm} and t.client = ${client} and not ${fullScope})
       union
-      select c.part from own o join role_composite c on c.realm = ${realm} and c.role = o.id
+      select c.child_role from client_scope_roles o join role_composite c on c.realm = ${realm} and c.role = o.id
     )
     select
       (select coalesce(jsonb_agg(jsonb_build_object('client', c.client_id, 'name', t.name)
           order by c.client_id nulls first, t.name), '[]')
-        from held h
+        from effective h
         join role t on t.realm = ${realm} and t.id = h.id
         left join client c on c.realm = t.realm and c.id = t.client
-        where ${fullScope} or h.id in (select id from own) or h.id in (select id from reached)) as roles,
+        where ${fullScope} or h.id in (select id from client_scope_roles) or h.id in (select id from scope_roles)) as roles,
       (select coalesce(array_agg(s.id), '{}')
         from unnest(${scopes}::text[]) as s(id)
-        where not exists (select from reached r where r.scope = s.id)
-          or exists (select from reached r join held h on h.id = r.id where r.scope = s.id)) as permitted,
+        where not exists (select from scope_roles r where r.scope = s.id)
+          or exists (select from scope_roles r join effective h on h.id = r.id where r.scope = s.id)) as permitted,
       (select coalesce(jsonb_agg(jsonb_build_object('id', g.id, 'parent', g.parent, 'name', g.name,
           'path', replace(g.path, '~/', '/'), 'attributes', coalesce(g.body -> 'attributes', '{}'::jsonb),
           'direct', exists (select from user_group m
             where m.realm = g.realm and m.user_account = ${user} and m.realm_group = g.id))
           order by g.name, g.path), '[]')
         from joined j join realm_group g on g.realm = ${realm} and g.id = j.id) as groups,
-      ${organizationsOf(realm, user)} as organizations`.one(tx)
+      ${buildOrganizations(realm, user)} as organizations`.firstOrThrow(tx)
 }
 
-/** Those of these aliases that enabled organizations of the realm have. One statement. */
+/** Returns those of the aliases that enabled organizations have. One statement. */
 export async function selectOrganizationAliases(
   tx: Transaction,
   realm: number,
   aliases: readonly string[],
 ): Promise<string[]> {
-  const organizations = await rows(row({ alias: text }))`
+  const organizations = await query(row({ alias: text }))`
     select o.alias from organization o
     where o.realm = ${realm} and o.alias = any(${aliases}::text[])
       and coalesce((o.body ->> 'enabled')::boolean, true)`.all(tx)

@@ -73,12 +73,12 @@ export const clientsAndRoles = [
   `create table role_composite (
     realm integer not null references realm (number) on delete cascade,
     role text collate "C" not null,
-    part text collate "C" not null,
-    primary key (realm, role, part),
+    child_role text collate "C" not null,
+    primary key (realm, role, child_role),
     foreign key (realm, role) references role (realm, id) on delete cascade,
-    foreign key (realm, part) references role (realm, id) on delete cascade
+    foreign key (realm, child_role) references role (realm, id) on delete cascade
   )`,
-  `create index role_composite_part on role_composite (realm, part)`,
+  `create index role_composite_child_role on role_composite (realm, child_role)`,
   `create table client_role (
     realm integer not null references realm (number) on delete cascade,
     client text collate "C" not null,

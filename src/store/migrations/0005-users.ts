@@ -1,6 +1,6 @@
 /**
  * Users and service accounts, their credentials, mappings, memberships and consents.
- * `sole_email` is the address that belongs to one user, null where the realm lets several users share it (decision 0074).
+ * `sole_email` is the email address if it is unique, and null if the realm allows several users to share it (decision 0074).
  */
 export const users = [
   `create table user_account (
@@ -23,14 +23,14 @@ export const users = [
   `create index user_account_email on user_account (realm, email)`,
   `create index user_account_first_name on user_account (realm, first_name_folded)`,
   `create index user_account_last_name on user_account (realm, last_name_folded)`,
-  `create index user_account_people on user_account (realm, username) include (id) where service_account_client is null`,
+  `create index user_account_users on user_account (realm, username) include (id) where service_account_client is null`,
   `create unique index user_account_username_folded on user_account (realm, lower(username collate "default"))`,
   `create table credential (
     realm integer not null references realm (number) on delete cascade,
     id text collate "C" not null,
     user_account text collate "C" not null,
     type text not null,
-    place integer not null,
+    position integer not null,
     created_at timestamptz not null,
     body jsonb not null,
     primary key (realm, id),

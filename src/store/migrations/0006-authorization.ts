@@ -66,12 +66,12 @@ export const authorization = [
   `create table authorization_policy_policy (
     realm integer not null references realm (number) on delete cascade,
     policy text collate "C" not null,
-    part text collate "C" not null,
-    primary key (realm, policy, part),
+    associated_policy text collate "C" not null,
+    primary key (realm, policy, associated_policy),
     foreign key (realm, policy) references authorization_policy (realm, id) on delete cascade,
-    foreign key (realm, part) references authorization_policy (realm, id) on delete cascade
+    foreign key (realm, associated_policy) references authorization_policy (realm, id) on delete cascade
   )`,
-  `create index authorization_policy_policy_part on authorization_policy_policy (realm, part)`,
+  `create index authorization_policy_policy_associated_policy on authorization_policy_policy (realm, associated_policy)`,
   `create table authorization_policy_user (
     realm integer not null references realm (number) on delete cascade,
     policy text collate "C" not null,

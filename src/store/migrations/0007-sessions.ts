@@ -1,6 +1,6 @@
 /**
- * Log-ins in progress, sessions, single-use objects and login failures. A login failure refers to no user:
- * a row for a name that nobody has must cost as much as one for a user (service/users/lockout.ts).
+ * Authentication sessions, sessions, single-use objects and login failures. A login failure has no foreign key to a user:
+ * a row for an unknown name must cost as much as one for a user.
  */
 export const sessions = [
   `create table authentication_session (
@@ -51,7 +51,7 @@ export const sessions = [
   `create index single_use_expires_at on single_use (realm, expires_at)`,
   `create table login_failure (
     realm integer not null references realm (number) on delete cascade,
-    of_person boolean not null,
+    is_user boolean not null,
     subject text collate "C" not null,
     failures integer not null,
     lockouts integer not null,
@@ -59,7 +59,7 @@ export const sessions = [
     failed_at timestamptz,
     address text,
     locked_until timestamptz,
-    locked_for_good boolean not null,
-    primary key (realm, of_person, subject)
+    permanently_locked boolean not null,
+    primary key (realm, is_user, subject)
   )`,
 ]

@@ -16,7 +16,7 @@ export const journalAndEvents = [
     primary key (realm, number)
   )`,
   `create index journal_object on journal (realm, kind, object, number desc)`,
-  `create table people_journal (
+  `create table user_journal (
     realm integer not null,
     number bigint generated always as identity,
     transaction xid8 not null default pg_current_xact_id(),
@@ -29,7 +29,7 @@ export const journalAndEvents = [
     fields jsonb not null,
     primary key (realm, number)
   )`,
-  `create index people_journal_object on people_journal (realm, kind, object, number desc)`,
+  `create index user_journal_object on user_journal (realm, kind, object, number desc)`,
   `create table admin_event (
     realm integer not null references realm (number) on delete cascade,
     number bigint generated always as identity,

@@ -1,81 +1,84 @@
-// What the secrets that are made for sources are derived from.
+// Seeds, from which the secrets that Regent generates for sources are derived.
 import { sql } from 'kysely'
-import { type RowOf, row, rows, text, timestamp } from '../database/row.ts'
+import { query, type RowOf, row, text, timestamp } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
 
-const seedOfRealmRow = row({
+const realmSecretSeedRow = row({
   source: text,
-  /** What documents call it. */
+  /** NAME of `$(generated:NAME)` in documents. */
   name: text,
   seed: text,
-  madeAt: timestamp,
+  createdAt: timestamp,
 })
 
-const seedRow = row({ realm: text, ...seedOfRealmRow.columns })
+const secretSeedRow = row({ realm: text, ...realmSecretSeedRow.columns })
 
-/** A secret that was made for what a source states of a realm. */
-export type Seed = RowOf<typeof seedRow>
+/** The seed of a generated secret of a source in a realm. */
+export type SecretSeed = RowOf<typeof secretSeedRow>
 
-/** The secrets that were made for sources, in order. One statement. */
-export async function selectSeeds(tx: Transaction, sources: readonly string[]): Promise<Seed[]> {
-  return rows(seedRow)`
-    select r.name as realm, s.name as source, g.name, g.seed, g.made_at as "madeAt"
+/** Returns the seeds of sources, by realm, source and name. One statement. */
+export async function selectSecretSeeds(tx: Transaction, sources: readonly string[]): Promise<SecretSeed[]> {
+  return query(secretSeedRow)`
+    select r.name as realm, s.name as source, g.name, g.seed, g.created_at as "createdAt"
     from realm r join generated_secret g on g.realm = r.number join source s on s.number = g.source
     where s.name = any(${sources}::text[])
     order by r.name, s.name, g.name`.all(tx)
 }
 
-/** The secrets that were made for sources of a realm, in order. One statement. */
-export async function selectSeedsOfRealm(tx: Transaction, realm: number): Promise<RowOf<typeof seedOfRealmRow>[]> {
-  return rows(seedOfRealmRow)`
-    select s.name as source, g.name, g.seed, g.made_at as "madeAt"
+/** Returns the seeds of a realm, by source and name. One statement. */
+export async function selectSecretSeedsOfRealm(
+  tx: Transaction,
+  realm: number,
+): Promise<RowOf<typeof realmSecretSeedRow>[]> {
+  return query(realmSecretSeedRow)`
+    select s.name as source, g.name, g.seed, g.created_at as "createdAt"
     from generated_secret g join source s on s.number = g.source
     where g.realm = ${realm}
     order by s.name, g.name`.all(tx)
 }
 
-/** Secrets of a source that are to have a seed. */
-export interface NewSeeds {
+/** The seed of new secrets of a source. */
+export interface NewSecretSeeds {
   readonly source: number
   readonly names: readonly string[]
   readonly seed: string
   readonly at: Date
 }
 
-/** Keeps the seed of secrets of a source that have none in the realm. One statement. */
-export async function insertSeeds(
+/** Inserts the seed of secrets of a source that have none in the realm. One statement. */
+export async function insertSecretSeeds(
   tx: Transaction,
   realm: number,
-  { source, names, seed, at }: NewSeeds,
+  { source, names, seed, at }: NewSecretSeeds,
 ): Promise<void> {
   await sql`
-    insert into generated_secret (realm, source, name, seed, made_at)
+    insert into generated_secret (realm, source, name, seed, created_at)
     select ${realm}::integer, ${source}::integer, x.name, ${seed}, ${at}::timestamptz from unnest(${names}::text[]) x(name)
     on conflict do nothing`.execute(tx)
 }
 
 /** A new seed for a generated secret, which rotates the secret. */
-export interface SeedReplacement {
+export interface SecretSeedReplacement {
   readonly source: string
   readonly name: string
   readonly seed: string
   readonly at: Date
 }
 
-/** Gives a secret another seed, and its source something to do in the realm. Gives whether there is such a secret. One statement. */
-export async function replaceSeed(
+/** Replaces the seed of a secret, and makes the next run of its source apply the realm. Returns false if there is no such secret. One statement. */
+export async function replaceSecretSeed(
   tx: Transaction,
   realm: number,
-  { source, name, seed, at }: SeedReplacement,
+  { source, name, seed, at }: SecretSeedReplacement,
 ): Promise<boolean> {
   const { rows } = await sql`
-    with other as (
-      update generated_secret g set seed = ${seed}, made_at = ${at}::timestamptz from source s
+    with replaced as (
+      update generated_secret g set seed = ${seed}, created_at = ${at}::timestamptz from source s
       where g.realm = ${realm} and s.number = g.source and s.name = ${source} and g.name = ${name} returning g.source
     ),
     due as (
-      update source_realm sr set digest = '' from other o where sr.realm = ${realm} and sr.source = o.source
+      update source_realm sr set digest = '' from replaced o where sr.realm = ${realm} and sr.source = o.source
     )
-    select source from other`.execute(tx)
+    select source from replaced`.execute(tx)
   return rows.length > 0
 }

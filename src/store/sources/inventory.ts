@@ -1,7 +1,8 @@
-// What each source owns: a row per object with the last applied value of each stated field.
+// The inventory: a row per source and managed object, with the last applied value of each declared field.
 import { type RawBuilder, sql } from 'kysely'
 import type { Json } from '../../kinds/json.ts'
 import type { Key, KindName } from '../../kinds/kind.ts'
+import type { SourceSettings } from '../../kinds/source-settings.ts'
 import { chunks } from '../../lib/chunks.ts'
 import {
   absent,
@@ -11,147 +12,148 @@ import {
   integer,
   json,
   optional,
+  query,
   type RowOf,
   row,
-  rows,
   text,
   textOf,
-} from '../database/row.ts'
+} from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
-import { CHUNK } from '../objects.ts'
+import { CHUNK_SIZE } from '../objects.ts'
 
-const ownedColumns = {
+const managedColumns = {
   source: text,
   kind: textOf<KindName>(),
   object: text,
   key: json<Key>(),
-  /** Flat fields: last applied normalised values; digests of secrets. */
+  /** Last applied values by field path, normalized; digests of secrets. */
   fields: json<Readonly<Record<string, Json>>>(),
   file: text,
   line: integer,
-  /** Of each field the line that states it, counted from that of the object; null where only that is kept. */
+  /** The line of each field's declaration, relative to `line`; null if only `line` is known. */
   lines: optional(json<Readonly<Record<string, number>>>()),
 }
 
-/** Describes what one source owns of one object. */
+/** Describes a row of the inventory. */
 const inventoryRow = row({
-  ...ownedColumns,
-  /** Somebody else has changed the object since. */
+  ...managedColumns,
+  /** Whether another actor has changed the object since the last apply. */
   marked: boolean,
   /**
-   * A digest of what the row says, less source and mark; null in rows that were written before there was one, empty where the source
-   * states the object no more.
+   * The digest of the declaration; empty if the source no longer declares the object, null if the declaration must be compared again.
    */
-  stated: optional(text),
-  /** Live values that the last run found to be drift and left alone, by path; of an object that is gone, an empty path. */
+  declaredDigest: optional(text),
+  /** Live values of drift that the last run ignored, by path; the empty path for a deleted object. */
   drifted: optional(json<Readonly<Record<string, Json>>>()),
-  /** The same of those that count as if they were stated. */
+  /** Live values of drift that the last run accepted, by path. */
   accepted: optional(json<Readonly<Record<string, Json>>>()),
 })
 
-/** What one source owns of one object. */
+/** A row of the inventory: what a source manages of an object. */
 export type InventoryRow = RowOf<typeof inventoryRow>
 
-/** Describes a row of what others changed, with what its source settles about itself. */
-const markedRow = row({ ...inventoryRow.columns, settings: json<object>() })
+/** Describes an inventory row of a changed object, with the settings of its source. */
+const markedInventoryRow = row({ ...inventoryRow.columns, settings: json<SourceSettings>() })
 
-/** A row of what others changed. */
-export type MarkedRow = RowOf<typeof markedRow>
+/** An inventory row of an object that others have changed. */
+export type MarkedInventoryRow = RowOf<typeof markedInventoryRow>
 
-/** Describes a row of what is changed now, with what its source settles about itself. */
-export const ownedRow = row({ ...ownedColumns, settings: json<object>() })
+/** Describes an inventory row of an object that is being changed, with the settings of its source. */
+export const protectedInventoryRow = row({ ...managedColumns, settings: json<SourceSettings>() })
 
-/** A row of what is changed now, of a source that does not simply allow that. */
-export type OwnedRow = RowOf<typeof ownedRow>
+/** An inventory row of an object that is being changed, of a source that warns of, or refuses, changes by others. */
+export type ProtectedInventoryRow = RowOf<typeof protectedInventoryRow>
 
-const unchangedRow = row({ ...inventoryRow.columns, fresh: absent(text) })
+const existingRow = row({ ...inventoryRow.columns, newDigest: absent(text) })
 
-/** A digest that no row of the source has: nothing else is there of such a row. */
-const freshRow = row({ ...absentRow(inventoryRow).columns, source: text, fresh: text })
+/** A digest that no row of the source has. All other columns are null. */
+const newDigestRow = row({ ...absentRow(inventoryRow).columns, source: text, newDigest: text })
 
-const columns = sql`s.name as source, i.kind, i.object, i.key, i.fields, i.file, i.line, i.marked, i.stated, i.drifted,
+const inventoryColumns = sql`s.name as source, i.kind, i.object, i.key, i.fields, i.file, i.line, i.marked, i.declared_digest as "declaredDigest", i.drifted,
   i.accepted, i.lines`
 
-/** Names of the realms that differ from what sources applied, or may, in order. One statement. */
+/** Returns the names of the realms with drift or possible drift, in order. One statement. */
 export async function selectMarkedRealms(tx: Transaction): Promise<string[]> {
-  const realms = await rows(row({ name: text }))`
+  const realms = await query(row({ name: text }))`
     select r.name from realm r
     where exists (select from inventory i where i.realm = r.number and (i.marked or i.drifted is not null))
     order by r.name`.all(tx)
   return realms.map(({ name }) => name)
 }
 
-/** Names of the sources with lists that are whole and for which somebody made something since they were applied. One statement. */
-export async function selectMarkedLists(tx: Transaction, realm: number): Promise<string[]> {
-  const sources = await rows(row({ name: text }))`
+/** Returns the names of the sources with authoritative lists in whose realm others have created objects since the last apply. One statement. */
+export async function selectSourcesWithUndeclaredObjects(tx: Transaction, realm: number): Promise<string[]> {
+  const sources = await query(row({ name: text }))`
     select s.name from source_realm sr join source s on s.number = sr.source
-    where sr.realm = ${realm} and sr.added`.all(tx)
+    where sr.realm = ${realm} and sr.objects_added`.all(tx)
   return sources.map(({ name }) => name)
 }
 
-/** What a source states, as digests of rows of the inventory. */
-export interface StatedDigests {
+/** Digests of the declarations of a source. */
+export interface DeclaredDigests {
   readonly source: string
   readonly digests: readonly string[]
 }
 
-/** What a source states now. */
-export interface StatedNow extends StatedDigests {
-  /** It settles something else about itself than before: what it left alone is looked at again. */
-  readonly resettled: boolean
-  /** Now all of its lists count: all that it states is looked at again. */
-  readonly whole: boolean
+/** The current declarations of a source, as digests. */
+export interface SourceDeclaration extends DeclaredDigests {
+  /** Whether the source has other settings than at the last apply, so that ignored and accepted drift is compared again. */
+  readonly hasNewSettings: boolean
+  /** Whether the lists of the source have become authoritative since the last apply. */
+  readonly hasNewAuthoritativeLists: boolean
 }
 
-/** The inventory of a realm less what sources say as its rows do. */
+/** The inventory of a realm without unchanged declarations. */
 export interface InventoryDifference {
   readonly rows: InventoryRow[]
   /** The digests that no row of the source has. */
-  readonly fresh: StatedDigests[]
+  readonly newDigests: DeclaredDigests[]
 }
 
 /**
- * The inventory of all sources of a realm, without those rows of some that have one of the digests of their source and no
- * mark: what a source states as it did before is not read. One statement.
+ * Returns the inventory of a realm, but of the given sources only the rows that need a comparison: those that are marked, or whose
+ * declaration is new, changed or removed. One statement.
  */
 export async function selectInventory(
   tx: Transaction,
   realm: number,
-  stated: readonly StatedNow[],
+  declarations: readonly SourceDeclaration[],
 ): Promise<InventoryDifference> {
-  const digests = stated.flatMap(({ digests }) => digests)
-  const sources = stated.flatMap(({ source, digests }) => digests.map(() => source))
-  const resettled = stated.flatMap((one) => (one.resettled ? one.source : []))
-  const whole = stated.flatMap((one) => (one.whole ? one.source : []))
-  const selected = await rows(unchangedRow, freshRow)`
+  const digests = declarations.flatMap(({ digests }) => digests)
+  const sources = declarations.flatMap(({ source, digests }) => digests.map(() => source))
+  const settingsChanged = declarations.flatMap(({ source, hasNewSettings }) => (hasNewSettings ? source : []))
+  const listsChanged = declarations.flatMap(({ source, hasNewAuthoritativeLists }) =>
+    hasNewAuthoritativeLists ? source : [],
+  )
+  const selected = await query(existingRow, newDigestRow)`
     with row as (
-      select ${columns}
+      select ${inventoryColumns}
       from inventory i join source s on s.number = i.source
       where i.realm = ${realm}
     )
-    select coalesce(r.source, d.source) as source, r.kind, r.object, r.key, r.fields, r.file, r.line, r.marked, r.stated, r.drifted, r.accepted, r.lines,
-      case when r.object is null then d.digest end as fresh
-    from (select * from row o where o.source = any(${stated.map(({ source }) => source)}::text[])) r
+    select coalesce(r.source, d.source) as source, r.kind, r.object, r.key, r.fields, r.file, r.line, r.marked, r."declaredDigest", r.drifted, r.accepted, r.lines,
+      case when r.object is null then d.digest end as "newDigest"
+    from (select * from row o where o.source = any(${declarations.map(({ source }) => source)}::text[])) r
     full join unnest(${sources}::text[], ${digests}::text[]) as d(source, digest)
-      on d.digest = r.stated and d.source = r.source
+      on d.digest = r."declaredDigest" and d.source = r.source
     where r.object is null or d.digest is null or r.marked
-      or ((r.drifted is not null or r.accepted is not null) and r.source = any(${resettled}::text[]))
-      or r.source = any(${whole}::text[])
+      or ((r.drifted is not null or r.accepted is not null) and r.source = any(${settingsChanged}::text[]))
+      or r.source = any(${listsChanged}::text[])
     union all
-    select o.*, null from row o where o.source <> all(${stated.map(({ source }) => source)}::text[])
+    select o.*, null from row o where o.source <> all(${declarations.map(({ source }) => source)}::text[])
     order by source, kind, key`.all(tx)
-  const fresh = Map.groupBy(
-    selected.filter((row) => row.fresh !== null),
+  const newDigests = Map.groupBy(
+    selected.filter((row) => row.newDigest !== null),
     ({ source }) => source,
   )
   return {
-    rows: selected.filter((row) => row.fresh === null).map(({ fresh: _, ...row }) => row),
-    fresh: [...fresh].map(([source, own]) => ({ source, digests: own.map((row) => row.fresh) })),
+    rows: selected.filter((row) => row.newDigest === null).map(({ newDigest: _, ...row }) => row),
+    newDigests: [...newDigests].map(([source, rows]) => ({ source, digests: rows.map((row) => row.newDigest) })),
   }
 }
 
-/** What sources own of the objects that they state under these keys. One statement. */
-export async function selectOwned(
+/** Returns the inventory rows of sources by natural key. One statement. */
+export async function selectInventoryByKeys(
   tx: Transaction,
   realm: number,
   {
@@ -159,8 +161,8 @@ export async function selectOwned(
     objects,
   }: { readonly sources: readonly string[]; readonly objects: readonly { kind: string; key: Key }[] },
 ): Promise<InventoryRow[]> {
-  return rows(inventoryRow)`
-    select ${columns}
+  return query(inventoryRow)`
+    select ${inventoryColumns}
     from inventory i join source s on s.number = i.source
     join jsonb_to_recordset(${JSON.stringify(objects)}::jsonb) as x(kind text, key jsonb)
       on x.kind = i.kind and x.key = i.key
@@ -168,31 +170,31 @@ export async function selectOwned(
     order by s.name, i.kind, i.key`.all(tx)
 }
 
-/** What sources state of one object. One statement. */
+/** Returns the inventory rows of all sources that declare an object. One statement. */
 export async function selectInventoryOfObject(
   tx: Transaction,
   realm: number,
   { kind, object }: { readonly kind: string; readonly object: string },
 ): Promise<InventoryRow[]> {
-  return rows(inventoryRow)`
-    select ${columns}
+  return query(inventoryRow)`
+    select ${inventoryColumns}
     from inventory i join source s on s.number = i.source
-    where i.realm = ${realm} and i.kind = ${kind} and i.object = ${object} and i.stated is distinct from ''
+    where i.realm = ${realm} and i.kind = ${kind} and i.object = ${object} and i.declared_digest is distinct from ''
     order by s.name`.all(tx)
 }
 
-/** The objects of some kinds that sources own in a realm. One statement. */
-export async function selectOwnedObjects(
+/** Returns the managed objects of some kinds. One statement. */
+export async function selectManagedObjects(
   tx: Transaction,
   realm: number,
   kinds: readonly KindName[],
 ): Promise<{ kind: KindName; object: string }[]> {
-  return rows(row({ kind: textOf<KindName>(), object: text }))`
+  return query(row({ kind: textOf<KindName>(), object: text }))`
     select distinct kind, object from inventory where realm = ${realm} and kind = any(${kinds}::text[])`.all(tx)
 }
 
-/** Those of the ids that belong to objects of other sources, be these deleted by now. One statement. */
-export async function selectAppliedIds(
+/** Returns those of the ids that are in the inventory of other sources, even if the object is deleted. One statement. */
+export async function selectIdsOfOtherSources(
   tx: Transaction,
   realm: number,
   {
@@ -201,45 +203,45 @@ export async function selectAppliedIds(
     except,
   }: { readonly kind: KindName; readonly ids: readonly string[]; readonly except: readonly string[] },
 ): Promise<string[]> {
-  const applied = await rows(row({ object: text }))`
+  const rows = await query(row({ object: text }))`
     select i.object from inventory i join source s on s.number = i.source
     where i.realm = ${realm} and i.kind = ${kind} and i.object = any(${ids}::text[]) and s.name <> all(${except}::text[])`.all(
     tx,
   )
-  return applied.map(({ object }) => object)
+  return rows.map(({ object }) => object)
 }
 
-/** How many people of a realm no source owns; accounts of clients do not count. One statement. */
-export async function countPeopleOfNobody(tx: Transaction, realm: number): Promise<number> {
-  const { count } = await rows(countRow)`
+/** Returns the number of unmanaged users of a realm; service accounts do not count. One statement. */
+export async function countUnmanagedUsers(tx: Transaction, realm: number): Promise<number> {
+  const { count } = await query(countRow)`
     select count(*)::integer as count from user_account u
     where u.realm = ${realm} and u.service_account_client is null and not exists (
       select from inventory i where i.realm = ${realm} and i.kind = 'user' and i.object = u.id
-    )`.one(tx)
+    )`.firstOrThrow(tx)
   return count
 }
 
-/** What sources own in a realm and others changed since, as far as it was not put back, with what each source settles. One statement. */
-export async function selectMarkedInventory(tx: Transaction, realm: number): Promise<MarkedRow[]> {
-  return rows(markedRow)`
-    select ${columns}, sr.settings
+/** Returns the inventory rows of a realm with drift or possible drift, with the settings of their sources. One statement. */
+export async function selectMarkedInventory(tx: Transaction, realm: number): Promise<MarkedInventoryRow[]> {
+  return query(markedInventoryRow)`
+    select ${inventoryColumns}, sr.settings
     from inventory i join source s on s.number = i.source
     join source_realm sr on sr.realm = i.realm and sr.source = i.source
     where i.realm = ${realm} and (i.marked or i.drifted is not null)
     order by s.name, i.kind, i.key`.all(tx)
 }
 
-/** Writes rows of what a source owns. One statement per chunk. */
+/** Inserts or updates inventory rows of a source. One statement per chunk. */
 export async function upsertInventory(
   tx: Transaction,
   realm: number,
   { source, rows }: { readonly source: number; readonly rows: readonly Omit<InventoryRow, 'source'>[] },
 ): Promise<void> {
-  for (const chunk of chunks(rows, CHUNK))
-    await upsert(realm, { source: sql`${source}::integer`, rows: chunk }).execute(tx)
+  for (const chunk of chunks(rows, CHUNK_SIZE))
+    await buildInventoryUpsert(realm, { source: sql`${source}::integer`, rows: chunk }).execute(tx)
 }
 
-/** Drops rows of what a source owns no more. One statement. */
+/** Deletes inventory rows of a source. One statement. */
 export async function deleteInventory(
   tx: Transaction,
   realm: number,
@@ -250,32 +252,35 @@ export async function deleteInventory(
     where i.realm = ${realm} and i.source = ${source} and i.kind = x.kind and i.object = x.object`.execute(tx)
 }
 
-/** Rows to write, with the expression of the number of their source and what it reads from. */
-export interface InventoryRows {
+/** Inventory rows to write, the SQL of their source's number, and the join that it needs. */
+export interface InventoryUpsert {
   readonly source: RawBuilder<unknown>
   readonly rows: readonly Omit<InventoryRow, 'source'>[]
   readonly from?: RawBuilder<unknown>
 }
 
-/** The statement that writes rows of what a source owns; `from`: what else it reads from. */
-export function upsert(realm: number, { source, rows, from = sql`` }: InventoryRows): RawBuilder<unknown> {
-  return sql`insert into inventory as i (realm, source, kind, object, key, fields, file, line, marked, stated, drifted, accepted, lines)
-      select ${realm}::integer, ${source}, x.kind, x.object, x.key, x.fields, x.file, x.line, x.marked, x.stated,
+/** Returns the statement that inserts or updates inventory rows. */
+export function buildInventoryUpsert(
+  realm: number,
+  { source, rows, from = sql`` }: InventoryUpsert,
+): RawBuilder<unknown> {
+  return sql`insert into inventory as i (realm, source, kind, object, key, fields, file, line, marked, declared_digest, drifted, accepted, lines)
+      select ${realm}::integer, ${source}, x.kind, x.object, x.key, x.fields, x.file, x.line, x.marked, x."declaredDigest",
         x.drifted, x.accepted, x.lines
       from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-        as x(kind text, object text, key jsonb, fields jsonb, file text, line integer, marked boolean, stated text,
+        as x(kind text, object text, key jsonb, fields jsonb, file text, line integer, marked boolean, "declaredDigest" text,
           drifted jsonb, accepted jsonb, lines jsonb) ${from}
       on conflict (realm, source, kind, object) do update
         set key = excluded.key, fields = excluded.fields, file = excluded.file, line = excluded.line, marked = excluded.marked,
-          stated = excluded.stated, drifted = excluded.drifted, accepted = excluded.accepted,
+          declared_digest = excluded.declared_digest, drifted = excluded.drifted, accepted = excluded.accepted,
           lines = excluded.lines
         where i.realm = ${realm}`
 }
 
-/** How many rows are not as they were applied, or may not be, in all realms. One statement. */
+/** Returns the number of inventory rows with drift or possible drift, in all realms. One statement. */
 export async function countMarked(tx: Transaction): Promise<number> {
-  const { count } = await rows(countRow)`
+  const { count } = await query(countRow)`
     select count(*)::integer as count from realm r join inventory i on i.realm = r.number
-    where i.marked or i.drifted is not null`.one(tx)
+    where i.marked or i.drifted is not null`.firstOrThrow(tx)
   return count
 }

@@ -1,99 +1,102 @@
-// Plans that wait for somebody. A plan is of a run, and so of all realms that its sources state.
+// Saved plans. A plan is that of a run, and so of all realms that its sources declare.
 import { sql } from 'kysely'
-import { boolean, json, optional, type RowOf, row, rows, text, timestamp } from '../database/row.ts'
+import { boolean, json, optional, query, type RowOf, row, text, timestamp } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
 import type { Actor } from '../journal/journal.ts'
 
-/** What a kept plan does in one realm. */
-export interface PlanOfRealm {
-  /** The name by which it is stated. */
+/** The part of a saved plan for one realm. */
+export interface SavedRealmPlan {
+  /** The declared name. */
   readonly name: string
-  /** Of what the plan does there. */
+  /** The digest of the changes. */
   readonly digest: string
-  /** Whether that is anything. */
   readonly hasChanges: boolean
-  /** Why it waits for an approval. */
+  /** The guards that require an approval. */
   readonly guards: readonly { readonly guard: string; readonly message: string; readonly objects: readonly string[] }[]
 }
 
-/** A plan to keep. */
-export interface NewPlan {
+/** A plan to save. */
+export interface NewSavedPlan {
   readonly id: string
   readonly digest: string
   readonly sources: readonly { readonly name: string; readonly revision: string }[]
-  /** The text of an object: the plan as people see it. */
-  readonly shown: string
-  /** What the sources stated, sealed. */
-  readonly kept: string
-  /** A run of its sources would have applied it: once it is approved, that goes on. */
-  readonly runs: boolean
-  readonly madeAt: Date
-  readonly madeBy: Actor
+  /** The outcome of the run as JSON text. */
+  readonly outcome: string
+  /** The sources with their documents, sealed. */
+  readonly sealedSources: string
+  /** Whether an apply saved the plan, which continues once it is approved. */
+  readonly isFromRun: boolean
+  readonly createdAt: Date
+  readonly createdBy: Actor
   readonly expires: Date
 }
 
-const keptPlanRow = row({
+const savedPlanRow = row({
   id: text,
   digest: text,
-  sources: json<NewPlan['sources']>(),
-  runs: boolean,
-  madeAt: timestamp,
-  madeBy: json<Actor>(),
+  sources: json<NewSavedPlan['sources']>(),
+  isFromRun: boolean,
+  createdAt: timestamp,
+  createdBy: json<Actor>(),
   expires: timestamp,
-  realms: json<readonly (PlanOfRealm & { readonly appliedAt: string | null; readonly revision: number | null })[]>(),
+  realms: json<readonly (SavedRealmPlan & { readonly appliedAt: string | null; readonly revision: number | null })[]>(),
   approvedAt: optional(timestamp),
   approvedBy: optional(text),
-  /** People that it adopts get the credentials that are stated. */
+  /** Whether adopted users get their declared credentials. */
   withCredentials: boolean,
 })
 
-/** A plan as it is kept, without what is long. */
-export type KeptPlan = RowOf<typeof keptPlanRow>
+/** A saved plan without its outcome and sources. */
+export type SavedPlan = RowOf<typeof savedPlanRow>
 
-const wholePlanRow = row({ ...keptPlanRow.columns, shown: json<unknown>(), kept: optional(text) })
+const completePlanRow = row({ ...savedPlanRow.columns, outcome: json<unknown>(), sealedSources: optional(text) })
 
-const columns = sql`p.id, p.digest, p.sources, p.runs, p.made_at as "madeAt", p.made_by as "madeBy", p.expires,
+const columns = sql`p.id, p.digest, p.sources, p.is_from_run as "isFromRun", p.created_at as "createdAt", p.created_by as "createdBy", p.expires,
   p.approved_at as "approvedAt", p.approved_by as "approvedBy", p.with_credentials as "withCredentials",
   (select jsonb_agg(jsonb_build_object('name', r.name, 'digest', r.digest, 'hasChanges', r.has_changes, 'guards', r.guards,
       'appliedAt', r.applied_at, 'revision', r.revision) order by r.name)
     from plan_realm r where r.plan = p.id) as realms`
 
-/** Keeps a plan. One statement. */
-export async function insertPlan(tx: Transaction, plan: NewPlan, realms: readonly PlanOfRealm[]): Promise<void> {
+/** Saves a plan. One statement. */
+export async function insertPlan(
+  tx: Transaction,
+  plan: NewSavedPlan,
+  realms: readonly SavedRealmPlan[],
+): Promise<void> {
   await sql`
-    with made as (
-      insert into plan (id, digest, sources, shown, kept, runs, made_at, made_by, expires)
-      values (${plan.id}, ${plan.digest}, ${JSON.stringify(plan.sources)}::jsonb, ${plan.shown}::jsonb, ${plan.kept},
-        ${plan.runs}, ${plan.madeAt}::timestamptz, ${JSON.stringify(plan.madeBy)}::jsonb, ${plan.expires}::timestamptz)
+    with created as (
+      insert into plan (id, digest, sources, outcome, sealed_sources, is_from_run, created_at, created_by, expires)
+      values (${plan.id}, ${plan.digest}, ${JSON.stringify(plan.sources)}::jsonb, ${plan.outcome}::jsonb, ${plan.sealedSources},
+        ${plan.isFromRun}, ${plan.createdAt}::timestamptz, ${JSON.stringify(plan.createdBy)}::jsonb, ${plan.expires}::timestamptz)
       returning id
     )
     insert into plan_realm (plan, name, digest, has_changes, guards)
-    select m.id, x.name, x.digest, x."hasChanges", x.guards
-    from made m cross join jsonb_to_recordset(${JSON.stringify(realms)}::jsonb)
+    select c.id, x.name, x.digest, x."hasChanges", x.guards
+    from created c cross join jsonb_to_recordset(${JSON.stringify(realms)}::jsonb)
       as x(name text, digest text, "hasChanges" boolean, guards jsonb)`.execute(tx)
 }
 
-/** Keeps the plan of a run that wanted to apply the same already: what is stated now counts, and who wants it. Gives it, if there is one. One statement. */
-export async function renewPlan(tx: Transaction, plan: NewPlan, now: Date): Promise<KeptPlan | undefined> {
-  return rows(keptPlanRow)`
-    update plan p set sources = ${JSON.stringify(plan.sources)}::jsonb, shown = ${plan.shown}::jsonb, kept = ${plan.kept},
-      made_by = ${JSON.stringify(plan.madeBy)}::jsonb
-    where p.runs and p.digest = ${plan.digest} and p.expires > ${now}::timestamptz and p.kept is not null
+/** Updates the saved plan of an earlier run with the same digest, and returns it; undefined if there is none. One statement. */
+export async function renewPlan(tx: Transaction, plan: NewSavedPlan, now: Date): Promise<SavedPlan | undefined> {
+  return query(savedPlanRow)`
+    update plan p set sources = ${JSON.stringify(plan.sources)}::jsonb, outcome = ${plan.outcome}::jsonb, sealed_sources = ${plan.sealedSources},
+      created_by = ${JSON.stringify(plan.createdBy)}::jsonb
+    where p.is_from_run and p.digest = ${plan.digest} and p.expires > ${now}::timestamptz and p.sealed_sources is not null
     returning ${columns}`.first(tx)
 }
 
-/** The plans that are kept, the latest first. One statement. */
-export async function selectPlans(tx: Transaction): Promise<KeptPlan[]> {
-  return rows(keptPlanRow)`select ${columns} from plan p order by p.made_at desc, p.id`.all(tx)
+/** Returns all saved plans, latest first. One statement. */
+export async function selectPlans(tx: Transaction): Promise<SavedPlan[]> {
+  return query(savedPlanRow)`select ${columns} from plan p order by p.created_at desc, p.id`.all(tx)
 }
 
-/** A plan by its id, with all of it. One statement. */
-export async function findPlan(tx: Transaction, id: string): Promise<RowOf<typeof wholePlanRow> | undefined> {
-  return rows(wholePlanRow)`
-    select ${columns}, p.shown, p.kept from plan p where p.id = ${id}`.first(tx)
+/** Returns a complete plan by id. One statement. */
+export async function findPlan(tx: Transaction, id: string): Promise<RowOf<typeof completePlanRow> | undefined> {
+  return query(completePlanRow)`
+    select ${columns}, p.outcome, p.sealed_sources as "sealedSources" from plan p where p.id = ${id}`.first(tx)
 }
 
-/** Lets a plan be applied; gives whether it still could be. One statement. */
+/** Approves a plan. Returns false if it is applied or expired. One statement. */
 export async function approvePlan(
   tx: Transaction,
   id: string,
@@ -101,44 +104,44 @@ export async function approvePlan(
 ): Promise<boolean> {
   const { rows } = await sql`
     update plan p set approved_at = ${at}::timestamptz, approved_by = ${by}, with_credentials = ${withCredentials}
-    where p.id = ${id} and p.expires > ${at}::timestamptz and p.kept is not null returning p.id`.execute(tx)
+    where p.id = ${id} and p.expires > ${at}::timestamptz and p.sealed_sources is not null returning p.id`.execute(tx)
   return rows.length > 0
 }
 
-/** Takes an approval back: what was approved is not what would be done. One statement. */
-export async function voidApproval(tx: Transaction, id: string): Promise<void> {
+/** Withdraws the approval of a plan. One statement. */
+export async function withdrawApproval(tx: Transaction, id: string): Promise<void> {
   await sql`update plan set approved_at = null, approved_by = null, with_credentials = false where id = ${id}`.execute(
     tx,
   )
 }
 
-const approvalRow = row({
+const planApprovalRow = row({
   plan: text,
   by: text,
   at: timestamp,
   withCredentials: boolean,
-  /** The plan as it was shown to whoever approved it. */
-  shown: json<unknown>(),
+  /** The outcome of the run, as it was when the plan was approved. */
+  outcome: json<unknown>(),
 })
 
-/** An approval of what a plan does in a realm. */
-export type Approval = RowOf<typeof approvalRow>
+/** An approval of a plan. */
+export type PlanApproval = RowOf<typeof planApprovalRow>
 
-/** What is to be approved: the content of a plan in a realm. `plan`: by this plan only. */
-export interface ApprovalSearch {
+/** A search for an approval of the changes of a realm, given by name and digest. `plan` restricts it to one plan. */
+export interface PlanApprovalSearch {
   readonly name: string
   readonly digest: string
   readonly now: Date
   readonly plan?: string | undefined
 }
 
-/** The approval of exactly that, if there is one: of any plan that does it, or of this one only. One statement. */
-export async function selectApproval(
+/** Returns the first approval of the changes; undefined if there is none. One statement. */
+export async function findPlanApproval(
   tx: Transaction,
-  { name, digest, now, plan }: ApprovalSearch,
-): Promise<Approval | undefined> {
-  return rows(approvalRow)`
-    select p.id as plan, p.approved_by as by, p.approved_at as at, p.with_credentials as "withCredentials", p.shown
+  { name, digest, now, plan }: PlanApprovalSearch,
+): Promise<PlanApproval | undefined> {
+  return query(planApprovalRow)`
+    select p.id as plan, p.approved_by as by, p.approved_at as at, p.with_credentials as "withCredentials", p.outcome
     from plan_realm r join plan p on p.id = r.plan
     where r.name = ${name} and r.digest = ${digest} and r.applied_at is null
       and p.id = coalesce(${plan ?? null}::text, p.id)
@@ -147,10 +150,10 @@ export async function selectApproval(
 }
 
 /**
- * Notes that what a plan does in a realm is done, and drops what its sources stated once all of it is. Gives whether it could
- * still be done: nobody was faster, and its time is not over. Two statements.
+ * Records that a plan was applied in a realm, and deletes its sources if all its realms are applied. Returns false if the realm was applied
+ * already, or the plan is expired. Two statements.
  */
-export async function takePlan(
+export async function recordPlanApplied(
   tx: Transaction,
   id: string,
   { name, at, revision }: { readonly name: string; readonly at: Date; readonly revision: number },
@@ -161,25 +164,25 @@ export async function takePlan(
     where p.id = ${id} and r.plan = p.id and r.name = ${name} and r.applied_at is null and p.expires > ${at}::timestamptz
     returning r.plan`.execute(tx)
   await sql`
-    update plan p set kept = null
+    update plan p set sealed_sources = null
     where p.id = ${id} and not exists (
       select from plan_realm r where r.plan = p.id and r.has_changes and r.applied_at is null
     )`.execute(tx)
   return rows.length > 0
 }
 
-/** Forgets plans that nobody has applied. One statement. */
+/** Deletes plans that are not applied. One statement. */
 export async function deletePlans(tx: Transaction, ids: readonly string[]): Promise<void> {
-  await sql`delete from plan p where p.id = any(${ids}::text[]) and p.kept is not null`.execute(tx)
+  await sql`delete from plan p where p.id = any(${ids}::text[]) and p.sealed_sources is not null`.execute(tx)
 }
 
-/** Deletes plans whose time is over without anybody having applied them, at most so many; gives how many. One statement. */
+/** Deletes at most `limit` expired plans that are not applied, and returns their number. One statement. */
 export async function deleteExpiredPlans(tx: Transaction, now: Date, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`
     delete from plan p using (
-      select old.id from plan old where old.kept is not null and old.expires <= ${now}::timestamptz
+      select old.id from plan old where old.sealed_sources is not null and old.expires <= ${now}::timestamptz
       limit ${limit} for update of old skip locked
-    ) gone
-    where p.id = gone.id`.execute(tx)
+    ) expired
+    where p.id = expired.id`.execute(tx)
   return Number(numAffectedRows)
 }

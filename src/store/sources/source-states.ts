@@ -1,57 +1,61 @@
-// How sources are doing: what the server that follows them keeps of it, and what people want of them.
+// The states of sources: the status that the following server reports, and suspensions by administrators.
 import { sql } from 'kysely'
 import type { Lease } from '../database/leases.ts'
-import { boolean, countRow, json, optional, type RowOf, row, rows, text } from '../database/row.ts'
+import { boolean, countRow, json, optional, query, type RowOf, row, text } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
-import { waking } from '../database/wake.ts'
+import { buildWakeUp } from '../database/wake-up.ts'
 
-/** Since when a source is not read, and by whom that is wanted. */
-export interface Suspended {
+/** The suspension of a source: since when, and by whom. */
+export interface SourceSuspension {
   readonly by: string
   readonly at: string
-  /** It is called so now: whoever follows it by its former name is to name it so. */
+  /** The new name of a renamed source. Its followers must use that name. */
   readonly renamedTo?: string
 }
 
-const sourceRow = row({
+const sourceStateRow = row({
   name: text,
   status: json<object>(),
-  suspended: optional(json<Suspended>()),
-  /** The realms that it has applied to. */
+  suspended: optional(json<SourceSuspension>()),
+  /** Names of the realms to which the source was applied. */
   realms: json<readonly string[]>(),
 })
 
-/** What is kept of a source. */
-export type SourceRow = RowOf<typeof sourceRow>
+/** The state of a source. */
+export type SourceStateRow = RowOf<typeof sourceStateRow>
 
-/** The sources that are known, by name, or these of them. One statement. */
-export async function selectSourceStates(tx: Transaction, names?: readonly string[]): Promise<SourceRow[]> {
-  const sources = await rows(sourceRow)`
+/** Returns the states of all sources, or of the named ones, by name. One statement. */
+export async function selectSourceStates(tx: Transaction, names?: readonly string[]): Promise<SourceStateRow[]> {
+  const sources = await query(sourceStateRow)`
     select s.name, s.status, s.suspended, coalesce((
         select jsonb_agg(r.name order by r.name) from realm r join source_realm sr on sr.realm = r.number
         where sr.source = s.number
       ), '[]') as realms
     from source s ${names ? sql`where s.name = any(${names}::text[])` : sql``} order by s.name`.all(tx)
-  // A name stays when what it stood for was forgotten.
+  // The row of a source remains when the source is forgotten.
   return sources.filter(({ status, suspended, realms }) => Object.keys(status).length || suspended || realms.length)
 }
 
-/** Keeps how a source is doing, while the lease is the caller's. One statement. */
-export async function upsertStatus(
+/** Stores the status of a source, if the caller has the lease. One statement. */
+export async function upsertSourceStatus(
   tx: Transaction,
   source: string,
   { status, lease }: { readonly status: object; readonly lease: Lease },
 ): Promise<void> {
   await sql`
-    with mine as materialized (
+    with own_lease as materialized (
       select from lease where name = ${lease.name} and holder = ${lease.holder} and token = ${lease.token} for share
     )
-    insert into source (name, status) select ${source}, ${JSON.stringify(status)}::jsonb from mine
+    insert into source (name, status) select ${source}, ${JSON.stringify(status)}::jsonb from own_lease
     on conflict (name) do update set status = excluded.status`.execute(tx)
 }
 
-/** Suspends a source, or lets it go on, also where a rollback holds it, and wakes who follows it. One statement. */
-export async function suspendSource(tx: Transaction, source: string, suspended: Suspended | undefined): Promise<void> {
+/** Suspends or resumes a source, and wakes up its followers. Resuming ends suspensions by a rollback, too. One statement. */
+export async function suspendSource(
+  tx: Transaction,
+  source: string,
+  suspended: SourceSuspension | undefined,
+): Promise<void> {
   const value = suspended ? JSON.stringify(suspended) : null
   await sql`
     with changed as (
@@ -62,37 +66,37 @@ export async function suspendSource(tx: Transaction, source: string, suspended: 
       update source_realm sr set suspended = null from changed c, realm r
       where ${!suspended}::boolean and r.number = sr.realm and sr.source = c.number and sr.suspended is not null
     )
-    select ${waking({ topic: 'source', name: source })} from changed`.execute(tx)
+    select ${buildWakeUp({ topic: 'source', name: source })} from changed`.execute(tx)
 }
 
 /**
- * Calls a source otherwise, with all that it owns; one of that name that has applied nothing makes room. Where a server followed it,
- * the former name is left as one that rests, so that it is not applied as a source of its own. Wakes who follows either. Gives
- * whether it is known. Three statements.
+ * Renames a source, with its inventory. Deletes a source of the new name if it was never applied. If a server follows the source, a
+ * suspended source of the old name remains, so that the old name is not applied as a new source. Wakes up the followers of both names.
+ * Returns false if the source is unknown. Three statements.
  */
 export async function renameSource(
   tx: Transaction,
   source: string,
-  { renamedTo: name, ...who }: Required<Suspended>,
+  { renamedTo: name, ...suspension }: Required<SourceSuspension>,
 ): Promise<boolean> {
   await sql`
     delete from source s where s.name = ${name} and not exists (
       select from realm r join source_realm sr on sr.realm = r.number where sr.source = s.number
     )`.execute(tx)
-  const renamed = await rows(row({ followed: boolean }))`
+  const renamed = await query(row({ followed: boolean }))`
     update source set name = ${name} where name = ${source} returning status <> '{}' as followed`.first(tx)
-  const rests = renamed?.followed ? JSON.stringify({ ...who, renamedTo: name }) : null
+  const suspended = renamed?.followed ? JSON.stringify({ ...suspension, renamedTo: name }) : null
   await sql`
-    with resting as (
-      insert into source (name, suspended) select ${source}, ${rests}::jsonb where ${rests}::jsonb is not null returning name
+    with old_name as (
+      insert into source (name, suspended) select ${source}, ${suspended}::jsonb where ${suspended}::jsonb is not null returning name
     )
-    select ${waking({ topic: 'source', name: source })}, ${waking({ topic: 'source', name })}`.execute(tx)
+    select ${buildWakeUp({ topic: 'source', name: source })}, ${buildWakeUp({ topic: 'source', name })}`.execute(tx)
   return renamed !== undefined
 }
 
-/** How many sources are not ready. One statement. */
-export async function countNotReady(tx: Transaction): Promise<number> {
-  const { count } = await rows(countRow)`
-    select count(*)::integer as count from source s where s.status -> 'ready' ->> 'status' = 'False'`.one(tx)
+/** Returns the number of sources that are not ready. One statement. */
+export async function countNotReadySources(tx: Transaction): Promise<number> {
+  const { count } = await query(countRow)`
+    select count(*)::integer as count from source s where s.status -> 'ready' ->> 'status' = 'False'`.firstOrThrow(tx)
   return count
 }

@@ -1,5 +1,6 @@
-// What sources have applied to which realms, and the lines of history that their runs leave.
+// The realms to which sources were applied, and the history of their runs.
 import { type RawBuilder, sql } from 'kysely'
+import type { SourceSettings } from '../../kinds/source-settings.ts'
 import {
   absent,
   absentRow,
@@ -8,31 +9,31 @@ import {
   json,
   nothing,
   optional,
+  query,
   type RowOf,
   row,
-  rows,
   text,
   timestamp,
-} from '../database/row.ts'
+} from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
-import { waking } from '../database/wake.ts'
-import { type InventoryRow, upsert } from './inventory.ts'
+import { buildWakeUp } from '../database/wake-up.ts'
+import { buildInventoryUpsert, type InventoryRow } from './inventory.ts'
 
 const appliedSourceRow = row({
   source: text,
   realm: text,
-  /** The name by which the source states the realm; null where it states the name of none. */
-  stated: optional(text),
+  /** The realm's name in the source; null if the source does not declare the realm itself. */
+  declaredName: optional(text),
   digest: text,
   revision: text,
   marked: boolean,
-  /** What it settled about itself then. */
-  settings: json<object>(),
-  /** What it states is planned, and not applied. */
+  /** The settings of the source at that time. */
+  settings: json<SourceSettings>(),
+  /** If suspended, the declarations are planned, but not applied. */
   suspended: optional(json<RollbackSuspension>()),
 })
 
-/** What a source has applied to a realm. */
+/** The last apply of a source to a realm. */
 export type AppliedSource = RowOf<typeof appliedSourceRow>
 
 /** The rollback that suspends a source: since when, and to which revision. */
@@ -42,154 +43,155 @@ export interface RollbackSuspension {
   readonly at: string
 }
 
-function appliedBy(sources: readonly string[]): RawBuilder<unknown> {
+function buildAppliedSources(sources: readonly string[]): RawBuilder<unknown> {
   return sql`select s.name as source, r.name as realm, sr.digest, sr.revision, sr.suspended, sr.settings,
       (select i.key ->> 0 from inventory i
-        where i.realm = sr.realm and i.source = sr.source and i.kind = 'realm') as stated,
-      sr.added or exists (select from inventory i where i.realm = sr.realm and i.source = sr.source and i.marked) as marked
+        where i.realm = sr.realm and i.source = sr.source and i.kind = 'realm') as "declaredName",
+      sr.objects_added or exists (select from inventory i where i.realm = sr.realm and i.source = sr.source and i.marked) as marked
     from source s join source_realm sr on sr.source = s.number join realm r on r.number = sr.realm
     where s.name = any(${sources}::text[])`
 }
 
-const waitingPlanRow = row({
+const pendingPlanRow = row({
   plan: text,
-  /** The name by which the realm is stated. */
+  /** The declared name of the realm. */
   realm: text,
 })
 
-/** A plan that a run of sources left to be approved. */
-export type WaitingPlan = RowOf<typeof waitingPlanRow>
+/** A plan of sources that is pending approval. */
+export type PendingPlan = RowOf<typeof pendingPlanRow>
 
 const appliedRow = row({ ...appliedSourceRow.columns, plan: absent(text) })
-const waitingRow = row({ ...absentRow(appliedSourceRow).columns, ...waitingPlanRow.columns, marked: boolean })
+const pendingRow = row({ ...absentRow(appliedSourceRow).columns, ...pendingPlanRow.columns, marked: boolean })
 
-/** The realms that sources have applied to, and their plans that wait. One statement, and all that a run needs that has nothing to do. */
-export async function selectAppliedAndWaiting(
+/** Returns the last applies of sources, and their pending plans: all that a run without changes reads. One statement. */
+export async function selectAppliedAndPending(
   tx: Transaction,
   sources: readonly string[],
-): Promise<{ applied: AppliedSource[]; waiting: WaitingPlan[] }> {
-  const states = await rows(appliedRow, waitingRow)`
-    select a.*, null as plan from (${appliedBy(sources)}) a
+): Promise<{ applied: AppliedSource[]; pending: PendingPlan[] }> {
+  const states = await query(appliedRow, pendingRow)`
+    select a.*, null as plan from (${buildAppliedSources(sources)}) a
     union all
     select null, w.name, null, null, null, null, null, false, p.id
     from plan p join plan_realm w on w.plan = p.id
-    where p.runs and p.kept is not null and exists (
+    where p.is_from_run and p.sealed_sources is not null and exists (
       select from jsonb_to_recordset(p.sources) as x(name text) where x.name = any(${sources}::text[])
     )
     order by realm, source`.all(tx)
   return {
     applied: states.flatMap((row) => (row.plan === null ? [row] : [])),
-    waiting: states.flatMap((row) => (row.plan === null ? [] : [{ plan: row.plan, realm: row.realm }])),
+    pending: states.flatMap((row) => (row.plan === null ? [] : [{ plan: row.plan, realm: row.realm }])),
   }
 }
 
-/** What one source has applied to a realm. */
-export interface AppliedPart {
+/** An apply of a source to a realm. */
+export interface SourceApplication {
   readonly source: string
   readonly digest: string
   readonly revision: string
-  /** What the source settles about itself. */
-  readonly settings: object
+  /** The settings of the source. */
+  readonly settings: SourceSettings
   readonly at: Date
 }
 
-/** A line of history: what a run did to a realm. */
-export interface HistoryLine {
+/** An entry of the history: the changes of a run to a realm. */
+export interface HistoryEntry {
   readonly at: Date
   readonly actor: unknown
   readonly sources: readonly { readonly name: string; readonly revision: string }[]
-  /** Number of the last journal entry then. */
+  /** Number of the last journal entry after the run. */
   readonly version: number
-  /** The text of an object. */
+  /** The plan as JSON text. */
   readonly plan: string
 }
 
-/** What a run applied for one source, with the rows of what it owns and its line of history. */
-export interface AppliedRecord {
-  readonly part: AppliedPart
+/** An apply of a source to record, with its inventory rows and its history entry. */
+export interface ApplicationRecord {
+  readonly application: SourceApplication
   readonly inventory: readonly Omit<InventoryRow, 'source'>[]
-  readonly line: HistoryLine | undefined
+  readonly entry: HistoryEntry | undefined
 }
 
 /**
- * Keeps what a source applied to a realm: its digest and revision, rows of what it owns, and a line of history where there is
- * one. Gives the source's number, and how many of its rows were marked before, one more where somebody made something. One statement.
+ * Records an apply of a source to a realm. Returns the number of the source, and how many of its rows were marked before, plus one if
+ * undeclared objects were created. One statement.
  */
 export async function recordApplied(
   tx: Transaction,
   realm: number,
-  { part, inventory, line }: AppliedRecord,
+  { application, inventory, entry }: ApplicationRecord,
 ): Promise<{ source: number; marked: number }> {
-  const { source, marked } = await rows(row({ source: integer, marked: integer, woken: optional(nothing) }))`
-    with made as (
-      insert into source (name) values (${part.source}) on conflict do nothing returning number
+  const { source, marked } = await query(row({ source: integer, marked: integer, notified: optional(nothing) }))`
+    with created as (
+      insert into source (name) values (${application.source}) on conflict do nothing returning number
     ),
     owner as (
-      select number from made union all select number from source where name = ${part.source}
+      select number from created union all select number from source where name = ${application.source}
     ),
     applied as (
       insert into source_realm (realm, source, digest, revision, settings, applied_at)
-      select ${realm}::integer, o.number, ${part.digest}, ${part.revision}, ${JSON.stringify(part.settings)}::jsonb,
-        ${part.at}::timestamptz
+      select ${realm}::integer, o.number, ${application.digest}, ${application.revision}, ${JSON.stringify(application.settings)}::jsonb,
+        ${application.at}::timestamptz
       from owner o
       on conflict (realm, source) do update
         set digest = excluded.digest, revision = excluded.revision, settings = excluded.settings,
-          applied_at = excluded.applied_at, suspended = null, added = false
+          applied_at = excluded.applied_at, suspended = null, objects_added = false
         where source_realm.realm = ${realm}
     ),
-    ${line ? sql`line as (${historyLine(realm, line)}),` : sql``}
+    ${entry ? sql`history_entry as (${buildHistoryInsert(realm, entry)}),` : sql``}
     owned as (
-      ${upsert(realm, { source: sql`o.number`, rows: inventory, from: sql`cross join owner o` })}
+      ${buildInventoryUpsert(realm, { source: sql`o.number`, rows: inventory, from: sql`cross join owner o` })}
     )
     select o.number as source, (
         select count(*)::integer from inventory i where i.realm = ${realm} and i.source = o.number and i.marked
       ) + (
-        select count(*)::integer from source_realm sr where sr.realm = ${realm} and sr.source = o.number and sr.added
-      ) as marked, (${wakingWhereDrifted(realm, sql`o.number`)}) as woken
-    from owner o`.one(tx)
+        select count(*)::integer from source_realm sr where sr.realm = ${realm} and sr.source = o.number and sr.objects_added
+      ) as marked, (${buildDriftWakeUp(realm, sql`o.number`)}) as notified
+    from owner o`.firstOrThrow(tx)
   return { source, marked }
 }
 
-/** Rows that may have drifted were settled by what the statement does. */
-function wakingWhereDrifted(realm: number, source: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`select ${waking({ topic: 'drift', realm })} where exists (
+/** Returns the SQL that sends a wake-up if the source has drift in the realm, which the statement may correct. */
+function buildDriftWakeUp(realm: number, source: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`select ${buildWakeUp({ topic: 'drift', realm })} where exists (
         select from inventory i
         where i.realm = ${realm} and i.source = ${source} and (i.marked or i.drifted is not null))`
 }
 
-/** What a source states nothing of any more, it has not applied to. One statement. */
+/** Deletes the record that a source was applied to a realm. One statement. */
 export async function deleteApplied(tx: Transaction, realm: number, source: number): Promise<void> {
   await sql`delete from source_realm where realm = ${realm} and source = ${source}`.execute(tx)
 }
 
-/** Writes a further line of history of a run, whose plan is too long for one. One statement. */
-export async function insertHistory(tx: Transaction, realm: number, line: HistoryLine): Promise<void> {
-  await historyLine(realm, line).execute(tx)
+/** Inserts a further history entry of a run whose plan is too long for one. One statement. */
+export async function insertHistory(tx: Transaction, realm: number, line: HistoryEntry): Promise<void> {
+  await buildHistoryInsert(realm, line).execute(tx)
 }
 
-function historyLine(realm: number, { sources, at, actor, plan, version }: HistoryLine): RawBuilder<unknown> {
+function buildHistoryInsert(realm: number, { sources, at, actor, plan, version }: HistoryEntry): RawBuilder<unknown> {
   return sql`insert into history (realm, version, sources, at, actor, plan)
       values (${realm}::integer, ${version}::bigint, ${JSON.stringify(sources)}::jsonb, ${at}::timestamptz,
         ${JSON.stringify(actor)}::jsonb, ${plan}::jsonb)`
 }
 
-const sourceOfRealmRow = row({
+const realmSourceRow = row({
   realm: text,
   source: text,
   revision: text,
   appliedAt: timestamp,
   suspended: optional(json<RollbackSuspension>()),
-  /** How many objects it owns, and how many of them are not as it applied them, or may not be. */
+  /** Number of managed objects. */
   objects: integer,
+  /** Number of managed objects with drift or possible drift. */
   changed: integer,
 })
 
-/** A source that has applied to a realm. */
-export type SourceOfRealm = RowOf<typeof sourceOfRealmRow>
+/** A source that was applied to a realm. */
+export type RealmSourceRow = RowOf<typeof realmSourceRow>
 
-/** The sources that have applied to a realm, or to any, by name. One statement. */
-export async function selectSources(tx: Transaction, realm?: number): Promise<SourceOfRealm[]> {
-  return rows(sourceOfRealmRow)`
+/** Returns the sources that were applied to the realm, or to any realm, by name. One statement. */
+export async function selectRealmSources(tx: Transaction, realm?: number): Promise<RealmSourceRow[]> {
+  return query(realmSourceRow)`
     select r.name as realm, s.name as source, sr.revision, sr.applied_at as "appliedAt", sr.suspended,
       count(i.*)::integer as objects,
       (count(*) filter (where i.marked or i.drifted is not null))::integer as changed
@@ -200,12 +202,12 @@ export async function selectSources(tx: Transaction, realm?: number): Promise<So
     order by s.name, r.name`.all(tx)
 }
 
-/** Holds all sources of a realm. One statement. */
+/** Suspends all sources of a realm because of a rollback. One statement. */
 export async function suspendSources(tx: Transaction, realm: number, suspended: RollbackSuspension): Promise<void> {
   await sql`update source_realm set suspended = ${JSON.stringify(suspended)}::jsonb where realm = ${realm}`.execute(tx)
 }
 
-/** Lets a source of a realm go on. Gives whether it has applied to the realm at all. One statement. */
+/** Resumes a source of a realm. Returns false if the source was never applied to the realm. One statement. */
 export async function resumeSource(tx: Transaction, realm: number, source: string): Promise<boolean> {
   const { rows } = await sql`
     update source_realm sr set suspended = null from source s
@@ -213,20 +215,20 @@ export async function resumeSource(tx: Transaction, realm: number, source: strin
   return rows.length > 0
 }
 
-/** Lets go of all that a source owns in a realm, which stays as it is. Gives whether it has applied to the realm at all. Two statements. */
+/** Deletes the inventory of a source in a realm; the objects remain, unmanaged. Returns false if it was never applied to the realm. Two statements. */
 export async function forgetSource(tx: Transaction, realm: number, source: string): Promise<boolean> {
   await sql`
     delete from inventory i using source s
     where i.realm = ${realm} and s.number = i.source and s.name = ${source}`.execute(tx)
   const { rows } = await sql`
-    with gone as (
+    with forgotten as (
       delete from source_realm sr using source s
       where sr.realm = ${realm} and s.number = sr.source and s.name = ${source} returning sr.source
     ),
     added as (
-      update source_realm sr set added = true from source s
+      update source_realm sr set objects_added = true from source s
       where sr.realm = ${realm} and s.number = sr.source and s.name <> ${source} and sr.settings ->> 'prune' = 'all'
     )
-    select ${waking({ topic: 'drift', realm })} from gone`.execute(tx)
+    select ${buildWakeUp({ topic: 'drift', realm })} from forgotten`.execute(tx)
   return rows.length > 0
 }

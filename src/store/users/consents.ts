@@ -1,10 +1,10 @@
-// What people let clients learn.
+// Consents of users to clients.
 import { sql } from 'kysely'
 import type { Representation } from '../../kinds/json.ts'
 import { chunks } from '../../lib/chunks.ts'
-import { json, type RowOf, row, rows, text } from '../database/row.ts'
+import { json, query, type RowOf, row, text } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
-import { CHUNK } from '../objects.ts'
+import { CHUNK_SIZE } from '../objects.ts'
 
 const consentRow = row({
   user: text,
@@ -15,12 +15,12 @@ const consentRow = row({
   body: json<Representation>(),
 })
 
-/** What a user lets a client learn. */
+/** A user's consent to a client. */
 export type Consent = RowOf<typeof consentRow>
 
-/** The consents of users, in order of clients. One statement. */
+/** Returns the consents of users, by client id. One statement. */
 export async function selectConsents(tx: Transaction, realm: number, users: readonly string[]): Promise<Consent[]> {
-  return rows(consentRow)`
+  return query(consentRow)`
     select uc.user_account as user, jsonb_build_object('id', c.id, 'name', c.client_id) as client, uc.body,
       (select coalesce(jsonb_agg(jsonb_build_object('id', s.id, 'name', s.name) order by s.name), '[]')
         from user_consent_client_scope us join client_scope s on s.realm = us.realm and s.id = us.client_scope
@@ -30,18 +30,18 @@ export async function selectConsents(tx: Transaction, realm: number, users: read
     order by c.client_id`.all(tx)
 }
 
-/** Forgets all consents of users. One statement. */
+/** Deletes all consents of users. One statement. */
 export async function deleteConsents(tx: Transaction, realm: number, users: readonly string[]): Promise<void> {
   await sql`delete from user_consent where realm = ${realm} and user_account = any(${users})`.execute(tx)
 }
 
-/** Keeps consents of users: ids of clients and client scopes. Two statements per chunk. */
+/** Inserts consents of users, with ids of clients and client scopes. Two statements per chunk. */
 export async function insertConsents(
   tx: Transaction,
   realm: number,
   consents: readonly { user: string; client: string; scopes: readonly string[]; body: Representation }[],
 ): Promise<void> {
-  for (const chunk of chunks(consents, CHUNK)) {
+  for (const chunk of chunks(consents, CHUNK_SIZE)) {
     const rows = JSON.stringify(chunk)
     await sql`
       insert into user_consent (realm, user_account, client, body)

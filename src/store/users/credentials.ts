@@ -1,17 +1,17 @@
-// What people log in with: hashes of passwords, secrets of one-time codes and so on.
+// Credentials of users: password hashes, OTP secrets, passkeys.
 import { sql } from 'kysely'
 import type { Representation } from '../../kinds/json.ts'
 import { chunks } from '../../lib/chunks.ts'
-import { integer, json, type RowOf, row, rows, text, timestamp } from '../database/row.ts'
+import { integer, json, query, type RowOf, row, text, timestamp } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
-import { CHUNK } from '../objects.ts'
+import { CHUNK_SIZE } from '../objects.ts'
 
-/** A credential to write; `place` orders those of a user. */
+/** A credential to write; `position` orders those of a user. */
 export interface CredentialRow {
   readonly id: string
   readonly user_account: string
   readonly type: string
-  readonly place: number
+  readonly position: number
   readonly created_at: string
   readonly body: Representation
 }
@@ -20,32 +20,32 @@ const storedCredentialRow = row({
   id: text,
   user: text,
   type: text,
-  place: integer,
+  position: integer,
   createdAt: timestamp,
   body: json<Representation>(),
 })
 
-/** A credential as it is kept; what is secret of it is sealed. */
+/** A stored credential. Its secret data is sealed. */
 export type StoredCredential = RowOf<typeof storedCredentialRow>
 
-/** Writes credentials. One statement per chunk. */
+/** Inserts credentials. One statement per chunk. */
 export async function insertCredentials(tx: Transaction, realm: number, rows: readonly CredentialRow[]): Promise<void> {
-  for (const chunk of chunks(rows, CHUNK)) {
+  for (const chunk of chunks(rows, CHUNK_SIZE)) {
     await sql`
-      insert into credential (realm, id, user_account, type, place, created_at, body)
-      select ${realm}::integer, x.id, x.user_account, x.type, x.place, x.created_at, x.body
+      insert into credential (realm, id, user_account, type, position, created_at, body)
+      select ${realm}::integer, x.id, x.user_account, x.type, x.position, x.created_at, x.body
       from jsonb_to_recordset(${JSON.stringify(chunk)}::jsonb)
-        as x(id text, user_account text, type text, place integer, created_at timestamptz, body jsonb)`.execute(tx)
+        as x(id text, user_account text, type text, position integer, created_at timestamptz, body jsonb)`.execute(tx)
   }
 }
 
-/** Deletes the credentials that users have of the named types. One statement per chunk. */
+/** Deletes the credentials of users by type. One statement per chunk. */
 export async function deleteCredentials(
   tx: Transaction,
   realm: number,
-  which: readonly { readonly user_account: string; readonly type: string }[],
+  types: readonly { readonly user_account: string; readonly type: string }[],
 ): Promise<void> {
-  for (const chunk of chunks(which, CHUNK)) {
+  for (const chunk of chunks(types, CHUNK_SIZE)) {
     await sql`
       delete from credential c
       using jsonb_to_recordset(${JSON.stringify(chunk)}::jsonb) as x(user_account text, type text)
@@ -53,15 +53,15 @@ export async function deleteCredentials(
   }
 }
 
-/** Makes the passwords that users have passwords of the past. One statement. */
-export async function keepPasswords(tx: Transaction, realm: number, users: readonly string[]): Promise<void> {
+/** Moves the passwords of users to their password history. One statement. */
+export async function archivePasswords(tx: Transaction, realm: number, users: readonly string[]): Promise<void> {
   await sql`
-    update credential set type = 'password-history', id = gen_random_uuid()::text, place = place + 1
+    update credential set type = 'password-history', id = gen_random_uuid()::text, position = position + 1
     where realm = ${realm} and user_account = any(${users}) and type = 'password'`.execute(tx)
 }
 
-/** Deletes passwords of the past that are neither among the latest of their user nor from after a time. One statement. */
-export async function forgetPasswords(
+/** Deletes from the password history all but the latest `count` passwords of each user and those since a time. One statement. */
+export async function deleteOldPasswords(
   tx: Transaction,
   realm: number,
   { users, count, since }: { readonly users: readonly string[]; readonly count: number; readonly since: Date },
@@ -71,28 +71,30 @@ export async function forgetPasswords(
     using (
       select id, created_at, row_number() over (partition by user_account order by created_at desc, id) as age
       from credential where realm = ${realm} and user_account = any(${users}) and type = 'password-history'
-    ) past
-    where c.realm = ${realm} and c.id = past.id and past.age > ${count} and past.created_at <= ${since}`.execute(tx)
+    ) history
+    where c.realm = ${realm} and c.id = history.id and history.age > ${count} and history.created_at <= ${since}`.execute(
+    tx,
+  )
 }
 
-/** The credentials of users, in the order in which each prefers them. One statement. */
+/** Returns the credentials of users, in order of preference. One statement. */
 export async function selectCredentials(
   tx: Transaction,
   realm: number,
   users: readonly string[],
 ): Promise<StoredCredential[]> {
-  return rows(storedCredentialRow)`
-    select id, user_account as user, type, place, created_at as "createdAt", body
+  return query(storedCredentialRow)`
+    select id, user_account as user, type, position, created_at as "createdAt", body
     from credential where realm = ${realm} and user_account = any(${users})
-    order by user_account, place, id`.all(tx)
+    order by user_account, position, id`.all(tx)
 }
 
-/** Deletes the credentials with these ids. One statement. */
+/** Deletes credentials. One statement. */
 export async function deleteCredentialsById(tx: Transaction, realm: number, ids: readonly string[]): Promise<void> {
   await sql`delete from credential where realm = ${realm} and id = any(${ids})`.execute(tx)
 }
 
-/** Keeps a password hashed otherwise, unless it is another one by now. One statement. */
+/** Replaces the hash of a password, unless the password was changed meanwhile. One statement. */
 export async function replaceHash(
   tx: Transaction,
   realm: number,
@@ -103,7 +105,7 @@ export async function replaceHash(
     where realm = ${realm} and id = ${id} and body = ${JSON.stringify(before)}::jsonb`.execute(tx)
 }
 
-/** Gives a credential a label. One statement. */
+/** Sets the label of a credential. One statement. */
 export async function labelCredential(
   tx: Transaction,
   realm: number,
@@ -114,7 +116,7 @@ export async function labelCredential(
     where realm = ${realm} and id = ${id}`.execute(tx)
 }
 
-/** Changes what a credential says of itself, unless somebody was faster: whether nobody was. One statement. */
+/** Replaces the credential data. Returns false, and changes nothing, if it was changed meanwhile. One statement. */
 export async function updateCredentialData(
   tx: Transaction,
   realm: number,
@@ -127,14 +129,14 @@ export async function updateCredentialData(
   return rows.length === 1
 }
 
-/** Orders credentials. One statement. */
-export async function placeCredentials(
+/** Sets the positions of credentials. One statement. */
+export async function reorderCredentials(
   tx: Transaction,
   realm: number,
-  places: readonly { readonly id: string; readonly place: number }[],
+  positions: readonly { readonly id: string; readonly position: number }[],
 ): Promise<void> {
   await sql`
-    update credential c set place = x.place
-    from jsonb_to_recordset(${JSON.stringify(places)}::jsonb) as x(id text, place integer)
+    update credential c set position = x.position
+    from jsonb_to_recordset(${JSON.stringify(positions)}::jsonb) as x(id text, position integer)
     where c.realm = ${realm} and c.id = x.id`.execute(tx)
 }

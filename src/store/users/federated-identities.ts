@@ -1,9 +1,9 @@
-// Accounts of people at identity providers.
+// Federated identities: accounts of users at identity providers.
 import { sql } from 'kysely'
 import { chunks } from '../../lib/chunks.ts'
-import { optional, type RowOf, row, rows, text } from '../database/row.ts'
+import { optional, query, type RowOf, row, text } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
-import { CHUNK } from '../objects.ts'
+import { CHUNK_SIZE } from '../objects.ts'
 
 const federatedIdentityRow = row({
   user: text,
@@ -12,23 +12,23 @@ const federatedIdentityRow = row({
   userName: optional(text),
 })
 
-/** An account of a user at an identity provider, which is named by its alias. */
+/** An account of a user at an identity provider, given by alias. */
 export type FederatedIdentity = RowOf<typeof federatedIdentityRow>
 
-/** The accounts of users, in order of providers. One statement. */
+/** Returns the federated identities of users, by alias of the provider. One statement. */
 export async function selectFederatedIdentities(
   tx: Transaction,
   realm: number,
   users: readonly string[],
 ): Promise<FederatedIdentity[]> {
-  return rows(federatedIdentityRow)`
+  return query(federatedIdentityRow)`
     select f.user_account as user, p.alias as provider, f.user_id as "userId", f.user_name as "userName"
     from federated_identity f join identity_provider p on p.realm = f.realm and p.id = f.identity_provider
     where f.realm = ${realm} and f.user_account = any(${users})
     order by p.alias`.all(tx)
 }
 
-/** Forgets all accounts of users. One statement. */
+/** Deletes all federated identities of users. One statement. */
 export async function deleteFederatedIdentities(
   tx: Transaction,
   realm: number,
@@ -37,13 +37,13 @@ export async function deleteFederatedIdentities(
   await sql`delete from federated_identity where realm = ${realm} and user_account = any(${users})`.execute(tx)
 }
 
-/** Keeps accounts of users; here providers are named by id. One statement per chunk. */
+/** Inserts federated identities; `provider` is the id of the provider here. One statement per chunk. */
 export async function insertFederatedIdentities(
   tx: Transaction,
   realm: number,
   identities: readonly FederatedIdentity[],
 ): Promise<void> {
-  for (const chunk of chunks(identities, CHUNK)) {
+  for (const chunk of chunks(identities, CHUNK_SIZE)) {
     await sql`
       insert into federated_identity (realm, user_account, identity_provider, user_id, user_name)
       select ${realm}::integer, x.user, x.provider, x."userId", x."userName"

@@ -1,14 +1,14 @@
-// Looking for users, by any of what is known of them.
+// Searches users.
 import { type RawBuilder, sql } from 'kysely'
 import type { Representation } from '../../kinds/json.ts'
-import { boolean, countRow, json, optional, type RowOf, row, rows, text } from '../database/row.ts'
+import { boolean, countRow, json, optional, query, type RowOf, row, text } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
 import type { Visibility } from '../object-filter.ts'
 
-/** Which users: those that all of this is true of. Nothing stated: all. Texts are patterns of `like.ts`. */
+/** A search for users. All conditions must hold; without conditions, every user is found. Names are patterns of `like-patterns.ts`. */
 export interface UserSearch {
   readonly ids?: readonly string[]
-  /** Each is matched by the user name, the mail address, the first or the last name. */
+  /** Patterns that must each match user name, email address, first or last name. */
   readonly anyName?: readonly string[]
   readonly username?: string
   readonly email?: string
@@ -16,36 +16,35 @@ export interface UserSearch {
   readonly lastName?: string
   readonly enabled?: boolean
   readonly emailVerified?: boolean
-  /** Values of attributes, in any case. */
+  /** Patterns of attribute values, by name. */
   readonly attributes?: Readonly<Record<string, string>>
-  /** Alias of an identity provider that they have an account at. */
+  /** Alias of an identity provider. */
   readonly provider?: string
-  /** Their id at an identity provider. */
+  /** Id of the user at an identity provider. */
   readonly providerUser?: string
-  /** Id of a group that they belong to themselves. */
+  /** Id of a group with the user as direct member. */
   readonly group?: string
-  /** Id of a role that they have themselves. */
+  /** Id of a role that is mapped to the user directly. */
   readonly role?: string
-  /** Without the accounts of clients. */
-  readonly peopleOnly?: boolean
+  /** Whether to exclude service accounts. */
+  readonly withoutServiceAccounts?: boolean
   readonly visible: Visibility
 }
 
-const foundUserRow = row({
+const listedUserRow = row({
   id: text,
   username: text,
   email: optional(text),
   body: json<Representation>(),
-  /** Whether it is the account of a client. */
-  ofClient: boolean,
-  /** Whether they have one-time codes. */
+  isServiceAccount: boolean,
+  /** Whether the user has an OTP credential. */
   totp: boolean,
 })
 
-/** A user who is found, as lists show them. */
-export type FoundUser = RowOf<typeof foundUserRow>
+/** A user in a search result. */
+export type ListedUser = RowOf<typeof listedUserRow>
 
-/** The users who are found, a page of them, by user name: what comes before it is counted, not read. One statement. */
+/** Returns a page of the users that a search finds, by user name. Rows before the page are counted, not read. One statement. */
 export async function searchUsers(
   tx: Transaction,
   realm: number,
@@ -53,26 +52,28 @@ export async function searchUsers(
     search,
     page: { first = 0, max } = {},
   }: { readonly search: UserSearch; readonly page?: { first?: number; max?: number } | undefined },
-): Promise<FoundUser[]> {
-  const where = sql`u.realm = ${realm} and ${conditions(search)}`
-  const part = sql`order by u.username offset ${first} ${max === undefined ? sql`` : sql`limit ${max}`}`
-  const shown = sql`u.id, u.username, u.email, u.body, u.service_account_client is not null as "ofClient",
+): Promise<ListedUser[]> {
+  const where = sql`u.realm = ${realm} and ${buildConditions(search)}`
+  const page = sql`order by u.username offset ${first} ${max === undefined ? sql`` : sql`limit ${max}`}`
+  const columns = sql`u.id, u.username, u.email, u.body, u.service_account_client is not null as "isServiceAccount",
     exists (select from credential c where c.realm = u.realm and c.user_account = u.id and c.type = 'otp') as totp`
-  if (first === 0) return rows(foundUserRow)`select ${shown} from user_account u where ${where} ${part}`.all(tx)
-  return rows(foundUserRow)`
-    select ${shown} from (select u.id from user_account u where ${where} ${part}) found
-    join user_account u on u.realm = ${realm} and u.id = found.id
+  if (first === 0) return query(listedUserRow)`select ${columns} from user_account u where ${where} ${page}`.all(tx)
+  return query(listedUserRow)`
+    select ${columns} from (select u.id from user_account u where ${where} ${page}) result
+    join user_account u on u.realm = ${realm} and u.id = result.id
     order by u.username`.all(tx)
 }
 
-/** How many users are found. One statement. */
+/** Returns the number of users that a search finds. One statement. */
 export async function countUsers(tx: Transaction, realm: number, search: UserSearch): Promise<number> {
-  const { count } = await rows(countRow)`
-    select count(*)::integer as count from user_account u where u.realm = ${realm} and ${conditions(search)}`.one(tx)
+  const { count } = await query(countRow)`
+    select count(*)::integer as count from user_account u where u.realm = ${realm} and ${buildConditions(search)}`.firstOrThrow(
+    tx,
+  )
   return count
 }
 
-/** The columns that hold names, all in lower case. */
+/** The columns of names, all in lower case. */
 const NAMES = [
   { field: 'username', column: 'username' },
   { field: 'email', column: 'email' },
@@ -80,7 +81,7 @@ const NAMES = [
   { field: 'lastName', column: 'last_name_folded' },
 ] as const
 
-function conditions(search: UserSearch): RawBuilder<unknown> {
+function buildConditions(search: UserSearch): RawBuilder<unknown> {
   const {
     ids,
     anyName = [],
@@ -123,6 +124,6 @@ function conditions(search: UserSearch): RawBuilder<unknown> {
   if (role !== undefined)
     all.push(sql`exists (select from user_role m
       where m.realm = u.realm and m.user_account = u.id and m.role = ${role})`)
-  if (search.peopleOnly) all.push(sql`u.service_account_client is null`)
+  if (search.withoutServiceAccounts) all.push(sql`u.service_account_client is null`)
   return sql.join(all, sql` and `)
 }

@@ -1,7 +1,7 @@
-// People and service accounts, as far as log-in needs them.
+// Users and service accounts: lookups for login, and unique names.
 import { sql } from 'kysely'
 import type { Representation } from '../../kinds/json.ts'
-import { boolean, json, optional, type RowOf, row, rows, text, textOf } from '../database/row.ts'
+import { boolean, json, optional, query, type RowOf, row, text, textOf } from '../database/query.ts'
 import type { Transaction } from '../database/transaction.ts'
 
 const storedUserRow = row({
@@ -12,29 +12,29 @@ const storedUserRow = row({
   body: json<Representation>(),
 })
 
-/** A user as it is kept. */
+/** A stored user. */
 export type StoredUser = RowOf<typeof storedUserRow>
 
-const userAtLoginRow = row({
+const userWithPasswordsRow = row({
   ...storedUserRow.columns,
   passwords: json<readonly { readonly id: string; readonly createdAt: string; readonly body: Representation }[]>(),
 })
 
-/** A user with the passwords that they have: one, or none. */
-export type UserAtLogin = RowOf<typeof userAtLoginRow>
+/** A user with their password, if they have one. */
+export type UserWithPasswords = RowOf<typeof userWithPasswordsRow>
 
 /**
- * The user with that folded address, where the realm lets people log in by it, else with that user name. Keycloak: the address
- * counts first. One statement.
+ * Returns the user with the email address, if the realm allows login by email address (`byEmail`), or else with the user name. `name` is in
+ * lower case. Keycloak: the email address takes precedence. One statement.
  */
 export async function findUserForLogin(
   tx: Transaction,
   realm: number,
   { name, byEmail }: { readonly name: string; readonly byEmail: boolean },
-): Promise<UserAtLogin | undefined> {
-  return rows(userAtLoginRow)`
+): Promise<UserWithPasswords | undefined> {
+  return query(userWithPasswordsRow)`
     select u.id, u.username, u.email, u.service_account_client as "serviceAccountClient", u.body,
-      (select coalesce(jsonb_agg(jsonb_build_object('id', c.id, 'createdAt', c.created_at, 'body', c.body) order by c.place), '[]')
+      (select coalesce(jsonb_agg(jsonb_build_object('id', c.id, 'createdAt', c.created_at, 'body', c.body) order by c.position), '[]')
         from credential c where c.realm = u.realm and c.user_account = u.id and c.type = 'password') as passwords
     from user_account u
     where u.realm = ${realm} and (u.username = ${name} ${byEmail ? sql`or u.sole_email = ${name}` : sql``})
@@ -42,15 +42,15 @@ export async function findUserForLogin(
     limit 1`.first(tx)
 }
 
-/** The user with that id. One statement. */
+/** Returns a user by id. One statement. */
 export async function findUser(tx: Transaction, realm: number, id: string): Promise<StoredUser | undefined> {
-  return rows(storedUserRow)`
+  return query(storedUserRow)`
     select id, username, email, service_account_client as "serviceAccountClient", body
     from user_account where realm = ${realm} and id = ${id}`.first(tx)
 }
 
-/** Disables a user, and gives them attributes that say why; false where they are disabled already. One statement. */
-export async function disableForGood(
+/** Disables a user, and adds attributes that give the reason. Returns false if the user is disabled already. One statement. */
+export async function disableUser(
   tx: Transaction,
   realm: number,
   { id, attributes }: { readonly id: string; readonly attributes: Readonly<Record<string, readonly string[]>> },
@@ -64,7 +64,7 @@ export async function disableForGood(
 }
 
 /**
- * Requires an action of a user that the realm has enabled: what was required before; undefined where nothing changes.
+ * Adds a required action to a user, if the realm enables the action. Returns the previous required actions, or undefined if nothing changes.
  * One statement.
  */
 export async function requireAction(
@@ -72,7 +72,7 @@ export async function requireAction(
   realm: number,
   { id, action }: { readonly id: string; readonly action: string },
 ): Promise<string[] | undefined> {
-  const user = await rows(row({ before: json<string[]>() }))`
+  const user = await query(row({ before: json<string[]>() }))`
     update user_account u set version = u.version + 1, body = u.body || jsonb_build_object('requiredActions', (
       select jsonb_agg(a order by a collate "C")
       from (select jsonb_array_elements_text(w.actions) union select ${action}) as x(a)
@@ -89,50 +89,50 @@ export async function requireAction(
   return user?.before
 }
 
-/** The account of the client with that id. One statement. */
+/** Returns the service account of a client, by the client's internal id. One statement. */
 export async function findServiceAccount(
   tx: Transaction,
   realm: number,
   client: string,
 ): Promise<StoredUser | undefined> {
-  return rows(storedUserRow)`
+  return query(storedUserRow)`
     select id, username, email, service_account_client as "serviceAccountClient", body
     from user_account where realm = ${realm} and service_account_client = ${client}`.first(tx)
 }
 
-/** Whether the realm has people; service accounts are none. One statement. */
-export async function hasPeople(tx: Transaction, realm: number): Promise<boolean> {
-  const { found } = await rows(row({ found: boolean }))`
+/** Whether the realm has users other than service accounts. One statement. */
+export async function hasUsers(tx: Transaction, realm: number): Promise<boolean> {
+  const { exists } = await query(row({ exists: boolean }))`
     select exists (select from user_account
-      where realm = ${realm} and service_account_client is null) as found`.one(tx)
-  return found
+      where realm = ${realm} and service_account_client is null) as exists`.firstOrThrow(tx)
+  return exists
 }
 
-/** The ids of the service accounts of clients. One statement. */
+/** Returns the ids of the service accounts of clients. One statement. */
 export async function selectServiceAccounts(
   tx: Transaction,
   realm: number,
   clients: readonly string[],
 ): Promise<{ id: string; client: string }[]> {
-  return rows(row({ id: text, client: text }))`
+  return query(row({ id: text, client: text }))`
     select id, service_account_client as client
     from user_account where realm = ${realm} and service_account_client = any(${clients})`.all(tx)
 }
 
-/** What of a user is taken already: the name, or the address. */
-export type TakenField = 'username' | 'email'
+/** The field of a user whose value another user has. */
+export type ConflictingField = 'username' | 'email'
 
 /**
- * Reserves the addresses of users, where the realm lets nobody share one, and finds what of them another user has. Where
- * people log in by address, a name may not be the address of another user either. One statement. Throws the database's
- * unique violation.
+ * Reserves the email addresses of users, unless the realm allows duplicates, and returns a field whose value another user has. If users
+ * log in by email address, the user name must not be another user's email address either. Throws the unique violation of the database.
+ * One statement.
  */
 export async function reserveNames(
   tx: Transaction,
   realm: number,
   ids: readonly string[],
-): Promise<TakenField | undefined> {
-  const taken = await rows(row({ field: textOf<TakenField>() }))`
+): Promise<ConflictingField | undefined> {
+  const conflict = await query(row({ field: textOf<ConflictingField>() }))`
     with rules as (
       select coalesce((body ->> 'duplicateEmailsAllowed')::boolean, false) as shared,
         coalesce((body ->> 'loginWithEmailAllowed')::boolean, false) as named_by_email
@@ -142,27 +142,35 @@ export async function reserveNames(
       from rules r where u.realm = ${realm} and u.id = any(${ids})
         and u.sole_email is distinct from case when r.shared then null else u.email end
     )
-    select case when o.email = u.username then 'username' else 'email' end as field
-    from rules r cross join user_account u join user_account o on o.realm = u.realm and o.id <> u.id
-      and (o.email = u.email or r.named_by_email and (o.email = u.username or o.username = u.email))
+    select taken.field
+    from rules r cross join user_account u cross join lateral (
+      select case when o.email = u.username then 'username' else 'email' end as field
+      from user_account o where o.realm = ${realm} and o.email = u.email and o.id <> u.id
+      union all
+      select 'username' from user_account o
+      where r.named_by_email and o.realm = ${realm} and o.email = u.username and o.id <> u.id
+      union all
+      select 'email' from user_account o
+      where r.named_by_email and o.realm = ${realm} and o.username = u.email and o.id <> u.id
+    ) taken
     where u.realm = ${realm} and u.id = any(${ids}) and not r.shared
     limit 1`.first(tx)
-  return taken?.field
+  return conflict?.field
 }
 
-/** Reserves the addresses of all users of a realm anew: of those who share one, for the oldest account. One statement. */
-export async function reserveAllAddresses(tx: Transaction, realm: number, areShared: boolean): Promise<void> {
+/** Reserves the email addresses of all users of a realm again; a shared address for the oldest account. One statement. */
+export async function reserveAllEmails(tx: Transaction, realm: number, areShared: boolean): Promise<void> {
   await sql`
-    update user_account u set sole_email = case when f.place = 1 and not ${areShared}::boolean then u.email end
+    update user_account u set sole_email = case when f.rank = 1 and not ${areShared}::boolean then u.email end
     from (
       select id, row_number() over (
-        partition by email order by (body ->> 'createdTimestamp')::bigint nulls last, id) as place
+        partition by email order by (body ->> 'createdTimestamp')::bigint nulls last, id) as rank
       from user_account where realm = ${realm} and email is not null
     ) f
     where u.realm = ${realm} and u.id = f.id`.execute(tx)
 }
 
-/** Makes new users members of the groups that everybody new joins. One statement. */
+/** Makes users members of the default groups of the realm. One statement. */
 export async function insertDefaultGroups(tx: Transaction, realm: number, users: readonly string[]): Promise<void> {
   await sql`
     insert into user_group (realm, user_account, realm_group)
@@ -172,22 +180,21 @@ export async function insertDefaultGroups(tx: Transaction, realm: number, users:
     on conflict do nothing`.execute(tx)
 }
 
-const nameRulesRow = row({
-  nameMayChange: boolean,
-  /** The usual language; null: English. */
+const userNameSettingsRow = row({
+  canChangeUsername: boolean,
+  /** The default language; null: English. */
   language: optional(text),
-  /** Whether the realm has identity providers. */
-  providers: boolean,
+  hasIdentityProviders: boolean,
 })
 
-/** What a realm's settings say of its people. */
-export type NameRules = RowOf<typeof nameRulesRow>
+/** Settings of a realm for the names and languages of users. */
+export type UserNameSettings = RowOf<typeof userNameSettingsRow>
 
-/** What a realm's settings say of the names and the language of its people. One statement. */
-export async function findNameRules(tx: Transaction, realm: number): Promise<NameRules> {
-  return rows(nameRulesRow)`
-    select coalesce((r.body ->> 'editUsernameAllowed')::boolean, false) as "nameMayChange",
+/** Returns the settings of a realm for the names and languages of users. One statement. */
+export async function getUserNameSettings(tx: Transaction, realm: number): Promise<UserNameSettings> {
+  return query(userNameSettingsRow)`
+    select coalesce((r.body ->> 'editUsernameAllowed')::boolean, false) as "canChangeUsername",
       case when (r.body ->> 'internationalizationEnabled')::boolean then r.body ->> 'defaultLocale' end as language,
-      exists (select from identity_provider p where p.realm = r.number) as providers
-    from realm r where r.number = ${realm}`.one(tx)
+      exists (select from identity_provider p where p.realm = r.number) as "hasIdentityProviders"
+    from realm r where r.number = ${realm}`.firstOrThrow(tx)
 }

@@ -1,20 +1,23 @@
-// What a required action does.
-import type { Representation } from '../../../kinds/json.ts'
 import type { UserEvent } from '../../../service/context/context.ts'
-import type { Asked, Form, Login } from '../login.ts'
-import type { Problem } from '../session/state.ts'
+import type { UserView } from '../../views.ts'
+import type { FormFields } from '../form.ts'
+import type { Challenge, Login } from '../login.ts'
+import type { FormProblem } from '../session/login-state.ts'
 
-/** Something that a person must do at log-in. */
+/** The configuration of a required action. */
+export type ActionConfig = Readonly<Record<string, string>>
+
+/** Carries out a required action. Keycloak: RequiredActionProvider. */
 export interface RequiredAction {
-  /** What is told when it is done or refused, and its details. Keycloak: what it calls otherwise today is told by both names. */
+  /** The types of the user events. Keycloak: an event whose type was renamed is recorded with both types. */
   readonly events: readonly UserEvent['type'][]
   readonly details?: UserEvent['details']
-  /** Details of what was done, from the person before and after. */
-  changes?(before: Representation, after: Representation): UserEvent['details']
-  /** Whether the person must do it though nobody has said so. */
-  due?(login: Login): Promise<boolean> | boolean
-  /** Its page; undefined: there is nothing left to do. */
-  begin(login: Login, config: Readonly<Record<string, string>>): Promise<Asked | undefined> | Asked | undefined
-  /** Reads the answer. What is done leaves nothing of the action at the person; `again`: its page comes once more. */
-  answer(login: Login, form: Form, config: Readonly<Record<string, string>>): Promise<'done' | 'again' | Problem>
+  /** Returns further details of the event, from the fields of the user before and after the action. */
+  listChanges?(before: UserView, after: UserView): UserEvent['details']
+  /** Whether the user must do the action although it is none of their required actions. */
+  isTriggered?(login: Login): Promise<boolean> | boolean
+  /** Returns the page of the action; undefined if there is nothing to do. */
+  challenge(login: Login, config: ActionConfig): Promise<Challenge | undefined> | Challenge | undefined
+  /** Handles the submitted form; `again`: the page is shown again. */
+  handleForm(login: Login, form: FormFields, config: ActionConfig): Promise<'done' | 'again' | FormProblem>
 }

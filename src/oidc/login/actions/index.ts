@@ -1,18 +1,27 @@
-// What people must do at log-in, in the realm's order. What Regent does not offer is refused, never left out.
-
-import { changeOwnAccount } from '../../../service/login/own-account.ts'
-import { listObjects } from '../../../service/objects/live.ts'
-import { type Asked, callerOf, type Form, identify, type Login, personOf, reading, tell } from '../login.ts'
+// The second stage of a login: required actions, in the order of the realm. A login that needs an unsupported one fails.
+import { readTextMap } from '../../../kinds/json.ts'
+import { updateOwnAccount } from '../../../service/login/own-account.ts'
+import { listObjects } from '../../../service/objects/live-objects.ts'
+import { requireEnabledUser } from '../authentication-stage.ts'
+import { type FormFields, rejectForm } from '../form.ts'
+import {
+  getCaller,
+  getLoginUser,
+  type Login,
+  type LoginStage,
+  readRealm,
+  recordLoginEvent,
+  setLoginUser,
+} from '../login.ts'
 import { LoginError } from '../login-error.ts'
-import { refuse } from '../refuse.ts'
-import type { RequiredAction } from './action.ts'
+import type { ActionConfig, RequiredAction } from './action.ts'
 import { configureTotp } from './configure-totp.ts'
 import { termsAndConditions } from './terms.ts'
 import { updatePassword } from './update-password.ts'
 import { updateProfile, verifyProfile } from './update-profile.ts'
 import { verifyEmail } from './verify-email.ts'
 
-/** The required actions that Regent offers, by provider. */
+/** The supported required actions, by provider id. */
 const actions: Readonly<Record<string, RequiredAction | undefined>> = {
   TERMS_AND_CONDITIONS: termsAndConditions,
   UPDATE_PROFILE: updateProfile,
@@ -22,101 +31,118 @@ const actions: Readonly<Record<string, RequiredAction | undefined>> = {
   VERIFY_PROFILE: verifyProfile,
 }
 
-/** An action as the realm has it. */
-interface Enabled {
+const findAction = (provider: string): RequiredAction | undefined =>
+  Object.hasOwn(actions, provider) ? actions[provider] : undefined
+
+/** A required action that is enabled in the realm. */
+interface EnabledAction {
   readonly alias: string
   readonly provider: string
-  readonly config: Readonly<Record<string, string>>
+  readonly config: ActionConfig
 }
 
-/** The page of the next thing to do; undefined: nothing is left. Keycloak: actions that the realm has not enabled do not count. */
-export async function nextAction(login: Login): Promise<Asked | undefined> {
-  const { state } = login
-  const enabled = await enabledActions(login)
-  const { action: wished } = state.parameters
-  // Keycloak: an application that asks for what there is not is told so, and the log-in goes on.
-  if (
-    wished !== undefined &&
-    !enabled.some(({ alias, provider }) => alias === wished && Object.hasOwn(actions, provider))
-  ) {
-    state.notes.actionStatus = 'error'
-  }
-  for (const action of enabled) {
-    if (state.ended.includes(action.alias) || !(await isDue(login, action))) continue
-    const { alias, provider, config } = action
-    const known = Object.hasOwn(actions, provider) ? actions[provider] : undefined
-    if (!known) throw new LoginError('unsupportedActionMessage', 'resolve_required_actions', [alias])
-    const asked = await known.begin(login, config)
-    if (asked) {
-      state.asked = alias
-      return asked
+/** The required actions of the user. Keycloak: actions that are not enabled in the realm are ignored. */
+export const requiredActionStage: LoginStage = {
+  async findPage(login) {
+    requireEnabledUser(login)
+    const enabled = await listEnabledActions(login)
+    checkRequestedAction(login, enabled)
+    for (const action of enabled) {
+      if (login.state.completedActions.includes(action.alias) || !(await isDue(login, action))) continue
+      const challenge = await challengeAction(login, action)
+      if (challenge) return challenge
     }
-    await end(login, alias)
-  }
-  return undefined
+    return undefined
+  },
+
+  async submit(login, form) {
+    const action = (await listEnabledActions(login)).find(({ alias }) => alias === login.state.currentPage)
+    if (action) await submitAction(login, action, form)
+  },
 }
 
-/** Reads the answer to a required action. */
-export async function answerAction(login: Login, form: Form): Promise<void> {
+/** Keycloak: a client that requests an unsupported action gets an error status, and the login continues. */
+function checkRequestedAction({ state }: Login, enabled: readonly EnabledAction[]): void {
+  const { action } = state.parameters
+  const isSupported = enabled.some(({ alias, provider }) => alias === action && findAction(provider))
+  if (action !== undefined && !isSupported) state.notes.actionStatus = 'error'
+}
+
+async function challengeAction(login: Login, { alias, provider, config }: EnabledAction) {
+  const action = findAction(provider)
+  if (!action) throw new LoginError('unsupportedActionMessage', 'resolve_required_actions', { params: [alias] })
+  const challenge = await action.challenge(login, config)
+  if (challenge) login.state.currentPage = alias
+  else await completeAction(login, alias)
+  return challenge
+}
+
+async function submitAction(
+  login: Login,
+  { alias, provider, config }: EnabledAction,
+  form: FormFields,
+): Promise<void> {
   const { state } = login
-  const action = (await enabledActions(login)).find(({ alias }) => alias === state.asked)
-  const known = action && actions[action.provider]
-  if (!known) return
-  // An application that asked for it lets people say no; a duty does not.
-  if (form['cancel-aia'] === 'true' && !(await isDuty(login, action))) {
-    state.ended.push(action.alias)
+  const action = findAction(provider)
+  if (!action) return
+  // The user may cancel an action that only the client has requested.
+  if (form['cancel-aia'] === 'true' && !(await isRequired(login, { alias, provider }))) {
+    state.completedActions.push(alias)
     state.notes.actionStatus = 'cancelled'
     return
   }
-  const before = personOf(login).live.representation
-  const details = { custom_required_action: action.alias, ...known.details }
-  const outcome = await known.answer(login, form, action.config)
+  const before = getLoginUser(login).fields
+  const details = { custom_required_action: alias, ...action.details }
+  const outcome = await action.handleForm(login, form, config)
   if (outcome === 'again') return
   if (outcome !== 'done') {
-    refuse(login, form, outcome)
-    if (outcome.error !== undefined) await tell(login, known.events, { error: outcome.error, details })
+    rejectForm(login, form, outcome)
+    if (outcome.error !== undefined) await recordLoginEvent(login, action.events, { error: outcome.error, details })
     return
   }
-  if (state.parameters.action === action.alias) state.notes.actionStatus = 'success'
-  await end(login, action.alias)
-  const changes = known.changes?.(before, personOf(login).live.representation)
-  await tell(login, known.events, { details: { ...details, ...changes } })
+  if (state.parameters.action === alias) state.notes.actionStatus = 'success'
+  await completeAction(login, alias)
+  const changes = action.listChanges?.(before, getLoginUser(login).fields)
+  await recordLoginEvent(login, action.events, { details: { ...details, ...changes } })
 }
 
-async function end(login: Login, alias: string): Promise<void> {
-  const { live } = personOf(login)
-  login.state.ended.push(alias)
-  if (((live.representation.requiredActions ?? []) as string[]).includes(alias)) {
-    await login.service.write(callerOf(login), login.realm.name, (context) =>
-      changeOwnAccount(context, live.id, {}, [alias]),
+/** Removes a completed action from the required actions of the user, and reads the user again. */
+async function completeAction(login: Login, alias: string): Promise<void> {
+  const { id, fields } = getLoginUser(login)
+  login.state.completedActions.push(alias)
+  if (fields.requiredActions?.includes(alias)) {
+    await login.service.write(getCaller(login), login.realm.name, (context) =>
+      updateOwnAccount(context, id, { set: {}, completedActions: [alias] }),
     )
   }
-  await identify(login, live.id)
+  await setLoginUser(login, id)
 }
 
-async function isDue(login: Login, action: Enabled): Promise<boolean> {
-  const { state } = login
-  const wished = state.parameters.action === action.alias && state.notes.actionStatus !== 'error'
-  return wished || isDuty(login, action)
+async function isDue(login: Login, action: EnabledAction): Promise<boolean> {
+  const { parameters, notes } = login.state
+  const isRequested = parameters.action === action.alias && notes.actionStatus !== 'error'
+  return isRequested || isRequired(login, action)
 }
 
-/** Whether the person must do it, whatever the application wishes. */
-async function isDuty(login: Login, { alias, provider }: Enabled): Promise<boolean> {
-  const { state } = login
-  const duties = (personOf(login).live.representation.requiredActions ?? []) as string[]
-  if ([...duties, ...state.actions].includes(alias)) return true
-  return (await actions[provider]?.due?.(login)) ?? false
+/** Whether the user must do the action even if the client does not request it. */
+async function isRequired(
+  login: Login,
+  { alias, provider }: Pick<EnabledAction, 'alias' | 'provider'>,
+): Promise<boolean> {
+  const { requiredActions = [] } = getLoginUser(login).fields
+  if ([...requiredActions, ...login.state.requiredActions].includes(alias)) return true
+  return (await findAction(provider)?.isTriggered?.(login)) ?? false
 }
 
-async function enabledActions(login: Login): Promise<Enabled[]> {
-  const found = await reading(login, (context) => listObjects(context, 'requiredAction', {}))
-  return found
+async function listEnabledActions(login: Login): Promise<EnabledAction[]> {
+  const all = await readRealm(login, (context) => listObjects(context, 'requiredAction', {}))
+  return all
     .map(({ representation }) => representation)
     .filter(({ enabled }) => enabled === true)
     .sort((a, b) => Number(a.priority) - Number(b.priority))
-    .map(({ alias, providerId, config = {} }) => ({
+    .map(({ alias, providerId, config }) => ({
       alias: String(alias),
       provider: String(providerId),
-      config: config as Record<string, string>,
+      config: readTextMap(config),
     }))
 }

@@ -1,45 +1,48 @@
-import { changeOwnAccount } from '../../../service/login/own-account.ts'
+import { updateOwnAccount } from '../../../service/login/own-account.ts'
 import { profilePage } from '../../pages/profile.ts'
-import { callerOf, type Form, type Login, personOf } from '../login.ts'
-import { fieldsOf, fits, problemFrom, profileFor, readProfile } from '../profile-form.ts'
-import type { Problem } from '../session/state.ts'
-import { changesOf } from '../told.ts'
+import { getProfileChanges } from '../event-details.ts'
+import type { FormFields } from '../form.ts'
+import { getCaller, getLoginUser, type Login } from '../login.ts'
+import { isProfileValid, listProfileFields, loadProfile, readProfile, toFormProblem } from '../profile-form.ts'
+import type { FormProblem } from '../session/login-state.ts'
 import type { RequiredAction } from './action.ts'
 
-/** Somebody checks their details. */
+/** The user reviews and changes their profile. */
 export const updateProfile: RequiredAction = {
   events: ['UPDATE_PROFILE'],
   details: { context: 'UPDATE_PROFILE' },
-  changes: changesOf,
-  async begin(login) {
-    const profile = await profileFor(login)
-    const fields = fieldsOf(login, profile, personOf(login).live)
-    return { page: profilePage(fields, login.state.parameters.action === 'UPDATE_PROFILE') }
+  listChanges: getProfileChanges,
+  async challenge(login) {
+    const fields = listProfileFields(login, await loadProfile(login), getLoginUser(login))
+    return { page: profilePage(fields, { isCancellable: login.state.parameters.action === 'UPDATE_PROFILE' }) }
   },
-  answer,
+  handleForm,
 }
 
-/** Somebody whose details do not fit the profile must mend them. */
+/** The user corrects a profile that does not satisfy the rules of the realm. */
 export const verifyProfile: RequiredAction = {
   events: ['VERIFY_PROFILE'],
-  due: async (login) => !fits(login, await profileFor(login), personOf(login).live),
-  async begin(login) {
-    const profile = await profileFor(login)
-    const { live } = personOf(login)
-    return fits(login, profile, live) ? undefined : { page: profilePage(fieldsOf(login, profile, live), false) }
+  isTriggered: async (login) => !isProfileValid(login, await loadProfile(login), getLoginUser(login)),
+  async challenge(login) {
+    const profile = await loadProfile(login)
+    const user = getLoginUser(login)
+    if (isProfileValid(login, profile, user)) return undefined
+    return { page: profilePage(listProfileFields(login, profile, user), { isCancellable: false }) }
   },
-  answer,
+  handleForm,
 }
 
-async function answer(login: Login, form: Form): Promise<'done' | Problem> {
-  const profile = await profileFor(login)
-  const { live } = personOf(login)
-  const { set, problem } = readProfile(login, profile, form, live)
+async function handleForm(login: Login, form: FormFields): Promise<'done' | FormProblem> {
+  const profile = await loadProfile(login)
+  const user = getLoginUser(login)
+  const { set, problem } = readProfile(login, profile, { form, user })
   if (problem) return problem
   try {
-    await login.service.write(callerOf(login), login.realm.name, (context) => changeOwnAccount(context, live.id, set))
+    await login.service.write(getCaller(login), login.realm.name, (context) =>
+      updateOwnAccount(context, user.id, { set }),
+    )
     return 'done'
   } catch (error) {
-    return problemFrom(error, profile)
+    return toFormProblem(error, profile)
   }
 }

@@ -1,24 +1,24 @@
 import { emailVerifyPage } from '../../pages/actions.ts'
-import { sendLinkTo } from '../link.ts'
-import { personOf } from '../login.ts'
+import { getLoginUser } from '../login.ts'
+import { sendActionLink } from '../send-action-link.ts'
 import type { RequiredAction } from './action.ts'
 
-/** Somebody shows that a mail address is theirs, by the link in a mail to it. See ../action-link.ts. */
+/** The user verifies their email address by the link in an email. See ../action-token-link.ts. */
 export const verifyEmail: RequiredAction = {
   events: ['SEND_VERIFY_EMAIL'],
-  due: ({ realm, person }) => realm.settings.verifyEmail === true && person?.live.representation.emailVerified !== true,
-  async begin(login) {
-    const person = personOf(login)
-    const { email, emailVerified } = person.live.representation
-    if (typeof email !== 'string' || emailVerified === true) return undefined
-    if (login.state.notes.verifying !== email) {
-      await sendLinkTo(login, person, 'verify-email')
-      login.state.notes.verifying = email
+  isTriggered: ({ realm, user }) => realm.settings.verifyEmail === true && user?.fields.emailVerified !== true,
+  async challenge(login) {
+    const { email, emailVerified } = getLoginUser(login).fields
+    if (email === undefined || emailVerified === true) return undefined
+    const { notes } = login.state
+    if (notes.verificationSentTo !== email) {
+      await sendActionLink(login, 'verify-email')
+      notes.verificationSentTo = email
     }
     return { page: emailVerifyPage(email) }
   },
-  async answer(login, form) {
-    if (form.resend === 'true') delete login.state.notes.verifying
+  async handleForm(login, form) {
+    if (form.resend === 'true') delete login.state.notes.verificationSentTo
     return 'again'
   },
 }

@@ -1,23 +1,23 @@
-// Steps that ask nobody anything.
+// Authenticators without a page.
 import type { Authenticator } from '../login.ts'
 import { LoginError } from '../login-error.ts'
 
-/** Lets everybody on who came so far. */
-export const allow: Authenticator = { begin: () => 'success' }
+/** Always succeeds. Keycloak: allow-access-authenticator. */
+export const allowAccess: Authenticator = { authenticate: () => 'success' }
 
-/** Lets nobody on. */
-export const deny: Authenticator = {
-  begin(_login, { config }) {
-    throw new LoginError(config.denyErrorMessage || 'accessDenied', 'access_denied', [], 401)
+/** Always fails, with the configured error message. Keycloak: deny-access-authenticator. */
+export const denyAccess: Authenticator = {
+  authenticate(_login, { config }) {
+    throw new LoginError(config.denyErrorMessage || 'accessDenied', 'access_denied', { status: 401 })
   },
 }
 
-/** Sends people to an identity provider, where the application or the realm names one: to none yet. */
-export const redirector: Authenticator = {
-  begin({ state }, { config }) {
-    const named = state.parameters.providerHint ?? config.defaultProvider
-    // Keycloak: an empty hint keeps people here.
-    if (!named) return 'attempted'
-    throw new LoginError('unsupportedStepMessage', 'identity_provider_not_found', [named])
+/** Fails for a selected identity provider, since identity brokering is not supported. Keycloak: identity-provider-redirector. */
+export const identityProviderRedirector: Authenticator = {
+  authenticate({ state }, { config }) {
+    const provider = state.parameters.providerHint ?? config.defaultProvider
+    // Keycloak: an empty hint overrides the default provider.
+    if (!provider) return 'attempted'
+    throw new LoginError('unsupportedStepMessage', 'identity_provider_not_found', { params: [provider] })
   },
 }

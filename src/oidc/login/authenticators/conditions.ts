@@ -1,116 +1,124 @@
-// What decides whether a conditional flow applies.
+// The conditions of conditional subflows.
 import { parentPath } from '../../../kinds/group.ts'
+import { readTextListMap } from '../../../kinds/json.ts'
 import { javaPattern } from '../../../lib/keycloak/java-pattern.ts'
-import { matches } from '../../../lib/matches.ts'
-import { type LiveObject, listObjects } from '../../../service/objects/live.ts'
-import { holdsRole } from '../../../service/realms/roles.ts'
-import type { Step } from '../flow.ts'
-import { type Login, reading } from '../login.ts'
+import { matchTexts } from '../../../lib/match-texts.ts'
+import { listObjects } from '../../../service/objects/live-objects.ts'
+import { hasEffectiveRole } from '../../../service/realms/roles.ts'
+import { listUserValues, type UserView } from '../../views.ts'
+import type { FlowStep } from '../flow.ts'
+import { type Login, readRealm } from '../login.ts'
 import { LoginError } from '../login-error.ts'
-import { authenticatorFor } from './index.ts'
-import { LEVEL, levelHolds } from './level.ts'
+import { isLevelConditionMet, LEVEL_CONDITION } from './authentication-level.ts'
+import { findAuthenticator } from './index.ts'
 
-/** Whether a condition holds for the flow with these steps. */
-type Condition = (login: Login, condition: Step, flow: readonly Step[]) => Promise<boolean> | boolean
+/** Evaluates a condition for a subflow with these steps. */
+type ConditionEvaluator = (
+  login: Login,
+  condition: FlowStep,
+  flow: readonly FlowStep[],
+) => Promise<boolean> | boolean
 
-/** The conditions that there are, by provider. */
-const conditions: Readonly<Record<string, Condition>> = {
-  'conditional-user-configured': (login, _condition, flow) => isConfigured(login, flow),
+/** The supported conditions, by provider id. */
+const evaluators: Readonly<Record<string, ConditionEvaluator>> = {
+  'conditional-user-configured': (login, _condition, flow) => canPassFlow(login, flow),
   'conditional-user-role': hasRole,
   'conditional-user-attribute': hasAttribute,
-  [LEVEL]: (login, condition) => levelHolds(login, condition),
+  [LEVEL_CONDITION]: isLevelConditionMet,
   'conditional-credential': ({ state }, { config }) => {
     const types = (config.credentials ?? '').split('##')
-    return state.used.some((type) => types.includes(type)) === (config.included === 'true')
+    return state.usedCredentialTypes.some((type) => types.includes(type)) === (config.included === 'true')
   },
 }
 
-/** Whether the step is a condition of the flow that it stands in. */
-export const isCondition = ({ authenticator }: Step): boolean => authenticator?.startsWith('conditional-') === true
+/** Whether a step is a condition of the subflow that contains it. */
+export const isCondition = ({ authenticator }: FlowStep): boolean => authenticator?.startsWith('conditional-') === true
 
-/** The settings without which a condition cannot be evaluated. */
-const needed: Readonly<Record<string, readonly string[]>> = {
+/** The config keys that a condition requires. */
+const requiredConfig: Readonly<Record<string, readonly string[]>> = {
   'conditional-user-role': ['condUserRole'],
   'conditional-user-attribute': ['attribute_name'],
-  [LEVEL]: ['loa-condition-level'],
+  [LEVEL_CONDITION]: ['loa-condition-level'],
   'conditional-credential': ['credentials'],
 }
 
 /**
- * Whether a condition holds. One whose settings are missing does: it demands more, where Keycloak leaves the flow out. Throws
- * where it is one that is not known here.
+ * Whether a condition is met. One with incomplete config is met, so that its subflow is executed; Keycloak would skip it.
+ * Throws LoginError for an unsupported condition.
  */
-export async function holds(login: Login, condition: Step, flow: readonly Step[]): Promise<boolean> {
+export async function isConditionMet(
+  login: Login,
+  condition: FlowStep,
+  flow: readonly FlowStep[],
+): Promise<boolean> {
   const { authenticator = '', config } = condition
-  const one = Object.hasOwn(conditions, authenticator) ? conditions[authenticator] : undefined
-  if (!one) throw new LoginError('unsupportedStepMessage', 'generic_authentication_error', [authenticator])
-  if (needed[authenticator]?.some((name) => !config[name])) return true
-  return one(login, condition, flow)
+  const evaluate = Object.hasOwn(evaluators, authenticator) ? evaluators[authenticator] : undefined
+  if (!evaluate)
+    throw new LoginError('unsupportedStepMessage', 'generic_authentication_error', { params: [authenticator] })
+  if (requiredConfig[authenticator]?.some((name) => !config[name])) return true
+  return evaluate(login, condition, flow)
 }
 
-/** Keycloak: whether the person has what every required step takes or, where there are none, one of the alternatives. */
-function isConfigured(login: Login, flow: readonly Step[]): boolean {
+/** Keycloak: whether the user can pass every required step or, without required steps, one of the alternatives. */
+function canPassFlow(login: Login, flow: readonly FlowStep[]): boolean {
   const steps = flow.filter((step) => step.requirement !== 'DISABLED' && !isCondition(step))
-  const needed = steps.filter(({ requirement }) => requirement !== 'ALTERNATIVE')
-  return needed.length ? needed.every((step) => isReady(login, step)) : steps.some((step) => isReady(login, step))
+  const required = steps.filter(({ requirement }) => requirement !== 'ALTERNATIVE')
+  return required.length
+    ? required.every((step) => canPassStep(login, step))
+    : steps.some((step) => canPassStep(login, step))
 }
 
-function isReady(login: Login, { authenticator, steps }: Step): boolean {
-  if (authenticator === undefined) return isConfigured(login, steps)
-  const known = authenticatorFor(login, authenticator)
-  // Whatever it needs, nobody here can ask for it: the flow is to fail where it gets there.
-  if (!known) return true
-  if (known.ofPerson && !login.person) return false
-  return known.configured?.(login) ?? true
+function canPassStep(login: Login, { authenticator, steps }: FlowStep): boolean {
+  if (authenticator === undefined) return canPassFlow(login, steps)
+  const supported = findAuthenticator(login, authenticator)
+  // The flow must fail at an unsupported step, not skip it.
+  if (!supported) return true
+  if (supported.requiresUser && !login.user) return false
+  return supported.isConfigured?.(login) ?? true
 }
 
-async function hasRole(login: Login, { config }: Step): Promise<boolean> {
-  const { person } = login
-  if (!person) return false
-  const named = config.condUserRole ?? ''
-  const has = await reading(login, (context) => holdsRole(context, person.live.id, named))
-  // A role that was deleted is a missing setting too.
-  return has === undefined || has !== (config.negate === 'true')
+async function hasRole(login: Login, { config }: FlowStep): Promise<boolean> {
+  const { user } = login
+  if (!user) return false
+  const name = config.condUserRole ?? ''
+  const hasUserRole = await readRealm(login, (context) => hasEffectiveRole(context, user.id, name))
+  // A role that was deleted counts as incomplete config.
+  return hasUserRole === undefined || hasUserRole !== (config.negate === 'true')
 }
 
-async function hasAttribute(login: Login, { config, authenticator }: Step): Promise<boolean> {
+async function hasAttribute(login: Login, { config, authenticator }: FlowStep): Promise<boolean> {
   const { attribute_name: name = '', attribute_expected_value: expected = '', not, regex } = config
-  const { person } = login
-  if (!person) return false
-  const pattern = regex === 'true' ? patternOf(expected, authenticator) : undefined
+  const { user } = login
+  if (!user) return false
+  const pattern = regex === 'true' ? parsePattern(expected, authenticator) : undefined
   const values = [
-    ...valuesOf(person.live, name),
-    ...(config.include_group_attributes === 'true' ? await valuesOfGroups(login, person.live, name) : []),
+    ...listUserValues(user.fields, name),
+    ...(config.include_group_attributes === 'true' ? await listGroupValues(login, user.fields, name) : []),
   ]
-  const found = pattern ? matches(pattern, values).includes(true) : values.includes(expected)
-  return found !== (not === 'true')
+  const isMatch = pattern ? matchTexts(pattern, values).includes(true) : values.includes(expected)
+  return isMatch !== (not === 'true')
 }
 
-function valuesOf({ representation }: LiveObject, name: string): string[] {
-  const { attributes = {}, ...own } = representation
-  const named = ['username', 'email', 'firstName', 'lastName'].includes(name)
-  const value = named ? own[name] : (attributes as Record<string, string[]>)[name]
-  return value === undefined || value === null ? [] : [value].flat().map(String)
+/** Returns the values of an attribute of the user's groups and their ancestors. */
+async function listGroupValues(login: Login, { groups = [] }: UserView, name: string): Promise<string[]> {
+  const paths = new Set(groups.flatMap(listPathsUp))
+  if (!paths.size) return []
+  const keys = [...paths].map((path) => [path])
+  const live = await readRealm(login, (context) => listObjects(context, 'group', { keys }))
+  return live.flatMap(({ representation }) => readTextListMap(representation.attributes)[name] ?? [])
 }
 
-/** What the groups of a person say, and those above them. */
-async function valuesOfGroups(login: Login, { representation }: LiveObject, name: string): Promise<string[]> {
-  const paths = ((representation.groups ?? []) as string[]).flatMap(withAbove)
-  if (!paths.length) return []
-  const keys = [...new Set(paths)].map((path) => [path])
-  const groups = await reading(login, (context) => listObjects(context, 'group', { keys }))
-  return groups.flatMap((group) => ((group.representation.attributes ?? {}) as Record<string, string[]>)[name] ?? [])
+/** Returns the path of a group and those of its ancestors. */
+function listPathsUp(path: string): string[] {
+  return path === '' ? [] : [path, ...listPathsUp(parentPath(path))]
 }
 
-function withAbove(path: string): string[] {
-  return path === '' ? [] : [path, ...withAbove(parentPath(path))]
-}
-
-/** A pattern of a whole text. Throws where it cannot be read: whether the flow applies is not known then. */
-function patternOf(text: string, authenticator = ''): RegExp {
+/** Parses a pattern for a whole text. Throws LoginError for an invalid one, since the condition cannot be evaluated. */
+function parsePattern(text: string, authenticator = ''): RegExp {
   try {
     return javaPattern(text)
   } catch {
-    throw new LoginError('unsupportedStepMessage', 'generic_authentication_error', [`${authenticator} ${text}`])
+    const params = [`${authenticator} ${text}`]
+    throw new LoginError('unsupportedStepMessage', 'generic_authentication_error', { params })
   }
 }

@@ -1,36 +1,36 @@
-// Who is logged in in this browser already.
-
-import { secondsOf } from '../../../lib/seconds.ts'
-import { listObjects } from '../../../service/objects/live.ts'
+// Single sign-on: the login continues the session of the browser.
+import { toEpochSeconds } from '../../../lib/epoch-seconds.ts'
+import { readTextMap } from '../../../kinds/json.ts'
+import { listObjects } from '../../../service/objects/live-objects.ts'
 import { UPDATE_PASSWORD } from '../../../service/users/credentials.ts'
-import { maxAuthAgeOf, parsePolicy } from '../../../service/users/password-policy.ts'
-import { type Authenticator, identify, type Login, reading } from '../login.ts'
-import { findSso } from '../session/identity.ts'
-import type { Levels } from '../session/state.ts'
-import { flowOf } from '../steps.ts'
-import { isHighEnough } from './level.ts'
+import { findMaxAuthAge, parsePasswordPolicy } from '../../../service/users/password-policy.ts'
+import { readSessionData } from '../../session-data.ts'
+import { loadFlow } from '../load-flow.ts'
+import { type Authenticator, type Login, readRealm, setLoginUser } from '../login.ts'
+import { findSsoSession } from '../session/sso-session.ts'
+import { isSessionLevelSufficient } from './authentication-level.ts'
 
-/** Keycloak: max_auth_age of a required action that states none. */
-const USUAL_AGE = 300
+/** Keycloak: the default of `max_auth_age` in the config of a required action, in seconds. */
+const DEFAULT_MAX_AUTH_AGE = 300
 
-/** Goes on with the session of the browser, unless the application wants people to show anew who they are. */
-export const cookie: Authenticator = {
-  async begin(login) {
+/** Continues the session of the browser, unless the client requests that the user authenticates again. Keycloak: auth-cookie. */
+export const cookieAuthenticator: Authenticator = {
+  async authenticate(login) {
     const { state, realm } = login
-    if (state.notes.restarted !== undefined) return 'attempted'
-    const session = await findSso(login)
+    if (state.notes.isRestarted) return 'attempted'
+    const session = await findSsoSession(login)
     if (!session) return 'attempted'
-    await identify(login, session.user)
-    const { prompt, maxAge = await maxAgeOf(login) } = state.parameters
-    const age = secondsOf(realm.now) - Number(session.body.authTime ?? 0)
-    // OpenID Connect Core, section 3.1.2.1: an age of 0 is the same as the prompt.
+    await setLoginUser(login, session.user)
+    const { authTime = 0, levels = {} } = readSessionData(session)
+    const { prompt, maxAge = await findMaxAge(login) } = state.parameters
+    const age = toEpochSeconds(realm.now) - authTime
+    // OpenID Connect Core, section 3.1.2.1: a maximum age of 0 is the same as `prompt=login`.
     if (prompt.includes('login') || maxAge === 0 || (maxAge !== undefined && age > maxAge)) {
-      state.notes.again = 'true'
+      state.notes.isReauthentication = true
       return 'attempted'
     }
-    const levels = (session.body.levels ?? {}) as Levels
-    if (!isHighEnough(login, await flowOf(login), session)) {
-      state.levels = levels
+    if (!isSessionLevelSufficient(login, await loadFlow(login), session)) {
+      state.levels = { ...levels }
       return 'attempted'
     }
     state.session = session.id
@@ -38,13 +38,13 @@ export const cookie: Authenticator = {
   },
 }
 
-/** Keycloak: who has logged in too long ago shows who they are before they change what they log in with; in seconds. */
-async function maxAgeOf(login: Login): Promise<number | undefined> {
+/** Keycloak: a requested required action has a maximum age of the authentication, in seconds. */
+async function findMaxAge(login: Login): Promise<number | undefined> {
   const { action } = login.state.parameters
   if (action === undefined) return undefined
-  const ofPolicy = action === UPDATE_PASSWORD ? maxAuthAgeOf(parsePolicy(login.realm.passwordPolicy)) : undefined
-  if (ofPolicy !== undefined) return ofPolicy
-  const [found] = await reading(login, (context) => listObjects(context, 'requiredAction', { keys: [[action]] }))
-  const { max_auth_age: stated } = (found?.representation.config ?? {}) as Record<string, string>
-  return Number(stated ?? USUAL_AGE)
+  const policyMaxAge =
+    action === UPDATE_PASSWORD ? findMaxAuthAge(parsePasswordPolicy(login.realm.passwordPolicy)) : undefined
+  if (policyMaxAge !== undefined) return policyMaxAge
+  const [live] = await readRealm(login, (context) => listObjects(context, 'requiredAction', { keys: [[action]] }))
+  return Number(readTextMap(live?.representation.config).max_auth_age ?? DEFAULT_MAX_AUTH_AGE)
 }

@@ -1,48 +1,50 @@
-// The steps of log-in by a client that sends what the person typed, all at once.
-import { authenticatePassword } from '../../../service/login/login.ts'
+// Authenticators of the direct grant flow: the client sends the username, the password and the one-time code together.
+import { authenticatePassword } from '../../../service/login/password-authentication.ts'
 import { OAuthError } from '../../oauth-error.ts'
-import { type Authenticator, identify, type Login, personOf } from '../login.ts'
-import { devicesOf, oneTimeCode } from './one-time-code.ts'
+import type { FormFields } from '../form.ts'
+import { type Authenticator, getLoginUser, type Login, setLoginUser } from '../login.ts'
+import { listOtpDevices, otpForm } from './otp-form.ts'
 
-/** What the client is told, whatever was wrong: the event says more. */
-const refused = (error: string) => new OAuthError(400, 'invalid_grant', 'Invalid user credentials', { error })
+/** Creates the error for the client, which is always the same; the event has the reason. */
+const createError = (error: string) =>
+  new OAuthError(400, 'invalid_grant', { description: 'Invalid user credentials', event: { error } })
 
-/** Reads whose log-in it is to be. Nobody is looked up before the password is looked at: the time would tell who is there. */
-export const directUsername: Authenticator = {
-  begin(login) {
-    login.state.username = formOf(login).username ?? ''
+/** Reads the username. The user is looked up with the password, so that the time does not reveal whether the user exists. */
+export const validateUsername: Authenticator = {
+  authenticate(login) {
+    login.state.username = getForm(login).username ?? ''
     return 'success'
   },
 }
 
-/** Looks at the password. */
-export const directPassword: Authenticator = {
-  async begin(login): Promise<'success'> {
+/** Checks the password. */
+export const validatePassword: Authenticator = {
+  async authenticate(login): Promise<'success'> {
     const { service, realm, request, state } = login
-    const { password = '' } = formOf(login)
+    const { password = '' } = getForm(login)
     const form = { username: state.username ?? '', password, address: request.address }
     const { user, credential, error } = await authenticatePassword(service, realm, form)
-    state.user = user?.id
-    if (error !== undefined) throw refused(error)
-    await identify(login, user.id)
+    if (user) state.user = user.id
+    if (error !== undefined) throw createError(error)
+    await setLoginUser(login, user.id)
     state.credential = credential
-    state.used.push('password')
+    state.usedCredentialTypes.push('password')
     return 'success'
   },
 }
 
-/** Looks at the one-time code. Keycloak: the field is called otp, or totp. */
-export const directOneTimeCode: Authenticator = {
-  ofPerson: true,
-  configured: (login) => oneTimeCode.configured!(login),
-  async begin(login, step) {
-    const { otp, totp = otp, ...form } = formOf(login)
-    const [device] = devicesOf(personOf(login))
-    if (totp === undefined || !device) throw refused('invalid_user_credentials')
-    const outcome = await oneTimeCode.answer!(login, step, { ...form, otp: totp })
-    if (typeof outcome === 'object') throw refused(outcome.error ?? 'invalid_user_credentials')
+/** Checks the one-time code. Keycloak: the field is `otp` or `totp`. */
+export const validateOtp: Authenticator = {
+  requiresUser: true,
+  isConfigured: (login) => otpForm.isConfigured!(login),
+  async authenticate(login, step) {
+    const { otp, totp = otp, ...form } = getForm(login)
+    const [device] = listOtpDevices(getLoginUser(login))
+    if (totp === undefined || !device) throw createError('invalid_user_credentials')
+    const outcome = await otpForm.handleForm!(login, step, { ...form, otp: totp })
+    if (typeof outcome === 'object') throw createError(outcome.error ?? 'invalid_user_credentials')
     return outcome
   },
 }
 
-const formOf = ({ request }: Login): Readonly<Record<string, string>> => request.form ?? {}
+const getForm = ({ request }: Login): FormFields => request.form ?? {}

@@ -1,50 +1,51 @@
-// The steps of flows that Regent executes. A flow that reaches another one fails.
+// The supported authenticators. A flow that needs another one fails.
 import type { Authenticator, Login } from '../login.ts'
-import { allow, deny, redirector } from './access.ts'
-import { cookie } from './cookie.ts'
-import { directOneTimeCode, directPassword, directUsername } from './direct-grant.ts'
-import { oneTimeCode } from './one-time-code.ts'
-import { organization } from './organization.ts'
-import { password, username, usernamePassword } from './password.ts'
-import { registration } from './registration.ts'
-import { chooseUser, resetOneTimeCode, resetPassword, sendEmail } from './reset-credentials.ts'
-import { unexecutedSteps } from './unexecuted.ts'
+import { allowAccess, denyAccess, identityProviderRedirector } from './access.ts'
+import { cookieAuthenticator } from './cookie.ts'
+import { validateOtp, validatePassword, validateUsername } from './direct-grant.ts'
+import { organizationAuthenticator } from './organization.ts'
+import { otpForm } from './otp-form.ts'
+import { passwordForm, usernameForm, usernamePasswordForm } from './password-forms.ts'
+import { registrationForm } from './registration.ts'
+import { chooseUser, resetOtp, resetPassword, sendEmail } from './reset-credentials.ts'
+import { unsupportedAuthenticators } from './unsupported.ts'
 
+/** Authenticators by provider id. */
 type Authenticators = Readonly<Record<string, Authenticator>>
 
-const anywhere: Authenticators = {
-  'allow-access-authenticator': allow,
-  'deny-access-authenticator': deny,
-  ...unexecutedSteps,
+const commonAuthenticators: Authenticators = {
+  'allow-access-authenticator': allowAccess,
+  'deny-access-authenticator': denyAccess,
+  ...unsupportedAuthenticators,
 }
 
-/** With a browser, which shows pages. */
-const withBrowser: Authenticators = {
-  ...anywhere,
-  'auth-cookie': cookie,
-  'identity-provider-redirector': redirector,
-  organization,
-  'auth-username-password-form': usernamePassword,
-  'auth-username-form': username,
-  'auth-password-form': password,
-  'auth-otp-form': oneTimeCode,
-  'registration-page-form': registration,
+/** The authenticators of flows in a browser. */
+const browserAuthenticators: Authenticators = {
+  ...commonAuthenticators,
+  'auth-cookie': cookieAuthenticator,
+  'identity-provider-redirector': identityProviderRedirector,
+  organization: organizationAuthenticator,
+  'auth-username-password-form': usernamePasswordForm,
+  'auth-username-form': usernameForm,
+  'auth-password-form': passwordForm,
+  'auth-otp-form': otpForm,
+  'registration-page-form': registrationForm,
   'reset-credentials-choose-user': chooseUser,
   'reset-credential-email': sendEmail,
   'reset-password': resetPassword,
-  'reset-otp': resetOneTimeCode,
+  'reset-otp': resetOtp,
 }
 
-/** By a client that sends what the person typed. */
-const byClient: Authenticators = {
-  ...anywhere,
-  'direct-grant-validate-username': directUsername,
-  'direct-grant-validate-password': directPassword,
-  'direct-grant-validate-otp': directOneTimeCode,
+/** The authenticators of direct grant flows. */
+const directGrantAuthenticators: Authenticators = {
+  ...commonAuthenticators,
+  'direct-grant-validate-username': validateUsername,
+  'direct-grant-validate-password': validatePassword,
+  'direct-grant-validate-otp': validateOtp,
 }
 
-/** The step of that name, where it is executed in such a log-in. */
-export function authenticatorFor({ state }: Login, name: string): Authenticator | undefined {
-  const table = state.binding === 'directGrant' ? byClient : withBrowser
-  return Object.hasOwn(table, name) ? table[name] : undefined
+/** Returns the authenticator with a provider id, if it is supported in the flow of a login. */
+export function findAuthenticator({ state }: Login, providerId: string): Authenticator | undefined {
+  const authenticators = state.binding === 'directGrant' ? directGrantAuthenticators : browserAuthenticators
+  return Object.hasOwn(authenticators, providerId) ? authenticators[providerId] : undefined
 }

@@ -1,62 +1,67 @@
-// Log-in that begins with the mail address: it says which organization somebody belongs to.
-
+// Identity-first login: the email address selects the organization of the user. Keycloak: organization.
+import { readObjects } from '../../../kinds/json.ts'
 import { writers } from '../../../service/kinds/index.ts'
-import { type Authenticator, type Login, personOf, reading } from '../login.ts'
+import { type Authenticator, getLoginUser, type Login, readRealm } from '../login.ts'
 import { LoginError } from '../login-error.ts'
-import { loginPage, rememberMe } from './password.ts'
+import { challengeLogin, storeRememberMe } from './password-forms.ts'
 
 /**
- * Asks for the name, in a realm with organizations, and leaves the rest to the steps that follow. Who would be sent to an
- * identity provider of their organization cannot log in: there are none yet.
+ * Asks for the username in a realm with organizations; the next steps authenticate the user. The login fails for a user of
+ * an organization with an identity provider, since identity brokering is not supported.
  */
-export const organization: Authenticator = {
-  configured: ({ realm }) => realm.settings.organizationsEnabled === true,
-  async begin(login, { config }) {
+export const organizationAuthenticator: Authenticator = {
+  isConfigured: ({ realm }) => realm.settings.organizationsEnabled === true,
+  async authenticate(login, { config }) {
     if (config.requiresUserMembership === 'true') {
-      throw new LoginError('unsupportedStepMessage', 'generic_authentication_error', ['requiresUserMembership'])
+      throw new LoginError('unsupportedStepMessage', 'generic_authentication_error', {
+        params: ['requiresUserMembership'],
+      })
     }
-    const [any] = await reading(login, (context) => writers.organization.list(context, { max: 1 }))
-    if (!any) return 'attempted'
-    const email = login.person?.live.representation.email ?? login.state.username
-    if (email === undefined) return { page: loginPage(login, { username: true, password: false }) }
-    await demandNoProvider(login, String(email))
+    const [organization] = await readRealm(login, (context) => writers.organization.list(context, { max: 1 }))
+    if (!organization) return 'attempted'
+    const email = login.user?.fields.email ?? login.state.username
+    if (email === undefined) return challengeLogin(login, { username: true, password: false })
+    await rejectBrokeredEmail(login, email)
     return 'attempted'
   },
-  async answer(login, _step, form) {
+  async handleForm(login, _step, form) {
     const name = (form.username ?? '').trim()
     if (name === '') return { key: 'missingUsernameMessage', field: 'username' }
-    rememberMe(login, form)
+    storeRememberMe(login, form)
     login.state.username = name
     login.state.values = { username: name }
-    // Whether there is such a user is not looked up: the next page is the same for anybody.
-    login.state.notes.named = name
-    await demandNoProvider(login, name)
+    // The user is not looked up: the next page is the same for every name.
+    login.state.notes.enteredName = name
+    await rejectBrokeredEmail(login, name)
     return 'attempted'
   },
 }
 
-/** Throws where the user, who began with a name, would be sent to an identity provider: after the proof, since it tells of the account. */
-export async function demandOwnPassword(login: Login): Promise<void> {
-  const { email } = personOf(login).live.representation
-  if (login.state.notes.named !== undefined && typeof email === 'string') await demandNoProvider(login, email)
+/**
+ * Throws LoginError where the user entered a username, and an identity provider is responsible for the email address of
+ * the account. Checked after authentication, since the error reveals the email address.
+ */
+export async function rejectBrokeredUser(login: Login): Promise<void> {
+  const { email } = getLoginUser(login).fields
+  if (login.state.notes.enteredName !== undefined && email !== undefined) await rejectBrokeredEmail(login, email)
 }
 
-/** Throws where the domain of the address is that of an organization that has identity providers. */
-async function demandNoProvider(login: Login, email: string): Promise<void> {
+/** Throws LoginError where the domain of an email address belongs to an organization with an identity provider. */
+async function rejectBrokeredEmail(login: Login, email: string): Promise<void> {
   const domain = email.split('@')[1]?.toLowerCase()
   if (domain === undefined) return
-  const { organizations, providers } = await reading(login, async (context) => ({
+  const { organizations, providers } = await readRealm(login, async (context) => ({
     organizations: await writers.organization.list(context, {}),
     providers: await writers.identityProvider.list(context, {}),
   }))
-  const meant = organizations.find(
-    ({ representation: { domains = [], enabled } }) =>
-      enabled !== false && (domains as { name: string }[]).some(({ name }) => name.toLowerCase() === domain),
+  const organization = organizations.find(
+    ({ representation: { domains, enabled } }) =>
+      enabled !== false && readObjects(domains).some(({ name }) => String(name).toLowerCase() === domain),
   )
   const provider = providers.find(
-    ({ representation }) => representation.organization === meant?.key[0] && representation.enabled !== false,
+    ({ representation }) => representation.organization === organization?.key[0] && representation.enabled !== false,
   )
-  if (meant && provider) {
-    throw new LoginError('unsupportedStepMessage', 'identity_provider_not_found', [provider.key[0]!])
+  if (organization && provider) {
+    throw new LoginError('unsupportedStepMessage', 'identity_provider_not_found', { params: [provider.key[0]!] })
   }
 }

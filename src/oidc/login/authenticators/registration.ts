@@ -1,100 +1,110 @@
-// Somebody new signs up. The form is one step; what it asks for are steps of its own flow.
-import type { Representation } from '../../../kinds/json.ts'
-import { secondsOf } from '../../../lib/seconds.ts'
+// The registration form. Its subflow defines what the form asks for.
+import { type Representation, readText } from '../../../kinds/json.ts'
+import { toEpochSeconds } from '../../../lib/epoch-seconds.ts'
 import { writers } from '../../../service/kinds/index.ts'
-import { listObjects } from '../../../service/objects/live.ts'
-import { passwordsOf } from '../../../service/users/credentials.ts'
+import { listObjects } from '../../../service/objects/live-objects.ts'
+import { createRealmPasswordHasher } from '../../../service/users/credentials.ts'
 import { registrationPage } from '../../pages/profile.ts'
-import { newPassword } from '../actions/update-password.ts'
-import type { Step } from '../flow.ts'
-import { type Authenticator, callerOf, identify, type Login, reading, tell } from '../login.ts'
+import { TERMS_ATTRIBUTE } from '../actions/terms.ts'
+import { createPasswordCredential } from '../actions/update-password.ts'
+import type { FlowStep } from '../flow.ts'
+import type { FormFields } from '../form.ts'
+import { type Authenticator, getCaller, type Login, readRealm, recordLoginEvent, setLoginUser } from '../login.ts'
 import { LoginError } from '../login-error.ts'
-import { fieldsOf, problemFrom, profileFor, readProfile } from '../profile-form.ts'
-import type { Problem } from '../session/state.ts'
+import { listPasswordRules } from '../password-rules.ts'
+import { listProfileFields, loadProfile, readProfile, toFormProblem } from '../profile-form.ts'
+import type { FormProblem } from '../session/login-state.ts'
 
 const CREATION = 'registration-user-creation'
 const PASSWORD = 'registration-password-action'
 const TERMS = 'registration-terms-and-conditions'
-const PASSWORDS = ['password', 'password-confirm'] as const
+const PASSWORD_FIELDS = ['password', 'password-confirm'] as const
 
-/** The form, and the person that it makes. */
-export const registration: Authenticator = {
-  async begin(login, step) {
-    const asks = demandedBy(step)
-    return { page: registrationPage(fieldsOf(login, await profileFor(login)), asks) }
+/** Shows the form, and creates the user. Keycloak: registration-page-form. */
+export const registrationForm: Authenticator = {
+  async authenticate(login, step) {
+    const { hasPassword, hasTerms } = readInputs(step)
+    const passwordRules = hasPassword ? listPasswordRules(login.realm.settings, { isNewUser: true }) : undefined
+    const fields = listProfileFields(login, await loadProfile(login))
+    return { page: registrationPage(fields, { passwordRules, hasTerms }) }
   },
-  async answer(login, step, form) {
-    const asks = demandedBy(step)
-    const profile = await profileFor(login)
-    const { set, problem } = readProfile(login, profile, form)
-    if (problem) return told(problem)
-    if (asks.terms && form.termsAccepted !== 'on')
-      return told({ key: 'termsAcceptanceRequired', field: 'termsAccepted' })
-    const make = await reading(login, async (context) =>
-      passwordsOf(context, { username: String(set.username), email: set.email as string | null | undefined }),
-    )
-    const made = asks.password ? await newPassword(form, PASSWORDS, make) : undefined
-    if (made && 'key' in made) return told(made)
-    const agreed = asks.terms && {
-      'attributes.terms_and_conditions': [String(secondsOf(login.realm.now))],
-    }
+  async handleForm(login, step, form) {
+    const { hasPassword, hasTerms } = readInputs(step)
+    const profile = await loadProfile(login)
+    const { set, problem } = readProfile(login, profile, { form })
+    if (problem) return addError(problem)
+    if (hasTerms && form.termsAccepted !== 'on')
+      return addError({ key: 'termsAcceptanceRequired', field: 'termsAccepted' })
+    const password = hasPassword ? await createCredential(login, set, form) : undefined
+    if (password && 'key' in password) return addError(password)
+    const acceptance = hasTerms && { [TERMS_ATTRIBUTE]: [String(toEpochSeconds(login.realm.now))] }
     try {
-      await create(login, accountOf({ ...set, ...agreed }, made?.credential))
+      await createUser(login, toRepresentation({ ...set, ...acceptance }, password?.credential))
     } catch (error) {
-      return told(problemFrom(error, profile))
+      return addError(toFormProblem(error, profile))
     }
-    if (made) login.state.used.push('password')
+    if (password) login.state.usedCredentialTypes.push('password')
     return 'success'
   },
 }
 
-/** The reference server's words for what is wrong. */
-const WORDS: Readonly<Record<string, string>> = {
+/** Keycloak: the error codes of the user event. */
+const errorCodes: Readonly<Record<string, string>> = {
   usernameExistsMessage: 'username_in_use',
   emailExistsMessage: 'email_in_use',
 }
 
-const told = (problem: Problem): Problem => ({ ...problem, error: WORDS[problem.key] ?? 'invalid_registration' })
+const addError = (problem: FormProblem): FormProblem => ({
+  ...problem,
+  error: errorCodes[problem.key] ?? 'invalid_registration',
+})
 
-/** What the steps of the form demand. Throws where one is not executed here, or none makes an account. */
-function demandedBy({ steps }: Step): { readonly password: boolean; readonly terms: boolean } {
-  const demanded = steps
+/** Returns the inputs that the subflow adds. Throws LoginError for an unsupported step, or without a step that creates the user. */
+function readInputs({ steps }: FlowStep): { readonly hasPassword: boolean; readonly hasTerms: boolean } {
+  const providers = steps
     .filter(({ requirement }) => requirement !== 'DISABLED')
     .map(({ authenticator }) => authenticator ?? '')
-  const strange = demanded.find((one) => ![CREATION, PASSWORD, TERMS].includes(one))
-  if (strange !== undefined || !demanded.includes(CREATION)) {
-    throw new LoginError('unsupportedStepMessage', 'generic_authentication_error', [strange ?? CREATION])
+  const unsupported = providers.find((provider) => ![CREATION, PASSWORD, TERMS].includes(provider))
+  if (unsupported !== undefined || !providers.includes(CREATION)) {
+    const params = [unsupported ?? CREATION]
+    throw new LoginError('unsupportedStepMessage', 'generic_authentication_error', { params })
   }
-  return { password: demanded.includes(PASSWORD), terms: demanded.includes(TERMS) }
+  return { hasPassword: providers.includes(PASSWORD), hasTerms: providers.includes(TERMS) }
 }
 
-/** An account from flat fields. */
-function accountOf(set: Readonly<Record<string, unknown>>, credential: Representation | undefined): Representation {
-  const stated = Object.entries(set).filter(([, value]) => value !== null)
-  const attributes = stated.flatMap(([path, value]) =>
+async function createCredential(login: Login, { username, email }: Representation, form: FormFields) {
+  const owner = { username: String(username), email: readText(email) }
+  const hash = await readRealm(login, async (context) => createRealmPasswordHasher(context, owner))
+  return createPasswordCredential(form, PASSWORD_FIELDS, hash)
+}
+
+/** Returns the representation of a user from flat fields such as `attributes.locale`. */
+function toRepresentation(fields: Representation, credential: Representation | undefined): Representation {
+  const present = Object.entries(fields).filter(([, value]) => value !== null)
+  const attributes = present.flatMap(([path, value]) =>
     path.startsWith('attributes.') ? [[path.slice('attributes.'.length), value]] : [],
   )
   return {
-    ...Object.fromEntries(stated.filter(([path]) => !path.startsWith('attributes.'))),
+    ...Object.fromEntries(present.filter(([path]) => !path.startsWith('attributes.'))),
     ...(attributes.length && { attributes: Object.fromEntries(attributes) }),
     ...(credential && { credentials: [credential] }),
     enabled: true,
-  } as Representation
+  }
 }
 
-async function create(login: Login, account: Representation): Promise<void> {
+async function createUser(login: Login, user: Representation): Promise<void> {
   const { service, realm, state } = login
-  const id = await service.write(callerOf(login), realm.name, async (context) => {
-    const actions = await listObjects(context, 'requiredAction', { containing: { enabled: true, defaultAction: true } })
-    const requiredActions = actions.map(({ key }) => key[0]!)
-    const representation = { ...account, ...(requiredActions.length && { requiredActions }) }
-    const [made] = await writers.user.create(context, [{ representation }])
-    return made!.id
+  const id = await service.write(getCaller(login), realm.name, async (context) => {
+    const filter = { containing: { enabled: true, defaultAction: true } }
+    const defaultActions = await listObjects(context, 'requiredAction', filter)
+    const requiredActions = defaultActions.map(({ key }) => key[0]!)
+    const representation = { ...user, ...(requiredActions.length && { requiredActions }) }
+    const [created] = await writers.user.create(context, [{ representation }])
+    return created!.id
   })
-  await identify(login, id)
-  state.notes.created = id
-  state.username = String(account.username)
-  const email = account.email === undefined ? undefined : String(account.email)
-  const { firstName: first_name, lastName: last_name } = account as Record<string, string | undefined>
-  await tell(login, 'REGISTER', { details: { register_method: 'form', email, first_name, last_name } })
+  await setLoginUser(login, id)
+  state.notes.createdUser = id
+  state.username = String(user.username)
+  const [email, first_name, last_name] = [user.email, user.firstName, user.lastName].map(readText)
+  await recordLoginEvent(login, 'REGISTER', { details: { register_method: 'form', email, first_name, last_name } })
 }

@@ -1,80 +1,84 @@
-// A forgotten password: who it is, a link by mail, and then a new password.
+// The reset credentials flow: the user enters their name, gets an email with a link, and chooses a new password.
 import { noSooner } from '../../../lib/timing/no-sooner.ts'
-import { findUserByName } from '../../../service/login/login.ts'
+import { findUserByName } from '../../../service/login/find-user.ts'
 import { forgotPasswordPage } from '../../pages/actions.ts'
 import { infoPage } from '../../pages/messages.ts'
-import type { Step } from '../flow.ts'
-import { demandMailServer, sendLinkTo } from '../link.ts'
-import { type Authenticator, identify, type Login, reading, startAgain, tell } from '../login.ts'
+import { viewStoredUser } from '../../views.ts'
+import type { FlowStep } from '../flow.ts'
+import { type Authenticator, type Login, readRealm, recordLoginEvent, resetLogin, setLoginUser } from '../login.ts'
 import { LoginError } from '../login-error.ts'
-import { mayUseEmail } from './password.ts'
+import { requireMailServer, sendActionLink } from '../send-action-link.ts'
+import { isEmailLoginAllowed } from './password-forms.ts'
 
-/** To look for somebody, and to write to them, takes as long as not to: milliseconds, several times what either takes. */
-const DISCREETLY = 100
+/** The minimum time of a step in milliseconds, so that the time does not reveal whether the user exists. */
+const MIN_DURATION = 100
 
-/** Asks whose password it is. Whether there is such a person is not told. */
+/** Asks for the username. The page does not reveal whether the user exists. */
 export const chooseUser: Authenticator = {
-  begin: (login) =>
-    login.person ? 'success' : { page: forgotPasswordPage(mayUseEmail(login), login.state.username ?? '') },
-  async answer(login, _step, form) {
+  authenticate: (login) =>
+    login.user
+      ? 'success'
+      : { page: forgotPasswordPage(login.state.username ?? '', { byEmail: isEmailLoginAllowed(login.realm) }) },
+  async handleForm(login, _step, form) {
     const name = (form.username ?? '').trim()
     if (name === '') return { key: 'missingUsernameMessage', field: 'username' }
     login.state.username = name
-    await noSooner(DISCREETLY, () => lookFor(login, name))
+    await noSooner(MIN_DURATION, () => setUserByName(login, name))
     return 'success'
   },
 }
 
-async function lookFor(login: Login, name: string): Promise<void> {
-  const user = await reading(login, (context) => findUserByName(context, name, mayUseEmail(login)))
-  if (user && user.serviceAccountClient === null) await identify(login, user.id)
-  const error = !login.person ? 'user_not_found' : user?.body.enabled === true ? undefined : 'user_disabled'
-  if (error) await tell(login, 'RESET_PASSWORD', { error })
+async function setUserByName(login: Login, name: string): Promise<void> {
+  const user = await readRealm(login, (context) => findUserByName(context, name, isEmailLoginAllowed(login.realm)))
+  if (user && user.serviceAccountClient === null) await setLoginUser(login, user.id)
+  const isEnabled = user !== undefined && viewStoredUser(user).enabled === true
+  const error = !login.user ? 'user_not_found' : isEnabled ? undefined : 'user_disabled'
+  if (error) await recordLoginEvent(login, 'RESET_PASSWORD', { error })
 }
 
-/** Sends the link, and goes back to log-in: who follows it goes on with the step after this one. */
+/** Sends the email, and returns to the login page. The link continues with the next step of the flow. */
 export const sendEmail: Authenticator = {
-  async begin(login, step) {
-    demandMailServer(login)
-    const mailed = await noSooner(DISCREETLY, () => writeTo(login, step))
-    startAgain(login, 'browser')
-    login.state.notes.mailed = mailed
+  async authenticate(login, step) {
+    requireMailServer(login)
+    const resetTokenId = await noSooner(MIN_DURATION, () => sendResetEmail(login, step))
+    resetLogin(login, 'browser')
+    login.state.notes.resetTokenId = resetTokenId
     login.state.info = 'emailSentMessage'
     return { page: infoPage('emailSentMessage') }
   },
 }
 
-/** Gives the id of the token that the link holds; none, where nobody can be written to. */
-async function writeTo(login: Login, { id }: Step): Promise<string> {
-  const { person } = login
-  const { enabled, email } = person?.live.representation ?? {}
-  if (!person || enabled !== true) return ''
-  if (email) return sendLinkTo(login, person, 'reset-credentials', { execution: id })
-  await tell(login, 'RESET_PASSWORD', { error: 'invalid_email' })
+/** Sends the email, and returns the id of its action token; empty for a user without an email address, or without a user. */
+async function sendResetEmail(login: Login, { id }: FlowStep): Promise<string> {
+  const { enabled, email } = login.user?.fields ?? {}
+  if (enabled !== true) return ''
+  if (email) return sendActionLink(login, 'reset-credentials', { execution: id })
+  await recordLoginEvent(login, 'RESET_PASSWORD', { error: 'invalid_email' })
   return ''
 }
 
-/** Lets the person choose a new password. */
+/** Adds the required action to choose a new password. */
 export const resetPassword: Authenticator = {
-  ofPerson: true,
-  begin({ state, person }, { requirement }) {
-    const has = person?.credentials.some(({ type }) => type === 'password')
-    if (requirement === 'REQUIRED' || has) state.actions.push('UPDATE_PASSWORD')
+  requiresUser: true,
+  authenticate({ state, user }, { requirement }) {
+    const hasPassword = user?.credentials.some(({ type }) => type === 'password')
+    if (requirement === 'REQUIRED' || hasPassword) state.requiredActions.push('UPDATE_PASSWORD')
     return 'success'
   },
 }
 
-/** Lets the person set up one-time codes anew, beside those that they have. */
-export const resetOneTimeCode: Authenticator = {
-  ofPerson: true,
-  configured: ({ person }) => person?.credentials.some(({ type }) => type === 'otp') === true,
-  setUpBy: 'CONFIGURE_TOTP',
-  begin({ state }, { config, authenticator }) {
+/** Adds the required action to set up another authenticator app. */
+export const resetOtp: Authenticator = {
+  requiresUser: true,
+  isConfigured: ({ user }) => user?.credentials.some(({ type }) => type === 'otp') === true,
+  setupAction: 'CONFIGURE_TOTP',
+  authenticate({ state }, { config, authenticator }) {
     const flag = config.action_on_otp_reset_flag
     if (flag && flag !== 'Remove none') {
-      throw new LoginError('unsupportedStepMessage', 'generic_authentication_error', [`${authenticator}: ${flag}`])
+      const params = [`${authenticator}: ${flag}`]
+      throw new LoginError('unsupportedStepMessage', 'generic_authentication_error', { params })
     }
-    state.actions.push('CONFIGURE_TOTP')
+    state.requiredActions.push('CONFIGURE_TOTP')
     return 'success'
   },
 }

@@ -1,62 +1,60 @@
-// The cookies of log-ins. Names that scripts of applications depend on are the reference server's.
+// The cookies of logins. Scripts of applications depend on Keycloak's names.
 import { createHash, randomBytes } from 'node:crypto'
 import type { Cookie } from '../../../lib/http/cookies.ts'
 import { isSealed, type Vault } from '../../../service/context/vault.ts'
-import type { BrowserRequest } from './browser.ts'
+import type { BrowserRequest } from './browser-request.ts'
 
-/** Which browser is about to log in. */
+/** The secret of a browser, which its logins in progress belong to. */
 export const AUTH_SESSION = 'AUTH_SESSION_ID'
-/** What began the log-in, so that it can begin anew when it took too long. */
+/** The authorization request, with which an expired login starts again. */
 export const RESTART = 'KC_RESTART'
-/** Who is logged in. */
+/** The session of the user who is logged in. */
 export const IDENTITY = 'KEYCLOAK_IDENTITY'
-/** Tells scripts of applications whether that has changed. */
+/** A hash of the session id, which scripts of applications compare. */
 export const SESSION = 'KEYCLOAK_SESSION'
-/** The language that was chosen. */
+/** The language that the user selected. */
 export const LOCALE = 'KEYCLOAK_LOCALE'
 
-/** A cookie for the pages of the realm. Applications in frames need to know who is logged in: `everywhere`. */
-export function cookie(
+/** Creates a cookie for the pages of a realm. `isCrossSite`: applications that embed a page in a frame need it too. */
+export function createCookie(
   { base, realm }: Pick<BrowserRequest, 'base' | 'realm'>,
   name: string,
-  value: string,
-  options: { everywhere?: true; readable?: true; maxAge?: number } = {},
+  { isCrossSite, ...cookie }: { value: string; isCrossSite?: true; readable?: true; maxAge?: number },
 ): Cookie {
-  const { everywhere, ...rest } = options
   const { protocol, pathname } = new URL(base)
   const secure = protocol === 'https:'
   const path = `${pathname === '/' ? '' : pathname}/realms/${encodeURIComponent(realm)}/`
-  return { name, value, path, secure, sameSite: everywhere && secure ? 'None' : 'Lax', ...rest }
+  return { name, path, secure, sameSite: isCrossSite && secure ? 'None' : 'Lax', ...cookie }
 }
 
-/** Takes a cookie away. */
-export function noCookie(request: Pick<BrowserRequest, 'base' | 'realm'>, name: string): Cookie {
-  return cookie(request, name, '', { maxAge: 0 })
+/** Creates a cookie that deletes a cookie. */
+export function expireCookie(request: Pick<BrowserRequest, 'base' | 'realm'>, name: string): Cookie {
+  return createCookie(request, name, { value: '', maxAge: 0 })
 }
 
-/** A secret that nobody guesses. */
-export const newSecret = (): string => randomBytes(32).toString('base64url')
+/** Generates an unguessable secret. */
+export const generateSecret = (): string => randomBytes(32).toString('base64url')
 
-/** Whether a browser's text looks like a secret of this server. */
-export const isSecret = (text: string): boolean => /^[\w-]{43}$/.test(text)
+/** Whether a text has the form of a generated secret. */
+export const hasSecretFormat = (text: string): boolean => /^[\w-]{43}$/.test(text)
 
-/** Under what a secret is kept that a browser holds: who reads the store cannot use it. */
-export const idOf = (secret: string): string => createHash('sha256').update(secret).digest('base64url')
+/** Returns the id under which a secret is stored, so that a leaked database reveals no secrets. */
+export const hashSecret = (secret: string): string => createHash('sha256').update(secret).digest('base64url')
 
-/** Keycloak: what a script compares the session of its token with. */
-export const sessionMark = (session: string): string => createHash('sha384').update(session).digest('base64url')
+/** Returns the hash with which scripts compare the session of their token. Keycloak: SHA-384. */
+export const hashSessionId = (session: string): string => createHash('sha384').update(session).digest('base64url')
 
-/** A value that only this server reads again, and only for that purpose. */
-export function sealFor(vault: Vault, purpose: string, value: unknown): string {
+/** Encrypts a JSON value for a purpose. */
+export function seal(vault: Vault, purpose: string, value: unknown): string {
   return vault.seal(JSON.stringify({ purpose, value }))
 }
 
-/** The value that was sealed for the purpose; undefined when it was not, or by another key. */
-export function openFor<T>(vault: Vault, purpose: string, sealed: string | undefined): T | undefined {
+/** Decrypts a value; undefined where it was encrypted for another purpose or with another key. */
+export function unseal<T>(vault: Vault, purpose: string, sealed: string | undefined): T | undefined {
   if (sealed === undefined || !isSealed(sealed)) return undefined
   try {
-    const { purpose: meant, value } = JSON.parse(vault.open(sealed)) as { purpose: string; value: T }
-    return meant === purpose ? value : undefined
+    const content: { purpose: string; value: T } = JSON.parse(vault.open(sealed))
+    return content.purpose === purpose ? content.value : undefined
   } catch {
     return undefined
   }

@@ -1,157 +1,174 @@
-// A server with the admin API of Keycloak, asked as one of its administrators for what it has.
-import type { Json, Representation } from '../../../kinds/json.ts'
-import { type HttpAnswer, jsonIn, keepConnections, redirectOf, sendRequest } from '../../../lib/http/http-request.ts'
-import { limited } from '../../../lib/http/limited.ts'
-import { ANYWHERE } from '../../../lib/http/outbound.ts'
-import { backOff } from '../../../lib/timing/back-off.ts'
+// A client of Keycloak's admin API that reads from another server.
+import { isList, isObject, type Json, type Representation, readObjects, readText } from '../../../kinds/json.ts'
+import { createConnectionPool, findRedirect, type HttpResponse, sendRequest } from '../../../lib/http/http-request.ts'
+import { UNRESTRICTED } from '../../../lib/http/outbound.ts'
+import { getBackOff } from '../../../lib/timing/back-off.ts'
+import { limitConcurrency } from '../../../lib/timing/limit-concurrency.ts'
 import { retry } from '../../../lib/timing/retry.ts'
-import { type LogIn, logIn } from './log-in.ts'
-import { ServerError, unreachable } from './server-error.ts'
+import { getAccessToken, type ServerCredentials } from './access-token.ts'
+import { parseBody, ServerError, toUnreachableError } from './server-error.ts'
 
-/** Requests at a time: the server has others to serve. */
-const AT_A_TIME = 8
-/** Objects of a list that one request asks for. */
-const PAGE = 100
-/** A request that fails for the moment is sent so many times. */
+/** Concurrent requests: the server has other clients too. */
+const CONCURRENCY = 8
+/** Objects per request of a list. */
+const PAGE_SIZE = 100
+/** Attempts of a request that fails temporarily. */
 const ATTEMPTS = 6
 /** First and longest delay before a request to a busy server is retried, in milliseconds; `Retry-After` cannot exceed the longest. */
-const FIRST_WAIT = 200
-const LONGEST_WAIT = 30_000
-/** What a server answers where it does not have something, or has it switched off. */
-const NOT_THERE: readonly (number | undefined)[] = [400, 404, 405, 501]
+const MIN_DELAY = 200
+const MAX_DELAY = 30_000
+/** Statuses of an endpoint that does not exist or is disabled. */
+const UNAVAILABLE: readonly (number | undefined)[] = [400, 404, 405, 501]
 
-/** Milliseconds in which an answer must be there, and the bytes that it may have: an export is one answer. */
-const PATIENCE = 10 * 60_000
-const LONGEST = 512 * 1024 * 1024
+/** Timeout in milliseconds, and the largest response in bytes: a partial export is one response. */
+const TIMEOUT = 10 * 60_000
+const MAX_SIZE = 512 * 1024 * 1024
 
 const ADVICE: Readonly<Record<number, string>> = {
-  401: 'take a new token, or log in with user and password',
-  403: 'log in as an administrator of the realm, who has its role realm-admin',
-  404: 'look at the name of the realm, and at the path of the address (/auth of old versions)',
+  401: 'Use a new token, or log in with user name and password.',
+  403: 'Log in as an administrator with the role realm-admin of the realm.',
+  404: 'Check the name of the realm, and the path of the URL (/auth in old Keycloak versions).',
 }
 
 /**
- * A server that is asked. Addresses are below `/admin/realms`. A request waits for its turn, is sent again while the server
- * is busy or broken, and throws ServerError.
+ * Reads from the admin API of a server. Paths are below `/admin/realms`. Requests are limited in number, retried where the server
+ * is overloaded or fails temporarily, and throw ServerError.
  */
 export class AdminServer {
-  readonly #base: string
-  readonly #logIn: LogIn
-  readonly #answered: () => void
-  readonly #connections: ReturnType<typeof keepConnections>
-  readonly #slot = limited(AT_A_TIME)
+  readonly #baseUrl: string
+  readonly #credentials: ServerCredentials
+  readonly #onResponse: () => void
+  readonly #connections: ReturnType<typeof createConnectionPool>
+  readonly #limit = limitConcurrency(CONCURRENCY)
   #token: Promise<string> | undefined
-  /** Whether it has answered a request: then it is the right server, and the log-in is right. */
-  #isKnown = false
-  /** What was given up for: what still waits for its turn would be of no use. */
-  #broken: ServerError | undefined
+  /** Whether a request has succeeded, so that the URL and the credentials are right. */
+  #hasSucceeded = false
+  /** The error after which all further requests fail, since the import cannot succeed any more. */
+  #fatalError: ServerError | undefined
 
-  /** `url` may have a path; nothing is asked yet. `answered` is called after each answer. */
-  constructor(url: string, logIn: LogIn, answered: () => void = () => {}) {
-    this.#base = url.replace(/\/+$/, '')
-    this.#logIn = logIn
-    this.#answered = answered
-    this.#connections = keepConnections(this.#base)
+  /** Sends no request yet. `url` may have a path. `onResponse` is called after each successful response. */
+  constructor(url: string, credentials: ServerCredentials, onResponse: () => void = () => {}) {
+    this.#baseUrl = url.replace(/\/+$/, '')
+    this.#credentials = credentials
+    this.#onResponse = onResponse
+    this.#connections = createConnectionPool(this.#baseUrl)
   }
 
-  /** Returns what a POST gives that only reads. */
+  /** Returns the response of a POST request that only reads. */
   post(path: string): Promise<Json> {
-    return this.#ask('POST', path)
+    return this.#request('POST', path)
   }
 
-  /** Returns what is at the path; `otherwise`: what counts where the server has no such thing, or has it switched off. */
-  async get(path: string, otherwise?: Json): Promise<Json> {
+  /** Returns the response of a GET request, or `fallback` where the server does not have the endpoint or has it disabled. */
+  async get(path: string, fallback?: Json): Promise<Json> {
     try {
-      return await this.#ask('GET', path)
+      return await this.#request('GET', path)
     } catch (error) {
-      if (otherwise !== undefined && NOT_THERE.includes((error as ServerError).status)) return otherwise
+      if (fallback !== undefined && error instanceof ServerError && UNAVAILABLE.includes(error.status)) return fallback
       throw error
     }
   }
 
-  /** Returns the whole list, asked for page by page. */
+  /** Returns the objects of all pages of a list. */
   async list(path: string, query: Readonly<Record<string, string>> = {}): Promise<Representation[]> {
-    const page = (first: number) => {
-      const parameters = new URLSearchParams({ ...query, first: String(first), max: String(PAGE) })
-      return this.#ask('GET', `${path}?${parameters}`) as Promise<Representation[]>
+    const readPage = async (first: number) => {
+      const parameters = new URLSearchParams({ ...query, first: String(first), max: String(PAGE_SIZE) })
+      return toObjects(await this.#request('GET', `${path}?${parameters}`))
     }
-    const all = await page(0)
-    // A list that has no pages comes whole.
-    if (all.length !== PAGE) return all
-    for (let first = PAGE; ; first += AT_A_TIME * PAGE) {
-      const starts = Array.from({ length: AT_A_TIME }, (_, at) => first + at * PAGE)
-      const pages = await Promise.all(starts.map(page))
+    const all = [...(await readPage(0))]
+    // A list without paging is returned whole.
+    if (all.length !== PAGE_SIZE) return all
+    for (let first = PAGE_SIZE; ; first += CONCURRENCY * PAGE_SIZE) {
+      const starts = Array.from({ length: CONCURRENCY }, (_, index) => first + index * PAGE_SIZE)
+      const pages = await Promise.all(starts.map(readPage))
       all.push(...pages.flat())
-      if (pages.at(-1)!.length < PAGE) return all
+      if (pages.at(-1)!.length < PAGE_SIZE) return all
     }
   }
 
-  #ask(method: 'GET' | 'POST', path: string): Promise<Json> {
+  #request(method: 'GET' | 'POST', path: string): Promise<Json> {
     let token: Promise<string> | undefined
     const attempt = async () => {
-      if (this.#broken) throw this.#broken
-      this.#token ??= logIn(this.#base, this.#logIn)
+      if (this.#fatalError) throw this.#fatalError
+      this.#token ??= getAccessToken(this.#baseUrl, this.#credentials)
       token = this.#token
       const body = await this.#send(method, path, await token)
-      this.#isKnown = true
-      this.#answered()
+      this.#hasSucceeded = true
+      this.#onResponse()
       return body
     }
     const delayAfter = (error: unknown, failures: number) => {
-      if (!(error instanceof ServerError) || error === this.#broken) return undefined
-      if (!this.#isPassing(error) || failures === ATTEMPTS) {
-        if (!NOT_THERE.includes(error.status)) this.#broken = error
+      if (!(error instanceof ServerError) || error === this.#fatalError) return undefined
+      if (!this.#isTemporary(error) || failures === ATTEMPTS) {
+        if (!UNAVAILABLE.includes(error.status)) this.#fatalError = error
         return undefined
       }
-      // Tokens live for a minute: the first whose token has ended logs in for all.
+      // Tokens expire after a minute. The first request that fails for that gets a new one for all.
       if (this.#token === token) this.#token = undefined
-      return this.#hasEnded(error) ? 0 : waitAfter(failures, error)
+      return this.#isTokenExpired(error) ? 0 : getDelay(failures, error)
     }
-    return this.#slot(() => retry(attempt, { delayAfter }))
+    return this.#limit(() => retry(attempt, { delayAfter }))
   }
 
   async #send(method: 'GET' | 'POST', path: string, token: string): Promise<Json> {
     const headers = { authorization: `Bearer ${token}`, accept: 'application/json' }
-    const request = { method, headers, timeout: PATIENCE, limit: LONGEST, connections: this.#connections }
-    // The command line names the server.
-    const answer = await sendRequest(ANYWHERE, `${this.#base}/admin/realms/${path}`, request).catch((error: Error) => {
-      throw unreachable(this.#base, error)
-    })
-    if (answer.ok) return JSON.parse(answer.text) as Json
-    throw Object.assign(refusal(method, path, answer), { retryAfter: answer.headers['retry-after'] })
+    const request = { method, headers, timeout: TIMEOUT, limit: MAX_SIZE, connections: this.#connections }
+    // The host is not restricted, since the user of the command line chose the server.
+    const response = await sendRequest(UNRESTRICTED, `${this.#baseUrl}/admin/realms/${path}`, request).catch(
+      (error: Error) => {
+        throw toUnreachableError(this.#baseUrl, error)
+      },
+    )
+    if (response.ok) return JSON.parse(response.text)
+    throw Object.assign(toServerError(method, path, response), { retryAfter: response.headers['retry-after'] })
   }
 
-  /** Whether the same request may be answered otherwise in a moment, or with another token. */
-  #isPassing(error: ServerError): boolean {
-    return this.#hasEnded(error) || (this.#isKnown && error.status === undefined) || isBusy(error.status)
+  /** Whether the same request may succeed later, or with another token. */
+  #isTemporary(error: ServerError): boolean {
+    return (
+      this.#isTokenExpired(error) || (this.#hasSucceeded && error.status === undefined) || isOverloaded(error.status)
+    )
   }
 
-  /** Whether the token has ended, and another one can be had. */
-  #hasEnded({ status }: ServerError): boolean {
-    return status === 401 && this.#isKnown && !('token' in this.#logIn)
+  /** Whether the token has expired, and a new one can be requested. */
+  #isTokenExpired({ status }: ServerError): boolean {
+    return status === 401 && this.#hasSucceeded && !('token' in this.#credentials)
   }
 }
 
-/** Whether the server has no time now, or is broken for the moment. */
-function isBusy(status = 0): boolean {
-  return status === 429 || (status >= 500 && !NOT_THERE.includes(status))
+/** Whether the server is overloaded, or fails temporarily. */
+function isOverloaded(status = 0): boolean {
+  return status === 429 || (status >= 500 && !UNAVAILABLE.includes(status))
 }
 
-function waitAfter(attempt: number, error: ServerError & { retryAfter?: string | undefined }): number {
-  const asked = Number(error.retryAfter ?? Number.NaN) * 1000
-  return asked > 0 ? Math.min(asked, LONGEST_WAIT) : backOff(attempt, FIRST_WAIT, LONGEST_WAIT)
+function getDelay(attempt: number, error: ServerError & { retryAfter?: string | undefined }): number {
+  const requested = Number(error.retryAfter ?? Number.NaN) * 1000
+  return requested > 0 ? Math.min(requested, MAX_DELAY) : getBackOff(attempt, MIN_DELAY, MAX_DELAY)
 }
 
-function refusal(method: string, path: string, answer: HttpAnswer): ServerError {
-  const body = jsonIn(answer.text) as Representation | null
-  const said = body?.error_description ?? body?.errorMessage ?? body?.error
-  const why = typeof said === 'string' ? ` (${said})` : ''
-  const redirect = redirectOf(answer)
-  const elsewhere = redirect && `it redirects to ${redirect}, so name that server instead`
-  const advice = elsewhere ?? ADVICE[answer.status] ?? 'look at its log'
-  const address = path.split('?')[0]
+function toServerError(method: string, path: string, response: HttpResponse): ServerError {
+  const { error_description, errorMessage, error } = parseBody(response.text)
+  const reason = readText(error_description ?? errorMessage ?? error)
+  const redirect = findRedirect(response)
+  const advice = redirect ? `Use the server that it redirects to: ${redirect}` : ADVICE[response.status]
+  const request = `${method} /admin/realms/${path.split('?')[0]}`
+  const status = `${response.status}${reason === undefined ? '' : ` (${reason})`}`
   return new ServerError(
-    `the server answers ${answer.status}${why} to ${method} /admin/realms/${address}: ${advice}`,
-    answer.status,
+    `${request} failed with status ${status}. ${advice ?? 'Check the log of the server.'}`,
+    response.status,
   )
+}
+
+/** Returns the objects of a list in a response; none where it is absent. Throws ServerError where it is something else. */
+export function toObjects(value: Json | undefined): readonly Representation[] {
+  if (value === undefined || value === null) return []
+  const objects = readObjects(value)
+  if (isList(value) && objects.length === value.length) return objects
+  throw new ServerError('the server returned something other than a list of objects. Check the URL.')
+}
+
+/** Returns the object of a response. Throws ServerError where it is something else. */
+export function toObject(value: Json): Representation {
+  if (isObject(value)) return value
+  throw new ServerError('the server returned something other than an object. Check the URL.')
 }

@@ -1,8 +1,9 @@
-import { reasonOf } from '../../../lib/http/http-request.ts'
+import { type Json, type Representation, readObject } from '../../../kinds/json.ts'
+import { getFailureReason } from '../../../lib/http/http-request.ts'
 
-/** A server did not give what it was asked for: what, and what to do. */
+/** A request to another server that failed. The message says why and what to do. */
 export class ServerError extends Error {
-  /** Absent: it did not answer. */
+  /** HTTP status; undefined where the server did not respond. */
   readonly status: number | undefined
   constructor(message: string, status?: number) {
     super(message)
@@ -10,7 +11,17 @@ export class ServerError extends Error {
   }
 }
 
-/** What is thrown where no answer came from the server. */
-export function unreachable(base: string, error: Error): ServerError {
-  return new ServerError(`nobody answers at ${base} (${reasonOf(error)}): look at the address`)
+/** Returns the error for a server that did not respond. */
+export function toUnreachableError(url: string, error: Error): ServerError {
+  return new ServerError(`${url} cannot be reached (${getFailureReason(error)}). Check the URL.`)
+}
+
+/** Parses the JSON object of a response; returns an empty object where the body is something else. */
+export function parseBody(text: string): Representation {
+  try {
+    const body: Json = JSON.parse(text)
+    return readObject(body)
+  } catch {
+    return {}
+  }
 }

@@ -1,42 +1,42 @@
-// What REST shows of the executions of authentication flows.
+// Reads the executions of authentication flows, as REST lists them.
 import { requirements } from '../../../kinds/authentication-flow.ts'
 import { allStepProviders, flowTypes, type StepProvider } from '../../../kinds/authentication-providers.ts'
 import type { Representation } from '../../../kinds/json.ts'
 import type { StoredExecution } from '../../../store/authentication-flows.ts'
 import type { Context } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
-import { demand } from '../../permissions/administrators.ts'
-import type { Flow } from '../../realms/authentication-executions.ts'
-import { type Flows, readFlows } from './authentication-flows.ts'
+import { requirePermissions } from '../../permissions/require-permissions.ts'
+import type { FlowWithExecutions } from '../../realms/authentication-executions.ts'
+import { type FlowIndex, indexFlows } from './authentication-flows.ts'
 
 /** An execution, and the flow that it is a step of. */
-export interface Found {
-  readonly flow: Flow
+export interface ExecutionInFlow {
+  readonly flow: FlowWithExecutions
   readonly execution: StoredExecution
 }
 
-/** The execution with that id. Throws not_found. */
-export function executionIn({ byId }: Flows, id: string | null | undefined): Found {
+/** Returns the execution with that id, with its flow. Throws not_found. */
+export function getExecutionInFlow({ byId }: FlowIndex, id: string | null | undefined): ExecutionInFlow {
   for (const flow of byId.values()) {
-    const execution = flow.executions.find((one) => one.id === id)
+    const execution = flow.executions.find((candidate) => candidate.id === id)
     if (execution) return { flow, execution }
   }
   throw failure('not_found', 'Illegal execution')
 }
 
-/** All steps of a flow, each flow followed by what it consists of. */
+/** Lists all steps of a flow, each sub-flow followed by its own steps. */
 export async function listExecutions(context: Context, alias: string): Promise<Representation[]> {
-  demand(context, 'view-realm')
-  const flows = await readFlows(context)
+  requirePermissions(context, 'view-realm')
+  const flows = await indexFlows(context)
   const flow = flows.byAlias.get(alias)
   if (!flow) throw failure('not_found', 'Flow not found')
-  return infos(flows, flow, 0)
+  return listStepInfos(flows, flow, 0)
 }
 
-/** The execution with that id. */
+/** Returns the representation of the execution with that id. Throws not_found. */
 export async function getExecution(context: Context, id: string): Promise<Representation> {
-  demand(context, 'view-realm')
-  const { flow, execution } = executionIn(await readFlows(context), id)
+  requirePermissions(context, 'view-realm')
+  const { flow, execution } = getExecutionInFlow(await indexFlows(context), id)
   const { authenticator, subFlow, config, body } = execution
   return {
     id,
@@ -51,17 +51,17 @@ export async function getExecution(context: Context, id: string): Promise<Repres
   }
 }
 
-/** What is known of a step's provider. Of a custom one nothing: it may mean anything and have any settings. */
-export function providerOf({ authenticator }: StoredExecution): StepProvider | undefined {
+/** Returns the provider of a step, or undefined for a custom one: Regent does not know its settings. */
+export function findStepProvider({ authenticator }: StoredExecution): StepProvider | undefined {
   return authenticator === null ? undefined : allStepProviders.get(authenticator)
 }
 
-function infos(flows: Flows, flow: Flow, level: number): Representation[] {
+function listStepInfos(flows: FlowIndex, flow: FlowWithExecutions, level: number): Representation[] {
   return flow.executions.flatMap((execution, index) => {
     const { id, authenticator, subFlow, config, body } = execution
     const common = { id, requirement: body.requirement!, level, index, priority: body.priority! }
     const settings = config && { authenticationConfig: config.id }
-    if (!subFlow) return [{ ...common, ...settings, ...stepInfo(execution) }]
+    if (!subFlow) return [{ ...common, ...settings, ...describeStep(execution) }]
     const part = flows.byId.get(subFlow.id)!
     const { description, providerId } = part.live.representation
     const info = {
@@ -75,12 +75,12 @@ function infos(flows: Flows, flow: Flow, level: number): Representation[] {
       ...(authenticator !== null && { providerId: authenticator }),
       flowId: subFlow.id,
     }
-    return [info, ...infos(flows, part, level + 1)]
+    return [info, ...listStepInfos(flows, part, level + 1)]
   })
 }
 
-function stepInfo(execution: StoredExecution): Representation {
-  const provider = providerOf(execution)
+function describeStep(execution: StoredExecution): Representation {
+  const provider = findStepProvider(execution)
   const configurable = provider ? provider.config.length > 0 : true
   return {
     displayName: provider?.displayName ?? execution.authenticator!,

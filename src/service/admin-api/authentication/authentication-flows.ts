@@ -1,216 +1,219 @@
-// What REST does with authentication flows. Everything looks at several of them, so that all of a realm are read at once.
+// The REST operations on authentication flows. Nearly all of them need several flows, so they read all flows of the realm at once.
 import { kinds } from '../../../kinds/index.ts'
-import type { Representation } from '../../../kinds/json.ts'
+import { type Representation, readObject, readObjects } from '../../../kinds/json.ts'
 import { referenceFields } from '../../../kinds/kind.ts'
-import { describe } from '../../../kinds/tree.ts'
+import { describeObject } from '../../../kinds/tree.ts'
 import { selectReferrers } from '../../../store/relations.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
-import { describeEvent } from '../../journal/admin-events.ts'
+import { describeAdminEvent } from '../../journal/admin-events.ts'
 import { writers } from '../../kinds/index.ts'
-import { present } from '../../kinds/present.ts'
-import { listObjects } from '../../objects/live.ts'
-import { replacement, withoutNulls } from '../../objects/put.ts'
+import { toWireRepresentation } from '../../kinds/wire-representation.ts'
+import { listObjects } from '../../objects/live-objects.ts'
+import { omitNulls, toReplacement } from '../../objects/put-body.ts'
 import type { NewObject } from '../../objects/writers.ts'
-import { demand } from '../../permissions/administrators.ts'
-import { EXECUTIONS, type Flow, listFlows, stepOf } from '../../realms/authentication-executions.ts'
-import { newObject } from '../common/resource.ts'
+import { requirePermissions } from '../../permissions/require-permissions.ts'
+import { EXECUTIONS, type FlowWithExecutions, listFlows, toStep } from '../../realms/authentication-executions.ts'
+import { toNewObject } from '../common/resource.ts'
 
 /** All flows of a realm, by id and by alias. */
-export interface Flows {
-  readonly byId: ReadonlyMap<string, Flow>
-  readonly byAlias: ReadonlyMap<string, Flow>
+export interface FlowIndex {
+  readonly byId: ReadonlyMap<string, FlowWithExecutions>
+  readonly byAlias: ReadonlyMap<string, FlowWithExecutions>
 }
 
-/** The flows of the realm. Two statements. */
-export async function readFlows(context: Context): Promise<Flows> {
+/** Reads all flows of the realm. Two statements. */
+export async function indexFlows(context: Context): Promise<FlowIndex> {
   const flows = await listFlows(context, {})
   return {
     byId: new Map(flows.map((flow) => [flow.live.id, flow])),
-    byAlias: new Map(flows.map((flow) => [aliasOf(flow), flow])),
+    byAlias: new Map(flows.map((flow) => [getAlias(flow), flow])),
   }
 }
 
-/** The name of a flow. */
-export function aliasOf({ live }: Flow): string {
+/** Returns the alias of a flow. */
+export function getAlias({ live }: FlowWithExecutions): string {
   return live.key[0]!
 }
 
-/** The flows that can be bound, without what they consist of. */
-export async function listTopLevel(context: Context): Promise<Representation[]> {
-  demand(context, 'list-flows')
-  const { byId } = await readFlows(context)
-  // Keycloak: this one is for a protocol and shown nowhere.
+/** Lists the top-level flows: those that can be bound. */
+export async function listTopLevelFlows(context: Context): Promise<Representation[]> {
+  requirePermissions(context, 'list-flows')
+  const { byId } = await indexFlows(context)
+  // Keycloak: the flow of the SAML ECP profile is not listed.
   return [...byId.values()]
-    .filter((flow) => isTopLevel(flow) && aliasOf(flow) !== 'saml ecp')
-    .map((flow) => show(context, flow))
+    .filter((flow) => isTopLevel(flow) && getAlias(flow) !== 'saml ecp')
+    .map((flow) => toRepresentation(context, flow))
 }
 
-/** The flow with that id. */
+/** Returns the flow with that id. Throws not_found. */
 export async function getFlow(context: Context, id: string): Promise<Representation> {
-  demand(context, 'view-realm')
-  return show(context, await flowWithId(context, id))
+  requirePermissions(context, 'view-realm')
+  return toRepresentation(context, await getFlowById(context, id))
 }
 
-/** Makes a flow; gives its id. Keycloak: steps are added one by one, what the body says of them does not matter. */
+/** Creates a flow and returns its id. Keycloak: steps are added one by one; those in the body are ignored. */
 export async function createFlow(context: WriteContext, body: Representation): Promise<string> {
-  demand(context, 'manage-realm')
-  const { [EXECUTIONS]: _, ...stated } = withoutNulls(body)
-  checkAlias(stated.alias, 'create')
-  const [made] = await writers.authenticationFlow.create(context, [newObject({ description: '', ...stated })])
-  return made!.id
+  requirePermissions(context, 'manage-realm')
+  const { [EXECUTIONS]: _, ...fields } = omitNulls(body)
+  checkAlias(fields.alias, 'create')
+  const [flow] = await writers.authenticationFlow.create(context, [toNewObject({ description: '', ...fields })])
+  return flow!.id
 }
 
-/** Changes what a flow is called and what it is, not its steps. */
+/** Replaces the fields of a flow; its steps stay. */
 export async function replaceFlow(context: WriteContext, id: string, body: Representation): Promise<void> {
-  demand(context, 'manage-realm')
-  const { [EXECUTIONS]: _, ...stated } = body
-  checkAlias(stated.alias ?? undefined, 'update')
-  const { live } = await flowWithId(context, id)
-  await writers.authenticationFlow.update(context, [{ live, set: replacement(live, stated) }])
+  requirePermissions(context, 'manage-realm')
+  const { [EXECUTIONS]: _, ...fields } = body
+  checkAlias(fields.alias ?? undefined, 'update')
+  const { live } = await getFlowById(context, id)
+  await writers.authenticationFlow.update(context, [{ live, set: toReplacement(live, fields) }])
 }
 
-/** Deletes a flow with all that it consists of. Throws where something else is bound to it. */
+/** Deletes a flow with its sub-flows. Throws invalid if another object is bound to one of them. */
 export async function deleteFlow(context: WriteContext, id: string): Promise<void> {
-  demand(context, 'manage-realm')
-  const flows = await readFlows(context)
+  requirePermissions(context, 'manage-realm')
+  const flows = await indexFlows(context)
   const flow = flows.byId.get(id)
   if (!flow) throw failure('not_found', 'Flow not found')
-  if (isBuiltIn(flow)) throw failure('malformed', "Can't delete built in flow")
+  if (isBuiltIn(flow)) throw failure('invalid', "Can't delete built in flow", { form: 'error' })
   await deleteFlows(context, flows, [flow])
 }
 
-/** Makes a flow like another one, with flows and settings of its own named after it; gives its id. */
+/** Copies a flow with its sub-flows and the settings of its steps, named after the copy. Returns the id of the copy. */
 export async function copyFlow(
   context: WriteContext,
   alias: string,
   newName: string | null | undefined,
 ): Promise<string> {
-  demand(context, 'manage-realm')
-  const flows = await readFlows(context)
+  requirePermissions(context, 'manage-realm')
+  const flows = await indexFlows(context)
   const original = flows.byAlias.get(alias)
   if (!original) throw failure('not_found', 'Flow not found')
   checkAlias(newName ?? undefined, 'create')
   if (flows.byAlias.has(newName!)) throw failure('conflict', 'New flow alias name already exists')
-  const parts = [original, ...partsOf(flows, [original])]
-  const copied = new Map(
-    parts.map((flow) => [aliasOf(flow), flow === original ? newName! : `${newName} ${aliasOf(flow)}`]),
+  const flowsToCopy = [original, ...listSubFlows(flows, [original])]
+  const newAliases = new Map(
+    flowsToCopy.map((flow) => [getAlias(flow), flow === original ? newName! : `${newName} ${getAlias(flow)}`]),
   )
-  const configs = await writers.authenticatorConfig.list(context, { ids: configsOf(parts) })
+  const configs = await writers.authenticatorConfig.list(context, { ids: listConfigIds(flowsToCopy) })
   await writers.authenticatorConfig.create(
     context,
     configs.map(({ key: [name], representation: { config } }) => ({
-      representation: { alias: `${newName} ${name}`, config: opened(context, (config ?? {}) as Representation) },
+      representation: { alias: `${newName} ${name}`, config: unsealConfig(context, readObject(config)) },
     })),
   )
-  const objects = parts.map(
+  const copies = flowsToCopy.map(
     ({ live, executions }): NewObject => ({
       representation: {
         ...live.representation,
-        alias: copied.get(live.key[0]!)!,
+        alias: newAliases.get(live.key[0]!)!,
         builtIn: false,
-        [EXECUTIONS]: executions.map(stepOf).map(({ flowAlias, authenticatorConfig, ...step }) => ({
+        [EXECUTIONS]: executions.map(toStep).map(({ flowAlias, authenticatorConfig, ...step }) => ({
           ...step,
-          ...(flowAlias !== undefined && { flowAlias: copied.get(flowAlias as string)! }),
+          ...(flowAlias !== undefined && { flowAlias: newAliases.get(String(flowAlias))! }),
           ...(authenticatorConfig !== undefined && { authenticatorConfig: `${newName} ${authenticatorConfig}` }),
         })),
       },
     }),
   )
-  const [made] = await writers.authenticationFlow.create(context, objects)
-  describeEvent(context, { representation: { newName: newName!, id: made!.id } })
-  return made!.id
+  const [copy] = await writers.authenticationFlow.create(context, copies)
+  describeAdminEvent(context, { representation: { newName: newName!, id: copy!.id } })
+  return copy!.id
 }
 
-/** Deletes flows, what only they consist of, and the settings of steps that nothing else has. */
-export async function deleteFlows(context: WriteContext, flows: Flows, going: readonly Flow[]): Promise<void> {
+/** Deletes flows, the sub-flows that no other flow uses, and the settings that no other step uses. */
+export async function deleteFlows(
+  context: WriteContext,
+  flows: FlowIndex,
+  targets: readonly FlowWithExecutions[],
+): Promise<void> {
   const all = [...flows.byId.values()]
-  const parts = partsOf(flows, going)
-  // What stands by itself, or is a part of another flow, stays with all that it consists of.
-  const others = all.filter((flow) => !going.includes(flow) && (!parts.includes(flow) || isTopLevel(flow)))
-  const staying = new Set([...others, ...partsOf(flows, others)])
-  const gone = [...going, ...parts.filter((flow) => !staying.has(flow))]
-  await refuseBound(context, gone)
-  const kept = new Set(configsOf(all.filter((flow) => !gone.includes(flow))))
+  const subFlows = listSubFlows(flows, targets)
+  const retainedRoots = all.filter((flow) => !targets.includes(flow) && (!subFlows.includes(flow) || isTopLevel(flow)))
+  const retained = new Set([...retainedRoots, ...listSubFlows(flows, retainedRoots)])
+  const deleted = [...targets, ...subFlows.filter((flow) => !retained.has(flow))]
+  await refuseBoundFlows(context, deleted)
+  const retainedConfigs = new Set(listConfigIds(all.filter((flow) => !deleted.includes(flow))))
   await writers.authenticationFlow.delete(
     context,
-    gone.map(({ live }) => live),
+    deleted.map(({ live }) => live),
   )
   await deleteConfigs(
     context,
-    configsOf(gone).filter((id) => !kept.has(id)),
+    listConfigIds(deleted).filter((id) => !retainedConfigs.has(id)),
   )
 }
 
-/** Deletes the settings of steps. */
+/** Deletes the settings of steps, by id. */
 export async function deleteConfigs(context: WriteContext, ids: readonly string[]): Promise<void> {
   if (!ids.length) return
   await writers.authenticatorConfig.delete(context, await writers.authenticatorConfig.list(context, { ids }))
 }
 
-function isTopLevel({ live }: Flow): boolean {
+function isTopLevel({ live }: FlowWithExecutions): boolean {
   return live.representation.topLevel === true
 }
 
-/** Whether every new realm has the flow: REST does not take it apart. */
-export function isBuiltIn({ live }: Flow): boolean {
+/** Whether the flow is built in: every new realm has it, and REST does not change its steps. */
+export function isBuiltIn({ live }: FlowWithExecutions): boolean {
   return live.representation.builtIn === true
 }
 
-/** Keycloak: these characters are reserved in addresses, and an alias is a part of some. */
-export function refuseReserved(alias: string): void {
+/** Throws invalid if an alias has a character that is reserved in URLs. Keycloak: aliases are parts of URLs. */
+export function refuseReservedCharacters(alias: string): void {
   const reserved = /[:/?#[\]@!$&'()*+,;=]/.exec(alias)
-  if (reserved) throw failure('malformed', `Character '${reserved[0]}' not allowed.`)
+  if (reserved) throw failure('invalid', `Character '${reserved[0]}' not allowed.`, { form: 'error' })
 }
 
-async function flowWithId(context: Context, id: string): Promise<Flow> {
+async function getFlowById(context: Context, id: string): Promise<FlowWithExecutions> {
   const [flow] = await listFlows(context, { ids: [id] })
   if (!flow) throw failure('not_found', 'Could not find flow with id')
   return flow
 }
 
-function show(context: Context, { live }: Flow): Representation {
-  const steps = live.representation[EXECUTIONS] as Representation[]
-  const flags = (flow: boolean) => ({ authenticatorFlow: flow, autheticatorFlow: flow })
+function toRepresentation(context: Context, { live }: FlowWithExecutions): Representation {
+  const steps = readObjects(live.representation[EXECUTIONS])
+  const flags = (isFlow: boolean) => ({ authenticatorFlow: isFlow, autheticatorFlow: isFlow })
   return {
-    ...present(context.vault, live),
+    ...toWireRepresentation(context.vault, live),
     [EXECUTIONS]: steps.map((step) => ({ ...step, ...flags(step.flowAlias !== undefined) })),
   }
 }
 
 function checkAlias(alias: unknown, verb: 'create' | 'update'): void {
-  // Keycloak: it says that nothing is a conflict.
+  // Keycloak: an empty alias is a conflict.
   if (alias === undefined || alias === '') throw failure('conflict', `Failed to ${verb} flow with empty alias name`)
-  refuseReserved(String(alias))
+  refuseReservedCharacters(String(alias))
 }
 
-/** All flows that these consist of, below them. */
-function partsOf({ byId }: Flows, flows: readonly Flow[]): Flow[] {
-  const parts = new Set<Flow>()
-  const add = (flow: Flow): void => {
-    for (const { subFlow } of flow.executions) {
-      const part = subFlow && byId.get(subFlow.id)
-      if (!part || parts.has(part)) continue
-      parts.add(part)
-      add(part)
+/** Returns all sub-flows of flows, at any depth. */
+function listSubFlows({ byId }: FlowIndex, flows: readonly FlowWithExecutions[]): FlowWithExecutions[] {
+  const subFlows = new Set<FlowWithExecutions>()
+  const addSubFlows = ({ executions }: FlowWithExecutions): void => {
+    for (const execution of executions) {
+      const subFlow = execution.subFlow && byId.get(execution.subFlow.id)
+      if (!subFlow || subFlows.has(subFlow)) continue
+      subFlows.add(subFlow)
+      addSubFlows(subFlow)
     }
   }
-  for (const flow of flows) add(flow)
-  return [...parts]
+  for (const flow of flows) addSubFlows(flow)
+  return [...subFlows]
 }
 
-function configsOf(flows: readonly Flow[]): string[] {
+function listConfigIds(flows: readonly FlowWithExecutions[]): string[] {
   return [
     ...new Set(flows.flatMap(({ executions }) => executions.flatMap(({ config }) => (config ? [config.id] : [])))),
   ]
 }
 
-function opened({ vault }: Context, config: Representation): Representation {
+function unsealConfig({ vault }: Context, config: Representation): Representation {
   return Object.fromEntries(Object.entries(config).map(([name, value]) => [name, vault.open(String(value))]))
 }
 
-/** Throws where the realm, a client or another object is bound to one of the flows. One statement per kind that can be. */
-async function refuseBound(context: Context, flows: readonly Flow[]): Promise<void> {
+/** Throws invalid if the realm, a client or another object is bound to one of the flows. One statement per kind that refers to flows. */
+async function refuseBoundFlows(context: Context, flows: readonly FlowWithExecutions[]): Promise<void> {
   const ids = flows.map(({ live }) => live.id)
   for (const kind of Object.values(kinds)) {
     const fields = referenceFields(kind).flatMap(([name, { refersTo }]) =>
@@ -219,10 +222,11 @@ async function refuseBound(context: Context, flows: readonly Flow[]): Promise<vo
     if (!fields.length) continue
     const [owner] = await selectReferrers(context.tx, context.realm.number, { kind: kind.name, fields, targets: ids })
     if (owner === undefined) continue
-    const [bound] = await listObjects(context, kind.name, { ids: [owner] })
+    const [referrer] = await listObjects(context, kind.name, { ids: [owner] })
     throw failure(
       'invalid',
-      `Flow ${flows.map(aliasOf)[0]} is in use: ${describe(bound!.kind, bound!.key)} is bound to it`,
+      `Flow ${flows.map(getAlias)[0]} is in use: ${describeObject(referrer!.kind, referrer!.key)}
+is bound to it`,
     )
   }
 }

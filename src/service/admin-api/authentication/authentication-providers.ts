@@ -1,4 +1,4 @@
-// What REST tells of the providers that authentication is made of.
+// Lists the providers of authentication steps and describes their settings, as REST does.
 import {
   allStepProviders,
   authenticators,
@@ -6,12 +6,12 @@ import {
   formActions,
   forms,
 } from '../../../kinds/authentication-providers.ts'
-import type { Property } from '../../../kinds/property.ts'
+import type { ConfigProperty } from '../../../kinds/config-property.ts'
 import type { Context } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
-import { demand, type Permission } from '../../permissions/administrators.ts'
+import { type Permission, requirePermissions } from '../../permissions/require-permissions.ts'
 
-const groups = { authenticators, clientAuthenticators, formActions, forms }
+const providersByGroup = { authenticators, clientAuthenticators, formActions, forms }
 
 /** A provider in a list. */
 export interface ListedProvider {
@@ -21,14 +21,14 @@ export interface ListedProvider {
   readonly supportsSecret?: boolean
 }
 
-/** What the providers of a group are shown for. */
-export const permissionOf = (group: keyof typeof groups): Permission =>
+/** Returns the permission to list the providers of a group. */
+export const getListPermission = (group: keyof typeof providersByGroup): Permission =>
   group === 'clientAuthenticators' ? 'list-client-authenticators' : 'view-realm'
 
-/** The providers of a group. */
-export function listProviders(context: Context, group: keyof typeof groups): ListedProvider[] {
-  demand(context, permissionOf(group))
-  return [...groups[group]].map(([id, { displayName, description, supportsSecret }]) => ({
+/** Lists the providers of a group. */
+export function listProviders(context: Context, group: keyof typeof providersByGroup): ListedProvider[] {
+  requirePermissions(context, getListPermission(group))
+  return [...providersByGroup[group]].map(([id, { displayName, description, supportsSecret }]) => ({
     id,
     displayName,
     description,
@@ -36,25 +36,25 @@ export function listProviders(context: Context, group: keyof typeof groups): Lis
   }))
 }
 
-/** The settings that a provider has in the step that it is. */
+/** A description of the settings of a step's provider. */
 export interface ConfigDescription {
   readonly name: string
   readonly providerId: string
   readonly helpText: string
-  readonly properties: readonly Property[]
+  readonly properties: readonly ConfigProperty[]
 }
 
-/** The settings of a provider. Throws not_found: forms have none, and say nothing of it. */
+/** Describes the settings of a provider. Throws not_found if there is no such provider, or if it is a form. */
 export function describeProvider(context: Context, id: string): ConfigDescription {
-  demand(context, 'view-realm')
+  requirePermissions(context, 'view-realm')
   const provider = forms.has(id) ? undefined : allStepProviders.get(id)
   if (!provider) throw failure('not_found', 'Could not find authenticator provider')
   const { displayName, description, config } = provider
   return { name: displayName, providerId: id, helpText: description, properties: config }
 }
 
-/** The settings that each client authenticator has in clients. */
-export function describePerClient(context: Context): Record<string, readonly Property[]> {
-  demand(context, permissionOf('clientAuthenticators'))
+/** Returns the settings of each client authenticator in a client, by id of the authenticator. */
+export function describePerClient(context: Context): Record<string, readonly ConfigProperty[]> {
+  requirePermissions(context, getListPermission('clientAuthenticators'))
   return Object.fromEntries([...clientAuthenticators].map(([id, { perClient }]) => [id, perClient]))
 }

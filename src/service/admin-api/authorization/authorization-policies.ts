@@ -1,204 +1,234 @@
-// What REST does with the policies and permissions of clients that decide permissions.
-import { targetsOf } from '../../../kinds/authorization-policy.ts'
+// The REST operations on the policies and permissions of resource servers.
+import { listPolicyTargets } from '../../../kinds/authorization-policy.ts'
 import { isPolicyType } from '../../../kinds/authorization-policy-types.ts'
-import { missing } from '../../../kinds/compare.ts'
-import type { Json, Representation } from '../../../kinds/json.ts'
+import { subtractKeys } from '../../../kinds/compare.ts'
+import { type Json, omitUndefined, type Representation, readObject, readTexts } from '../../../kinds/json.ts'
 import type { Key } from '../../../kinds/kind.ts'
-import { namingAny } from '../../authorization/authorization.ts'
+import { listPoliciesWithTarget } from '../../authorization/authorization-writers.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
-import { describeEvent } from '../../journal/admin-events.ts'
+import { describeAdminEvent } from '../../journal/admin-events.ts'
 import { writers } from '../../kinds/index.ts'
-import type { LiveObject } from '../../objects/live.ts'
-import { withoutNulls } from '../../objects/put.ts'
-import { findIn, newObject, parentOf, type Query } from '../common/resource.ts'
+import type { LiveObject } from '../../objects/live-objects.ts'
+import { omitNulls } from '../../objects/put-body.ts'
+import { findChild, type Query, toNewObject, toParent } from '../common/resource.ts'
+import { filterPolicies } from './authorization-filters.ts'
+import { toBriefScope } from './authorization-scopes.ts'
 import {
-  asStated,
-  briefPolicy,
-  keysIn,
-  namedIn,
-  policyShower,
-  readNames,
-  settingsIn,
-  statedIn,
-} from './authorization-policy-wire.ts'
-import { briefScope } from './authorization-scopes.ts'
-import { filterPolicies, namesIn } from './policy-filter.ts'
-import { demandName, findNamed, getServer, listOf, NOT_FOUND, paged } from './resource-servers.ts'
+  createPolicyRenderers,
+  findDeclaredTargets,
+  getRelationKeys,
+  listTargetIds,
+  resolveTargets,
+  toBriefPolicy,
+  toRelationValues,
+  toStoredSettings,
+} from './policy-representation.ts'
+import {
+  findByName,
+  getResourceServer,
+  listServerObjects,
+  NOT_FOUND,
+  requireName,
+  type ServerObjectAddress,
+  toPage,
+} from './resource-servers.ts'
 
 const KIND = 'authorizationPolicy'
 
-/** How policies show: in the fields of their types, or with their settings. */
+/** The two representations of policies: with the fields of their types, or with settings. */
 export type PolicyForm = 'typed' | 'generic'
 
-/** Keycloak: PolicyService, PermissionService. `form` says how policies show there. */
-export function policiesAs(form: PolicyForm) {
-  const show = async (context: Context, live: LiveObject) => (await policyShower(context, [live]))[form](live)
+/** Creates the operations that list, find, get and delete policies in one of their forms. Keycloak: PolicyService, PermissionService. */
+export function createPolicyOperations(form: PolicyForm) {
+  const render = async (context: Context, live: LiveObject) =>
+    (await createPolicyRenderers(context, [live]))[form](live)
   return {
-    /** Undefined: a resource or scope is asked for that is not there. */
+    /** Returns undefined if the resource or scope in the query does not exist. */
     async list(context: Context, client: string, query: Query): Promise<Representation[] | undefined> {
-      const server = await getServer(context, client, 'view-authorization')
-      const all = await listOf(context, server, KIND, String(query.name ?? ''))
-      const wanted = await filterPolicies(context, server, all, query)
-      if (!wanted) return undefined
-      const page = paged(wanted, query)
-      const shower = await policyShower(context, page)
-      const shown = page.map(shower[form])
-      if (query.fields !== '*') return shown
-      const named = await namedIn(context, page)
-      return shown.map((one, at) => ({ ...one, resources: named[at]!.resources!, scopes: named[at]!.scopes! }))
+      const server = await getResourceServer(context, client, 'view-authorization')
+      const policies = await listServerObjects(context, server, { kind: KIND, search: String(query.name ?? '') })
+      const matches = await filterPolicies(context, { server, policies }, query)
+      if (!matches) return undefined
+      const page = toPage(matches, query)
+      const renderers = await createPolicyRenderers(context, page)
+      const representations = page.map(renderers[form])
+      if (query.fields !== '*') return representations
+      const targetIds = await listTargetIds(context, page)
+      return representations.map((policy, at) => {
+        const { resources, scopes } = targetIds[at]!
+        return { ...policy, resources: resources!, scopes: scopes! }
+      })
     },
     async find(context: Context, client: string, name: string): Promise<Representation | undefined> {
-      const live = await findNamed(context, await getServer(context, client, 'view-authorization'), KIND, name)
-      return live && show(context, live)
+      const server = await getResourceServer(context, client, 'view-authorization')
+      const live = await findByName(context, server, { kind: KIND, name })
+      return live && render(context, live)
     },
     async get(context: Context, client: string, id: string): Promise<Representation> {
-      const server = await getServer(context, client, 'view-authorization')
-      return show(context, await getIn(context, server, id))
+      const server = await getResourceServer(context, client, 'view-authorization')
+      return render(context, await getLivePolicy(context, server, id))
     },
     async delete(context: WriteContext, client: string, id: string): Promise<void> {
-      const live = await getIn(context, await getServer(context, client, 'manage-authorization'), id)
-      const representation = await show(context, live)
+      const live = await getLivePolicy(context, await getResourceServer(context, client, 'manage-authorization'), id)
+      const representation = await render(context, live)
       await writers[KIND].delete(context, [live])
-      describeEvent(context, { representation })
+      describeAdminEvent(context, { representation })
     },
   }
 }
 
-/** Throws not_found where the client or the type is not there. */
-export async function reachType(context: Context, client: string, type: unknown): Promise<LiveObject> {
-  const server = await getServer(context, client, 'manage-authorization')
+/** Returns the resource server of a new policy. Throws not_found if the client or the type of the policy does not exist. */
+export async function getServerForPolicyType(context: Context, client: string, type: unknown): Promise<LiveObject> {
+  const server = await getResourceServer(context, client, 'manage-authorization')
   if (!isPolicyType(type)) throw failure('not_found', NOT_FOUND)
   return server
 }
 
-/** Makes a policy. The answer shows what was stated, as ids. Throws not_found where there is no such type. */
+/** The body of a new policy, and the form of the representation to return. */
+export interface PolicyToCreate {
+  readonly body: Representation
+  readonly form: PolicyForm
+}
+
+/** Creates a policy. Returns the declared fields, with ids for targets. Throws not_found if its type does not exist. */
 export async function createPolicy(
   context: WriteContext,
   client: string,
-  stated: Representation,
-  form: PolicyForm,
+  { body, form }: PolicyToCreate,
 ): Promise<Representation> {
-  const body = withoutNulls(stated)
-  const server = await reachType(context, client, body.type)
-  const type = String(body.type)
-  demandName(body)
-  const named: Record<string, Key[]> = {}
-  for (const target of targetsOf(type)) {
-    const value = statedIn(target, body)
-    if (value !== undefined) Object.assign(named, await readNames(context, server, target, value))
+  const fields = omitNulls(body)
+  const server = await getServerForPolicyType(context, client, fields.type)
+  const type = String(fields.type)
+  requireName(fields)
+  const targets: Record<string, Key[]> = {}
+  for (const target of listPolicyTargets(type)) {
+    const value = findDeclaredTargets(target, fields)
+    if (value !== undefined) Object.assign(targets, await resolveTargets(context, { server, target, value }))
   }
-  const config = { ...settingsIn(type, body), ...ownConfig(type, body) }
-  const { id, name, description, logic, decisionStrategy } = body
-  const given = withoutUndefined({ id, name, description, type, logic, decisionStrategy, config })
+  const config = { ...toStoredSettings(type, fields), ...readFurtherSettings(type, fields) }
+  const { id, name, description, logic, decisionStrategy } = fields
+  const scalars = omitUndefined({ id, name, description, type, logic, decisionStrategy, config })
   const [live] = await writers[KIND].create(context, [
-    { ...newObject({ ...given, ...asStated(named) }), parent: parentOf(server) },
+    { ...toNewObject({ ...scalars, ...toRelationValues(targets) }), parent: toParent(server) },
   ])
-  const shown = await answerOf(context, live!, body, form)
-  describeEvent(context, { representation: shown })
-  return shown
+  const representation = await toCreatedRepresentation(context, live!, { body: fields, form })
+  describeAdminEvent(context, { representation })
+  return representation
 }
 
-/** Replaces a policy. Keycloak: what it names goes where it is not stated, but for resources, scopes and policies. */
+/** Replaces a policy. Keycloak: undeclared targets are removed, except for resources, scopes and policies. */
 export async function replacePolicy(
   context: WriteContext,
-  client: string,
-  id: string,
-  stated: Representation,
+  { client, id }: ServerObjectAddress,
+  declared: Representation,
 ): Promise<void> {
-  const server = await getServer(context, client, 'manage-authorization')
-  const live = await getIn(context, server, id)
-  const body = withoutNulls(stated)
+  const server = await getResourceServer(context, client, 'manage-authorization')
+  const live = await getLivePolicy(context, server, id)
+  const body = omitNulls(declared)
   const type = String(live.representation.type)
   const relations: Record<string, { add: Key[]; remove: Key[] }> = {}
-  for (const target of targetsOf(type)) {
-    const value = statedIn(target, body) ?? (target.type === undefined ? undefined : [])
+  for (const target of listPolicyTargets(type)) {
+    const value = findDeclaredTargets(target, body) ?? (target.type === undefined ? undefined : [])
     if (value === undefined) continue
-    for (const [field, next] of Object.entries(await readNames(context, server, target, value))) {
-      const now = keysIn(live, field)
-      relations[field] = { add: missing(next, now), remove: missing(now, next) }
+    for (const [field, next] of Object.entries(await resolveTargets(context, { server, target, value }))) {
+      const now = getRelationKeys(live, field)
+      relations[field] = { add: subtractKeys(next, now), remove: subtractKeys(now, next) }
     }
   }
-  const now = (live.representation.config ?? {}) as Representation
-  const config = { ...settingsIn(type, body, now), ...ownConfig(type, body) }
+  const now = readObject(live.representation.config)
+  const config = { ...toStoredSettings(type, body, now), ...readFurtherSettings(type, body) }
   const paths = Object.keys({ ...now, ...config }).map((name) => [`config.${name}`, config[name] ?? null] as const)
   const set = {
-    name: demandName(body),
+    name: requireName(body),
     description: body.description ?? null,
     logic: body.logic ?? 'POSITIVE',
     decisionStrategy: body.decisionStrategy ?? 'UNANIMOUS',
     ...Object.fromEntries(paths),
   }
   const [updated] = await writers[KIND].update(context, [{ live, set, relations }])
-  describeEvent(context, { representation: await answerOf(context, updated!, body, 'typed') })
+  describeAdminEvent(context, {
+    representation: await toCreatedRepresentation(context, updated!, { body, form: 'typed' }),
+  })
 }
 
-/** What belongs to a policy. Throws not_found where there is no such policy. */
-export const policyParts = {
+/** The operations that list what is related to a policy. Each throws not_found if there is no such policy. */
+export const policyRelations = {
   async associatedPolicies(context: Context, client: string, id: string): Promise<Representation[]> {
-    const server = await getServer(context, client, 'view-authorization')
-    const names = namesIn(await getIn(context, server, id), 'policies')
-    const found = (await listOf(context, server, KIND)).filter(({ key }) => names.includes(key.at(-1)!))
-    return found.map((live) => {
+    const server = await getResourceServer(context, client, 'view-authorization')
+    const policies = await listTargetsByName(context, await getLivePolicy(context, server, id), 'policies')
+    return policies.map((live) => {
       const { description } = live.representation
-      return { ...briefPolicy(live), ...(description !== undefined && { description }) }
+      return { ...toBriefPolicy(live), ...(description !== undefined && { description }) }
     })
   },
   async dependentPolicies(context: Context, client: string, id: string): Promise<Representation[]> {
-    const server = await getServer(context, client, 'view-authorization')
-    return (await namingAny(context, 'policies', [await getIn(context, server, id)])).map(briefPolicy)
+    const server = await getResourceServer(context, client, 'view-authorization')
+    return (await listPoliciesWithTarget(context, 'policies', [await getLivePolicy(context, server, id)])).map(
+      toBriefPolicy,
+    )
   },
   async resources(context: Context, client: string, id: string): Promise<Representation[]> {
-    const server = await getServer(context, client, 'view-authorization')
-    const names = namesIn(await getIn(context, server, id), 'resources')
-    const all = await listOf(context, server, 'authorizationResource')
-    return all.filter(({ key }) => names.includes(key.at(-1)!)).map(({ id, key }) => ({ name: key.at(-1)!, _id: id }))
+    const server = await getResourceServer(context, client, 'view-authorization')
+    const resources = await listTargetsByName(context, await getLivePolicy(context, server, id), 'resources')
+    return resources.map((live) => ({ name: live.key.at(-1)!, _id: live.id }))
   },
   async scopes(context: Context, client: string, id: string): Promise<Representation[]> {
-    const server = await getServer(context, client, 'view-authorization')
-    const names = namesIn(await getIn(context, server, id), 'scopes')
-    const all = await listOf(context, server, 'authorizationScope')
-    return all.filter(({ key }) => names.includes(key.at(-1)!)).map(briefScope)
+    const server = await getResourceServer(context, client, 'view-authorization')
+    const scopes = await listTargetsByName(context, await getLivePolicy(context, server, id), 'scopes')
+    return scopes.map(toBriefScope)
   },
 }
 
-async function getIn(context: Context, server: LiveObject, id: string): Promise<LiveObject> {
-  const live = await findIn(context, server, KIND, id)
+const targetKinds = {
+  policies: KIND,
+  resources: 'authorizationResource',
+  scopes: 'authorizationScope',
+} as const
+
+/** Lists the objects that a policy has in a field, by name. */
+async function listTargetsByName(
+  context: Context,
+  { parent, representation }: LiveObject,
+  field: keyof typeof targetKinds,
+): Promise<LiveObject[]> {
+  const names = readTexts(representation[field])
+  const all = await listServerObjects(context, parent!, { kind: targetKinds[field] })
+  return all.filter(({ key }) => names.includes(key.at(-1)!))
+}
+
+async function getLivePolicy(context: Context, server: LiveObject, id: string): Promise<LiveObject> {
+  const live = await findChild(context, server, { kind: KIND, id })
   if (!live) throw failure('not_found', NOT_FOUND)
   return live
 }
 
-/** The settings of a body that are texts of their own. */
-function ownConfig(type: string, { config }: Representation): Representation {
-  const named = targetsOf(type).map(({ setting }) => setting)
-  const stated = Object.entries((config ?? {}) as Representation)
-  return Object.fromEntries(stated.filter(([name, value]) => value !== null && !named.includes(name)))
+/** Returns the settings of a body that are not targets. */
+function readFurtherSettings(type: string, { config }: Representation): Representation {
+  const targetSettings = listPolicyTargets(type).map(({ setting }) => setting)
+  const settings = Object.entries(readObject(config))
+  return Object.fromEntries(settings.filter(([name, value]) => value !== null && !targetSettings.includes(name)))
 }
 
-/** A policy as the answer to a creation shows it. Keycloak: users and clients as they were stated. */
-async function answerOf(
+/** Returns a policy as the response to its creation, with the declared fields. Keycloak: users and clients are those of the body. */
+async function toCreatedRepresentation(
   context: Context,
   live: LiveObject,
-  body: Representation,
-  form: PolicyForm,
+  { body, form }: PolicyToCreate,
 ): Promise<Representation> {
-  const shower = await policyShower(context, [live])
-  const [typed, [named]] = [shower.typed(live), await namedIn(context, [live])]
-  const fields = targetsOf(live.representation.type).flatMap(({ field, type }): [string, Json][] => {
-    const stated = body[field]
-    if (stated === undefined) return []
-    return [
-      [field, type === undefined ? named![field]! : field === 'users' || field === 'clients' ? stated : typed[field]!],
-    ]
+  const renderers = await createPolicyRenderers(context, [live])
+  const typed = renderers.typed(live)
+  const [targetIds] = await listTargetIds(context, [live])
+  const targets = listPolicyTargets(live.representation.type)
+  const declaredTargets = targets.flatMap(({ field, type }): [string, Json][] => {
+    const declared = body[field]
+    if (declared === undefined) return []
+    if (type === undefined) return [[field, targetIds![field]!]]
+    return [[field, field === 'users' || field === 'clients' ? declared : typed[field]!]]
   })
-  const generic = form === 'generic' ? { ...shower.generic(live), config: body.config ?? {} } : typed
-  const unstated = targetsOf(live.representation.type).map(({ field }) => field)
+  const fields = form === 'generic' ? { ...renderers.generic(live), config: body.config ?? {} } : typed
   return {
-    ...Object.fromEntries(Object.entries(generic).filter(([field]) => !unstated.includes(field))),
-    ...Object.fromEntries(fields),
+    ...Object.fromEntries(Object.entries(fields).filter(([name]) => !targets.some(({ field }) => field === name))),
+    ...Object.fromEntries(declaredTargets),
   }
-}
-
-function withoutUndefined(value: Readonly<Record<string, Json | undefined>>): Representation {
-  return Object.fromEntries(Object.entries(value).flatMap(([name, one]) => (one === undefined ? [] : [[name, one]])))
 }

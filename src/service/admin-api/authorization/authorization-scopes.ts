@@ -1,102 +1,109 @@
-// What REST does with the scopes of clients that decide permissions.
-import type { Representation } from '../../../kinds/json.ts'
-import { namingAny } from '../../authorization/authorization.ts'
+// The REST operations on the authorization scopes of clients.
+import { type Representation, readTexts } from '../../../kinds/json.ts'
+import { listPoliciesWithTarget } from '../../authorization/authorization-writers.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
-import { describeEvent } from '../../journal/admin-events.ts'
-import { present } from '../../kinds/present.ts'
-import type { LiveObject } from '../../objects/live.ts'
-import { withoutNulls } from '../../objects/put.ts'
-import { demand } from '../../permissions/administrators.ts'
-import { plainResource } from '../common/plain-resource.ts'
-import { byIdIn, type Place, type Resource } from '../common/resource.ts'
-import { briefPolicy } from './authorization-policy-wire.ts'
+import { describeAdminEvent } from '../../journal/admin-events.ts'
+import { toWireRepresentation } from '../../kinds/wire-representation.ts'
+import type { LiveObject } from '../../objects/live-objects.ts'
+import { omitNulls } from '../../objects/put-body.ts'
+import { requirePermissions } from '../../permissions/require-permissions.ts'
+import { createPlainResource } from '../common/plain-resource.ts'
+import { type AdminResource, createChildGetter, type ObjectAddress } from '../common/resource.ts'
+import { toBriefPolicy } from './policy-representation.ts'
 import {
-  demandName,
-  findNamed,
-  findServer,
-  getConfigurableServer,
-  getServer,
-  listOf,
-  paged,
+  findByName,
+  getAnyResourceServer,
+  getConfigurableResourceServer,
+  getResourceServer,
+  listServerObjects,
+  requireName,
+  toPage,
 } from './resource-servers.ts'
 
 const kind = 'authorizationScope'
 const VIEW = 'view-authorization'
 const MANAGE = 'manage-authorization'
 
-const find = byIdIn(kind, findServer, 'silent', 'There is no such scope')
+const getScope = createChildGetter({
+  kind,
+  getOwner: getAnyResourceServer,
+  form: 'empty',
+  notFound: 'There is no such scope',
+})
 
-const plain = plainResource({
+const plainResource = createPlainResource({
   kind,
   view: VIEW,
   manage: MANAGE,
-  find,
-  owner: findServer,
-  read: (body) => ({ ...withoutNulls(body), name: demandName(body) }),
-  // Keycloak: events show a scope as it is then.
-  tell: (context, live) => describeEvent(context, { representation: present(context.vault, live) }),
+  getObject: getScope,
+  getOwner: getAnyResourceServer,
+  readBody: (body) => ({ ...omitNulls(body), name: requireName(body) }),
+  // Keycloak: the events contain the whole scope, not the body.
+  describeChange: (context, live) =>
+    describeAdminEvent(context, { representation: toWireRepresentation(context.vault, live) }),
 })
 
 /** Keycloak: ScopeService. */
-export const authorizationScopes: Resource = {
-  ...plain,
+export const authorizationScopes: AdminResource = {
+  ...plainResource,
   async list(context, { owner }, query) {
-    const found = await listOf(context, await getServer(context, owner!, VIEW), kind, String(query.name ?? ''))
-    const wanted = query.scopeId ? found.filter(({ id }) => id === query.scopeId) : found
-    return paged(wanted, query).map((live) => present(context.vault, live))
+    const server = await getResourceServer(context, owner!, VIEW)
+    const byName = await listServerObjects(context, server, { kind, search: String(query.name ?? '') })
+    const matches = query.scopeId ? byName.filter(({ id }) => id === query.scopeId) : byName
+    return toPage(matches, query).map((live) => toWireRepresentation(context.vault, live))
   },
-  /** Keycloak: a scope of that name that is there already becomes what is stated. */
-  async create(context, place, body) {
-    const server = await getConfigurableServer(context, place.owner!)
-    const there = await findNamed(context, server, kind, demandName(body))
-    if (!there) return plain.create(context, place, body)
-    await plain.replace(context, { ...place, id: there.id }, body)
-    return there.id
+  /** Keycloak: a scope that has the name already is replaced. */
+  async create(context, { owner }, body) {
+    const server = await getConfigurableResourceServer(context, owner!)
+    const existing = await findByName(context, server, { kind, name: requireName(body) })
+    if (!existing) return plainResource.create(context, { owner: owner! }, body)
+    await plainResource.replace(context, { owner: owner!, id: existing.id }, body)
+    return existing.id
   },
-  async replace(context, place, body) {
-    await getConfigurableServer(context, place.owner!)
-    await plain.replace(context, place, body)
+  async replace(context, address, body) {
+    await getConfigurableResourceServer(context, address.owner!)
+    await plainResource.replace(context, address, body)
   },
-  async delete(context, place) {
-    await getConfigurableServer(context, place.owner!)
-    if ((await resourcesWith(context, await find(context, place))).length)
+  async delete(context, address) {
+    await getConfigurableResourceServer(context, address.owner!)
+    if ((await listLiveResourcesWithScope(context, await getScope(context, address))).length)
       throw failure('invalid', 'Scopes can not be removed while associated with resources.')
-    await plain.delete(context, place)
+    await plainResource.delete(context, address)
   },
 }
 
-/** Makes a scope, or replaces the one of that name; gives it. */
+/** Creates a scope, or replaces the one that has the name. Returns it. */
 export async function createScope(context: WriteContext, owner: string, body: Representation): Promise<Representation> {
   const id = await authorizationScopes.create(context, { owner }, body)
-  return present(context.vault, await find(context, { owner, id }))
+  return toWireRepresentation(context.vault, await getScope(context, { owner, id }))
 }
 
-/** The scope of that name. Statements: two. */
+/** Returns the scope with that name, if there is one. Two statements. */
 export async function findScope(context: Context, client: string, name: string): Promise<Representation | undefined> {
-  const live = await findNamed(context, await getServer(context, client, VIEW), kind, name)
-  return live && present(context.vault, live)
+  const live = await findByName(context, await getResourceServer(context, client, VIEW), { kind, name })
+  return live && toWireRepresentation(context.vault, live)
 }
 
-/** The permissions on a scope. */
-export async function permissionsOn(context: Context, place: Place): Promise<Representation[]> {
-  demand(context, VIEW)
-  return (await namingAny(context, 'scopes', [await find(context, place)])).map(briefPolicy)
+/** Lists the permissions on a scope. */
+export async function listPermissionsOnScope(context: Context, address: ObjectAddress): Promise<Representation[]> {
+  requirePermissions(context, VIEW)
+  return (await listPoliciesWithTarget(context, 'scopes', [await getScope(context, address)])).map(toBriefPolicy)
 }
 
-/** The resources that have a scope. */
-export async function resourcesOf(context: Context, place: Place): Promise<Representation[]> {
-  demand(context, VIEW)
-  const found = await resourcesWith(context, await find(context, place))
-  return found.map(({ id, key }) => ({ name: key.at(-1)!, _id: id }))
+/** Lists the resources that have a scope. */
+export async function listResourcesWithScope(context: Context, address: ObjectAddress): Promise<Representation[]> {
+  requirePermissions(context, VIEW)
+  const resources = await listLiveResourcesWithScope(context, await getScope(context, address))
+  return resources.map(({ id, key }) => ({ name: key.at(-1)!, _id: id }))
 }
 
-/** Scopes by name and id alone. */
-export function briefScope({ id, key }: LiveObject): Representation {
+/** Returns the id and name of a scope. */
+export function toBriefScope({ id, key }: LiveObject): Representation {
   return { id, name: key.at(-1)! }
 }
 
-async function resourcesWith(context: Context, { key, parent }: LiveObject): Promise<LiveObject[]> {
-  const all = await listOf(context, parent!, 'authorizationResource')
-  return all.filter(({ representation }) => (representation.scopes as string[]).includes(key.at(-1)!))
+async function listLiveResourcesWithScope(context: Context, { key, parent }: LiveObject): Promise<LiveObject[]> {
+  const all = await listServerObjects(context, parent!, { kind: 'authorizationResource' })
+  return all.filter(({ representation }) => readTexts(representation.scopes).includes(key.at(-1)!))
 }

@@ -1,61 +1,66 @@
-// What REST does with the settings of clients that decide permissions.
+// The REST operations on resource servers: clients with authorization services, and their settings.
 import { ADMIN_PERMISSIONS, authorizationSchema, isAdminPermissions } from '../../../kinds/admin-permissions.ts'
-import { newAuthorizationSettings } from '../../../kinds/client.ts'
+import { defaultAuthorizationSettings } from '../../../kinds/client.ts'
 import { kinds } from '../../../kinds/index.ts'
-import type { Representation } from '../../../kinds/json.ts'
+import { type Representation, readObject } from '../../../kinds/json.ts'
 import type { KindName } from '../../../kinds/kind.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
-import { failure } from '../../context/errors.ts'
-import { describeEvent } from '../../journal/admin-events.ts'
+import { duplicateResource, failure } from '../../context/errors.ts'
+import { describeAdminEvent } from '../../journal/admin-events.ts'
 import { writers } from '../../kinds/index.ts'
-import { present } from '../../kinds/present.ts'
-import type { LiveObject } from '../../objects/live.ts'
-import { demand, type Permission } from '../../permissions/administrators.ts'
-import { CLIENT_NOT_FOUND } from '../clients/clients.ts'
-import { getObject } from '../common/resource.ts'
+import { toWireRepresentation } from '../../kinds/wire-representation.ts'
+import type { LiveObject } from '../../objects/live-objects.ts'
+import { type Permission, requirePermissions } from '../../permissions/require-permissions.ts'
+import { getClient } from '../clients/client-lookup.ts'
 
-/** What is said of a client that decides no permissions, and of most that it does not have. */
+/** The message of an error about a client without authorization services, or about an object that a resource server does not have. */
 export const NOT_FOUND = 'HTTP 404 Not Found'
 
-/** The client that decides permissions. Throws not_found where there is none, or where it does not. */
-export async function getServer(context: Context, id: string, permission: Permission): Promise<LiveObject> {
-  demand(context, permission)
-  return findServer(context, id)
+/** The ids in the URL of a policy or resource: its own, and that of its client. */
+export interface ServerObjectAddress {
+  readonly client: string
+  readonly id: string
 }
 
-/** The client that decides permissions, for who may know. Throws not_found as `getServer` does. */
-export async function findServer(context: Context, id: string): Promise<LiveObject> {
-  const client = await getObject(context, 'client', id, CLIENT_NOT_FOUND)
+/** Returns the resource server with that client id. Throws forbidden, or not_found if the client has no authorization services. */
+export async function getResourceServer(context: Context, id: string, permission: Permission): Promise<LiveObject> {
+  requirePermissions(context, permission)
+  return getAnyResourceServer(context, id)
+}
+
+/** Returns the resource server without a permission check. Throws not_found if the client has no authorization services. */
+export async function getAnyResourceServer(context: Context, id: string): Promise<LiveObject> {
+  const client = await getClient(context, id)
   if (client.representation.authorizationServicesEnabled !== true) throw failure('not_found', NOT_FOUND)
   return client
 }
 
 /**
- * Returns the client that decides permissions, for who may manage its settings, resources and scopes.
+ * Returns the resource server if the caller may manage its settings, resources and scopes.
  *
- * @throws not_found as `getServer` does; malformed where they come with the realm, so that only policies can be managed.
+ * @throws not_found as `getResourceServer` does; invalid for the client of admin permissions, of which only policies can be managed.
  */
-export async function getConfigurableServer(context: Context, id: string): Promise<LiveObject> {
-  const server = await getServer(context, id, 'manage-authorization')
-  refuseAdminPermissions(server)
+export async function getConfigurableResourceServer(context: Context, id: string): Promise<LiveObject> {
+  const server = await getResourceServer(context, id, 'manage-authorization')
+  refuseAdminPermissionsClient(server)
   return server
 }
 
-/** Throws malformed where the client decides permissions of administrators. Keycloak: without a reason. */
-export function refuseAdminPermissions({ representation }: LiveObject): void {
+/** Throws invalid for the client of admin permissions. Keycloak: the response has no reason. */
+export function refuseAdminPermissionsClient({ representation }: LiveObject): void {
   if (!isAdminPermissions(representation)) return
-  const reason = `the settings, resources and scopes of client ${ADMIN_PERMISSIONS} are those of the server`
-  throw failure('malformed', 'unknown_error', { reason })
+  const reason = `the settings, resources and scopes of client ${ADMIN_PERMISSIONS} are built in`
+  throw failure('invalid', 'unknown_error', { form: 'error', reason })
 }
 
-/** Keycloak: ResourceServerRepresentation, without the content. */
-export function showServer({ id, key, representation }: LiveObject): Representation {
+/** Returns the settings of a resource server. Keycloak: ResourceServerRepresentation, with empty lists of objects. */
+export function toServerRepresentation({ id, key, representation }: LiveObject): Representation {
   return {
     id,
     clientId: id,
     name: key[0]!,
-    ...newAuthorizationSettings,
-    ...(representation.authorizationSettings as Representation | undefined),
+    ...defaultAuthorizationSettings,
+    ...readObject(representation.authorizationSettings),
     resources: [],
     policies: [],
     scopes: [],
@@ -63,71 +68,69 @@ export function showServer({ id, key, representation }: LiveObject): Representat
   }
 }
 
-/** The settings of a client. */
-export async function readServer(context: Context, id: string): Promise<Representation> {
-  return showServer(await getServer(context, id, 'view-authorization'))
+/** Returns the settings of a resource server. */
+export async function getServerSettings(context: Context, id: string): Promise<Representation> {
+  return toServerRepresentation(await getResourceServer(context, id, 'view-authorization'))
 }
 
-/** Replaces the settings of a client: what is not stated is as in a new one. */
-export async function replaceServer(context: WriteContext, id: string, body: Representation): Promise<void> {
-  const live = await getConfigurableServer(context, id)
-  const set = Object.entries(newAuthorizationSettings).map(([name, given]) => [
+/** Replaces the settings of a resource server; those that the body does not declare get their defaults. */
+export async function replaceServerSettings(context: WriteContext, id: string, body: Representation): Promise<void> {
+  const live = await getConfigurableResourceServer(context, id)
+  const set = Object.entries(defaultAuthorizationSettings).map(([name, defaultValue]) => [
     `authorizationSettings.${name}`,
-    body[name] ?? given,
+    body[name] ?? defaultValue,
   ])
   const [updated] = await writers.client.update(context, [{ live, set: Object.fromEntries(set) }])
-  describeEvent(context, { representation: showServer(updated!) })
+  describeAdminEvent(context, { representation: toServerRepresentation(updated!) })
 }
 
-/** A client with its settings, resources, scopes and policies, as documents have them: without ids. */
-export async function readContent(context: Context, id: string): Promise<Representation> {
-  const server = await getConfigurableServer(context, id)
+/** Returns the settings, resources, scopes and policies of a resource server as a document declares them: without ids. */
+export async function exportServer(context: Context, id: string): Promise<Representation> {
+  const server = await getConfigurableResourceServer(context, id)
   const content: Representation = {
     authorizationSettings: {
-      ...newAuthorizationSettings,
-      ...(server.representation.authorizationSettings as Representation | undefined),
+      ...defaultAuthorizationSettings,
+      ...readObject(server.representation.authorizationSettings),
     },
   }
   for (const [field, kind] of Object.entries(kinds.client.children)) {
-    if (kinds[kind].elsewhere)
-      content[field] = (await listOf(context, server, kind)).map((live) => stated(context, live))
+    if (kinds[kind].isSeparate)
+      content[field] = (await listServerObjects(context, server, { kind })).map((live) => toDocument(context, live))
   }
   return content
 }
 
-function stated(context: Context, live: LiveObject): Representation {
-  const { [kinds[live.kind].idField]: _, ...rest } = present(context.vault, live)
+function toDocument(context: Context, live: LiveObject): Representation {
+  const { [kinds[live.kind].idField]: _, ...rest } = toWireRepresentation(context.vault, live)
   return rest
 }
 
-/** The objects of a kind that the client has, by name. */
-export function listOf(
+/** Lists the objects of a kind of a resource server, by name; those that have the search text in their name. */
+export function listServerObjects(
   context: Context,
   { id }: Pick<LiveObject, 'id'>,
-  kind: KindName,
-  search = '',
+  { kind, search = '' }: { readonly kind: KindName; readonly search?: string },
 ): Promise<LiveObject[]> {
   return writers[kind].list(context, { parents: { kind: 'client', ids: [id] }, ...(search && { search }) })
 }
 
-/** One object of a client, by name; undefined where it has no such one. */
-export async function findNamed(
+/** Returns the object of a resource server with that name, if there is one. */
+export async function findByName(
   context: Context,
   { key }: LiveObject,
-  kind: KindName,
-  name: string,
+  { kind, name }: { readonly kind: KindName; readonly name: string },
 ): Promise<LiveObject | undefined> {
   return (await writers[kind].list(context, { keys: [['client', ...key, name]] }))[0]
 }
 
-/** Keycloak: a page has 100 elements where nothing else is said. */
-export function paged<T>(all: readonly T[], { first, max }: Readonly<Record<string, unknown>>): T[] {
+/** Returns a page of a list. Keycloak: it has 100 elements by default. */
+export function toPage<T>(all: readonly T[], { first, max }: Readonly<Record<string, unknown>>): T[] {
   const start = typeof first === 'number' && first >= 0 ? first : 0
   return all.slice(start, start + (typeof max === 'number' && max >= 0 ? max : 100))
 }
 
-/** A name in a body. Keycloak: its database says that there must be one. */
-export function demandName({ name }: Representation): string {
-  if (typeof name !== 'string' || name === '') throw failure('duplicate', 'Duplicate resource error')
+/** Returns the name in a body. Throws conflict if there is none. Keycloak: the error is that of its database. */
+export function requireName({ name }: Representation): string {
+  if (typeof name !== 'string' || name === '') throw duplicateResource()
   return name
 }

@@ -1,87 +1,145 @@
-// The client scopes that a client has, or that a realm gives to new clients: by default, or when a token asks for them.
-import type { Representation } from '../../../kinds/json.ts'
+// The client scopes that are assigned to a client, or to a realm for its new clients: as default or as optional scopes.
+import { SERVICE_ACCOUNT_SCOPE } from '../../../kinds/client-scope.ts'
+import { kinds } from '../../../kinds/index.ts'
+import { type Json, type Representation, readTexts } from '../../../kinds/json.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
-import { failure } from '../../context/errors.ts'
+import { duplicateResource } from '../../context/errors.ts'
 import { writers } from '../../kinds/index.ts'
-import type { LiveObject } from '../../objects/live.ts'
-import { demand } from '../../permissions/administrators.ts'
-import { ownRealm } from '../common/own-realm.ts'
+import { type LiveObject, listObjects } from '../../objects/live-objects.ts'
+import type { ObjectUpdate } from '../../objects/writers.ts'
+import { requirePermissions } from '../../permissions/require-permissions.ts'
+import { getCurrentRealm } from '../common/current-realm.ts'
 import { getObject } from '../common/resource.ts'
-import { CLIENT_NOT_FOUND, refuseAdministration } from './clients.ts'
+import { getClient, refuseAdminClient } from './client-lookup.ts'
 
-const ofClient = { default: 'defaultClientScopes', optional: 'optionalClientScopes' } as const
-const ofRealm = { default: 'defaultDefaultClientScopes', optional: 'defaultOptionalClientScopes' } as const
+const CLIENT_FIELDS = { default: 'defaultClientScopes', optional: 'optionalClientScopes' } as const
+const REALM_FIELDS = { default: 'defaultDefaultClientScopes', optional: 'defaultOptionalClientScopes' } as const
 
-/** How a client scope is assigned. */
-export type Assignment = keyof typeof ofClient
+/** The two ways in which a client scope is assigned: `default` or `optional`. */
+export type ScopeAssignment = keyof typeof CLIENT_FIELDS
 
-/** The client scopes of a client. */
-export async function listClientAssigned(context: Context, client: string, how: Assignment): Promise<Representation[]> {
-  demand(context, 'view-clients')
-  const owner = await getObject(context, 'client', client, CLIENT_NOT_FOUND)
-  const scopes = await scopesNamed(context, owner.representation[ofClient[how]])
+/** The client scope to assign, and to what: ids of both. */
+export interface ScopeToAssign {
+  readonly client: string
+  readonly scope: string
+  readonly assignment: ScopeAssignment
+}
+
+/** Lists the client scopes of a client. */
+export async function listScopesOfClient(
+  context: Context,
+  clientId: string,
+  assignment: ScopeAssignment,
+): Promise<Representation[]> {
+  requirePermissions(context, 'view-clients')
+  const { representation } = await getClient(context, clientId)
+  const scopes = await listScopesByName(context, representation[CLIENT_FIELDS[assignment]])
   return scopes.map(({ id, key: [name] }) => ({ id, name: name! }))
 }
 
-/** Gives a client a scope. Keycloak: one that it has already stays as it is, and one of another protocol is passed over. */
-export async function assignToClient(
+/** Assigns a scope to a client. Keycloak: one that is assigned already stays, and one of another protocol is ignored. */
+export async function assignScopeToClient(
   context: WriteContext,
-  client: string,
-  how: Assignment,
-  scope: string,
+  { client, scope, assignment }: ScopeToAssign,
 ): Promise<void> {
-  demand(context, 'manage-clients')
-  const live = await getObject(context, 'client', client, CLIENT_NOT_FOUND)
-  refuseAdministration(context, live)
+  requirePermissions(context, 'manage-clients')
+  const live = await getClient(context, client)
+  refuseAdminClient(context, live)
   const { key, representation } = await getScope(context, scope)
-  if (holds(live, Object.values(ofClient), key[0]!)) return
+  if (hasScope(live, Object.values(CLIENT_FIELDS), key[0]!)) return
   if (representation.protocol !== live.representation.protocol) return
-  await writers.client.update(context, [{ live, set: {}, relations: { [ofClient[how]]: { add: [key] } } }])
+  await writers.client.update(context, [{ live, set: {}, relations: { [CLIENT_FIELDS[assignment]]: { add: [key] } } }])
 }
 
-/** Takes a scope from a client. Keycloak: however it was assigned. */
-export async function removeFromClient(context: WriteContext, client: string, scope: string): Promise<void> {
-  demand(context, 'manage-clients')
-  const live = await getObject(context, 'client', client, CLIENT_NOT_FOUND)
-  refuseAdministration(context, live)
+/** Removes a scope from a client. Keycloak: in either assignment. */
+export async function removeScopeFromClient(context: WriteContext, clientId: string, scope: string): Promise<void> {
+  requirePermissions(context, 'manage-clients')
+  const live = await getClient(context, clientId)
+  refuseAdminClient(context, live)
   const { key } = await getScope(context, scope)
-  const relations = Object.fromEntries(Object.values(ofClient).map((field) => [field, { remove: [key] }]))
+  const relations = Object.fromEntries(Object.values(CLIENT_FIELDS).map((field) => [field, { remove: [key] }]))
   await writers.client.update(context, [{ live, set: {}, relations }])
 }
 
-/** The client scopes that a realm gives to new clients. */
-export async function listRealmAssigned(context: Context, how: Assignment): Promise<Representation[]> {
-  demand(context, 'view-clients')
-  const realm = await ownRealm(context)
-  const scopes = await scopesNamed(context, realm.representation[ofRealm[how]])
+/** Lists the client scopes that new clients of the realm get. */
+export async function listScopesOfRealm(context: Context, assignment: ScopeAssignment): Promise<Representation[]> {
+  requirePermissions(context, 'view-clients')
+  const { representation } = await getCurrentRealm(context)
+  const scopes = await listScopesByName(context, representation[REALM_FIELDS[assignment]])
   return scopes.map(({ id, key: [name], representation: { protocol } }) => ({ id, name: name!, protocol: protocol! }))
 }
 
-/** Gives a scope to new clients from now on. Throws duplicate when the realm does so already, in either way. */
-export async function assignToRealm(context: WriteContext, how: Assignment, scope: string): Promise<void> {
-  demand(context, 'manage-clients')
+/** Assigns a scope to the new clients of the realm. Throws conflict if it is assigned already, in either way. */
+export async function assignScopeToRealm(
+  context: WriteContext,
+  assignment: ScopeAssignment,
+  scope: string,
+): Promise<void> {
+  requirePermissions(context, 'manage-clients')
   const { key } = await getScope(context, scope)
-  const live = await ownRealm(context)
-  if (holds(live, Object.values(ofRealm), key[0]!)) throw failure('duplicate', 'Duplicate resource error')
-  await writers.realm.update(context, [{ live, set: {}, relations: { [ofRealm[how]]: { add: [key] } } }])
+  const live = await getCurrentRealm(context)
+  if (hasScope(live, Object.values(REALM_FIELDS), key[0]!))
+    throw duplicateResource()
+  await writers.realm.update(context, [{ live, set: {}, relations: { [REALM_FIELDS[assignment]]: { add: [key] } } }])
 }
 
-/** Gives a scope to new clients no more. Keycloak: however it was assigned. */
-export async function removeFromRealm(context: WriteContext, scope: string): Promise<void> {
-  demand(context, 'manage-clients')
+/** Removes a scope from those of new clients. Keycloak: in either assignment. */
+export async function removeScopeFromRealm(context: WriteContext, scope: string): Promise<void> {
+  requirePermissions(context, 'manage-clients')
   const { key } = await getScope(context, scope)
-  const relations = Object.fromEntries(Object.values(ofRealm).map((field) => [field, { remove: [key] }]))
-  await writers.realm.update(context, [{ live: await ownRealm(context), set: {}, relations }])
+  const relations = Object.fromEntries(Object.values(REALM_FIELDS).map((field) => [field, { remove: [key] }]))
+  await writers.realm.update(context, [{ live: await getCurrentRealm(context), set: {}, relations }])
 }
 
 function getScope(context: Context, id: string): Promise<LiveObject> {
-  return getObject(context, 'clientScope', id, 'Client scope not found')
+  return getObject(context, 'clientScope', { id, notFound: 'Client scope not found' })
 }
 
-function scopesNamed(context: Context, names: unknown): Promise<LiveObject[]> {
-  return writers.clientScope.list(context, { keys: ((names ?? []) as string[]).map((name) => [name]) })
+function listScopesByName(context: Context, names: Json | undefined): Promise<LiveObject[]> {
+  return writers.clientScope.list(context, { keys: readTexts(names).map((name) => [name]) })
 }
 
-function holds({ representation }: LiveObject, fields: readonly string[], name: string): boolean {
-  return fields.some((field) => ((representation[field] ?? []) as string[]).includes(name))
+function hasScope(
+  { representation }: Pick<LiveObject, 'representation'>,
+  fields: readonly string[],
+  name: string,
+): boolean {
+  return fields.some((field) => readTexts(representation[field]).includes(name))
+}
+
+/**
+ * Returns the body of a new client with the client scopes that it gets. Keycloak: scopes that the realm does not have, or that
+ * are of another protocol, are ignored; one in both lists is a default one. One statement, or none.
+ */
+export async function selectOwnScopes(context: Context, body: Representation): Promise<Representation> {
+  const { protocol } = { ...kinds.client.defaults(body), ...body }
+  const defaultNames = readTexts(body.defaultClientScopes)
+  const optionalNames = readTexts(body.optionalClientScopes)
+  const names = [...defaultNames, ...optionalNames]
+  if (!names.length) return body
+  const scopes = await listObjects(context, 'clientScope', { keys: names.map((name) => [name]) })
+  const usable = new Set(scopes.flatMap(({ key, representation }) => (representation.protocol === protocol ? key : [])))
+  return {
+    ...body,
+    defaultClientScopes: defaultNames.filter((name) => usable.has(name)),
+    optionalClientScopes: optionalNames.filter((name) => usable.has(name) && !defaultNames.includes(name)),
+  }
+}
+
+/**
+ * Returns the change that the body of an update makes to the client scope of service accounts. Keycloak: the scope is removed
+ * with the account, and added by each update that declares the account, even if the client has one already. One statement, or none.
+ */
+export async function updateServiceAccountScope(
+  context: Context,
+  { representation }: LiveObject,
+  { serviceAccountsEnabled = null }: Representation,
+): Promise<Pick<ObjectUpdate, 'relations'>> {
+  const key = [SERVICE_ACCOUNT_SCOPE]
+  if (representation.serviceAccountsEnabled !== true || serviceAccountsEnabled === null) return {}
+  if (serviceAccountsEnabled === false)
+    return { relations: { defaultClientScopes: { remove: [key] }, optionalClientScopes: { remove: [key] } } }
+  if (hasScope({ representation }, Object.values(CLIENT_FIELDS), SERVICE_ACCOUNT_SCOPE)) return {}
+  const scopes = await listObjects(context, 'clientScope', { keys: [key] })
+  return scopes.length ? { relations: { defaultClientScopes: { add: [key] } } } : {}
 }

@@ -1,66 +1,63 @@
-// What a client has while it runs: its account, and the nodes that registered.
-import type { Representation } from '../../../kinds/json.ts'
-import { secondsOf } from '../../../lib/seconds.ts'
+// The REST operations on the service account of a client and on its registered cluster nodes.
+import { type Representation, readObject } from '../../../kinds/json.ts'
+import { toEpochSeconds } from '../../../lib/epoch-seconds.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
-import { describeEvent } from '../../journal/admin-events.ts'
+import { describeAdminEvent } from '../../journal/admin-events.ts'
 import { writers } from '../../kinds/index.ts'
-import { findAccountOf } from '../../login/login.ts'
-import type { LiveObject } from '../../objects/live.ts'
-import { demand } from '../../permissions/administrators.ts'
-import { openProfile } from '../../users/user-profile.ts'
-import { getObject } from '../common/resource.ts'
+import { findServiceAccountOf } from '../../login/find-user.ts'
+import type { LiveObject } from '../../objects/live-objects.ts'
+import { requirePermissions } from '../../permissions/require-permissions.ts'
+import { unrestrictedProfile } from '../../users/user-profile-rules.ts'
 import { showUser } from '../users/user-view.ts'
-import { refuseAdministration } from './clients.ts'
+import { getClient, refuseAdminClient } from './client-lookup.ts'
 
 const MANAGE = 'manage-clients'
 
-/** The account of a client. Throws invalid where it has none. */
+/** Returns the user that is the service account of a client. Throws invalid if it has none. */
 export async function getServiceAccount(context: Context, client: string): Promise<Representation> {
-  const { key, representation } = await findClient(context, client)
-  demand(context, 'view-clients')
-  const account = representation.serviceAccountsEnabled === true ? await findAccountOf(context, client) : undefined
-  if (!account) throw failure('malformed', `Service account not enabled for the client '${key[0]}'`)
-  return (await showUser(context, account.id, openProfile))!
+  const { key, representation } = await getClient(context, client)
+  requirePermissions(context, 'view-clients')
+  const account =
+    representation.serviceAccountsEnabled === true ? await findServiceAccountOf(context, client) : undefined
+  if (!account) throw failure('invalid', `Service account not enabled for the client '${key[0]}'`, { form: 'error' })
+  return (await showUser(context, account.id, unrestrictedProfile))!
 }
 
-/** Throws not_found, or forbidden unless the caller may manage the client of that id. */
-export async function demandClient(context: Context, client: string): Promise<void> {
-  const live = await findClient(context, client)
-  demand(context, MANAGE)
-  refuseAdministration(context, live)
+/** Throws not_found if there is no client with that id, and forbidden unless the caller may manage it. */
+export async function requireManageableClient(context: Context, id: string): Promise<void> {
+  await getNodeOwner(context, id)
 }
 
-/** Notes that a node of a client is there. */
+/** Registers a node of a client. */
 export async function addNode(context: WriteContext, client: string, { node }: Representation): Promise<void> {
-  const live = await findClient(context, client)
-  demand(context, MANAGE)
-  refuseAdministration(context, live)
-  if (typeof node !== 'string') throw failure('malformed', 'Node not found in params')
-  describeEvent(context, { resourcePath: `clients/${client}/nodes/${node}` })
-  await setNodes(context, live, { ...nodesOf(live), [node]: secondsOf(context.now) })
+  const live = await getNodeOwner(context, client)
+  if (typeof node !== 'string') throw failure('invalid', 'Node not found in params', { form: 'error' })
+  describeAdminEvent(context, { resourcePath: `clients/${client}/nodes/${node}` })
+  await setNodes(context, live, { ...readNodes(live), [node]: toEpochSeconds(context.now) })
 }
 
-/** Forgets a node of a client. Throws not_found. */
+/** Removes a node of a client. Throws not_found. */
 export async function removeNode(context: WriteContext, client: string, node: string): Promise<void> {
-  const live = await findClient(context, client)
-  demand(context, MANAGE)
-  refuseAdministration(context, live)
-  const { [node]: gone, ...others } = nodesOf(live)
-  // Keycloak: it does not say which.
-  if (gone === undefined) throw failure('not_found', 'Client does not have node ')
-  await setNodes(context, live, others)
+  const live = await getNodeOwner(context, client)
+  const { [node]: registered, ...remaining } = readNodes(live)
+  // Keycloak: the message does not name the node.
+  if (registered === undefined) throw failure('not_found', 'Client does not have node ')
+  await setNodes(context, live, remaining)
 }
 
-function setNodes(context: WriteContext, live: LiveObject, nodes: Record<string, number>): Promise<unknown> {
-  const before = nodesOf(live)
-  const gone = Object.fromEntries(Object.keys(before).map((node) => [`registeredNodes.${node}`, null]))
-  const set = Object.fromEntries(Object.entries(nodes).map(([node, at]) => [`registeredNodes.${node}`, at]))
-  return writers.client.update(context, [{ live, set: { ...gone, ...set } }])
+function setNodes(context: WriteContext, live: LiveObject, nodes: Representation): Promise<unknown> {
+  const removed = Object.keys(readNodes(live)).map((node) => [`registeredNodes.${node}`, null])
+  const set = Object.entries(nodes).map(([node, at]) => [`registeredNodes.${node}`, at])
+  return writers.client.update(context, [{ live, set: Object.fromEntries([...removed, ...set]) }])
 }
 
-const nodesOf = ({ representation }: LiveObject) => ({ ...(representation.registeredNodes as Record<string, number>) })
-
-function findClient(context: Context, id: string): Promise<LiveObject> {
-  return getObject(context, 'client', id, 'Could not find client')
+async function getNodeOwner(context: Context, id: string): Promise<LiveObject> {
+  const live = await getClient(context, id)
+  requirePermissions(context, MANAGE)
+  refuseAdminClient(context, live)
+  return live
 }
+
+/** Returns the times at which the nodes of a client were registered, in seconds since 1970, by node. */
+const readNodes = ({ representation }: LiveObject) => readObject(representation.registeredNodes)

@@ -1,16 +1,16 @@
-import { plainResource } from '../common/plain-resource.ts'
-import { byId } from '../common/resource.ts'
-import { nestedMapper } from './nested-mappers.ts'
+import { createPlainResource } from '../common/plain-resource.ts'
+import { createGetter } from '../common/resource.ts'
+import { readNestedMapper } from './nested-mappers.ts'
 
-/** What is said of a client scope that does not exist. */
+/** The message of an error about a client scope that does not exist. */
 export const CLIENT_SCOPE_NOT_FOUND = 'Could not find client scope'
 
 /** Keycloak: ClientScopesResource, ClientScopeResource. */
-export const clientScopes = plainResource({
+export const clientScopes = createPlainResource({
   kind: 'clientScope',
   view: 'view-clients',
   search: 'list-client-scopes',
   manage: 'manage-clients',
-  find: byId('clientScope', CLIENT_SCOPE_NOT_FOUND),
-  nested: nestedMapper,
+  getObject: createGetter('clientScope', CLIENT_SCOPE_NOT_FOUND),
+  readChild: readNestedMapper,
 })

@@ -1,33 +1,31 @@
-// What REST does with clients: how they show, how they are found, which of them cannot be touched.
+// The REST operations on clients.
 import { ADMIN_PERMISSIONS } from '../../../kinds/admin-permissions.ts'
-import { adminClientOf, isBuiltIn, MASTER } from '../../../kinds/built-in/index.ts'
-import { originsOf, withProtocolDefaults } from '../../../kinds/client.ts'
+import { isBuiltIn } from '../../../kinds/built-in/index.ts'
+import { addProtocolDefaults, toWebOrigins } from '../../../kinds/client.ts'
 import { flatten } from '../../../kinds/compare.ts'
 import { kinds } from '../../../kinds/index.ts'
-import type { Representation } from '../../../kinds/json.ts'
-import { masked } from '../../../kinds/masked.ts'
+import { isList, type Representation, readObject, readObjects, readTexts } from '../../../kinds/json.ts'
+import { maskRepresentation } from '../../../kinds/mask-representation.ts'
 import type { ObjectFilter } from '../../../store/object-filter.ts'
-import { freshSecret } from '../../clients/clients.ts'
+import { generateClientSecret } from '../../clients/clients.ts'
 import type { Context } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
-import { describeEvent } from '../../journal/admin-events.ts'
+import { describeAdminEvent } from '../../journal/admin-events.ts'
 import { writers } from '../../kinds/index.ts'
-import { type Present, present, presentAll } from '../../kinds/present.ts'
-import { followRotation } from '../../login/secret-rotation.ts'
-import type { LiveObject } from '../../objects/live.ts'
-import { named, replacement, withoutNulls } from '../../objects/put.ts'
-import { demand, may, visibleTo } from '../../permissions/administrators.ts'
-import { lackingForClients } from '../../permissions/privilege.ts'
-import { attributesOf, pageOf } from '../common/lists.ts'
-import { plainResource } from '../common/plain-resource.ts'
-import { byId, type Query, type Resource } from '../common/resource.ts'
-import { nestedMapper, replaceMappers } from './nested-mappers.ts'
-import { accountScope, withOwnScopes } from './stated-scopes.ts'
+import { type ToWire, toWireRepresentation, toWireRepresentations } from '../../kinds/wire-representation.ts'
+import { applySecretRotation } from '../../login/secret-rotation.ts'
+import type { LiveObject } from '../../objects/live-objects.ts'
+import { omitNulls, resolveReferenceIds, toReplacement } from '../../objects/put-body.ts'
+import { findMissingRolesForClients } from '../../permissions/privilege-escalation.ts'
+import { getVisibility, isPermitted, requirePermissions } from '../../permissions/require-permissions.ts'
+import { parseAttributeQuery, parsePage } from '../common/list-query.ts'
+import { createPlainResource } from '../common/plain-resource.ts'
+import type { AdminResource, Query } from '../common/resource.ts'
+import { selectOwnScopes, updateServiceAccountScope } from './assigned-scopes.ts'
+import { getClient, isAdminClient, refuseAdminClient } from './client-lookup.ts'
+import { readNestedMapper, replaceMappers } from './nested-mappers.ts'
 
-/** What is said of a client that does not exist. */
-export const CLIENT_NOT_FOUND = 'Could not find client'
-
-/** Keycloak: the attributes that clients can be looked up by. */
+/** Keycloak: the attributes that clients can be searched by. */
 const SEARCHABLE = [
   'saml_idp_initiated_sso_url_name',
   'saml.artifact.binding.identifier',
@@ -35,143 +33,132 @@ const SEARCHABLE = [
   'jwt.credential.sub',
 ]
 
-const find = byId('client', CLIENT_NOT_FOUND)
-
-const plain = plainResource({
+const plainResource = createPlainResource({
   kind: 'client',
   view: 'view-clients',
   search: 'list-clients',
   manage: 'manage-clients',
-  find,
-  nested: nestedMapper,
+  getObject: (context, { id }) => getClient(context, id),
+  readChild: readNestedMapper,
 })
 
 /** Keycloak: ClientsResource, ClientResource. */
-export const clients: Resource = {
-  ...plain,
-  async list(context, _place, query) {
-    demand(context, 'list-clients')
-    const found = await writers.client.list(context, {
-      ...filterOf(query),
-      visible: visibleTo(context, 'view-clients'),
+export const clients: AdminResource = {
+  ...plainResource,
+  async list(context, _address, query) {
+    requirePermissions(context, 'list-clients')
+    const matches = await writers.client.list(context, {
+      ...toFilter(query),
+      visible: getVisibility(context, 'view-clients'),
     })
-    return presentAll(context, 'client', found, await showTo(context, found))
+    return toWireRepresentations(context, 'client', matches, await createToWire(context, matches))
   },
-  async get(context, place) {
-    demand(context, 'view-clients')
-    const found = [await find(context, place)]
-    return (await presentAll(context, 'client', found, await showTo(context, found)))[0]!
+  async get(context, { id }) {
+    requirePermissions(context, 'view-clients')
+    const live = [await getClient(context, id)]
+    return (await toWireRepresentations(context, 'client', live, await createToWire(context, live)))[0]!
   },
-  async create(context, place, body) {
-    const stated = withProtocolDefaults(withSecret(context, withoutSettings(body)))
-    const id = await plain.create(context, place, await withOwnScopes(context, withoutNulls(stated)))
-    await followRotation(context, [await find(context, { id })])
+  async create(context, address, body) {
+    const declared = addProtocolDefaults(addSecret(context, omitServerFields(body)))
+    const id = await plainResource.create(context, address, await selectOwnScopes(context, omitNulls(declared)))
+    await applySecretRotation(context, [await getClient(context, id)])
     return id
   },
-  async replace(context, place, body) {
-    demand(context, 'manage-clients')
-    const live = await find(context, place)
-    refuseAdministration(context, live)
-    const set = update(context, live, await named(context, 'client', withoutSettings(body)))
-    const scopes = await accountScope(context, live, body)
-    await followRotation(context, await writers.client.update(context, [{ live, set, ...scopes }]))
+  async replace(context, { id }, body) {
+    requirePermissions(context, 'manage-clients')
+    const live = await getClient(context, id)
+    refuseAdminClient(context, live)
+    const set = toClientUpdate(context, live, await resolveReferenceIds(context, 'client', omitServerFields(body)))
+    const scopes = await updateServiceAccountScope(context, live, body)
+    await applySecretRotation(context, await writers.client.update(context, [{ live, set, ...scopes }]))
     const { protocolMappers } = body
-    if (Array.isArray(protocolMappers)) await replaceMappers(context, live, protocolMappers as Representation[])
+    if (isList(protocolMappers)) await replaceMappers(context, live, readObjects(protocolMappers))
   },
-  async delete(context, place) {
-    demand(context, 'manage-clients')
-    const live = await find(context, place)
-    refuseAdministration(context, live)
+  async delete(context, { id }) {
+    requirePermissions(context, 'manage-clients')
+    const live = await getClient(context, id)
+    refuseAdminClient(context, live)
     if (isBuiltIn(context.realm.name, 'client', live.key) || live.key[0] === ADMIN_PERMISSIONS)
-      throw failure('bad_request', 'Could not delete client')
+      throw failure('invalid', 'Could not delete client', { form: { error: 'invalid_request' } })
     await writers.client.delete(context, [live])
-    describeEvent(context, { representation: { id: live.id, clientId: live.key[0]! } })
+    describeAdminEvent(context, { representation: { id, clientId: live.key[0]! } })
   },
 }
 
-/** Keycloak: a client that is public only because its protocol says so gets a secret all the same. */
-function withSecret(context: Context, body: Representation): Representation {
-  const { protocol, publicClient, secret } = withoutNulls(body)
+/** Keycloak: a client whose body does not declare it public gets a secret, even if its protocol makes it public. */
+function addSecret(context: Context, body: Representation): Representation {
+  const { protocol, publicClient, secret } = omitNulls(body)
   return protocol !== 'openid-connect' || publicClient !== undefined || secret !== undefined
     ? body
-    : { ...body, ...freshSecret(context, body.attributes as Representation | null | undefined) }
+    : { ...body, ...generateClientSecret(context, readObject(body.attributes)) }
 }
 
 /**
- * Keycloak: an update leaves the settings of authorization alone, and those of a new client are imported into it; whether a
- * client came with its realm is the server's to say.
+ * Omits what a body cannot set. Keycloak: authorization settings have operations of their own, and `realm_client` is true only for
+ * the clients that are created with a realm.
  */
-function withoutSettings({ authorizationSettings: _, ...body }: Representation): Representation {
+function omitServerFields({ authorizationSettings: _, ...body }: Representation): Representation {
   if ((body.attributes ?? null) === null) return body
-  const { realm_client: __, ...attributes } = body.attributes as Representation
+  const { realm_client: __, ...attributes } = readObject(body.attributes)
   return { ...body, attributes }
 }
 
-function update(context: Context, live: LiveObject, body: Representation) {
-  const next = { ...live.representation, ...withoutNulls(body) }
+function toClientUpdate(context: Context, live: LiveObject, body: Representation) {
+  const next = { ...live.representation, ...omitNulls(body) }
   const { redirectUris, webOrigins, publicClient, bearerOnly } = next
-  const stated = replacement(live, body)
-  const lacksSecret = publicClient !== true && (stated.secret ?? live.representation.secret) === undefined
+  const replacement = toReplacement(live, body)
+  const lacksSecret = publicClient !== true && (replacement.secret ?? live.representation.secret) === undefined
   const set = {
-    ...stated,
-    // Keycloak: whenever a client that keeps a secret is written and has none, it gets one.
-    ...(lacksSecret && flatten(kinds.client, freshSecret(context, {}))),
-    // Keycloak: a client that keeps no secret loses its authorization services without a word.
+    ...replacement,
+    // Keycloak: an update of a confidential client without a secret generates one.
+    ...(lacksSecret && flatten(kinds.client, generateClientSecret(context, {}))),
+    // Keycloak: an update of a client that is not confidential silently removes its authorization services.
     ...((publicClient === true || bearerOnly === true) && { authorizationServicesEnabled: null }),
   }
-  // Keycloak: whenever a client is written that has no origins, and none are stated, its redirect URIs give them.
-  if ((body.webOrigins ?? null) !== null || (webOrigins as string[] | undefined)?.length) return set
-  return { ...set, webOrigins: originsOf((redirectUris ?? []) as string[]).sort() }
+  // Keycloak: an update of a client without web origins derives them from its redirect URIs, unless the body declares some.
+  if ((body.webOrigins ?? null) !== null || readTexts(webOrigins).length) return set
+  return { ...set, webOrigins: toWebOrigins(readTexts(redirectUris)).sort() }
 }
 
 /**
- * Whoever knows the secret of a client can act in its place: it is masked for who may only view clients, and of a client whose account is
- * stronger than the caller. Keycloak: shows it to all of them. Statements: one, or none.
+ * Creates the function that renders clients for the caller. Who knows the secret of a client can act as its service account, so the
+ * secret is masked for callers who may only view clients, or who have fewer admin permissions than the account. Keycloak: shows it
+ * to all of them. One statement, or none.
  */
-async function showTo(context: Context, clients: readonly LiveObject[]): Promise<Present> {
-  const manages = may(context, 'manage-clients')
-  const acting = manages ? clients.filter(({ representation }) => representation.serviceAccountsEnabled === true) : []
-  const stronger = await lackingForClients(
-    context,
-    acting.map(({ id }) => id),
-  )
+async function createToWire(context: Context, clients: readonly LiveObject[]): Promise<ToWire> {
+  const canManage = isPermitted(context, 'manage-clients')
+  const withAccounts = clients.filter(({ representation }) => representation.serviceAccountsEnabled === true)
+  const stronger = await findMissingRolesForClients(context, canManage ? withAccounts.map(({ id }) => id) : [])
   return (vault, live) => {
-    const whole = present(vault, live)
-    const isHidden = !manages || stronger.has(live.id)
-    const { secret, authorizationServicesEnabled, ...shown } = isHidden ? masked(kinds.client, whole) : whole
-    const builtIn = isAdministration(context, live) || live.key[0] === ADMIN_PERMISSIONS
-    const manage = manages && !builtIn
+    const isHidden = !canManage || stronger.has(live.id)
+    const representation = toWireRepresentation(vault, live)
+    const { secret, authorizationServicesEnabled, ...fields } = isHidden
+      ? maskRepresentation(kinds.client, representation)
+      : representation
+    const manage = canManage && !isAdminClient(context, live) && live.key[0] !== ADMIN_PERMISSIONS
     return {
-      ...shown,
-      ...(secret !== undefined && shown.publicClient !== true && { secret }),
+      ...fields,
+      ...(secret !== undefined && fields.publicClient !== true && { secret }),
       ...(authorizationServicesEnabled === true && { authorizationServicesEnabled }),
       access: { view: true, configure: manage, manage },
     }
   }
 }
 
-/** Keycloak: the client that holds the administration roles of a realm is nobody's to change. */
-function isAdministration({ realm }: Context, { key: [clientId] }: Pick<LiveObject, 'key'>): boolean {
-  if (realm.name !== MASTER) return clientId === 'realm-management'
-  return clientId!.endsWith(adminClientOf(''))
-}
-
-/** Throws forbidden where the client holds the administration roles of a realm. Keycloak: also to who has all power. */
-export function refuseAdministration(context: Context, live: Pick<LiveObject, 'key'>): void {
-  if (isAdministration(context, live)) throw failure('forbidden', 'HTTP 403 Forbidden')
-}
-
-function filterOf(query: Query): ObjectFilter {
+function toFilter(query: Query): ObjectFilter {
   const { clientId, search } = query
-  const page = pageOf(query)
-  const attributes = attributesOf(String(query.q ?? ''))
-  if (Object.keys(attributes).length) return { ...page, containing: { attributes: searchable(attributes) } }
+  const page = parsePage(query)
+  const attributes = parseAttributeQuery(String(query.q ?? ''))
+  if (Object.keys(attributes).length) return { ...page, containing: { attributes: checkSearchable(attributes) } }
   if (!clientId) return page
   return search === true ? { ...page, search: String(clientId) } : { ...page, keys: [[String(clientId)]] }
 }
 
-function searchable(attributes: Representation): Representation {
+function checkSearchable(attributes: Representation): Representation {
   const refused = Object.keys(attributes).filter((name) => !SEARCHABLE.includes(name))
-  if (refused.length) throw failure('bad_request', `Attributes [${refused.join(', ')}] not allowed for search`)
+  if (refused.length)
+    throw failure('invalid', `Attributes [${refused.join(', ')}] not allowed for search`, {
+      form: { error: 'invalid_request' },
+    })
   return attributes
 }

@@ -1,41 +1,44 @@
-// Protocol mappers as they stand in the bodies of clients and client scopes.
-import type { Representation } from '../../../kinds/json.ts'
-import { nestedMapperConfig } from '../../../kinds/mapper-types.ts'
+// Protocol mappers in the bodies of clients and client scopes.
+import { type Representation, readTextMap } from '../../../kinds/json.ts'
+import { toStoredMapperConfig } from '../../../kinds/mapper-types.ts'
 import type { WriteContext } from '../../context/context.ts'
 import { writers } from '../../kinds/index.ts'
-import type { LiveObject } from '../../objects/live.ts'
-import { replacement, withoutNulls } from '../../objects/put.ts'
-import { newObject, parentOf } from '../common/resource.ts'
+import type { LiveObject } from '../../objects/live-objects.ts'
+import { omitNulls, toReplacement } from '../../objects/put-body.ts'
+import { toNewObject, toParent } from '../common/resource.ts'
 
-/** A protocol mapper as it stands in the body of a new client or client scope. */
-export function nestedMapper(mapper: Representation): Representation {
-  return { ...mapper, config: nestedMapperConfig((mapper.config ?? {}) as Record<string, string>) }
+/** Returns the fields that a protocol mapper in the body of a new client or client scope declares. */
+export function readNestedMapper(mapper: Representation): Representation {
+  return { ...mapper, config: toStoredMapperConfig(readTextMap(mapper.config)) }
 }
 
 /**
- * Makes the protocol mappers of an owner those that its body states, by protocol and name. Keycloak: an update of a
- * client does so, and one of a client scope does not; only what is new gets settings beside those that are stated.
+ * Replaces the protocol mappers of an owner by those in its body, matched by protocol and name. Keycloak: an update of a
+ * client does this, and one of a client scope does not; only new mappers get default settings.
  */
 export async function replaceMappers(
   context: WriteContext,
   owner: LiveObject,
   bodies: readonly Representation[],
 ): Promise<void> {
-  const parent = parentOf(owner)
+  const parent = toParent(owner)
   const live = await writers.protocolMapper.list(context, { parents: { kind: owner.kind, ids: [owner.id] } })
-  const nameOf = ({ protocol, name }: Representation) => JSON.stringify([protocol, name])
-  const kept = new Map(live.map((one) => [nameOf(one.representation), one]))
-  const stated = bodies.map((body) => ({ body: { config: {}, ...withoutNulls(body) }, live: kept.get(nameOf(body)) }))
+  const toKey = ({ protocol, name }: Representation) => JSON.stringify([protocol, name])
+  const liveByKey = new Map(live.map((mapper) => [toKey(mapper.representation), mapper]))
+  const declared = bodies.map((body) => ({
+    body: { config: {}, ...omitNulls(body) },
+    live: liveByKey.get(toKey(body)),
+  }))
   await writers.protocolMapper.delete(
     context,
-    live.filter((one) => !stated.some((other) => other.live === one)),
+    live.filter((mapper) => !declared.some((match) => match.live === mapper)),
   )
   await writers.protocolMapper.update(
     context,
-    stated.flatMap(({ body, live }) => (live ? [{ live, set: replacement(live, body) }] : [])),
+    declared.flatMap(({ body, live }) => (live ? [{ live, set: toReplacement(live, body) }] : [])),
   )
   await writers.protocolMapper.create(
     context,
-    stated.flatMap(({ body, live }) => (live ? [] : [{ ...newObject(nestedMapper(body)), parent }])),
+    declared.flatMap(({ body, live }) => (live ? [] : [{ ...toNewObject(readNestedMapper(body)), parent }])),
   )
 }

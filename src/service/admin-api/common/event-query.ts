@@ -1,26 +1,26 @@
-// What the lists of events have in common: which moments, which page, in which order.
+// Query parameters that the lists of events share: the time range, the order and the page.
 import { failure } from '../../context/errors.ts'
 import type { Query } from './resource.ts'
 
 const MAX = 100
 const DAY = 24 * 60 * 60 * 1000
 
-/** A stretch of a list of events. */
-export interface Stretch {
+/** A part of a list of events. */
+export interface EventRange {
   readonly from?: Date
-  /** Before that moment. */
+  /** Exclusive. */
   readonly until?: Date
   readonly oldestFirst: boolean
   readonly first: number
   readonly max: number
 }
 
-/** What of a list the query asks for. Throws malformed. */
-export function stretchOf({ first, max, direction, dateFrom, dateTo }: Query): Stretch {
-  const from = momentOf('dateFrom', dateFrom)
-  const to = momentOf('dateTo', dateTo)
+/** Returns the part of a list that a query requests. Throws invalid. */
+export function parseEventRange({ first, max, direction, dateFrom, dateTo }: Query): EventRange {
+  const from = parseMoment('dateFrom', dateFrom)
+  const to = parseMoment('dateTo', dateTo)
   if (direction && direction !== 'asc' && direction !== 'desc')
-    throw failure('malformed', 'Invalid value for sortDirection, expected value is asc or desc')
+    throw failure('invalid', 'Invalid value for sortDirection, expected value is asc or desc', { form: 'error' })
   return {
     ...(from && { from: from.at }),
     ...(to && { until: new Date(to.at.getTime() + to.length) }),
@@ -30,22 +30,22 @@ export function stretchOf({ first, max, direction, dateFrom, dateTo }: Query): S
   }
 }
 
-/** The values of a parameter, if there are any. Throws malformed at one that is not known. */
-export function valuesAmong(name: string, given: unknown, known: readonly string[]): readonly string[] | undefined {
-  const values = (given ?? []) as string[]
-  const unknown = values.find((value) => !known.includes(value))
-  if (unknown !== undefined) throw failure('malformed', `Invalid value for '${name}': ${unknown}`)
-  return values.length ? values : undefined
+/** Returns the texts of a parameter, or undefined if it has none. Throws invalid if one is not among the choices. */
+export function parseChoices(name: string, value: unknown, choices: readonly string[]): readonly string[] | undefined {
+  const texts = Array.isArray(value) ? value.map(String) : []
+  const unknown = texts.find((text) => !choices.includes(text))
+  if (unknown !== undefined) throw failure('invalid', `Invalid value for '${name}': ${unknown}`, { form: 'error' })
+  return texts.length ? texts : undefined
 }
 
-/** Keycloak: a day or a number of milliseconds. What is meant lasts as long as it is written. */
-function momentOf(name: string, given: unknown): { at: Date; length: number } | undefined {
-  if (!given) return undefined
-  const text = String(given)
+/** Keycloak: a day or a number of milliseconds since 1970. `length`: a day or a millisecond, in milliseconds. */
+function parseMoment(name: string, value: unknown): { at: Date; length: number } | undefined {
+  if (!value) return undefined
+  const text = String(value)
   if (/^\d{1,15}$/.test(text)) return { at: new Date(Number(text)), length: 1 }
   const at = new Date(/^\d{4}-\d{2}-\d{2}$/.test(text) ? text : Number.NaN)
-  // A day that does not exist is taken for one that does.
+  // Date parses a day that does not exist, such as 2025-02-30, as another day.
   if (Number.isNaN(at.getTime()) || !at.toISOString().startsWith(text))
-    throw failure('malformed', `Invalid value for '${name}', expected format is yyyy-MM-dd or an Epoch timestamp`)
+    throw failure('invalid', `Invalid value for '${name}', expected format is yyyy-MM-dd or an Epoch timestamp`, { form: 'error' })
   return { at, length: DAY }
 }

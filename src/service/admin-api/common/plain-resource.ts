@@ -1,104 +1,106 @@
-// What REST does with the objects of a kind that nothing is special about.
+// The REST operations of a kind that has no special rules.
 import { kinds } from '../../../kinds/index.ts'
-import type { Representation } from '../../../kinds/json.ts'
+import { type Representation, readObjects } from '../../../kinds/json.ts'
 import type { KindName } from '../../../kinds/kind.ts'
-import { childrenInside } from '../../../kinds/nested.ts'
+import { listNestedChildren } from '../../../kinds/nested-schema.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { writers } from '../../kinds/index.ts'
-import { type Present, present, presentAll } from '../../kinds/present.ts'
-import type { LiveObject } from '../../objects/live.ts'
-import { named, replacement, withoutNulls } from '../../objects/put.ts'
-import { demand, type Permission, visibleTo } from '../../permissions/administrators.ts'
-import { newObject, type Place, parentOf, type Resource, type Way } from './resource.ts'
+import { type ToWire, toWireRepresentation, toWireRepresentations } from '../../kinds/wire-representation.ts'
+import type { LiveObject } from '../../objects/live-objects.ts'
+import { omitNulls, resolveReferenceIds, toReplacement } from '../../objects/put-body.ts'
+import { getVisibility, type Permission, requirePermissions } from '../../permissions/require-permissions.ts'
+import { type AdminResource, type ObjectAddress, type PartialAddress, toNewObject, toParent } from './resource.ts'
 
-/** What a plain resource needs to know. */
-export interface ResourceDescription {
+/** The kind, the permissions and the lookups of a plain resource. */
+export interface PlainResourceDescription {
   readonly kind: KindName
   readonly view: Permission
   readonly search?: Permission
   readonly manage: Permission
-  /** The object that an address names. Throws where there is none. */
-  readonly find: (context: Context, place: Place) => Promise<LiveObject>
-  /** What the objects under an address belong to. Throws where that is not there. Absent: the realm. */
-  readonly owner?: (context: Context, name: string) => Promise<LiveObject>
-  /** What a body states. Throws where it cannot be. Absent: all but its nulls. */
-  readonly read?: (body: Representation) => Representation
-  readonly present?: Present
-  /** Says more of a change than was sent; `live`: the object as it is then, deleted, as it was. */
-  readonly tell?: (context: WriteContext, live: LiveObject) => void
-  /** What is made of the children in the body of a new object. */
-  readonly nested?: (child: Representation) => Representation
+  /** Returns the object at an address. Throws if there is none. */
+  readonly getObject: (context: Context, address: ObjectAddress) => Promise<LiveObject>
+  /** Returns the owner of the objects at an address, by id or name. Throws if there is none. Absent: the realm owns them. */
+  readonly getOwner?: (context: Context, name: string) => Promise<LiveObject>
+  /** Returns the fields that a body declares. Throws if they are invalid. Default: the fields that are not null. */
+  readonly readBody?: (body: Representation) => Representation
+  readonly toWire?: ToWire
+  /** Adds details to the admin event of a change. `live`: the object after the change, or before its deletion. */
+  readonly describeChange?: (context: WriteContext, live: LiveObject) => void
+  /** Returns the fields that a child in the body of a new object declares. Default: the fields that are not null. */
+  readonly readChild?: (child: Representation) => Representation
 }
 
-/** The resource of a kind, with nothing special about it: its objects belong to the realm, or to what the address says. */
-export function plainResource(description: ResourceDescription): Resource {
-  const { kind, view, search, manage, find, read = withoutNulls, present: show = present, tell } = description
-  const ownerOf = async (context: Context, { owner }: Way) => description.owner?.(context, owner!)
+/** Creates the REST operations of a kind whose objects belong to the realm or to the owner in the address. */
+export function createPlainResource(description: PlainResourceDescription): AdminResource {
+  const { kind, view, search, manage, getObject, readBody = omitNulls, describeChange } = description
+  const { toWire: presentObject = toWireRepresentation } = description
+  const findOwner = async (context: Context, { owner }: PartialAddress) => description.getOwner?.(context, owner!)
   return {
     kind,
     view,
     ...(search && { search }),
     manage,
-    async reach(context, { owner, id }) {
-      demand(context, manage)
-      if (owner !== undefined) await ownerOf(context, { owner })
-      else if (id !== undefined) await find(context, { id })
+    async checkAccess(context, { owner, id }) {
+      requirePermissions(context, manage)
+      if (owner !== undefined) await findOwner(context, { owner })
+      else if (id !== undefined) await getObject(context, { id })
     },
-    async list(context, place) {
-      demand(context, search ?? view)
-      const owner = await ownerOf(context, place)
-      const filter = owner ? { parents: { kind: owner.kind, ids: [owner.id] } } : {}
-      const seen = { ...filter, visible: visibleTo(context, view) }
-      return presentAll(context, kind, await writers[kind].list(context, seen), show)
+    async list(context, address) {
+      requirePermissions(context, search ?? view)
+      const owner = await findOwner(context, address)
+      const filter = {
+        ...(owner && { parents: { kind: owner.kind, ids: [owner.id] } }),
+        visible: getVisibility(context, view),
+      }
+      return toWireRepresentations(context, kind, await writers[kind].list(context, filter), presentObject)
     },
-    async get(context, place) {
-      demand(context, view)
-      return (await presentAll(context, kind, [await find(context, place)], show))[0]!
+    async get(context, address) {
+      requirePermissions(context, view)
+      return (await toWireRepresentations(context, kind, [await getObject(context, address)], presentObject))[0]!
     },
-    async create(context, place, body) {
-      demand(context, manage)
-      const owner = await ownerOf(context, place)
-      const made = await createWithChildren(context, description, read(body), owner)
-      tell?.(context, made)
-      return made.id
+    async create(context, address, body) {
+      requirePermissions(context, manage)
+      const owner = await findOwner(context, address)
+      const object = await createWithChildren(context, description, { body: readBody(body), owner })
+      describeChange?.(context, object)
+      return object.id
     },
-    async replace(context, place, body) {
-      demand(context, manage)
-      const live = await find(context, place)
-      const set = replacement(live, await named(context, kind, read(body)))
+    async replace(context, address, body) {
+      requirePermissions(context, manage)
+      const live = await getObject(context, address)
+      const set = toReplacement(live, await resolveReferenceIds(context, kind, readBody(body)))
       const [updated] = await writers[kind].update(context, [{ live, set }])
-      tell?.(context, updated!)
+      describeChange?.(context, updated!)
     },
-    async delete(context, place) {
-      demand(context, manage)
-      const live = await find(context, place)
+    async delete(context, address) {
+      requirePermissions(context, manage)
+      const live = await getObject(context, address)
       await writers[kind].delete(context, [live])
-      tell?.(context, live)
+      describeChange?.(context, live)
     },
   }
 }
 
-/** Makes an object and the children that stand in its body. Statements: some per kind of children. */
+/** Creates an object and the children in its body. A constant number of statements per kind of children. */
 async function createWithChildren(
   context: WriteContext,
-  { kind, nested = (child) => child }: ResourceDescription,
-  body: Representation,
-  owner: LiveObject | undefined,
+  { kind, readChild = (child) => child }: PlainResourceDescription,
+  { body, owner }: { readonly body: Representation; readonly owner: LiveObject | undefined },
 ): Promise<LiveObject> {
-  const children = childrenInside(kinds[kind])
-  const isChildren = (field: string) => children.some(([name]) => name === field)
-  const own = Object.fromEntries(Object.entries(body).filter(([field]) => !isChildren(field)))
-  const [made] = await writers[kind].create(context, [
-    { ...newObject(await named(context, kind, own)), parent: owner && parentOf(owner) },
+  const childFields = listNestedChildren(kinds[kind])
+  const isChildField = (field: string) => childFields.some(([name]) => name === field)
+  const fields = Object.fromEntries(Object.entries(body).filter(([field]) => !isChildField(field)))
+  const [object] = await writers[kind].create(context, [
+    { ...toNewObject(await resolveReferenceIds(context, kind, fields)), parent: owner && toParent(owner) },
   ])
-  const parent = parentOf(made!)
-  for (const [field, child] of children) {
-    const stated = (body[field] ?? []) as Representation[]
-    if (!stated.length) continue
-    await writers[child.name].create(
+  const parent = toParent(object!)
+  for (const [field, { name: childKind }] of childFields) {
+    const children = readObjects(body[field])
+    if (!children.length) continue
+    await writers[childKind].create(
       context,
-      stated.map((one) => ({ ...newObject(nested(withoutNulls(one))), parent })),
+      children.map((child) => ({ ...toNewObject(readChild(omitNulls(child))), parent })),
     )
   }
-  return made!
+  return object!
 }

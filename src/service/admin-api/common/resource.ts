@@ -1,86 +1,94 @@
-// What REST does with the objects of a kind: the verbs, and how addresses lead to objects.
-
+// The REST operations on the objects of a kind, and how URLs lead to objects.
 import type { Representation } from '../../../kinds/json.ts'
 import type { KindName } from '../../../kinds/kind.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
-import { type ErrorCode, failure } from '../../context/errors.ts'
+import { type ErrorForm, failure } from '../../context/errors.ts'
 import { writers } from '../../kinds/index.ts'
-import type { LiveObject } from '../../objects/live.ts'
+import type { LiveObject } from '../../objects/live-objects.ts'
 import type { NewObject } from '../../objects/writers.ts'
-import type { Permission } from '../../permissions/administrators.ts'
+import type { Permission } from '../../permissions/require-permissions.ts'
 
-/** Which object is meant: its name in the address, and that of the object that it belongs to. */
-export interface Place {
+/** The parameters of a URL that name an object: its id (or name), and the id of the object that it belongs to. */
+export interface ObjectAddress {
   readonly id: string
   readonly owner?: string
 }
 
-/** What an address leads through: what it has of a place. */
-export type Way = { readonly [field in keyof Place]?: string | undefined }
+/** An address of which parts may be missing, such as that of a list. */
+export type PartialAddress = { readonly [field in keyof ObjectAddress]?: string | undefined }
 
-/** Parameters of a list, as texts; each resource knows its own. */
+/** The query parameters of a request, as its operation parsed them. */
 export type Query = Readonly<Record<string, unknown>>
 
-/** The verbs of REST for the objects of a kind. Each demands its permission and throws not_found in the words of the kind. */
-export interface Resource {
+/** The REST operations on the objects of a kind. Each checks its permission and throws not_found with the message of the kind. */
+export interface AdminResource {
   readonly kind: KindName
   readonly view: Permission
   readonly manage: Permission
-  /** Who may ask for a list, of which they see what they may view. Absent: who may view. */
+  /** The permission to list objects; the list holds those that the caller may view. Default: `view`. */
   readonly search?: Permission
-  /** Throws unless the objects are there that an address leads through. Absent: it leads through none. */
-  reach?(context: Context, way: Way): Promise<void>
-  list(context: Context, place: Omit<Place, 'id'>, query: Query): Promise<Representation[]>
-  get(context: Context, place: Place): Promise<Representation>
-  /** Gives what the new object is called in its address. */
-  create(context: WriteContext, place: Omit<Place, 'id'>, body: Representation): Promise<string>
-  replace(context: WriteContext, place: Place, body: Representation): Promise<void>
-  delete(context: WriteContext, place: Place): Promise<void>
+  /**
+   * Throws unless the caller may manage the objects at the address and they exist. Runs before the body of a request is read.
+   * Absent: the body is read first.
+   */
+  checkAccess?(context: Context, address: PartialAddress): Promise<void>
+  list(context: Context, address: Omit<ObjectAddress, 'id'>, query: Query): Promise<Representation[]>
+  get(context: Context, address: ObjectAddress): Promise<Representation>
+  /** Returns the id (or name) of the new object in its URL. */
+  create(context: WriteContext, address: Omit<ObjectAddress, 'id'>, body: Representation): Promise<string>
+  replace(context: WriteContext, address: ObjectAddress, body: Representation): Promise<void>
+  delete(context: WriteContext, address: ObjectAddress): Promise<void>
 }
 
-/** Finds an object of the realm by its id. */
-export function byId(kind: KindName, notFound: string) {
-  return (context: Context, { id }: Place): Promise<LiveObject> => getObject(context, kind, id, notFound)
+/** Returns a function that gets an object of the realm by its id, or throws not_found with the message. */
+export function createGetter(kind: KindName, notFound: string) {
+  return (context: Context, { id }: ObjectAddress): Promise<LiveObject> => getObject(context, kind, { id, notFound })
 }
 
-/** Finds an object by its id under what it belongs to. */
-export function byIdIn(
-  kind: KindName,
-  owner: (context: Context, name: string) => Promise<LiveObject>,
-  absent: ErrorCode,
-  message: string,
-) {
-  return async (context: Context, place: Place): Promise<LiveObject> => {
-    const found = await findIn(context, await owner(context, place.owner!), kind, place.id)
-    if (!found) throw failure(absent, message)
-    return found
+/** A lookup of objects below an owner: their kind, the lookup of the owner, and the error if there is no such object. */
+export interface ChildLookup {
+  readonly kind: KindName
+  readonly getOwner: (context: Context, id: string) => Promise<LiveObject>
+  readonly form?: ErrorForm
+  readonly notFound: string
+}
+
+/** Returns a function that gets an object by its id below its owner, or throws not_found. */
+export function createChildGetter({ kind, getOwner, form, notFound }: ChildLookup) {
+  return async (context: Context, { owner, id }: ObjectAddress): Promise<LiveObject> => {
+    const child = await findChild(context, await getOwner(context, owner!), { kind, id })
+    if (!child) throw failure('not_found', notFound, { ...(form && { form }) })
+    return child
   }
 }
 
-/** The object with that id. Throws not_found. */
-export async function getObject(context: Context, kind: KindName, id: string, notFound: string): Promise<LiveObject> {
-  const [found] = await writers[kind].list(context, { ids: [id] })
-  if (!found) throw failure('not_found', notFound)
-  return found
+/** Returns the object with that id. Throws not_found with the message. */
+export async function getObject(
+  context: Context,
+  kind: KindName,
+  { id, notFound }: { readonly id: string; readonly notFound: string },
+): Promise<LiveObject> {
+  const [object] = await writers[kind].list(context, { ids: [id] })
+  if (!object) throw failure('not_found', notFound)
+  return object
 }
 
-/** An object as the parent of something new in it. */
-export function parentOf({ kind, id, key }: LiveObject): NonNullable<NewObject['parent']> {
+/** Returns an object as the parent of new objects. */
+export function toParent({ kind, id, key }: LiveObject): NonNullable<NewObject['parent']> {
   return { kind, id, key }
 }
 
-/** The object with that id that belongs to another; undefined where that has no such one. */
-export async function findIn(
+/** Returns the object with that id if it belongs to the owner. */
+export async function findChild(
   context: Context,
   owner: LiveObject,
-  kind: KindName,
-  id: string,
+  { kind, id }: { readonly kind: KindName; readonly id: string },
 ): Promise<LiveObject | undefined> {
-  const [found] = await writers[kind].list(context, { ids: [id] })
-  return found?.parent?.id === owner.id ? found : undefined
+  const [object] = await writers[kind].list(context, { ids: [id] })
+  return object?.parent?.id === owner.id ? object : undefined
 }
 
-/** A body as an object to make: an id in it is a wish. */
-export function newObject({ id, ...representation }: Representation): NewObject {
+/** Returns a body as an object to create, with the id that it asks for, if any. */
+export function toNewObject({ id, ...representation }: Representation): NewObject {
   return { ...(typeof id === 'string' && id !== '' && { id }), representation }
 }

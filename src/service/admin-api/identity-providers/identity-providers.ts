@@ -1,5 +1,5 @@
-// What REST does with identity providers: by alias or id, secrets masked.
-import { withoutEarlierSettings } from '../../../kinds/identity-provider.ts'
+// The REST operations on identity providers, which are found by alias or id. Their secrets are masked.
+import { removeLegacySettings } from '../../../kinds/identity-provider.ts'
 import {
   type IdentityProviderMapperType,
   type IdentityProviderType,
@@ -7,139 +7,191 @@ import {
   identityProviderTypes,
 } from '../../../kinds/identity-provider-types.ts'
 import { kinds } from '../../../kinds/index.ts'
-import type { Representation } from '../../../kinds/json.ts'
+import { type Representation, readObject, readTextMap } from '../../../kinds/json.ts'
 import { MASK } from '../../../kinds/mask.ts'
-import { masked } from '../../../kinds/masked.ts'
-import { searchProviders } from '../../../store/identity-providers.ts'
+import { maskRepresentation } from '../../../kinds/mask-representation.ts'
+import { type IdentityProviderSearch, searchIdentityProviders } from '../../../store/identity-providers.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
-import { describeEvent } from '../../journal/admin-events.ts'
+import { describeAdminEvent } from '../../journal/admin-events.ts'
 import { writers } from '../../kinds/index.ts'
-import { type Present, present } from '../../kinds/present.ts'
-import type { LiveObject } from '../../objects/live.ts'
-import { replacement, withoutNulls } from '../../objects/put.ts'
-import { reservedIn } from '../../objects/reserved.ts'
-import { demand, visibleTo } from '../../permissions/administrators.ts'
-import { plainResource } from '../common/plain-resource.ts'
-import type { Resource } from '../common/resource.ts'
-import { searchOf } from './identity-provider-search.ts'
+import { type ToWire, toWireRepresentation } from '../../kinds/wire-representation.ts'
+import type { LiveObject } from '../../objects/live-objects.ts'
+import { omitNulls, toReplacement } from '../../objects/put-body.ts'
+import { describeReservedCharacter } from '../../objects/reserved-characters.ts'
+import { getVisibility, requirePermissions } from '../../permissions/require-permissions.ts'
+import { createPlainResource } from '../common/plain-resource.ts'
+import type { AdminResource, Query } from '../common/resource.ts'
 
 const VIEW = 'view-identity-providers'
 const MANAGE = 'manage-identity-providers'
 const NOT_FOUND = 'HTTP 404 Not Found'
 
 /** Keycloak: IdentityProvidersResource, IdentityProviderResource. */
-export const identityProviders: Resource = {
-  ...plainResource({
+export const identityProviders: AdminResource = {
+  ...createPlainResource({
     kind: 'identityProvider',
     view: VIEW,
     manage: MANAGE,
-    find: (context, { id }) => findProvider(context, id),
-    present: (vault, live) => showProvider(vault, live),
+    getObject: (context, { id }) => getProvider(context, id),
+    toWire: (vault, live) => toProviderRepresentation(vault, live),
   }),
-  async list(context, _place, query) {
-    demand(context, VIEW)
-    const search = { ...searchOf(query), visible: visibleTo(context, VIEW) }
-    const ids = await searchProviders(context.tx, context.realm.number, search)
-    const found = await writers.identityProvider.list(context, { ids })
-    return found.map((live) => (query.briefRepresentation === true ? briefly(live) : showProvider(context.vault, live)))
+  async list(context, _address, query) {
+    requirePermissions(context, VIEW)
+    const search = { ...parseSearch(query), visible: getVisibility(context, VIEW) }
+    const ids = await searchIdentityProviders(context.tx, context.realm.number, search)
+    const providers = await writers.identityProvider.list(context, { ids })
+    const isBrief = query.briefRepresentation === true
+    return providers.map((live) =>
+      isBrief ? toBriefRepresentation(live) : toProviderRepresentation(context.vault, live),
+    )
   },
-  async create(context, _place, body) {
-    demand(context, MANAGE)
-    const { internalId, ...stated } = withoutEarlierSettings(withoutNulls(body))
-    const { alias } = stated
-    const reserved = reservedIn(String(alias ?? ''))
-    if (reserved !== undefined) throw failure('malformed', reserved)
-    demandType(stated)
+  async create(context, _address, body) {
+    requirePermissions(context, MANAGE)
+    const { internalId, ...fields } = removeLegacySettings(omitNulls(body))
+    const { alias } = fields
+    const reserved = describeReservedCharacter(String(alias ?? ''))
+    if (reserved !== undefined) throw failure('invalid', reserved, { form: 'error' })
+    requireKnownType(fields)
     if (alias === undefined || alias === '') throw failure('invalid', 'path is null')
-    const representation = withoutMask(stated)
+    const representation = omitMaskedSettings(fields)
     const id = typeof internalId === 'string' && internalId !== '' ? internalId : undefined
-    const [made] = await writers.identityProvider.create(context, [{ id, representation }])
-    tell(context, made!, stated)
+    const [provider] = await writers.identityProvider.create(context, [{ id, representation }])
+    describeProviderEvent(context, provider!, fields)
     return String(alias)
   },
   async replace(context, { id }, body) {
-    demand(context, MANAGE)
-    const live = await findProvider(context, id)
-    const stated = withoutEarlierSettings(withoutNulls(body))
-    demandType(stated)
+    requirePermissions(context, MANAGE)
+    const live = await getProvider(context, id)
+    const fields = removeLegacySettings(omitNulls(body))
+    requireKnownType(fields)
     const { alias, providerId } = live.representation
-    if (stated.alias !== undefined && stated.alias !== alias)
+    if (fields.alias !== undefined && fields.alias !== alias)
       throw failure('invalid', 'Identity Provider alias cannot be changed')
-    // Keycloak: the type stays as it is.
-    const set = replacement(live, { ...stated, providerId: providerId! })
+    // Keycloak: the type stays.
+    const set = toReplacement(live, { ...fields, providerId: providerId! })
     await writers.identityProvider.update(context, [{ live, set }])
-    tell(context, live, stated)
+    describeProviderEvent(context, live, fields)
   },
 }
 
-/** The provider with that alias, or else with that id. Throws not_found. */
-export async function findProvider(context: Context, aliasOrId: string): Promise<LiveObject> {
-  const found = await writers.identityProvider.list(context, { keys: [[aliasOrId]], ids: [aliasOrId] })
-  const provider = found.find(({ key }) => key[0] === aliasOrId) ?? found[0]
+/** Returns the provider with that alias, or else with that id. Throws not_found. */
+export async function getProvider(context: Context, aliasOrId: string): Promise<LiveObject> {
+  const matches = await writers.identityProvider.list(context, { keys: [[aliasOrId]], ids: [aliasOrId] })
+  const provider = matches.find(({ key }) => key[0] === aliasOrId) ?? matches[0]
   if (!provider) throw failure('not_found', NOT_FOUND)
   return provider
 }
 
-/** The types of mappers that a provider takes, by id. */
-export async function mapperTypesOf(
+/** Lists the types of mappers that a provider can have, by id. */
+export async function listMapperTypes(
   context: Context,
   aliasOrId: string,
 ): Promise<Record<string, IdentityProviderMapperType>> {
-  demand(context, VIEW)
-  const { mapperTypes = [] } = typeOf((await findProvider(context, aliasOrId)).representation) ?? {}
+  requirePermissions(context, VIEW)
+  const { mapperTypes = [] } = findType((await getProvider(context, aliasOrId)).representation) ?? {}
   return Object.fromEntries(mapperTypes.map((id) => [id, identityProviderMapperTypes[id]!]))
 }
 
-/** A type of identity provider. Throws malformed when there is none. */
+/** Returns a type of identity provider by id. Throws invalid if there is none. */
 export function getProviderType(context: Context, providerId: string): IdentityProviderType {
-  demand(context, VIEW)
+  requirePermissions(context, VIEW)
   const type = identityProviderTypes[providerId]
-  if (!type) throw failure('malformed', 'HTTP 400 Bad Request')
+  if (!type) throw failure('invalid', 'HTTP 400 Bad Request', { form: 'error' })
   return type
 }
 
-/** Keycloak: its event shows a provider as it is read from the body, with id and name. */
-function tell(context: WriteContext, { id, key }: LiveObject, stated: Representation): void {
-  const read = { enabled: true, config: {}, ...stated, internalId: id, alias: key[0]! }
-  describeEvent(context, { representation: masked(kinds.identityProvider, read) })
+/** Keycloak: the admin event contains the provider of the body, with its id and alias. */
+function describeProviderEvent(context: WriteContext, { id, key }: LiveObject, fields: Representation): void {
+  const representation = { enabled: true, config: {}, ...fields, internalId: id, alias: key[0]! }
+  describeAdminEvent(context, { representation: maskRepresentation(kinds.identityProvider, representation) })
 }
 
-function typeOf({ providerId }: Readonly<Representation>): IdentityProviderType | undefined {
+/** The most providers of a list, unless the query requests more. */
+const PAGE = 100
+
+/** Parses the query of a list. Throws invalid if it filters by an unknown type or capability. */
+function parseSearch({
+  search,
+  type,
+  capability,
+  realmOnly,
+  first,
+  max,
+}: Query): Omit<IdentityProviderSearch, 'visible'> {
+  const text = String(search ?? '').trim()
+  const exact = /^"(.*)"$/s.exec(text)?.[1]
+  const filters = [
+    findFilterIds('type', type, idsByType),
+    findFilterIds('capability', capability, idsByCapability),
+  ].filter((ids) => ids !== undefined)
+  return {
+    ...(exact !== undefined ? { exact } : text !== '' && { pattern: `${text}*` }),
+    ...(filters.length && { providerIds: filters.reduce((ids, other) => ids.filter((id) => other.includes(id))) }),
+    ...(realmOnly === true && { realmOnly }),
+    first: typeof first === 'number' && first >= 0 ? first : 0,
+    ...(typeof max !== 'number' ? { max: PAGE } : max >= 0 && { max }),
+  }
+}
+
+const idsByType = new Map(
+  Object.values(identityProviderTypes)
+    .flatMap(({ types }) => types)
+    .map((type) => [type, listTypeIds(({ types }) => types.includes(type))]),
+)
+const idsByCapability = new Map([['USER_LINKING', listTypeIds(({ linksPeople }) => linksPeople !== false)]])
+
+function listTypeIds(matches: (type: IdentityProviderType) => boolean): string[] {
+  return Object.entries(identityProviderTypes).flatMap(([id, type]) => (matches(type) ? [id] : []))
+}
+
+/** Returns the ids of the provider types that pass a filter; undefined if the query does not filter. */
+function findFilterIds(
+  name: string,
+  value: unknown,
+  idsByValue: ReadonlyMap<string, string[]>,
+): readonly string[] | undefined {
+  if (value === undefined || value === '' || value === 'ANY') return undefined
+  const ids = idsByValue.get(String(value))
+  if (!ids) throw failure('invalid', `${name} must be one of ${[...idsByValue.keys()].join(', ')}`)
+  return ids
+}
+
+function findType({ providerId }: Readonly<Representation>): IdentityProviderType | undefined {
   return identityProviderTypes[String(providerId)]
 }
 
-/** Documents keep providers of types that are not known; REST refuses them. */
-function demandType(stated: Representation): void {
-  if (!typeOf(stated)) throw failure('invalid', `Invalid identity provider id [${stated.providerId ?? null}]`)
+/** Throws invalid for an unknown type. Only REST does: providers of unknown types in documents are stored only. */
+function requireKnownType(fields: Representation): void {
+  if (!findType(fields)) throw failure('invalid', `Invalid identity provider id [${fields.providerId ?? null}]`)
 }
 
-/** A mask keeps the secret that is there; a new provider has none. */
-function withoutMask(stated: Representation): Representation {
-  const config = Object.entries((stated.config ?? {}) as Representation).filter(([, value]) => value !== MASK)
-  return { ...stated, config: Object.fromEntries(config) }
+/** Omits masked settings of a new provider: a mask stands for the existing secret, and there is none. */
+function omitMaskedSettings(fields: Representation): Representation {
+  const config = Object.entries(readObject(fields.config)).filter(([, value]) => value !== MASK)
+  return { ...fields, config: Object.fromEntries(config) }
 }
 
-/** A provider as it shows. */
-export const showProvider: Present = (vault, live) => {
-  const { config, ...shown } = present(vault, live)
-  const { clientSecret, ...settings } = config as Record<string, string>
-  const type = typeOf(live.representation)
+/** Returns the wire representation of a provider, with its secret masked. */
+export const toProviderRepresentation: ToWire = (vault, live) => {
+  const { config, ...fields } = toWireRepresentation(vault, live)
+  const { clientSecret, ...settings } = readTextMap(config)
+  const type = findType(live.representation)
   const { organization } = live.references
   return {
-    ...shown,
+    ...fields,
     ...(organization !== undefined && { organizationId: organization }),
-    config: { ...settings, ...(clientSecret !== undefined && { clientSecret: hidden(clientSecret) }) },
+    config: { ...settings, ...(clientSecret !== undefined && { clientSecret: maskSecret(clientSecret) }) },
     types: type && !type.social ? [...type.types] : [],
   }
 }
 
-/** Keycloak: where a secret is kept elsewhere, its place is none. */
-function hidden(secret: string): string {
+/** Keycloak: a reference to an entry of a vault is not a secret. */
+function maskSecret(secret: string): string {
   return secret.startsWith('${vault.') ? secret : MASK
 }
 
-function briefly({ id, representation }: LiveObject): Representation {
+function toBriefRepresentation({ id, representation }: LiveObject): Representation {
   const { alias, displayName, providerId, enabled } = representation
   return {
     alias: alias!,

@@ -1,41 +1,41 @@
 // What REST does with the identity providers of organizations, which are providers of the realm.
 import type { Representation } from '../../../kinds/json.ts'
-import { selectProvidersOf } from '../../../store/organizations.ts'
+import { selectOrganizationProviders } from '../../../store/organizations.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import { writers } from '../../kinds/index.ts'
-import type { LiveObject } from '../../objects/live.ts'
-import { showProvider } from '../identity-providers/identity-providers.ts'
-import { demandOrganizations, getOrganization } from './organizations.ts'
+import type { LiveObject } from '../../objects/live-objects.ts'
+import { toProviderRepresentation } from '../identity-providers/identity-providers.ts'
+import { requireOrganizations, getOrganization } from './organizations.ts'
 
 const VIEW = 'view-organizations'
 const MANAGE = 'manage-organizations'
 const NOT_FOUND = 'Identity provider not found with the given alias'
 
 /** The identity providers of an organization, by alias. */
-export async function listProviders(context: Context, id: string): Promise<Representation[]> {
-  await demandOrganizations(context, VIEW, 'view-identity-providers')
+export async function listProvidersOfOrganization(context: Context, id: string): Promise<Representation[]> {
+  await requireOrganizations(context, VIEW, 'view-identity-providers')
   await getOrganization(context, id)
-  const ids = await selectProvidersOf(context.tx, context.realm.number, [id])
+  const ids = await selectOrganizationProviders(context.tx, context.realm.number, [id])
   const found = ids.length ? await writers.identityProvider.list(context, { ids }) : []
-  return found.map((live) => showProvider(context.vault, live))
+  return found.map((live) => toProviderRepresentation(context.vault, live))
 }
 
 /** One of them. */
-export async function getProvider(context: Context, id: string, alias: string): Promise<Representation> {
-  await demandOrganizations(context, VIEW, 'view-identity-providers')
+export async function getProviderOfOrganization(context: Context, id: string, alias: string): Promise<Representation> {
+  await requireOrganizations(context, VIEW, 'view-identity-providers')
   await getOrganization(context, id)
-  const live = await findProvider(context, alias)
+  const live = await findProviderByAlias(context, alias)
   if (live?.references.organization !== id)
-    throw failure('absent', 'Identity provider not associated with the organization')
-  return showProvider(context.vault, live)
+    throw failure('not_found', 'Identity provider not associated with the organization', { form: 'errorMessage' })
+  return toProviderRepresentation(context.vault, live)
 }
 
 /** Gives an organization a provider that belongs to none. */
 export async function addProvider(context: WriteContext, id: string, alias: string): Promise<void> {
-  await demandOrganizations(context, MANAGE, 'manage-identity-providers')
+  await requireOrganizations(context, MANAGE, 'manage-identity-providers')
   const organization = await getOrganization(context, id)
-  const live = await findProvider(context, alias)
+  const live = await findProviderByAlias(context, alias)
   if (!live) throw failure('invalid', NOT_FOUND)
   const owner = live.references.organization
   if (owner === id) throw failure('conflict', 'Identity provider already associated to the organization')
@@ -46,14 +46,14 @@ export async function addProvider(context: WriteContext, id: string, alias: stri
 
 /** Takes a provider from an organization. */
 export async function removeProvider(context: WriteContext, id: string, alias: string): Promise<void> {
-  await demandOrganizations(context, MANAGE, 'manage-identity-providers')
+  await requireOrganizations(context, MANAGE, 'manage-identity-providers')
   await getOrganization(context, id)
-  const live = await findProvider(context, alias)
-  if (live?.references.organization !== id) throw failure('absent', NOT_FOUND)
+  const live = await findProviderByAlias(context, alias)
+  if (live?.references.organization !== id) throw failure('not_found', NOT_FOUND, { form: 'errorMessage' })
   await writers.identityProvider.update(context, [{ live, set: { organization: null } }])
 }
 
-async function findProvider(context: Context, alias: string): Promise<LiveObject | undefined> {
+async function findProviderByAlias(context: Context, alias: string): Promise<LiveObject | undefined> {
   const [found] = await writers.identityProvider.list(context, { keys: [[alias]] })
   return found
 }

@@ -3,29 +3,29 @@ import { EVENT_OPERATIONS, EVENT_TYPES } from '../../../kinds/admin-events.ts'
 import type { Representation } from '../../../kinds/json.ts'
 import {
   deleteAdminEvents,
-  type EventFilter,
-  type StoredEvent,
+  type AdminEventFilter,
+  type StoredAdminEvent,
   selectAdminEvents,
 } from '../../../store/journal/admin-events.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
-import { demand } from '../../permissions/administrators.ts'
-import { stretchOf, valuesAmong } from '../common/event-query.ts'
+import { requirePermissions } from '../../permissions/require-permissions.ts'
+import { parseEventRange, parseChoices } from '../common/event-query.ts'
 import type { Query } from '../common/resource.ts'
 
-/** The events of the realm that the query asks for. Throws malformed. */
+/** The events of the realm that the query asks for. Throws invalid. */
 export async function listAdminEvents(context: Context, query: Query): Promise<Representation[]> {
-  demand(context, 'view-events')
+  requirePermissions(context, 'view-events')
   const found = await selectAdminEvents(context.tx, context.realm.number, filterOf(query))
   return found.map((event) => show(context.realm.id, event))
 }
 
 /** Forgets all events of the realm. */
 export async function forgetAdminEvents(context: WriteContext): Promise<void> {
-  demand(context, 'manage-events')
+  requirePermissions(context, 'manage-events')
   await deleteAdminEvents(context.tx, context.realm.number)
 }
 
-function show(realmId: string, event: StoredEvent): Representation {
+function show(realmId: string, event: StoredAdminEvent): Representation {
   const { representation, details } = event
   return {
     id: event.id,
@@ -45,10 +45,10 @@ function show(realmId: string, event: StoredEvent): Representation {
   }
 }
 
-function filterOf(query: Query): EventFilter {
+function filterOf(query: Query): AdminEventFilter {
   const text = (name: string) => (query[name] ? { [name]: String(query[name]) } : {})
-  const operationTypes = valuesAmong('operationTypes', query.operationTypes, EVENT_OPERATIONS)
-  const resourceTypes = valuesAmong('resourceTypes', query.resourceTypes, EVENT_TYPES)
+  const operationTypes = parseChoices('operationTypes', query.operationTypes, EVENT_OPERATIONS)
+  const resourceTypes = parseChoices('resourceTypes', query.resourceTypes, EVENT_TYPES)
   return {
     ...(operationTypes && { operationTypes }),
     ...(resourceTypes && { resourceTypes }),
@@ -57,6 +57,6 @@ function filterOf(query: Query): EventFilter {
     ...text('authClient'),
     ...text('authUser'),
     ...text('authIpAddress'),
-    ...stretchOf(query),
+    ...parseEventRange(query),
   }
 }

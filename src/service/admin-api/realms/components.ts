@@ -2,8 +2,8 @@
 import { componentName, componentPath, parentComponentPath } from '../../../kinds/component.ts'
 import {
   type ComponentType,
-  componentType,
-  componentTypesOf,
+  findComponentType,
+  findComponentTypes,
   JAVA_KEYSTORE,
   LDAP_MAPPER,
   secretSettings,
@@ -12,15 +12,15 @@ import { kinds } from '../../../kinds/index.ts'
 import type { Json, Representation } from '../../../kinds/json.ts'
 import { generatedSettings } from '../../../kinds/key-providers.ts'
 import { MASK } from '../../../kinds/mask.ts'
-import { selectAbove, setParents } from '../../../store/trees.ts'
+import { selectParents, setParents } from '../../../store/trees.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
-import { revealed } from '../../context/secrets.ts'
+import { openSecrets } from '../../context/secrets.ts'
 import { writers } from '../../kinds/index.ts'
-import type { LiveObject } from '../../objects/live.ts'
-import { withoutMisdirected, withoutNulls } from '../../objects/put.ts'
-import { demand } from '../../permissions/administrators.ts'
-import { getObject, newObject, type Resource } from '../common/resource.ts'
+import type { LiveObject } from '../../objects/live-objects.ts'
+import { removeRedirectedSecrets, omitNulls } from '../../objects/put-body.ts'
+import { requirePermissions } from '../../permissions/require-permissions.ts'
+import { getObject, toNewObject, type AdminResource } from '../common/resource.ts'
 import { ldapMappersOf, ldapMapperTypes, ldapSettings } from './ldap.ts'
 
 const NOT_FOUND = 'Could not find component'
@@ -31,16 +31,16 @@ const INTERNAL = ['org.keycloak.models.workflow.WorkflowProvider', 'org.keycloak
 type Settings = Record<string, string[]>
 
 /** Keycloak: ComponentResource. */
-export const components: Resource = {
+export const components: AdminResource = {
   kind: 'component',
   view: 'view-realm',
   manage: 'manage-realm',
-  async reach(context, { id }) {
-    demand(context, 'manage-realm')
+  async checkAccess(context, { id }) {
+    requirePermissions(context, 'manage-realm')
     if (id !== undefined) await find(context, id)
   },
   async list(context, _place, { parent, type, name }) {
-    demand(context, 'view-realm')
+    requirePermissions(context, 'view-realm')
     const shown = await showAll(context, await writers.component.list(context, {}))
     // Keycloak: a type alone means those that belong to the realm itself.
     const above = parent ?? (type === undefined ? undefined : context.realm.id)
@@ -52,15 +52,15 @@ export const components: Resource = {
     )
   },
   async get(context, { id }) {
-    demand(context, 'view-realm')
+    requirePermissions(context, 'view-realm')
     return (await showAll(context, [await find(context, id)]))[0]!
   },
   async create(context, _place, body) {
-    demand(context, 'manage-realm')
+    requirePermissions(context, 'manage-realm')
     const parent = await parentOf(context, body.parentId)
-    const { id, representation } = newObject(stated(body, parent?.key[0]))
+    const { id, representation } = toNewObject(stated(body, parent?.key[0]))
     const known = demandProvider(representation)
-    const given = { ...known.given, ...ldapSettings(representation) } as Settings
+    const given = { ...known.defaults, ...ldapSettings(representation) } as Settings
     const config = { ...given, ...(representation.config as Settings) }
     const [made] = await writers.component.create(context, [{ id, representation: { ...representation, config } }])
     const mappers = await writers.component.create(
@@ -78,12 +78,12 @@ export const components: Resource = {
     return made!.id
   },
   async replace(context, { id }, body) {
-    demand(context, 'manage-realm')
+    requirePermissions(context, 'manage-realm')
     const live = await find(context, id)
     const parent = body.parentId == null ? undefined : await parentOf(context, body.parentId)
     const above = body.parentId == null ? parentComponentPath(live.key[0]!) : parent?.key[0]
     const now = { ...componentName(live.key[0]!) } as Representation
-    const next = stated({ ...now, providerId: live.representation.providerId!, ...withoutNulls(body) }, above)
+    const next = stated({ ...now, providerId: live.representation.providerId!, ...omitNulls(body) }, above)
     demandProvider(next)
     // Keycloak: what a provider makes for itself is never taken from a body, nor removed by one.
     const own = generatedSettings(String(next.providerId))
@@ -95,12 +95,12 @@ export const components: Resource = {
     }
     const kept = body.parentId == null ? (await aboveOf(context, [live])).get(id) : parent?.id
     await writers.component.update(context, [
-      { live, set: withoutMisdirected(kinds.component, live.representation, set) },
+      { live, set: removeRedirectedSecrets(kinds.component, live.representation, set) },
     ])
     await hang(context, kept, [live])
   },
   async delete(context, { id }) {
-    demand(context, 'manage-realm')
+    requirePermissions(context, 'manage-realm')
     await writers.component.delete(context, [await find(context, id)])
   },
 }
@@ -110,16 +110,16 @@ export type SubType = ComponentType & { readonly id: string }
 
 /** The providers of a type that a component takes parts of. Throws not_found, malformed. */
 export async function subTypesOf(context: Context, id: string, type: string | undefined): Promise<SubType[]> {
-  demand(context, 'view-realm')
-  const { representation } = await getObject(context, 'component', id, 'Could not find parent component')
-  if (!type) throw failure('malformed', 'must specify a subtype')
-  const known = componentTypesOf(type)
-  if (!known) throw failure('malformed', UNKNOWN)
+  requirePermissions(context, 'view-realm')
+  const { representation } = await getObject(context, 'component', { id, notFound: 'Could not find parent component' })
+  if (!type) throw failure('invalid', 'must specify a subtype', { form: 'error' })
+  const known = findComponentTypes(type)
+  if (!known) throw failure('invalid', UNKNOWN, { form: 'error' })
   const types = Object.entries(known).map(([id, one]) => ({ id, ...one }))
   return type === LDAP_MAPPER ? ldapMapperTypes(types, (representation.config ?? {}) as Settings) : types
 }
 
-const find = (context: Context, id: string) => getObject(context, 'component', id, NOT_FOUND)
+const find = (context: Context, id: string) => getObject(context, 'component', { id, notFound: NOT_FOUND })
 
 async function showAll(context: Context, objects: readonly LiveObject[]): Promise<Representation[]> {
   const above = await aboveOf(context, objects)
@@ -129,7 +129,7 @@ async function showAll(context: Context, objects: readonly LiveObject[]): Promis
 /** What components belong to, by id. One statement. */
 function aboveOf({ tx, realm }: Context, objects: readonly LiveObject[]): Promise<ReadonlyMap<string, string>> {
   const ids = objects.map(({ id }) => id)
-  return selectAbove(tx, realm.number, { kind: 'component', ids })
+  return selectParents(tx, realm.number, { kind: 'component', ids })
 }
 
 /** Hangs components below one, if any: its path may be that of another one too. */
@@ -141,9 +141,9 @@ async function hang({ tx, realm }: WriteContext, parent: string | undefined, obj
 
 /** Keycloak: a setting that the provider does not know is kept and not shown; a name in a vault is no secret. */
 function show({ vault }: Context, live: LiveObject, parentId: string): Representation {
-  const { providerId, config = {} } = revealed(vault, kinds.component, live.representation)
+  const { providerId, config = {} } = openSecrets(vault, kinds.component, live.representation)
   const { name, providerType, subType } = componentName(live.key[0]!)
-  const known = componentType(providerType, String(providerId))?.properties.map((property) => property.name)
+  const known = findComponentType(providerType, String(providerId))?.properties.map((property) => property.name)
   const settings = Object.entries(config as Settings).filter(([setting]) => known?.includes(setting) ?? true)
   const masked = ([setting, values]: [string, string[]]): [string, Json] => [
     setting,
@@ -162,7 +162,7 @@ function show({ vault }: Context, live: LiveObject, parentId: string): Represent
 
 /** A body in the form that is kept: a path in place of what it is made of. */
 function stated(body: Representation, parent: string | undefined): Representation {
-  const { id, name, providerType, subType, providerId, config } = withoutNulls(body)
+  const { id, name, providerType, subType, providerId, config } = omitNulls(body)
   const text = (value: Json | undefined) => (value === undefined || value === '' ? undefined : String(value))
   const path = componentPath(parent ?? '', {
     providerType: String(providerType ?? ''),
@@ -199,8 +199,8 @@ function demandProvider({ path, providerId }: Representation): ComponentType {
       'forbidden',
       'Components managed through internal APIs cannot be managed through the component endpoint',
     )
-  const known = componentType(providerType, String(providerId))
-  if (!known) throw failure('malformed', UNKNOWN)
+  const known = findComponentType(providerType, String(providerId))
+  if (!known) throw failure('invalid', UNKNOWN, { form: 'error' })
   if (providerId === JAVA_KEYSTORE)
     throw failure('invalid', 'Regent reads no key stores of Java: state the key in a component of the provider rsa')
   return known

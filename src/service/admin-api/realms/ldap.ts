@@ -3,7 +3,7 @@
 import { componentName } from '../../../kinds/component.ts'
 import { type ComponentType, USER_STORAGE } from '../../../kinds/component-types.ts'
 import type { Representation } from '../../../kinds/json.ts'
-import type { Property } from '../../../kinds/property.ts'
+import type { ConfigProperty } from '../../../kinds/config-property.ts'
 
 type Settings = Readonly<Record<string, readonly string[]>>
 
@@ -113,7 +113,7 @@ const ALWAYS_READ = 'always.read.value.from.ldap'
 const imports = (settings: Settings) => first(settings, 'importEnabled') !== 'false'
 
 /** What a form begins with and offers, as far as the directory decides it. */
-function offered(id: string, { name, options = [] }: Property, settings: Settings): Partial<Property> {
+function offered(id: string, { name, options = [] }: ConfigProperty, settings: Settings): Partial<ConfigProperty> {
   const writable = first(settings, 'editMode') === 'WRITABLE'
   const active = first(settings, 'vendor') === 'ad'
   const named = id === 'user-attribute-ldap-mapper' || id === 'full-name-ldap-mapper'

@@ -3,21 +3,21 @@
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import { writers } from '../../kinds/index.ts'
-import { type LiveObject, listObjects } from '../../objects/live.ts'
-import { demand } from '../../permissions/administrators.ts'
+import { type LiveObject, listObjects } from '../../objects/live-objects.ts'
+import { requirePermissions } from '../../permissions/require-permissions.ts'
 
 /** Texts by name. */
 export type Texts = Readonly<Record<string, string>>
 
 /** The languages that have texts, in order. */
 export async function listLocales(context: Context): Promise<string[]> {
-  demand(context, 'see-realm')
+  requirePermissions(context, 'see-realm')
   return (await writers.localization.list(context, {})).map(({ key }) => key[0]!)
 }
 
 /** The texts of a language; `fallback`: with those of the realm's default language where it has none. */
 export async function getTexts(context: Context, locale: string, fallback: boolean): Promise<Texts> {
-  demand(context, 'see-realm')
+  requirePermissions(context, 'see-realm')
   const [realm] = fallback ? await listObjects(context, 'realm', {}) : []
   const other = realm?.representation.defaultLocale
   const locales = [locale, ...(typeof other === 'string' ? [other] : [])]
@@ -27,13 +27,13 @@ export async function getTexts(context: Context, locale: string, fallback: boole
 
 /** One text. Throws not_found. */
 export async function getText(context: Context, locale: string, name: string): Promise<string> {
-  demand(context, 'see-realm')
+  requirePermissions(context, 'see-realm')
   return textIn(await find(context, locale), name)
 }
 
 /** Sets texts; those that are not named stay. */
 export async function setTexts(context: WriteContext, locale: string, texts: Texts): Promise<void> {
-  demand(context, 'manage-realm')
+  requirePermissions(context, 'manage-realm')
   const live = await find(context, locale)
   const set = Object.fromEntries(Object.entries(texts).map(([name, text]) => [`texts.${name}`, text]))
   if (live) await writers.localization.update(context, [{ live, set }])
@@ -42,7 +42,7 @@ export async function setTexts(context: WriteContext, locale: string, texts: Tex
 
 /** Deletes one text. Throws not_found. Keycloak: a language that has lost its last text is still one that has texts. */
 export async function deleteText(context: WriteContext, locale: string, name: string): Promise<void> {
-  demand(context, 'manage-realm')
+  requirePermissions(context, 'manage-realm')
   const live = await find(context, locale)
   textIn(live, name)
   await writers.localization.update(context, [{ live: live!, set: { [`texts.${name}`]: null } }])
@@ -50,7 +50,7 @@ export async function deleteText(context: WriteContext, locale: string, name: st
 
 /** Deletes the texts of a language. Throws not_found. */
 export async function deleteTexts(context: WriteContext, locale: string): Promise<void> {
-  demand(context, 'manage-realm')
+  requirePermissions(context, 'manage-realm')
   const live = await find(context, locale)
   if (!live) throw failure('not_found', `No localization texts for locale ${locale} found.`)
   await writers.localization.delete(context, [live])

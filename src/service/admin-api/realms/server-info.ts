@@ -15,18 +15,18 @@ import { conditions, executors } from '../../../kinds/client-policies.ts'
 import { componentTypes } from '../../../kinds/component-types.ts'
 import { identityProviderMapperTypes, identityProviderTypes } from '../../../kinds/identity-provider-types.ts'
 import { mapperTypes } from '../../../kinds/mapper-types.ts'
-import { type PolicyValue, passwordPolicies } from '../../../kinds/password-policies.ts'
-import type { Property } from '../../../kinds/property.ts'
+import { type PasswordPolicyValue, passwordPolicies } from '../../../kinds/password-policies.ts'
+import type { ConfigProperty } from '../../../kinds/config-property.ts'
 import { USER_EVENT_TYPES } from '../../../kinds/user-events.ts'
 import { stepTypes, workflowConditions } from '../../../kinds/workflow-steps.ts'
-import { once } from '../../../lib/timing/once.ts'
-import { USUAL } from '../../users/passwords.ts'
+import { memoize } from '../../../lib/timing/memoize.ts'
+import { DEFAULT_HASHING } from '../../users/password-hashing.ts'
 
 /** One provider: what it does, and its settings. */
 export interface ProviderInfo {
   readonly id: string
   readonly helpText: string
-  readonly properties: readonly Property[]
+  readonly properties: readonly ConfigProperty[]
 }
 
 const JAVA = 'org.keycloak'
@@ -79,7 +79,7 @@ const providerIds: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** All of it, made once: it is the same for every realm. */
-export const whatThereIs = once(() => ({
+export const whatThereIs = memoize(() => ({
   socialProviders,
   identityProviders,
   providers: Object.fromEntries(
@@ -135,10 +135,10 @@ function mappersOfScopes() {
 }
 
 /** Keycloak: everything is a text here, numbers too, and what has a usual value shows one, be it empty. */
-function policyInfo(id: string, policy: PolicyValue & { readonly label: string }) {
+function policyInfo(id: string, policy: PasswordPolicyValue & { readonly label: string }) {
   const displayName = policy.label
   if (policy.type === 'none') return { id, displayName, multipleSupported: false }
-  const usual = id === 'hashAlgorithm' ? USUAL.algorithm : (policy.usual ?? '')
+  const usual = id === 'hashAlgorithm' ? DEFAULT_HASHING.algorithm : (policy.default ?? '')
   const isText = policy.type === 'text' || id === 'forceExpiredPasswordChange'
   return {
     id,

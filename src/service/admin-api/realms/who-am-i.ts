@@ -4,11 +4,11 @@ import { MASTER } from '../../../kinds/built-in/index.ts'
 import type { Representation } from '../../../kinds/json.ts'
 import type { Context } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
-import { ADMIN, type Power } from '../../context/power.ts'
+import { ADMIN_ROLE, type AdminPermissions } from '../../context/admin-permissions.ts'
 import type { Caller, Service } from '../../context/service.ts'
-import { listObjects } from '../../objects/live.ts'
-import { may } from '../../permissions/administrators.ts'
-import { ownRealm } from '../common/own-realm.ts'
+import { listObjects } from '../../objects/live-objects.ts'
+import { isPermitted } from '../../permissions/require-permissions.ts'
+import { getCurrentRealm } from '../common/current-realm.ts'
 
 const CONSOLE = 'security-admin-console'
 
@@ -34,7 +34,7 @@ export async function whoAmI(
   name: string,
   about: string = name,
 ): Promise<{ who: WhoAmI; attributes: Record<string, string[]>; settings: Representation }> {
-  const realms = await service.realms()
+  const realms = await service.listRealms()
   if (!realms.some((realm) => realm.name === name))
     throw failure('not_found', 'Realm not found.  Did you type in a bad URL?')
   const { user, actor } = caller
@@ -44,7 +44,7 @@ export async function whoAmI(
   const target = name === MASTER ? about : name
   if (!realms.some((realm) => realm.name === target)) throw failure('not_found', 'Realm not found')
   return service.read(caller, name, async (context) => {
-    const roles = rolesIn(context.power, target)
+    const roles = rolesIn(context.permissions, target)
     if (!roles.length) throw failure('forbidden', 'No realm access')
     const { username, firstName, lastName, attributes = {} } = await account(context, user.id)
     const own = attributes as Record<string, string[]>
@@ -54,10 +54,10 @@ export async function whoAmI(
       realm: name,
       displayName: called || String(username),
       temporary: own.is_temporary_admin?.[0] === 'true',
-      createRealm: name === MASTER && may(context, 'create-realm'),
+      createRealm: name === MASTER && isPermitted(context, 'create-realm'),
       realm_access: { [target]: roles },
     }
-    return { who, attributes: own, settings: (await ownRealm(context)).representation }
+    return { who, attributes: own, settings: (await getCurrentRealm(context)).representation }
   })
 }
 
@@ -67,8 +67,8 @@ async function account(context: Context, id: string): Promise<Representation> {
 }
 
 /** Keycloak: `create-realm` administers no realm; who has all power has every role that master has for one. */
-function rolesIn(power: Power, realm: string): string[] {
+function rolesIn(power: AdminPermissions, realm: string): string[] {
   const isOfRealm = (role: AdminRole) => role !== 'create-realm'
-  if (power.all) return [...adminRoles.filter((role) => isOfRealm(role) && role !== 'realm-admin'), ADMIN]
+  if (power.all) return [...adminRoles.filter((role) => isOfRealm(role) && role !== 'realm-admin'), ADMIN_ROLE]
   return [...(power.realms.get(realm) ?? [])].filter(isOfRealm)
 }

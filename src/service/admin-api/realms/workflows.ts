@@ -5,13 +5,13 @@ import type { Context } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import type { Vault } from '../../context/vault.ts'
 import { writers } from '../../kinds/index.ts'
-import { present } from '../../kinds/present.ts'
-import type { LiveObject } from '../../objects/live.ts'
-import { replacement } from '../../objects/put.ts'
-import { demand, visibleTo } from '../../permissions/administrators.ts'
-import { pageOf } from '../common/lists.ts'
-import { plainResource } from '../common/plain-resource.ts'
-import type { Place, Resource } from '../common/resource.ts'
+import { toWireRepresentation } from '../../kinds/wire-representation.ts'
+import type { LiveObject } from '../../objects/live-objects.ts'
+import { toReplacement } from '../../objects/put-body.ts'
+import { requirePermissions, getVisibility } from '../../permissions/require-permissions.ts'
+import { parsePage } from '../common/list-query.ts'
+import { createPlainResource } from '../common/plain-resource.ts'
+import type { ObjectAddress, AdminResource } from '../common/resource.ts'
 
 /** Keycloak: who may do less than all in a realm has nothing to do with workflows. */
 const ALL = 'administer-realm'
@@ -20,23 +20,23 @@ const ALL = 'administer-realm'
 const PAGE = 10
 
 /** Keycloak: WorkflowsResource, WorkflowResource. */
-export const workflows: Resource = {
-  ...plainResource({ kind: 'workflow', view: ALL, manage: ALL, find, present: show }),
+export const workflows: AdminResource = {
+  ...createPlainResource({ kind: 'workflow', view: ALL, manage: ALL, getObject: find, toWire: show }),
   async list(context, _place, query) {
-    demand(context, ALL)
+    requirePermissions(context, ALL)
     const text = query.search ? String(query.search) : undefined
     const found = await writers.workflow.list(context, {
       ...(text !== undefined && (query.exact === true ? { keys: [[text]] } : { search: text })),
-      ...pageOf(query, PAGE),
-      visible: visibleTo(context, ALL),
+      ...parsePage(query, PAGE),
+      visible: getVisibility(context, ALL),
     })
     return found.map((live) => show(context.vault, live))
   },
   async replace(context, place, body) {
-    demand(context, ALL)
+    requirePermissions(context, ALL)
     const live = await find(context, place)
     // Keycloak: the name of a workflow must be stated, also where it stays.
-    const set = { name: null, ...replacement(live, body) }
+    const set = { name: null, ...toReplacement(live, body) }
     await writers.workflow.update(context, [{ live, set }])
   },
 }
@@ -46,14 +46,14 @@ export function withoutIds({ id: _, steps, ...shown }: Representation): Represen
   return { ...shown, steps: ((steps ?? []) as Representation[]).map(({ id: __, ...step }) => step) }
 }
 
-async function find(context: Context, { id }: Place): Promise<LiveObject> {
+async function find(context: Context, { id }: ObjectAddress): Promise<LiveObject> {
   const [found] = await writers.workflow.list(context, { ids: [id] })
-  if (!found) throw failure('malformed', `Not a valid workflow resource: ${id}`)
+  if (!found) throw failure('invalid', `Not a valid workflow resource: ${id}`, { form: 'error' })
   return found
 }
 
 function show(vault: Vault, live: LiveObject): Representation {
-  const { steps, ...shown } = present(vault, live)
+  const { steps, ...shown } = toWireRepresentation(vault, live)
   const withIds = ((steps ?? []) as Representation[]).map((step, at) => ({ ...step, id: idOf(live.id, at) }))
   return { ...shown, steps: withIds }
 }

@@ -2,16 +2,16 @@
 import { kinds } from '../../../kinds/index.ts'
 import type { Representation } from '../../../kinds/json.ts'
 import { type Key, relationFields } from '../../../kinds/kind.ts'
-import { relationKeys } from '../../../kinds/relations.ts'
+import { toRelationKeys } from '../../../kinds/relations.ts'
 import type { ObjectFilter } from '../../../store/object-filter.ts'
 import { type RoleHolders, selectEffectiveRoles } from '../../../store/users/effective-roles.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
-import { describeEvent } from '../../journal/admin-events.ts'
+import { describeAdminEvent } from '../../journal/admin-events.ts'
 import { writers } from '../../kinds/index.ts'
-import type { LiveObject } from '../../objects/live.ts'
-import { demand, type Permission, visibleTo } from '../../permissions/administrators.ts'
-import { conferrable, demandRoles } from '../../permissions/privilege.ts'
+import type { LiveObject } from '../../objects/live-objects.ts'
+import { requirePermissions, type Permission, getVisibility } from '../../permissions/require-permissions.ts'
+import { listGrantableRoleIds, requireGrantableRoles } from '../../permissions/privilege-escalation.ts'
 import { getObject } from '../common/resource.ts'
 import { showRole, showRoles } from './roles.ts'
 
@@ -72,7 +72,7 @@ export async function listAvailable(context: Context, set: RoleSet, at: Roles): 
   const others = (await showRoles(context, rolesOf(context, set, client), true)).filter(
     ({ name }) => !own.has(String(name)),
   )
-  const ids = await conferrable(
+  const ids = await listGrantableRoleIds(
     context,
     others.map(({ id }) => String(id)),
   )
@@ -112,21 +112,21 @@ export async function removeRoles(
 ): Promise<void> {
   const { live, client } = await openChangeable(context, set, at)
   if (bodies) {
-    await demandRoles(context, idsIn(bodies))
+    await requireGrantableRoles(context, idsIn(bodies))
     return change(context, live, client, { remove: await keysIn(context, client, bodies) })
   }
   const own = await writers.role.list(context, { keys: keysThere(live, client) })
-  await demandRoles(
+  await requireGrantableRoles(
     context,
     own.map(({ id }) => id),
   )
   await change(context, live, client, { remove: own.map(({ key }) => key) })
-  describeEvent(context, { representation: own.map((one) => showRole(context, one, true)) })
+  describeAdminEvent(context, { representation: own.map((one) => showRole(context, one, true)) })
 }
 
 /** Keycloak: which roles of a client there are is shown to who may view clients. */
 function openShown(context: Context, set: RoleSet, at: Roles) {
-  if (at.client !== undefined) demand(context, 'view-clients')
+  if (at.client !== undefined) requirePermissions(context, 'view-clients')
   return open(context, set, at, set.view)
 }
 
@@ -143,15 +143,15 @@ async function open(
   permission: Permission,
 ): Promise<{ live: LiveObject; client: LiveObject | undefined }> {
   const live = await set.find(context, owner)
-  demand(context, permission)
-  const found = client === undefined ? undefined : await getObject(context, 'client', client, set.clientNotFound)
+  requirePermissions(context, permission)
+  const found = client === undefined ? undefined : await getObject(context, 'client', { id: client, notFound: set.clientNotFound })
   return { live, client: found }
 }
 
 /** All roles of the realm itself, or of the client. */
 function rolesOf(context: Context, set: RoleSet, client: LiveObject | undefined): ObjectFilter {
   const where = client ? { parents: { kind: 'client' as const, ids: [client.id] } } : { topLevel: true as const }
-  return { ...where, visible: visibleTo(context, set.view) }
+  return { ...where, visible: getVisibility(context, set.view) }
 }
 
 /** The keys of the roles that the object has itself, of the realm or of the client. */
@@ -185,7 +185,7 @@ async function change(
   elements: { add?: readonly Key[]; remove?: readonly Key[] },
 ): Promise<void> {
   const [name] = roleFields(live).find(
-    ([, { among }]) => among === undefined || among === (client ? 'client' : 'realm'),
+    ([, { targetParent: among }]) => among === undefined || among === (client ? 'client' : 'realm'),
   )!
   await writers[live.kind].update(context, [{ live, set: {}, relations: { [name]: elements } }])
 }
@@ -194,7 +194,7 @@ async function change(
 function keysOf(live: LiveObject): Key[] {
   return roleFields(live).flatMap(([name, field]) => {
     const value = live.representation[name]
-    return value == null ? [] : relationKeys(field, value)
+    return value == null ? [] : toRelationKeys(field, value)
   })
 }
 

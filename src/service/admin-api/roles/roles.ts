@@ -3,41 +3,41 @@ import { MASTER } from '../../../kinds/built-in/index.ts'
 import { kinds } from '../../../kinds/index.ts'
 import type { Representation } from '../../../kinds/json.ts'
 import type { Key } from '../../../kinds/kind.ts'
-import { masked } from '../../../kinds/masked.ts'
+import { maskRepresentation } from '../../../kinds/mask-representation.ts'
 import type { ObjectFilter } from '../../../store/object-filter.ts'
-import { type FoundRole, searchRoles } from '../../../store/roles.ts'
+import { type ListedRole, searchRoles } from '../../../store/roles.ts'
 import { findDefaultRole } from '../../../store/users/role-mappings.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
-import { ADMIN, CREATE_REALM } from '../../context/power.ts'
-import { describeEvent } from '../../journal/admin-events.ts'
+import { ADMIN_ROLE, CREATE_REALM_ROLE } from '../../context/admin-permissions.ts'
+import { describeAdminEvent } from '../../journal/admin-events.ts'
 import { writers } from '../../kinds/index.ts'
-import type { LiveObject } from '../../objects/live.ts'
-import { typeOf } from '../../objects/object-events.ts'
-import { replacement, withoutNulls } from '../../objects/put.ts'
-import { demand, visibleTo } from '../../permissions/administrators.ts'
-import { CLIENT_NOT_FOUND, refuseAdministration } from '../clients/clients.ts'
-import { pageOf } from '../common/lists.ts'
-import { getObject, newObject, type Place, type Resource } from '../common/resource.ts'
+import type { LiveObject } from '../../objects/live-objects.ts'
+import { getEventType } from '../../objects/object-events.ts'
+import { toReplacement, omitNulls } from '../../objects/put-body.ts'
+import { requirePermissions, getVisibility } from '../../permissions/require-permissions.ts'
+import { CLIENT_NOT_FOUND, refuseAdminClient } from '../clients/client-lookup.ts'
+import { parsePage } from '../common/list-query.ts'
+import { getObject, toNewObject, type ObjectAddress, type AdminResource } from '../common/resource.ts'
 
 /** What roles of the realm, or of clients, are seen and changed by. */
-export const rolePermissions = (ofClient: boolean): Pick<Resource, 'view' | 'search' | 'manage'> =>
+export const rolePermissions = (ofClient: boolean): Pick<AdminResource, 'view' | 'search' | 'manage'> =>
   ofClient
     ? { view: 'view-clients', search: 'view-clients', manage: 'manage-clients' }
     : { view: 'view-realm', search: 'list-roles', manage: 'manage-realm' }
 
 /** A role, however it is found, for who may do this with it. Throws forbidden, not_found. */
-export type FindRole = (context: Context, place: Place, purpose: 'view' | 'manage') => Promise<LiveObject>
+export type FindRole = (context: Context, place: ObjectAddress, purpose: 'view' | 'manage') => Promise<LiveObject>
 
 /** What is done with one role. */
-const one = (find: FindRole): Pick<Resource, 'get' | 'replace' | 'delete'> => ({
+const one = (find: FindRole): Pick<AdminResource, 'get' | 'replace' | 'delete'> => ({
   async get(context, place) {
     return showRole(context, await find(context, place, 'view'))
   },
   async replace(context, place, body) {
     const live = await find(context, place, 'manage')
     await replace(context, live, body)
-    describeEvent(context, { resourceType: typeOf(kinds.role, live.parent?.kind) })
+    describeAdminEvent(context, { resourceType: getEventType(kinds.role, live.parent?.kind) })
   },
   async delete(context, place) {
     await end(context, await find(context, place, 'manage'))
@@ -47,35 +47,35 @@ const one = (find: FindRole): Pick<Resource, 'get' | 'replace' | 'delete'> => ({
 /** Deletes a role. */
 async function end(context: WriteContext, live: LiveObject): Promise<void> {
   await remove(context, live)
-  describeEvent(context, { resourceType: typeOf(kinds.role, live.parent?.kind) })
+  describeAdminEvent(context, { resourceType: getEventType(kinds.role, live.parent?.kind) })
 }
 
 /** Keycloak: RoleContainerResource. `owner` is the id of a client; without it, roles of the realm. */
-export const roles: Resource = {
+export const roles: AdminResource = {
   ...one(findRole),
   kind: 'role',
   ...rolePermissions(false),
-  async reach(context, { owner }) {
-    demand(context, rolePermissions(owner !== undefined).manage)
+  async checkAccess(context, { owner }) {
+    requirePermissions(context, rolePermissions(owner !== undefined).manage)
     await containerOf(context, owner === undefined ? {} : { owner })
   },
   async list(context, place, query) {
     const { search } = rolePermissions(place.owner !== undefined)
-    demand(context, search!)
+    requirePermissions(context, search!)
     const filter = {
       ...(await containerOf(context, place)).filter,
-      ...pageOf(query),
+      ...parsePage(query),
       ...(typeof query.search === 'string' && query.search !== '' && { search: query.search.trim() }),
-      visible: visibleTo(context, search!),
+      visible: getVisibility(context, search!),
     }
     const brief = query.briefRepresentation !== false
     return showRoles(context, filter, brief)
   },
   async create(context, place, body) {
-    demand(context, rolePermissions(place.owner !== undefined).manage)
+    requirePermissions(context, rolePermissions(place.owner !== undefined).manage)
     const { parent } = await containerOf(context, place)
-    if (parent) refuseAdministration(context, parent)
-    const [made] = await writers.role.create(context, [{ ...newObject(withName(body)), ...(parent && { parent }) }])
+    if (parent) refuseAdminClient(context, parent)
+    const [made] = await writers.role.create(context, [{ ...toNewObject(withName(body)), ...(parent && { parent }) }])
     return made!.key.at(-1)!
   },
   // Keycloak: the event says what it was; not where it is deleted by its id.
@@ -83,7 +83,7 @@ export const roles: Resource = {
     const live = await findRole(context, place, 'manage')
     const { id, name, composite } = showRole(context, live)
     await end(context, live)
-    describeEvent(context, { representation: masked(kinds.role, { id, name, composite } as Representation) })
+    describeAdminEvent(context, { representation: maskRepresentation(kinds.role, { id, name, composite } as Representation) })
   },
 }
 
@@ -93,17 +93,17 @@ export const rolesById = one(roleById)
 /** Where the roles are: which of all are meant, and what a new one belongs to. */
 async function containerOf(
   context: Context,
-  { owner }: Omit<Place, 'id'>,
+  { owner }: Omit<ObjectAddress, 'id'>,
 ): Promise<{ filter: ObjectFilter; parent?: { kind: 'client'; id: string; key: Key } }> {
   if (owner === undefined) return { filter: { topLevel: true } }
-  const { id, key } = await getObject(context, 'client', owner, CLIENT_NOT_FOUND)
+  const { id, key } = await getClient(context, owner)
   return { filter: { parents: { kind: 'client', ids: [id] } }, parent: { kind: 'client', id, key } }
 }
 
 /** The role with that id. */
-export async function roleById(context: Context, { id }: Place, purpose: 'view' | 'manage'): Promise<LiveObject> {
-  const live = await getObject(context, 'role', id, 'Could not find role with id')
-  demand(context, rolePermissions(live.parent !== undefined)[purpose])
+export async function roleById(context: Context, { id }: ObjectAddress, purpose: 'view' | 'manage'): Promise<LiveObject> {
+  const live = await getObject(context, 'role', { id, notFound: 'Could not find role with id' })
+  requirePermissions(context, rolePermissions(live.parent !== undefined)[purpose])
   if (purpose === 'manage') refuseAdministrationRole(context, live)
   return live
 }
@@ -111,10 +111,10 @@ export async function roleById(context: Context, { id }: Place, purpose: 'view' 
 /** The role of that name in its realm or client. */
 export async function findRole(
   context: Context,
-  { id: name, ...place }: Place,
+  { id: name, ...place }: ObjectAddress,
   purpose: 'view' | 'manage',
 ): Promise<LiveObject> {
-  demand(context, rolePermissions(place.owner !== undefined)[purpose])
+  requirePermissions(context, rolePermissions(place.owner !== undefined)[purpose])
   const { parent } = await containerOf(context, place)
   const [found] = await writers.role.list(context, { keys: [parent ? ['client', ...parent.key, name] : [name]] })
   if (!found) throw failure('not_found', 'Could not find role')
@@ -144,7 +144,7 @@ export function showRole(
   return show(context, { id, name: key.at(-1)!, client: parent?.id ?? null, body: representation, composite }, brief)
 }
 
-function show(context: Context, role: FoundRole, brief: boolean): Representation {
+function show(context: Context, role: ListedRole, brief: boolean): Representation {
   const { id, name, client, composite } = role
   const { description, attributes = {} } = role.body
   return {
@@ -159,12 +159,12 @@ function show(context: Context, role: FoundRole, brief: boolean): Representation
 }
 
 /** Id of what the role belongs to: its client, or the realm. */
-function containerOfRole({ realm }: Context, { client }: FoundRole): string {
+function containerOfRole({ realm }: Context, { client }: ListedRole): string {
   return client ?? realm.id
 }
 
 async function replace(context: WriteContext, live: LiveObject, body: Representation): Promise<void> {
-  await writers.role.update(context, [{ live, set: replacement(live, withName(body)) }])
+  await writers.role.update(context, [{ live, set: toReplacement(live, withName(body)) }])
 }
 
 async function remove(context: WriteContext, live: LiveObject): Promise<void> {
@@ -176,13 +176,13 @@ async function remove(context: WriteContext, live: LiveObject): Promise<void> {
 
 /** Throws forbidden where the role administers a realm. Keycloak: nobody changes such a role, or what it contains. */
 function refuseAdministrationRole(context: Context, { key }: LiveObject): void {
-  if (key.length > 1) refuseAdministration(context, { key: key.slice(1, -1) })
-  else if (context.realm.name === MASTER && [ADMIN, CREATE_REALM].includes(key[0]!))
+  if (key.length > 1) refuseAdminClient(context, { key: key.slice(1, -1) })
+  else if (context.realm.name === MASTER && [ADMIN_ROLE, CREATE_REALM_ROLE].includes(key[0]!))
     throw failure('forbidden', 'HTTP 403 Forbidden')
 }
 
 function withName(body: Representation): Representation {
-  const stated = withoutNulls(body)
-  if (typeof stated.name !== 'string' || stated.name === '') throw failure('malformed', 'role has no name')
+  const stated = omitNulls(body)
+  if (typeof stated.name !== 'string' || stated.name === '') throw failure('invalid', 'role has no name', { form: 'error' })
   return stated
 }

@@ -2,8 +2,8 @@
 import type { Representation } from '../../../kinds/json.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { writers } from '../../kinds/index.ts'
-import { demand } from '../../permissions/administrators.ts'
-import { ownRealm } from '../common/own-realm.ts'
+import { requirePermissions } from '../../permissions/require-permissions.ts'
+import { getCurrentRealm } from '../common/current-realm.ts'
 import { getObject } from '../common/resource.ts'
 import { showGroups } from './group-view.ts'
 
@@ -12,8 +12,8 @@ export const GROUP_NOT_FOUND = 'Group not found'
 
 /** The groups that everybody new belongs to. */
 export async function listDefaultGroups(context: Context): Promise<Representation[]> {
-  demand(context, 'view-realm')
-  const realm = await ownRealm(context)
+  requirePermissions(context, 'view-realm')
+  const realm = await getCurrentRealm(context)
   const paths = (realm.representation.defaultGroups ?? []) as string[]
   const found = await writers.group.list(context, { keys: paths.map((path) => [path]) })
   return showGroups(context, { ids: found.map(({ id }) => id), visible: 'all' }, { brief: true })
@@ -21,8 +21,8 @@ export async function listDefaultGroups(context: Context): Promise<Representatio
 
 /** Lets everybody new belong to a group, or no more. */
 export async function setDefaultGroup(context: WriteContext, id: string, change: 'add' | 'remove'): Promise<void> {
-  demand(context, 'manage-realm')
-  const group = await getObject(context, 'group', id, GROUP_NOT_FOUND)
-  const live = await ownRealm(context)
+  requirePermissions(context, 'manage-realm')
+  const group = await getObject(context, 'group', { id, notFound: GROUP_NOT_FOUND })
+  const live = await getCurrentRealm(context)
   await writers.realm.update(context, [{ live, set: {}, relations: { defaultGroups: { [change]: [group.key] } } }])
 }

@@ -2,16 +2,16 @@
 import type { Representation } from '../../../kinds/json.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
-import { describeEvent } from '../../journal/admin-events.ts'
+import { describeAdminEvent } from '../../journal/admin-events.ts'
 import { writers } from '../../kinds/index.ts'
-import type { LiveObject } from '../../objects/live.ts'
-import { demand } from '../../permissions/administrators.ts'
+import type { LiveObject } from '../../objects/live-objects.ts'
+import { requirePermissions } from '../../permissions/require-permissions.ts'
 import { findWholeUser } from './users.ts'
 
 /** The accounts of a user. */
 export async function listIdentities(context: Context, user: string): Promise<Representation[]> {
   const live = await findWholeUser(context, user)
-  demand(context, 'view-users')
+  requirePermissions(context, 'view-users')
   return identitiesOf(live)
 }
 
@@ -24,11 +24,11 @@ export async function addIdentity(
 ): Promise<void> {
   const { userId = null, userName = null } = stated
   const live = await findWholeUser(context, user)
-  demand(context, 'manage-users')
+  requirePermissions(context, 'manage-users')
   const identities = identitiesOf(live)
   if (identities.some(isAt(provider))) throw failure('conflict', 'User is already linked with provider')
   if (userId === null) throw failure('invalid', 'An account at an identity provider needs a userId')
-  describeEvent(context, { representation: stated })
+  describeAdminEvent(context, { representation: stated })
   if (!(await hasProvider(context, provider))) return
   const added = { identityProvider: provider, userId, ...(userName !== null && { userName }) }
   await writers.user.update(context, [{ live, set: { federatedIdentities: [...identities, added] } }])
@@ -37,7 +37,7 @@ export async function addIdentity(
 /** Forgets the account of a user at the provider. Throws not_found where there is none at a provider of the realm. */
 export async function removeIdentity(context: WriteContext, user: string, provider: string): Promise<void> {
   const live = await findWholeUser(context, user)
-  demand(context, 'manage-users')
+  requirePermissions(context, 'manage-users')
   const identities = identitiesOf(live)
   if (!identities.some(isAt(provider))) {
     if (await hasProvider(context, provider)) throw failure('not_found', 'Link not found')

@@ -1,11 +1,11 @@
 // How groups show: by name, with the path in which a slash is a slash, each alone or inside of what it belongs to.
-import { nameOf, wirePath } from '../../../kinds/group.ts'
+import { getNameFromPath, toWirePath } from '../../../kinds/group.ts'
 import type { Representation } from '../../../kinds/json.ts'
-import { type FoundGroup, type GroupPage, type GroupSearch, searchGroups } from '../../../store/groups.ts'
+import { type ListedGroup, type GroupPage, type GroupSearch, searchGroups } from '../../../store/groups.ts'
 import type { Context } from '../../context/context.ts'
 import { writers } from '../../kinds/index.ts'
-import type { LiveObject } from '../../objects/live.ts'
-import { may, visibleTo } from '../../permissions/administrators.ts'
+import type { LiveObject } from '../../objects/live-objects.ts'
+import { isPermitted, getVisibility } from '../../permissions/require-permissions.ts'
 
 /** How much of a group shows. */
 export interface GroupView {
@@ -24,7 +24,7 @@ export async function showGroups(
   view: GroupView,
   page: GroupPage = {},
 ): Promise<Representation[]> {
-  const seen = { visible: visibleTo(context, 'view-users'), ...search }
+  const seen = { visible: getVisibility(context, 'view-users'), ...search }
   const found = await searchGroups(context.tx, context.realm.number, { search: seen, page })
   const ids = found.map(({ id }) => id)
   const whole = view.brief ? [] : await writers.group.list(context, { ids })
@@ -46,7 +46,7 @@ export function nested(shown: readonly Representation[]): Representation[] {
 
 function show(
   context: Context,
-  { id, path, body, parent, subGroups }: FoundGroup,
+  { id, path, body, parent, subGroups }: ListedGroup,
   live: LiveObject | undefined,
   view: GroupView,
 ): Representation {
@@ -54,9 +54,9 @@ function show(
   const { description, attributes = {} } = body
   return {
     id,
-    name: nameOf(path),
+    name: getNameFromPath(path),
     ...(description !== undefined && { description }),
-    path: wirePath(path),
+    path: toWirePath(path),
     ...(parent !== null && { parentId: parent }),
     ...(view.counted && { subGroupCount: subGroups }),
     subGroups: [],
@@ -66,6 +66,6 @@ function show(
 }
 
 function accessOf(context: Context): Representation {
-  const [view, manage] = [may(context, 'view-users'), may(context, 'manage-users')]
+  const [view, manage] = [isPermitted(context, 'view-users'), isPermitted(context, 'manage-users')]
   return { view, viewMembers: view, manageMembers: manage, manage, manageMembership: manage }
 }

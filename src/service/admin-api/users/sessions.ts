@@ -1,27 +1,27 @@
 // What REST does with sessions.
 import type { Representation } from '../../../kinds/json.ts'
-import { secondsOf } from '../../../lib/seconds.ts'
+import { toEpochSeconds } from '../../../lib/epoch-seconds.ts'
 import type { SessionFilter } from '../../../store/login/session-filter.ts'
-import { countByClient, countSessions, type ListedSession, selectSessions } from '../../../store/login/session-lists.ts'
+import { countSessionsByClient, countSessions, type ListedSession, selectSessions } from '../../../store/login/session-lists.ts'
 import type { Context, RuntimeContext, WriteContext } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
 import type { UserSession } from '../../context/store-types.ts'
-import { describeEvent } from '../../journal/admin-events.ts'
+import { describeAdminEvent } from '../../journal/admin-events.ts'
 import { writers } from '../../kinds/index.ts'
-import { endSessions, leaveSessions, limitsOf, startSession } from '../../login/sessions.ts'
+import { endSessions, endClientSessions, getSessionLimits, startSession } from '../../login/sessions.ts'
 import { recordUserEvent } from '../../messages/user-events.ts'
-import type { LiveObject } from '../../objects/live.ts'
-import { demand } from '../../permissions/administrators.ts'
-import { demandUsers } from '../../permissions/privilege.ts'
-import { pageOf } from '../common/lists.ts'
-import { ownRealm } from '../common/own-realm.ts'
+import type { LiveObject } from '../../objects/live-objects.ts'
+import { requirePermissions } from '../../permissions/require-permissions.ts'
+import { requireControlOfUsers } from '../../permissions/privilege-escalation.ts'
+import { parsePage } from '../common/list-query.ts'
+import { getCurrentRealm } from '../common/current-realm.ts'
 import { getObject, type Query } from '../common/resource.ts'
 import { findUser } from './users.ts'
 
 /** The sessions of a user, the latest first. */
 export async function listUserSessions(context: Context, user: string): Promise<Representation[]> {
   await findUser(context, user)
-  demand(context, 'view-users')
+  requirePermissions(context, 'view-users')
   return list(context, { user, offline: false })
 }
 
@@ -32,8 +32,8 @@ export async function listUserOfflineSessions(
   client: string,
 ): Promise<Representation[]> {
   await findUser(context, user)
-  demand(context, 'view-users')
-  await getObject(context, 'client', client, 'Client not found')
+  requirePermissions(context, 'view-users')
+  await getObject(context, 'client', { id: client, notFound: 'Client not found' })
   return list(context, { user, client, offline: true })
 }
 
@@ -45,7 +45,7 @@ export async function listClientSessions(
   query: Query,
 ): Promise<Representation[]> {
   await findClient(context, client)
-  return list(context, { client, offline }, pageOf(query, 100))
+  return list(context, { client, offline }, parsePage(query, 100))
 }
 
 /** How many sessions have a part at a client. */
@@ -61,12 +61,12 @@ export async function countClientSessions(
 
 /** The numbers of sessions of the clients that have sessions. */
 export async function sessionStats(context: Context): Promise<Representation[]> {
-  demand(context, 'view-realm')
-  const { representation } = await ownRealm(context)
+  requirePermissions(context, 'view-realm')
+  const { representation } = await getCurrentRealm(context)
   const counts = new Map<string, { id: string; clientId: string; active: number; offline: number }>()
   for (const offline of [false, true]) {
-    const limits = limitsOf(representation, offline, context.now)
-    for (const { id, clientId, count } of await countByClient(context.tx, context.realm.number, { offline, limits })) {
+    const limits = getSessionLimits(representation, offline, context.now)
+    for (const { id, clientId, count } of await countSessionsByClient(context.tx, context.realm.number, { offline, limits })) {
       const other = counts.get(id) ?? { id, clientId, active: 0, offline: 0 }
       counts.set(id, { ...other, [offline ? 'offline' : 'active']: count })
     }
@@ -82,29 +82,29 @@ export async function sessionStats(context: Context): Promise<Representation[]> 
 
 /** Ends the session of that id. Throws not_found. */
 export async function endSession(context: WriteContext, id: string, offline: boolean): Promise<void> {
-  demand(context, 'manage-users')
+  requirePermissions(context, 'manage-users')
   const limits = await limitsIn(context, offline)
   const filter = { id, offline }
   // Keycloak: in these letters.
   if (!(await countSessions(context.tx, context.realm.number, { filter, limits })))
     throw failure('not_found', 'Sesssion not found')
   await endSessions(context, filter)
-  describeEvent(context, { representation: { offline } })
+  describeAdminEvent(context, { representation: { offline } })
 }
 
 /** Ends the sessions of a user, and voids their tokens of until now. Offline sessions stay. */
 export async function logUserOut(context: WriteContext, user: string): Promise<void> {
   const live = await findUser(context, user)
-  demand(context, 'manage-users')
+  requirePermissions(context, 'manage-users')
   await endSessions(context, { user, offline: false })
-  await writers.user.update(context, [{ live, set: { notBefore: secondsOf(context.now) } }])
+  await writers.user.update(context, [{ live, set: { notBefore: toEpochSeconds(context.now) } }])
 }
 
 /** Ends all sessions of the realm, offline ones too, and voids its tokens of until now. */
 export async function logEverybodyOut(context: WriteContext): Promise<void> {
-  demand(context, 'manage-users')
+  requirePermissions(context, 'manage-users')
   await endSessions(context, {})
-  await writers.realm.update(context, [{ live: await ownRealm(context), set: { notBefore: secondsOf(context.now) } }])
+  await writers.realm.update(context, [{ live: await getCurrentRealm(context), set: { notBefore: toEpochSeconds(context.now) } }])
 }
 
 /** Begins a session of a user for the caller, who leaves the session of that id for it, if one is named. */
@@ -115,8 +115,8 @@ export async function impersonate(
 ): Promise<UserSession> {
   const { actor, now } = context
   const live = await findUser(context, user)
-  demand(context, 'impersonation')
-  await demandUsers(context, [user])
+  requirePermissions(context, 'impersonation')
+  await requireControlOfUsers(context, [user])
   const { enabled, serviceAccountClientId } = live.representation
   if (enabled !== true) throw failure('invalid', 'User is disabled')
   if (serviceAccountClientId != null) throw failure('invalid', 'Service accounts cannot be impersonated')
@@ -125,7 +125,7 @@ export async function impersonate(
     user: live.id,
     address: actor.address,
     body: {
-      authTime: secondsOf(now),
+      authTime: toEpochSeconds(now),
       // Keycloak: mappers may show these to applications.
       notes: { IMPERSONATOR_ID: actor.userId ?? '', IMPERSONATOR_USERNAME: actor.user ?? '' },
     },
@@ -137,24 +137,24 @@ export async function impersonate(
 
 /** The clients with which a user has offline sessions, by id. */
 export async function offlineClients(context: Context, user: string): Promise<Record<string, string>> {
-  const { representation } = await ownRealm(context)
-  const limits = limitsOf(representation, true, context.now)
+  const { representation } = await getCurrentRealm(context)
+  const limits = getSessionLimits(representation, true, context.now)
   const sessions = await selectSessions(context.tx, context.realm.number, { filter: { user, offline: true }, limits })
   return Object.assign({}, ...sessions.map(({ clients }) => clients))
 }
 
 /** Ends what a user's offline sessions have at a client: how many there were. */
 export function endOfflineAt(context: WriteContext, user: string, client: LiveObject): Promise<number> {
-  return leaveSessions(context, client.id, { user, offline: true })
+  return endClientSessions(context, client.id, { user, offline: true })
 }
 
 async function findClient(context: Context, id: string): Promise<void> {
-  await getObject(context, 'client', id, 'Could not find client')
-  demand(context, 'view-clients')
+  await getClient(context, id)
+  requirePermissions(context, 'view-clients')
 }
 
 async function limitsIn(context: Context, offline: boolean) {
-  return limitsOf((await ownRealm(context)).representation, offline, context.now)
+  return getSessionLimits((await getCurrentRealm(context)).representation, offline, context.now)
 }
 
 async function list(
@@ -177,7 +177,7 @@ function show({
   rememberMe,
   clients,
 }: ListedSession): Representation {
-  const whole = (time: Date) => secondsOf(time) * 1000
+  const whole = (time: Date) => toEpochSeconds(time) * 1000
   return {
     id,
     username,

@@ -5,9 +5,9 @@ import type { Json, Representation } from '../../../kinds/json.ts'
 import type { UserProfile } from '../../../kinds/user-profile.ts'
 import { selectKeys } from '../../../store/objects.ts'
 import type { Context } from '../../context/context.ts'
-import type { LiveObject } from '../../objects/live.ts'
-import { withoutNulls } from '../../objects/put.ts'
-import { isChangeable } from '../../users/user-profile.ts'
+import type { LiveObject } from '../../objects/live-objects.ts'
+import { omitNulls } from '../../objects/put-body.ts'
+import { canEdit } from '../../users/user-profile-rules.ts'
 
 const NAMES: readonly string[] = ['username', 'email', 'firstName', 'lastName']
 
@@ -17,7 +17,7 @@ export function valuesIn({ attributes, ...body }: Representation): Record<string
   const own = {
     firstName: among.firstName?.[0],
     lastName: among.lastName?.[0],
-    ...withoutNulls(body),
+    ...omitNulls(body),
   } as Representation
   const named = NAMES.flatMap((name): [string, Json][] => {
     const value = own[name]
@@ -40,7 +40,7 @@ export function changedIn({ representation }: LiveObject, values: Record<string,
 
 /** What a body says besides names. Keycloak: required actions that the server does not know are left out. */
 export function stateIn(body: Representation): Representation {
-  const { enabled, emailVerified, requiredActions, credentials } = withoutNulls(body)
+  const { enabled, emailVerified, requiredActions, credentials } = omitNulls(body)
   const actions = (requiredActions ?? []) as string[]
   return {
     ...(enabled !== undefined && { enabled }),
@@ -66,13 +66,13 @@ export function attributesAfter(profile: UserProfile, has: Representation, state
   const usual = (profile.attributes ?? []).flatMap(({ name, defaultValue }): [string, Json][] =>
     defaultValue === undefined || NAMES.includes(name) ? [] : [[name, [defaultValue]]],
   )
-  const kept = Object.entries(has).filter(([name]) => !isChangeable(profile, name))
+  const kept = Object.entries(has).filter(([name]) => !canEdit(profile, name))
   return { ...Object.fromEntries([...usual, ...kept]), ...changeable(profile, stated) }
 }
 
 /** What of the values administrators may change. */
 export function changeable(profile: UserProfile, values: Record<string, Json>): Record<string, Json> {
-  return Object.fromEntries(Object.entries(values).filter(([name]) => isChangeable(profile, name)))
+  return Object.fromEntries(Object.entries(values).filter(([name]) => canEdit(profile, name)))
 }
 
 /** Whether the user is the account of a client. */

@@ -2,10 +2,10 @@
 import type { Representation } from '../../../kinds/json.ts'
 import { countGroups, type GroupSearch } from '../../../store/groups.ts'
 import type { Context, WriteContext } from '../../context/context.ts'
-import { describeEvent, describeNothing } from '../../journal/admin-events.ts'
+import { describeAdminEvent, omitAdminEvent } from '../../journal/admin-events.ts'
 import { writers } from '../../kinds/index.ts'
-import { demand, visibleTo } from '../../permissions/administrators.ts'
-import { pageOf } from '../common/lists.ts'
+import { requirePermissions, getVisibility } from '../../permissions/require-permissions.ts'
+import { parsePage } from '../common/list-query.ts'
 import { getObject, type Query } from '../common/resource.ts'
 import { GROUP_NOT_FOUND } from './default-groups.ts'
 import { showGroups } from './group-view.ts'
@@ -18,15 +18,15 @@ const VIEW = 'view-users'
 /** The groups that a user belongs to themselves, by name. */
 export async function listGroupsOf(context: Context, user: string, query: Query): Promise<Representation[]> {
   await findUser(context, user)
-  demand(context, VIEW)
-  return showGroups(context, searchOf(user, query), { brief: query.briefRepresentation !== false }, pageOf(query))
+  requirePermissions(context, VIEW)
+  return showGroups(context, searchOf(user, query), { brief: query.briefRepresentation !== false }, parsePage(query))
 }
 
 /** How many groups a user belongs to themselves. */
 export async function countGroupsOf(context: Context, user: string, query: Query): Promise<number> {
   await findUser(context, user)
-  demand(context, VIEW)
-  return countGroups(context.tx, context.realm.number, { ...searchOf(user, query), visible: visibleTo(context, VIEW) })
+  requirePermissions(context, VIEW)
+  return countGroups(context.tx, context.realm.number, { ...searchOf(user, query), visible: getVisibility(context, VIEW) })
 }
 
 /** Lets a user belong to a group, or no more. */
@@ -37,13 +37,13 @@ export async function setMembership(
   change: 'add' | 'remove',
 ): Promise<void> {
   const live = await findUser(context, user)
-  demand(context, 'manage-users')
-  const { key } = await getObject(context, 'group', group, GROUP_NOT_FOUND)
+  requirePermissions(context, 'manage-users')
+  const { key } = await getObject(context, 'group', { id: group, notFound: GROUP_NOT_FOUND })
   const groups = (live.representation.groups ?? []) as string[]
-  if (groups.includes(key[0]!) === (change === 'add')) return describeNothing(context)
+  if (groups.includes(key[0]!) === (change === 'add')) return omitAdminEvent(context)
   await writers.user.update(context, [{ live, set: {}, relations: { groups: { [change]: [key] } } }])
   const { username, email } = live.representation as Record<string, string>
-  describeEvent(context, {
+  describeAdminEvent(context, {
     representation: (await showGroups(context, { ids: [group], visible: 'all' }, {}))[0]!,
     details: { ...(email !== undefined && { email }), username: username! },
   })
@@ -52,8 +52,8 @@ export async function setMembership(
 /** The users who belong to a group themselves, by name. */
 export async function listMembers(context: Context, group: string, query: Query): Promise<Representation[]> {
   await findGroup(context, group)
-  demand(context, VIEW)
-  return showUsers(context, { group }, { brief: query.briefRepresentation === true }, pageOf(query, PAGE))
+  requirePermissions(context, VIEW)
+  return showUsers(context, { group }, { brief: query.briefRepresentation === true }, parsePage(query, PAGE))
 }
 
 function searchOf(member: string, { search }: Query): GroupSearch {

@@ -1,29 +1,29 @@
 // What REST does with users.
 import type { Representation } from '../../../kinds/json.ts'
 import { countUsers } from '../../../store/users/user-search.ts'
-import { findNameRules } from '../../../store/users/users.ts'
+import { getUserNameSettings } from '../../../store/users/users.ts'
 import type { Context } from '../../context/context.ts'
 import { failure } from '../../context/errors.ts'
-import { describeEvent } from '../../journal/admin-events.ts'
+import { describeAdminEvent } from '../../journal/admin-events.ts'
 import { writers } from '../../kinds/index.ts'
-import { type LiveObject, listObjects } from '../../objects/live.ts'
-import { replacement, withoutNulls } from '../../objects/put.ts'
-import { demand, visibleTo } from '../../permissions/administrators.ts'
-import { passwordsOf, passwordsOfUser, placedAfter } from '../../users/credentials.ts'
-import { federatedIdentitiesOf } from '../../users/federated-identities.ts'
-import type { PasswordMaker } from '../../users/password-rules.ts'
-import { profileOfPeople } from '../../users/profile.ts'
+import { type LiveObject, listObjects } from '../../objects/live-objects.ts'
+import { toReplacement, omitNulls } from '../../objects/put-body.ts'
+import { requirePermissions, getVisibility } from '../../permissions/require-permissions.ts'
+import { createRealmPasswordHasher, createUserPasswordHasher, assignPriorities } from '../../users/credentials.ts'
+import { getFederatedIdentitiesByUser } from '../../users/federated-identities.ts'
+import type { PasswordHasher } from '../../users/password-policy-checks.ts'
+import { getEffectiveUserProfile } from '../../users/user-profile.ts'
 import {
-  isManaged,
-  openProfile,
-  problem,
-  problemsOf,
-  profileMetadata,
-  readOnlyProblems,
-  refuseAll,
-} from '../../users/user-profile.ts'
-import { pageOf } from '../common/lists.ts'
-import type { Place, Query, Resource } from '../common/resource.ts'
+  isManagedAttribute,
+  unrestrictedProfile,
+  createAttributeError,
+  findAttributeProblems,
+  toProfileMetadata,
+  findReadOnlyProblems,
+  throwProblems,
+} from '../../users/user-profile-rules.ts'
+import { parsePage } from '../common/list-query.ts'
+import type { ObjectAddress, Query, AdminResource } from '../common/resource.ts'
 import {
   attributesAfter,
   attributesIn,
@@ -46,35 +46,35 @@ const MANAGE = 'manage-users'
 export const PAGE = 100
 
 /** Keycloak: UsersResource, UserResource. Credentials in a body come prepared: see service/users/credentials.ts. */
-export const users: Resource = {
+export const users: AdminResource = {
   kind: 'user',
   view: VIEW,
   search: SEARCH,
   manage: MANAGE,
-  async reach(context, { id }) {
+  async checkAccess(context, { id }) {
     if (id !== undefined) await findUser(context, id)
-    demand(context, MANAGE)
+    requirePermissions(context, MANAGE)
   },
   async list(context, _place, query) {
-    demand(context, SEARCH)
+    requirePermissions(context, SEARCH)
     const view = { brief: query.briefRepresentation === true, access: true }
-    return showUsers(context, searchOf(query), view, pageOf(query, PAGE))
+    return showUsers(context, searchOf(query), view, parsePage(query, PAGE))
   },
   get: (context, place) => getUser(context, place, false),
   async create(context, _place, body) {
-    demand(context, MANAGE)
-    const { language } = await findNameRules(context.tx, context.realm.number)
+    requirePermissions(context, MANAGE)
+    const { language } = await getUserNameSettings(context.tx, context.realm.number)
     const values = valuesIn(body)
-    const username = (context.realm.namedByMail ? values.email : null) ?? values.username ?? null
+    const username = (context.realm.usesEmailAsUsername ? values.email : null) ?? values.username ?? null
     if (username === null) throw failure('invalid', 'User name is missing')
-    const profile = await profileOfPeople(context)
+    const profile = await getEffectiveUserProfile(context)
     const nothing = Object.fromEntries((profile.attributes ?? []).map(({ name }) => [name, null]))
     const names = { ...changeable(profile, values), username }
     const attributes = attributesAfter(profile, {}, attributesIn(body))
-    refuseAll(problemsOf(profile, { ...nothing, ...attributes, ...names }, 'admin', language ?? undefined))
-    const { createdTimestamp, groups } = withoutNulls(body)
+    throwProblems(findAttributeProblems(profile, { ...nothing, ...attributes, ...names }, { language: language ?? undefined }))
+    const { createdTimestamp, groups } = omitNulls(body)
     const federatedIdentities = await knownIdentities(context, body.federatedIdentities)
-    const representation = withoutNulls({
+    const representation = omitNulls({
       ...stateIn(body),
       ...names,
       ...(Object.keys(attributes).length && { attributes }),
@@ -87,11 +87,11 @@ export const users: Resource = {
   },
   async replace(context, { id }, body) {
     const live = await findWholeUser(context, id)
-    demand(context, MANAGE)
-    const rules = await findNameRules(context.tx, context.realm.number)
+    requirePermissions(context, MANAGE)
+    const rules = await getUserNameSettings(context.tx, context.realm.number)
     const ofClient = isAccountOfClient(live)
-    const namedByMail = context.realm.namedByMail && !ofClient
-    const profile = ofClient ? openProfile : await profileOfPeople(context)
+    const namedByMail = context.realm.usesEmailAsUsername && !ofClient
+    const profile = ofClient ? unrestrictedProfile : await getEffectiveUserProfile(context)
     const values = changeable(profile, { ...clearedBy(body), ...valuesIn(body) })
     const mail = (values.email === undefined ? live.representation.email : values.email) ?? null
     if (namedByMail && mail !== null) values.username = mail
@@ -101,23 +101,23 @@ export const users: Resource = {
     const attributes = body.attributes == null ? has : attributesAfter(profile, has, attributesIn(body))
     const gone = Object.fromEntries(Object.keys(has).map((name) => [name, null]))
     const changed = changedIn(live, { ...gone, ...attributes, ...values })
-    const mayRename = !ofClient && ((namedByMail && mail !== null) || rules.nameMayChange)
-    const fixed = changed.username && !mayRename ? [problem('username', 'error-user-attribute-read-only')] : []
-    const closed = readOnlyProblems(profile, changedIn(live, { ...attributesIn(body), ...valuesIn(body) }))
-    refuseAll([...fixed, ...closed, ...problemsOf(profile, changed, 'admin', rules.language ?? undefined)])
+    const mayRename = !ofClient && ((namedByMail && mail !== null) || rules.canChangeUsername)
+    const fixed = changed.username && !mayRename ? [createAttributeError('username', 'error-user-attribute-read-only')] : []
+    const closed = findReadOnlyProblems(profile, changedIn(live, { ...attributesIn(body), ...valuesIn(body) }))
+    throwProblems([...fixed, ...closed, ...findAttributeProblems(profile, changed, { language: rules.language ?? undefined })])
     const stated: Representation = { ...stateIn(body), ...(body.attributes != null && { attributes }) }
     if (stated.credentials) {
       refuseServiceAccount(live)
-      stated.credentials = await placedAfter(context, id, stated.credentials as Representation[])
+      stated.credentials = await assignPriorities(context, id, stated.credentials as Representation[])
     }
-    const set = { ...replacement(live, stated), ...values }
+    const set = { ...toReplacement(live, stated), ...values }
     await writers.user.update(context, [{ live, set }])
   },
   async delete(context, { id }) {
     const live = await findWholeUser(context, id)
-    demand(context, MANAGE)
+    requirePermissions(context, MANAGE)
     await writers.user.delete(context, [live])
-    describeEvent(context, { representation: { id, username: live.key[0]! } })
+    describeAdminEvent(context, { representation: { id, username: live.key[0]! } })
   },
 }
 
@@ -126,29 +126,29 @@ export async function passwordsFor(
   context: Context,
   { id }: { readonly id?: string | undefined },
   body: Representation,
-): Promise<PasswordMaker> {
-  if (id !== undefined) return passwordsOfUser(context, await findUser(context, id))
+): Promise<PasswordHasher> {
+  if (id !== undefined) return createUserPasswordHasher(context, await findUser(context, id))
   const { username, email = null } = valuesIn(body)
-  return passwordsOf(context, { username: String(username ?? email ?? ''), email: email as string | null })
+  return createRealmPasswordHasher(context, { username: String(username ?? email ?? ''), email: email as string | null })
 }
 
 /** How many users are found. */
 export async function countAll(context: Context, query: Query): Promise<number> {
-  demand(context, SEARCH)
-  return countUsers(context.tx, context.realm.number, { ...searchOf(query), visible: visibleTo(context, VIEW) })
+  requirePermissions(context, SEARCH)
+  return countUsers(context.tx, context.realm.number, { ...searchOf(query), visible: getVisibility(context, VIEW) })
 }
 
 /** The user with that id; with what the profile says of the attributes, where that is asked for. */
-export async function getUser(context: Context, { id }: Place, withProfile: boolean): Promise<Representation> {
-  const profile = await profileOfPeople(context)
+export async function getUser(context: Context, { id }: ObjectAddress, withProfile: boolean): Promise<Representation> {
+  const profile = await getEffectiveUserProfile(context)
   const shown = (await showUser(context, id, profile)) ?? nobody(context)
-  demand(context, VIEW)
-  const { nameMayChange, providers } = await findNameRules(context.tx, context.realm.number)
-  const readOnly = nameMayChange && !context.realm.namedByMail ? [] : ['username']
+  requirePermissions(context, VIEW)
+  const { canChangeUsername, hasIdentityProviders } = await getUserNameSettings(context.tx, context.realm.number)
+  const readOnly = canChangeUsername && !context.realm.usesEmailAsUsername ? [] : ['username']
   return {
     ...shown,
-    ...(providers && { federatedIdentities: (await federatedIdentitiesOf(context, [{ id }])).get(id) ?? [] }),
-    ...(withProfile && { userProfileMetadata: profileMetadata(profile, readOnly) }),
+    ...(hasIdentityProviders && { federatedIdentities: (await getFederatedIdentitiesByUser(context, [{ id }])).get(id) ?? [] }),
+    ...(withProfile && { userProfileMetadata: toProfileMetadata(profile, readOnly) }),
     access: accessOf(context),
   }
 }
@@ -156,10 +156,10 @@ export async function getUser(context: Context, { id }: Place, withProfile: bool
 /** The attributes of a user that the profile does not know, whoever may see them. */
 export async function listUnmanagedAttributes(context: Context, id: string): Promise<Representation> {
   const { representation } = await findUser(context, id)
-  demand(context, VIEW)
-  const profile = await profileOfPeople(context)
+  requirePermissions(context, VIEW)
+  const profile = await getEffectiveUserProfile(context)
   const attributes = Object.entries((representation.attributes ?? {}) as Representation)
-  return Object.fromEntries(attributes.filter(([name]) => !isManaged(profile, name)))
+  return Object.fromEntries(attributes.filter(([name]) => !isManagedAttribute(profile, name)))
 }
 
 /**
@@ -175,14 +175,14 @@ export async function findWholeUser(context: Context, id: string): Promise<LiveO
   return (await writers.user.list(context, { ids: [id] }))[0] ?? nobody(context)
 }
 
-/** Throws malformed where the user is the account of a client: it proves itself as the client does, and by nothing else. */
+/** Throws invalid where the user is the account of a client: it proves itself as the client does, and by nothing else. */
 export function refuseServiceAccount(live: LiveObject): void {
   if (!isAccountOfClient(live)) return
   const reason = 'You can not manage credentials for this user'
-  throw failure('malformed', reason, { reason })
+  throw failure('invalid', reason, { form: 'error', reason })
 }
 
 function nobody(context: Context): never {
-  demand(context, SEARCH)
+  requirePermissions(context, SEARCH)
   throw failure('not_found', 'User not found')
 }

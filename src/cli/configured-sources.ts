@@ -1,0 +1,119 @@
+// The sources in the server's settings: from --source, or from the file of --sources.
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import type { ServerSettings } from '../config.ts'
+import { parseDuration } from '../realm-file/resources/duration.ts'
+import { DocumentError } from '../realm-file/yaml/problem.ts'
+import { SourceError, toDisplayPath } from '../reconcile/read/file-source.ts'
+import { type GitAddress, parseGitAddress, toGitAddress, toSourceName } from '../reconcile/read/git-address.ts'
+import type { RealmSourceSpec } from '../reconcile/read/source-resource.ts'
+import { readSourcesFile, type SourceDefinition } from '../reconcile/read/sources-file.ts'
+import type { SourcePermissions } from '../service/context/admin-permissions.ts'
+import type { SourceSettings } from '../kinds/source-settings.ts'
+
+/** A source of the server, with the defaults that the settings give to every source. */
+export interface ConfiguredSource {
+  readonly name: string
+  /** A place in a git repository, or a path on this machine. */
+  readonly at: GitAddress | { readonly file: string }
+  readonly settings: SourceSettings | undefined
+  readonly ceiling: SourcePermissions | undefined
+  readonly unknownFields: ServerSettings['unknownFields']
+  /** The variables and files that documents may use, such as `env:ACME_*`. Absent: all. */
+  readonly variables: readonly string[] | undefined
+  readonly signers: string | undefined
+  /** In seconds: between polls, between attempts after a failure, and at most for a git command. */
+  readonly interval: number
+  readonly retryInterval: number
+  readonly timeout: number | undefined
+  readonly suspend: boolean
+  readonly dependsOn: readonly string[]
+}
+
+/**
+ * Returns the sources of the settings. In development mode the default is the folder `examples`, if it exists.
+ *
+ * @throws SourceError or DocumentError if a source is configured incorrectly.
+ */
+export async function readConfiguredSources(settings: ServerSettings): Promise<ConfiguredSource[]> {
+  const { source, sources: file, production } = settings
+  const example = !production && !file && existsSync('examples') ? ['examples'] : []
+  const simple = (source ?? example).map((text): ConfiguredSource => {
+    const address = parseGitAddress(text)
+    const name = address ? toSourceName(address) : toDisplayPath(text)
+    return configureSource({ name, at: address ?? { file: text } }, {}, settings)
+  })
+  const definitions = file ? await readSourcesFile(file) : []
+  const all = [
+    ...simple,
+    ...(await Promise.all(definitions.map((definition) => toConfiguredSource(definition, file!, settings)))),
+  ]
+  const duplicate = all.find(({ name }, at) => all.findIndex((source) => source.name === name) !== at)
+  if (duplicate)
+    throw new SourceError(
+      `The source ${duplicate.name} is configured twice. Keep it in --source or in the file of --sources.`,
+    )
+  return all
+}
+
+async function toConfiguredSource(
+  { name, spec, position }: SourceDefinition,
+  file: string,
+  settings: ServerSettings,
+): Promise<ConfiguredSource> {
+  const near = (path: string) => resolve(dirname(file), path)
+  try {
+    const at = spec.url === undefined ? { file: near(spec.path!) } : await readGitAddress(spec, near)
+    return configureSource(
+      { name, at },
+      { ...spec, ...(spec.signersFile && { signersFile: near(spec.signersFile) }) },
+      settings,
+    )
+  } catch (error) {
+    if (error instanceof SourceError) throw new DocumentError([{ position, message: error.message }])
+    throw error
+  }
+}
+
+async function readGitAddress(spec: RealmSourceSpec, near: (path: string) => string): Promise<GitAddress> {
+  const { credentials } = spec
+  const address = toGitAddress({ ...spec, url: spec.url! })
+  if (!credentials?.passwordFile) return address
+  if (address.protocol === 'ssh')
+    throw new SourceError(`${address.url} takes no password, since ssh uses a key. Remove credentials.passwordFile.`)
+  const password = await readFile(near(credentials.passwordFile), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new SourceError(`The password file ${credentials.passwordFile} cannot be read (${error.code}).`)
+  })
+  return { ...address, credentials: { user: credentials.username ?? 'git', password: password.trim() } }
+}
+
+function configureSource(
+  { name, at }: Pick<ConfiguredSource, 'name' | 'at'>,
+  spec: Partial<RealmSourceSpec>,
+  settings: ServerSettings,
+): ConfiguredSource {
+  const { production, sourceVariables, sourcePermissions = [], sourceInterval } = settings
+  const permissionsBySource = new Map<string, SourcePermissions>(
+    sourcePermissions.map(({ source, ...permissions }) => [source, permissions]),
+  )
+  // Users who may push to a repository need not be trusted with the server's variables.
+  const defaultVariables = 'file' in at && !production ? undefined : []
+  const { prune, drift, ownership, guards, interval, retryInterval, timeout } = spec
+  const sourceSettings = Object.entries({ prune, drift, ownership, guards }).filter(([, value]) => value !== undefined)
+  const seconds = interval ? parseDuration(interval) : sourceInterval
+  return {
+    name,
+    at,
+    settings: sourceSettings.length ? Object.fromEntries(sourceSettings) : undefined,
+    ceiling: spec.permissions ?? permissionsBySource.get(name) ?? permissionsBySource.get('*'),
+    unknownFields: spec.unknownFields ?? settings.unknownFields,
+    variables: spec.variables ?? sourceVariables ?? defaultVariables,
+    signers: spec.signersFile ?? settings.sourceSigners,
+    interval: seconds,
+    retryInterval: retryInterval ? parseDuration(retryInterval) : seconds,
+    timeout: timeout ? parseDuration(timeout) : undefined,
+    suspend: spec.suspend === true,
+    dependsOn: spec.dependsOn ?? [],
+  }
+}

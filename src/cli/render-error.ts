@@ -1,0 +1,47 @@
+// Renders errors for the terminal: what happened, where, and what to do.
+
+import { getErrorMessage } from '../lib/error-message.ts'
+import { formatPosition, type SourcePosition } from '../lib/source-position.ts'
+import type { StaleObject } from '../reconcile/plan/stale.ts'
+import { renderStaleObjects } from '../reconcile/report/approval-text.ts'
+
+/** A response of the API with a status of 400 or more. */
+export class ApiError extends Error {
+  readonly status: number
+  readonly problems: readonly { position: SourcePosition; message: string }[]
+  /** The objects that changed since a plan was created. */
+  readonly stale: readonly StaleObject[]
+  constructor(status: number, body: unknown) {
+    const error = (body ?? {}) as {
+      error?: string
+      error_description?: string
+      errorMessage?: string
+      problems?: ApiError['problems']
+      stale?: ApiError['stale']
+    }
+    super(error.errorMessage ?? error.error_description ?? error.error ?? `The server returned status ${status}.`)
+    this.status = status
+    this.problems = error.problems ?? []
+    this.stale = error.stale ?? []
+  }
+}
+
+/** Renders an error: its problems with their positions, or its message. */
+export function renderError(error: unknown): string {
+  const { problems } = error as { problems?: ApiError['problems'] }
+  if (problems?.length)
+    return problems.map(({ position, message }) => `${formatPosition(position)}: ${message}`).join('\n')
+  if (error instanceof ApiError && error.stale.length) return `${error.message}\n${renderStaleObjects(error.stale)}`
+  const { code, message, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number }
+  if (code === 'EADDRINUSE')
+    return `Port ${port} is in use. Stop the process that listens on it, or choose another with --port.`
+  if (code === 'EACCES' && port) return `Listening on port ${port} is not permitted. Choose one above 1023 with --port.`
+  if (code === 'ECONNREFUSED')
+    return `The database at ${address}:${port} does not respond. Start it, or name another with --database.`
+  if (code === 'ENOTFOUND')
+    return `The host name of the database cannot be resolved. Check --database (REGENT_DATABASE).`
+  if (code === '28P01' || code === '28000')
+    return `The database refuses the log-in (${message}). Check user and password in --database.`
+  if (code === '3D000') return `${message}. Create it, or name another with --database.`
+  return getErrorMessage(error)
+}

@@ -1,8 +1,0 @@
-/** A function that makes its value when it is first asked, and gives the same one ever after. */
-export function once<T>(make: () => T): () => T {
-  let made: { value: T } | undefined
-  return () => {
-    made ??= { value: make() }
-    return made.value
-  }
-}

@@ -1,0 +1,37 @@
+// Authorization responses: as a redirect, or as a form that the browser submits.
+import { type Html, html } from '../../lib/html.ts'
+
+/** The supported response modes. */
+export const responseModes = ['query', 'fragment', 'form_post'] as const
+
+/** A response mode. */
+export type ResponseMode = (typeof responseModes)[number]
+
+/** The recipient of an authorization response. */
+export interface ResponseTarget {
+  readonly redirectUri: string
+  readonly responseMode: ResponseMode
+}
+
+/** Returns the redirect of an authorization response, for the modes `query` and `fragment`. */
+export function buildResponseUrl(
+  { redirectUri, responseMode }: ResponseTarget,
+  parameters: Readonly<Record<string, string>>,
+): string {
+  const text = new URLSearchParams(parameters).toString()
+  if (responseMode === 'fragment') return `${redirectUri}#${text}`
+  return `${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${text}`
+}
+
+/** Returns the form of an authorization response, for the mode `form_post`. A script submits it; `button` is for browsers without scripts. */
+export function buildResponseForm(
+  { redirectUri }: ResponseTarget,
+  parameters: Readonly<Record<string, string>>,
+  button: string,
+): Html {
+  const fields = Object.entries(parameters).map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+  )
+  return html`<form method="post" action="${redirectUri}">${fields}<button type="submit">${button}</button></form>
+<script>document.forms[0].submit()</script>`
+}

@@ -1,0 +1,92 @@
+// Realms as the OpenID Connect endpoints read them.
+import type { Representation } from '../kinds/json.ts'
+import { type ViewOf, viewOf } from '../kinds/kind.ts'
+import { realm as realmKind } from '../kinds/realm.ts'
+import type { Context } from '../service/context/context.ts'
+import { ServiceError } from '../service/context/errors.ts'
+import { type Service, SYSTEM } from '../service/context/service.ts'
+import type { RealmRow } from '../service/context/store-types.ts'
+import { meetsSslRequirement, type Transport } from '../service/context/transport.ts'
+import { writers } from '../service/kinds/index.ts'
+import { OAuthError } from './oauth-error.ts'
+import { cachePerRevision, requireSameRealm } from './revision-cache.ts'
+
+/** Numbers without which no token or login can be issued. Lifespans are in seconds. */
+type RequiredSetting =
+  | 'accessCodeLifespan'
+  | 'accessCodeLifespanLogin'
+  | 'accessCodeLifespanUserAction'
+  | 'accessTokenLifespan'
+  | 'actionTokenGeneratedByAdminLifespan'
+  | 'notBefore'
+  | 'refreshTokenMaxReuse'
+
+/** The settings of a realm. Required settings that the realm lacks have the values of a new realm. */
+export type RealmSettings = ViewOf<typeof realmKind> & Readonly<Record<RequiredSetting, number>>
+
+/** A realm with its settings. */
+export interface OidcRealm extends RealmRow {
+  readonly settings: RealmSettings
+  /** The time when the realm was read, by the clock of the service. */
+  readonly now: Date
+}
+
+/** Returns an enabled realm. Throws OAuthError where it does not exist or is disabled. */
+export async function getEnabledRealm(service: Service, name: string): Promise<OidcRealm> {
+  const realm = await getOidcRealm(service, name)
+  if (realm.settings.enabled !== true)
+    throw new OAuthError(403, 'access_denied', { description: 'Realm not enabled' })
+  return realm
+}
+
+/** Throws OAuthError where the realm requires HTTPS, and the request came without. */
+export function requireHttps({ settings }: OidcRealm, transport: Transport): void {
+  if (!meetsSslRequirement(settings, transport))
+    throw new OAuthError(403, 'invalid_request', { description: 'HTTPS required' })
+}
+
+/** Returns a realm, enabled or not. Throws OAuthError where it does not exist. */
+export async function getOidcRealm(service: Service, name: string): Promise<OidcRealm> {
+  try {
+    const { realm, now } = await service.read(SYSTEM, name, async (context) => context)
+    return { ...realm, now, settings: await getSettings(service, realm) }
+  } catch (error) {
+    // Keycloak: outside of the admin API this is the error of a realm that does not exist.
+    if (error instanceof ServiceError && error.code === 'not_found')
+      throw new OAuthError(404, 'Realm does not exist', { description: '' })
+    throw error
+  }
+}
+
+const getSettings = cachePerRevision(async (service, { name, number }) =>
+  service.read(SYSTEM, name, async (context) => {
+    const { settings, revision } = await readOidcRealm(requireSameRealm(context, { number }))
+    return { revision, value: settings }
+  }),
+)
+
+/** Reads the realm of a context. */
+export async function readOidcRealm(context: Context): Promise<OidcRealm> {
+  const [live] = await writers.realm.list(context, {})
+  return { ...context.realm, settings: toRealmSettings(live!.representation), now: context.now }
+}
+
+const newRealm = viewOf(realmKind, realmKind.defaults({}))
+
+function toRealmSettings(representation: Representation): RealmSettings {
+  const settings = viewOf(realmKind, representation)
+  const getNumber = (name: RequiredSetting): number => settings[name] ?? newRealm[name] ?? 0
+  return {
+    ...settings,
+    accessCodeLifespan: getNumber('accessCodeLifespan'),
+    accessCodeLifespanLogin: getNumber('accessCodeLifespanLogin'),
+    accessCodeLifespanUserAction: getNumber('accessCodeLifespanUserAction'),
+    accessTokenLifespan: getNumber('accessTokenLifespan'),
+    actionTokenGeneratedByAdminLifespan: getNumber('actionTokenGeneratedByAdminLifespan'),
+    notBefore: getNumber('notBefore'),
+    refreshTokenMaxReuse: getNumber('refreshTokenMaxReuse'),
+  }
+}
+
+/** Returns the issuer of a realm's tokens. Keycloak: it is the address of the realm. */
+export const getIssuer = (base: string, realm: string): string => `${base}/realms/${encodeURIComponent(realm)}`

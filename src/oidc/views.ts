@@ -1,0 +1,38 @@
+// Clients and users with the types of their fields.
+import { client } from '../kinds/client.ts'
+import { type ViewOf, viewOf } from '../kinds/kind.ts'
+import { user } from '../kinds/user.ts'
+import type { StoredUser } from '../service/context/store-types.ts'
+import type { LiveObject } from '../service/objects/live-objects.ts'
+
+/** The fields of a client. */
+export type ClientView = ViewOf<typeof client>
+
+/** The fields of a user. */
+export type UserView = ViewOf<typeof user>
+
+/** Returns the fields of a client. */
+export const viewClient = ({ representation }: Pick<LiveObject, 'representation'>): ClientView =>
+  viewOf(client, representation)
+
+/** Returns the fields of a user. */
+export const viewUser = ({ representation }: Pick<LiveObject, 'representation'>): UserView =>
+  viewOf(user, representation)
+
+/** Returns the fields of a stored user, except for the username and the email address, which are columns of their own. */
+export const viewStoredUser = ({ body }: Pick<StoredUser, 'body'>): Omit<UserView, 'username' | 'email'> =>
+  viewOf(user, body)
+
+/** The fields of a user that forms, conditions and mappers treat like attributes. */
+export const USER_FIELDS = ['username', 'email', 'firstName', 'lastName'] as const
+
+/** Whether a name is that of a field, and not of an attribute. */
+export const isUserField = (name: string): name is (typeof USER_FIELDS)[number] =>
+  USER_FIELDS.some((field) => field === name)
+
+/** Returns the values of a field or an attribute of a user. */
+export function listUserValues(user: UserView, name: string): readonly string[] {
+  if (!isUserField(name)) return user.attributes?.[name] ?? []
+  const value = user[name]
+  return value === undefined ? [] : [value]
+}

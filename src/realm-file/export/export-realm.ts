@@ -1,0 +1,124 @@
+// Exports a realm as one document, in a stable order.
+import { getDefaultRoleName } from '../../kinds/built-in/index.ts'
+import { flatten, getField, isGenerated, isSecret } from '../../kinds/compare.ts'
+import { creationOrder } from '../../kinds/creation-order.ts'
+import { kinds } from '../../kinds/index.ts'
+import { type Json, type Representation, readObject } from '../../kinds/json.ts'
+import type { KindName } from '../../kinds/kind.ts'
+import { MASK } from '../../kinds/mask.ts'
+import { listServiceAccounts } from '../../service/clients/service-accounts.ts'
+import type { Context } from '../../service/context/context.ts'
+import { transformTexts } from '../../service/context/secrets.ts'
+import { writers } from '../../service/kinds/index.ts'
+import type { LiveObject } from '../../service/objects/live-objects.ts'
+import { requirePermissions } from '../../service/permissions/require-permissions.ts'
+import { getCredentialsByUser } from '../../service/users/credentials.ts'
+import { findDefaultRoleName } from '../../service/users/default-role.ts'
+import { escapeVariables, transformTextsByPath } from '../substitute-variables.ts'
+import { buildDocument } from './build-document.ts'
+import { getCreationEffects } from './creation-effects.ts'
+import { completeObjects, type ExportedObject, minimizeObjects } from './minimize-objects.ts'
+
+/** Options of an export. */
+export interface ExportOptions {
+  /** Whether secrets are in plain text instead of masked. */
+  readonly secrets?: boolean
+  /** Whether ids are included. Creation uses them, and no comparison does. */
+  readonly ids?: boolean
+  /** Whether everything is included, also what creation would add. */
+  readonly full?: boolean
+}
+
+/** The optional parts of a partial export. */
+export interface PartialExportOptions {
+  /** Whether clients are included, with their roles and service accounts. */
+  readonly clients: boolean
+  readonly groupsAndRoles: boolean
+}
+
+/**
+ * Exports a realm in the format of Keycloak's exports, without what its creation would add. A constant number of statements.
+ * @throws Forbidden without the permission to administer the realm.
+ */
+export async function exportRealm(context: Context, options: ExportOptions = {}): Promise<Representation> {
+  requirePermissions(context, 'administer-realm')
+  const objects: LiveObject[] = []
+  for (const kind of creationOrder) {
+    const listed = await writers[kind].list(context, {})
+    objects.push(...(kind === 'user' && options.secrets ? await addCredentials(context, listed) : listed))
+  }
+  const document = await renderRealm(context, objects, options)
+  return readObject(transformTextsByPath(document, escapeVariables))
+}
+
+/**
+ * Exports a realm without its users, with ids and masked secrets. A constant number of statements.
+ * @throws Forbidden without the permissions to view these objects.
+ */
+export async function exportRealmPartially(context: Context, options: PartialExportOptions): Promise<Representation> {
+  requirePermissions(context, 'manage-realm')
+  if (options.groupsAndRoles) requirePermissions(context, 'list-groups')
+  if (options.clients) requirePermissions(context, 'view-clients')
+  const objects: LiveObject[] = []
+  for (const kind of creationOrder.filter((name) => isIncluded(name, options))) {
+    const clients = objects.filter((object) => object.kind === 'client')
+    objects.push(...(await (kind === 'user' ? listServiceAccounts(context, clients) : writers[kind].list(context, {}))))
+  }
+  // Other children are in their parent's representation, and are omitted with it.
+  const included = options.clients ? objects : objects.filter(({ kind, parent }) => kind !== 'role' || !parent)
+  return renderRealm(context, included, { full: true, ids: true })
+}
+
+/** Keycloak: not in partial exports. */
+const NEVER_INCLUDED: ReadonlySet<KindName> = new Set(['organization', 'workflow'])
+
+function isIncluded(kind: KindName, { clients, groupsAndRoles }: PartialExportOptions): boolean {
+  if (kind === 'client') return clients
+  if (kind === 'role' || kind === 'group') return groupsAndRoles
+  return !NEVER_INCLUDED.has(kind)
+}
+
+async function renderRealm(
+  context: Context,
+  objects: readonly LiveObject[],
+  options: ExportOptions,
+): Promise<Representation> {
+  const exported = objects.map((object) => toExportedObject(context, object, options))
+  const selectObjects = options.full ? completeObjects : minimizeObjects
+  const selected = selectObjects(context.realm.name, exported, getCreationEffects(objects))
+  return { ...buildDocument(selected), ...(await getRenamedDefaultRole(context)) }
+}
+
+/** Returns the declaration of the default role if it does not have the name that it has in every new realm. */
+async function getRenamedDefaultRole(context: Context): Promise<Representation> {
+  const name = await findDefaultRoleName(context)
+  return name === undefined || name === getDefaultRoleName(context.realm.name) ? {} : { defaultRole: { name } }
+}
+
+/** Adds the credentials of users, which are not listed since no comparison needs them. */
+async function addCredentials(context: Context, users: readonly LiveObject[]): Promise<LiveObject[]> {
+  const credentialsByUser = await getCredentialsByUser(context, users)
+  return users.map((user) => {
+    const credentials = credentialsByUser.get(user.id)
+    return credentials ? { ...user, representation: { ...user.representation, credentials } } : user
+  })
+}
+
+/** Returns a live object as an export shows it. */
+export function toExportedObject(
+  context: Context,
+  { kind: name, key, id, representation, references }: LiveObject,
+  options: ExportOptions,
+): ExportedObject {
+  const kind = kinds[name]
+  const fields = Object.entries(flatten(kind, representation)).map(([path, value]): [string, Json] => {
+    // Keycloak: accepts only the id of such a reference.
+    if (options.ids && getField(kind, path).wire === 'id') return [path, references[path] ?? value]
+    if (!isSecret(kind, path)) return [path, value]
+    return [path, transformTexts(value, (secret) => (options.secrets ? context.vault.open(secret) : MASK))]
+  })
+  // Generated values are generated again on creation.
+  const included =
+    options.full || options.secrets ? fields : fields.filter(([path]) => !isGenerated(kind, path, representation))
+  return { kind: name, key, id: options.ids ? id : undefined, fields: Object.fromEntries(included) }
+}

@@ -1,0 +1,35 @@
+// Secrets that a document contains in plain text, and not as a variable or a hash.
+import { type FlatFields, isSecret } from '../kinds/compare.ts'
+import { isList, isObject, type Json } from '../kinds/json.ts'
+import type { Kind } from '../kinds/kind.ts'
+import type { DocumentPath } from '../lib/source-position.ts'
+import { toFieldPath } from './object-origin.ts'
+import { parseGeneratedSecret } from './variables.ts'
+
+const NONE: readonly string[] = []
+
+/** Returns the paths of declared secrets that are in plain text. `isFromVariable` tells whether the text at a path comes from a variable. */
+export function listLiteralSecrets(
+  kind: Kind,
+  fields: FlatFields,
+  isFromVariable: (path: DocumentPath) => boolean,
+): readonly string[] {
+  const paths = Object.entries(fields)
+    .filter(([path]) => isSecret(kind, path))
+    .filter(([path, value]) => listPlainTexts(value, toFieldPath(kind, path)).some((text) => !isFromVariable(text)))
+    .map(([path]) => path)
+  return paths.length ? paths : NONE
+}
+
+/** Returns the paths of the texts in a secret that reveal it. References to a vault and generated secrets do not. */
+function listPlainTexts(value: Json, path: DocumentPath): DocumentPath[] {
+  if (typeof value === 'string') {
+    const isReference = value === '' || value.startsWith('${vault.') || parseGeneratedSecret(value) !== undefined
+    return isReference ? [] : [path]
+  }
+  if (isList(value)) return value.flatMap((element, at) => listPlainTexts(element, [...path, at]))
+  if (!isObject(value)) return []
+  // A credential: `secretData` is a hash of a password, but the secret of one-time codes in plain text.
+  const secretMembers = value.type === 'otp' ? ['value', 'secretData'] : ['value']
+  return secretMembers.flatMap((name) => listPlainTexts(value[name] ?? null, [...path, name]))
+}

@@ -1,0 +1,66 @@
+// The plan of a realm with its input, and the outcome of executing it.
+import { isKindName } from '../../kinds/index.ts'
+import { formatAddress } from '../../kinds/tree.ts'
+import type { AdminPermissions } from '../../service/context/admin-permissions.ts'
+import type { WriteContext } from '../../service/context/context.ts'
+import type { JournalEntry, RollbackSuspension } from '../../service/context/store-types.ts'
+import type { ObjectChange } from '../../service/objects/object-events.ts'
+import type { LintFinding } from '../lint/lint.ts'
+import type { DesiredRealm } from '../merge/desired-realm.ts'
+import type { AppliedApproval, Guard, PendingApproval, RealmPlan } from '../model/action.ts'
+import type { ObservedRealm } from '../model/plan-input.ts'
+import type { AppliedObjects } from './apply.ts'
+import type { UserEffect } from './effects.ts'
+
+/** A realm's plan, and the input that it was made from. */
+export interface PlannedRealm {
+  /** The realm as its sources declare it together. */
+  readonly desired: DesiredRealm
+  readonly input: ObservedRealm
+  readonly plan: RealmPlan
+  /** Whether the plan needs objects that an earlier realm of the same run creates. */
+  readonly needsEarlierRealm: boolean
+  /** The guards that block the plan. */
+  readonly guards: readonly Guard[]
+  /** The admin permissions that its sources may grant; absent: those of the caller. */
+  readonly grantablePermissions?: AdminPermissions
+}
+
+/** The outcome of a plan, a dry run or an apply of one realm. */
+export interface RealmOutcome {
+  readonly plan: RealmPlan
+  /** Changes that follow without being declared, such as cascades: journal entries of objects that no action is about. */
+  readonly consequences: readonly JournalEntry[]
+  /** Effects on users that no journal records, such as ended sessions. */
+  readonly effects: readonly UserEffect[]
+  /** Lint findings; absent if the realm was not linted. */
+  readonly findings?: readonly LintFinding[]
+  /** The rollback that suspends the sources: the plan was not applied. */
+  readonly suspended?: RollbackSuspension
+  /** The guards that block an apply of the plan. */
+  readonly guards?: readonly Guard[]
+  /** The plan was not applied, since it is pending approval. */
+  readonly pendingApproval?: PendingApproval
+  /** The approval with which the plan was applied. */
+  readonly approval?: AppliedApproval
+}
+
+/** Returns the outcome of a plan from the journal entries that its transaction has written. */
+export function toRealmOutcome(context: WriteContext, plan: RealmPlan, effects: readonly UserEffect[]): RealmOutcome {
+  return { plan, consequences: findConsequences(plan, [...context.entries, ...context.userEntries]), effects }
+}
+
+/** Returns the journal entries of objects that no action of the plan is about, by address or id. */
+function findConsequences(plan: RealmPlan, entries: readonly JournalEntry[]): JournalEntry[] {
+  const addresses = new Set(plan.actions.map(({ kind, key }) => formatAddress(kind, key)))
+  if (plan.creates) addresses.add(formatAddress('realm', [plan.realm]))
+  const ids = new Set(plan.actions.flatMap(({ kind, id }) => (id === undefined ? [] : [`${kind} ${id}`])))
+  const isPlanned = ({ kind, key, object }: JournalEntry) =>
+    ids.has(`${kind} ${object}`) || (isKindName(kind) && addresses.has(formatAddress(kind, key)))
+  return entries.filter((entry) => !isPlanned(entry))
+}
+
+/** Returns the changed objects of a plan, for admin events. */
+export function toObjectChanges(plan: RealmPlan, applied: AppliedObjects): ObjectChange[] {
+  return plan.actions.map(({ operation, kind, key }) => ({ operation, object: applied.get(formatAddress(kind, key))! }))
+}

@@ -1,0 +1,95 @@
+// Paths of objects and fields in a realm, in the format of realm files: `clients/my-app/roles/buyer/description`.
+import { kinds } from '../../kinds/index.ts'
+import { hasPathKey, type Key, type KindName } from '../../kinds/kind.ts'
+import { findParent, formatAddress } from '../../kinds/tree.ts'
+import { failure } from '../../service/context/errors.ts'
+
+/** An object, or one of its fields. */
+interface ObjectPath {
+  readonly kind: KindName
+  readonly key: Key
+  readonly field: string | undefined
+}
+
+/**
+ * Parses the path of an object or field: `displayName`, `clients/my-app`, `clients/my-app/roles/buyer/description`,
+ * `groups/staff%2Fnight`. Steps are percent-encoded. Throws invalid where a name is missing.
+ */
+export function parseObjectPath(realm: string, path: string): ObjectPath {
+  const steps = path.split('/').filter(Boolean).map(decodeURIComponent)
+  let kind: KindName = 'realm'
+  let key: Key = [realm]
+  for (;;) {
+    const child: KindName | undefined = getChildKinds(kind)[steps[0] ?? '']
+    if (!child) break
+    // Objects of kinds with a parent field are listed in the realm: their path has the names of parent and object.
+    const hasParentField = kinds[child].parentField !== undefined
+    const names = steps.slice(1, hasParentField ? 3 : 2)
+    if (names.length < (hasParentField ? 2 : 1))
+      throw failure(
+        'invalid',
+        `the path ${path} lacks a name. Use ${steps[0]}/${hasParentField ? '<parent>/' : ''}<name>.`,
+      )
+    const parent: Key = hasParentField ? [kinds[child].parents[0]!, names[0]!] : kind === 'realm' ? [] : [kind, ...key]
+    key = [...parent, toKeyName(child, names.at(-1)!)]
+    kind = child
+    steps.splice(0, hasParentField ? 3 : 2)
+  }
+  return { kind, key, field: steps.length ? steps.join('.') : undefined }
+}
+
+/** The objects and fields at a list of paths, and below. */
+export interface PathScope {
+  /** Whether users are included. */
+  readonly users: boolean
+  /** The objects that a path names. */
+  readonly objects: readonly { readonly kind: KindName; readonly key: Key }[]
+  includes(kind: KindName, key: Key): boolean
+  /** Returns whether a field is included, for an object that a path names; undefined for other objects. */
+  findFieldFilter(kind: KindName, key: Key): ((path: string) => boolean) | undefined
+}
+
+/** Returns the scope of the paths; without any, of the whole realm. Throws invalid where a path is not valid. */
+export function createPathScope(realm: string, paths: readonly string[], users: boolean): PathScope {
+  if (!paths.length) return { users, objects: [], includes: () => true, findFieldFilter: () => undefined }
+  const targets = paths.map((path) => parseTarget(realm, path))
+  return {
+    users: users || targets.some(({ kind }) => kinds[kind].isUserData),
+    objects: targets.flatMap(({ kind, key }) => (key ? [{ kind, key }] : [])),
+    includes: (kind, key) => targets.some((target) => isAtOrBelow({ kind, key }, target)),
+    findFieldFilter(kind, key) {
+      const address = formatAddress(kind, key)
+      const matching = targets.filter((target) => target.key && address === formatAddress(target.kind, target.key))
+      if (!matching.length) return undefined
+      return (path) => matching.some(({ field }) => field === undefined || path === field || path.startsWith(`${field}.`))
+    },
+  }
+}
+
+/** The target of a path: an object, a field, or without a key, a whole list. */
+type ScopeTarget = Omit<ObjectPath, 'key'> & { readonly key: Key | undefined }
+
+function parseTarget(realm: string, path: string): ScopeTarget {
+  const list = Object.entries(kinds.realm.children).find(([field]) => field === path)?.[1]
+  return list ? { kind: list, key: undefined, field: undefined } : parseObjectPath(realm, path)
+}
+
+function isAtOrBelow({ kind, key }: { kind: KindName; key: Key }, target: ScopeTarget): boolean {
+  const parent = findParent(key)
+  if (target.key === undefined) return kind === target.kind || parent?.kind === target.kind
+  if (formatAddress(kind, key) === formatAddress(target.kind, target.key)) return true
+  if (target.field !== undefined) return false
+  const isSubgroup = hasPathKey(kinds[kind]) && kind === target.kind && key.at(-1)!.startsWith(`${target.key.at(-1)}/`)
+  return isSubgroup || (parent !== undefined && isAtOrBelow(parent, target))
+}
+
+/** Returns the kinds of an object's children, by field. Roles are children of their clients, as in the admin API. */
+function getChildKinds(kind: KindName): Readonly<Record<string, KindName>> {
+  const { children } = kinds[kind]
+  return kind === 'client' ? { ...children, roles: 'role' } : children
+}
+
+/** Returns the natural key for a name in a path: the first slash of a group's path may be omitted. */
+function toKeyName(kind: KindName, name: string): string {
+  return kind === 'group' && !name.startsWith('/') ? `/${name}` : name
+}

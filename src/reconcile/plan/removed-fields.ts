@@ -1,0 +1,84 @@
+// Changes of fields that were removed from their source. Pure.
+import {
+  addDefaults,
+  type FlatFields,
+  getField,
+  isSameValue,
+  isSecret,
+  readKeys,
+  resolveField,
+  subtractKeys,
+} from '../../kinds/compare.ts'
+import { kinds } from '../../kinds/index.ts'
+import type { Json } from '../../kinds/json.ts'
+import { formatAddress } from '../../kinds/tree.ts'
+import { declaresRoles } from '../../kinds/user.ts'
+import type { FieldChange } from '../model/action.ts'
+import { toFlatFields } from '../model/declared-digest.ts'
+import type { ManagedObject, ObjectDeclaration, PlanInput } from '../model/plan-input.ts'
+import type { BoundObject } from './binding.ts'
+
+/**
+ * Returns the changes of fields that were applied and are no longer declared: they return to the value that creation gives, unless
+ * others have changed them. `declaration`: absent if the whole object is no longer declared.
+ */
+export function findRemovedFieldChanges(object: BoundObject, declaration?: ObjectDeclaration): FieldChange[] {
+  const { input, live, managed } = object
+  if (!managed) return []
+  let defaults: FlatFields | undefined
+  // Created on demand: most objects have no removed field.
+  const getDefaults = () => {
+    defaults ??= input.builtIn.get(formatAddress(live.kind, live.key)) ?? getCreationValues(object, declaration)
+    return defaults
+  }
+  return Object.entries(managed.fields).flatMap(([path, last]): FieldChange[] => {
+    if (isStillManaged(live.kind, path, declaration) || isManagedByOthers(input, managed, path)) return []
+    const kind = kinds[live.kind]
+    const current = live.fields[path] ?? null
+    if (resolveField(kind, path).field.relation) {
+      const isRemovable = (key: readonly string[]) =>
+        subtractKeys([key], readKeys(current)).length === 0 &&
+        subtractKeys([key], readKeys(getDefaults()[path])).length > 0
+      const remove = readKeys(last).filter(isRemovable)
+      return remove.length ? [{ path, add: [], remove, reason: 'undeclared' }] : []
+    }
+    if (!isSameValue(getField(kind, path), last, current)) return []
+    const to: Json = getDefaults()[path] ?? null
+    return isSameValue(getField(kind, path), to, current) ? [] : [{ path, from: current, to, reason: 'undeclared' }]
+  })
+}
+
+/** Whether a field is still declared, or is never reset: names, secrets, and values that are only written once. */
+function isStillManaged(
+  name: ManagedObject['kind'],
+  path: string,
+  declaration: ObjectDeclaration | undefined,
+): boolean {
+  const kind = kinds[name]
+  return (
+    resolveField(kind, path).field.appliedOnChange === true ||
+    declaration?.fields.has(path) === true ||
+    declaration?.masked.includes(path) === true ||
+    path === kind.naturalKey ||
+    isSecret(kind, path)
+  )
+}
+
+function isManagedByOthers(input: PlanInput, { kind, object }: ManagedObject, path: string): boolean {
+  return input.otherSources.some((other) => other.kind === kind && other.object === object && path in other.fields)
+}
+
+/** Returns the fields that creating the object with its remaining declaration would give. */
+function getCreationValues(
+  { input: { defaultRole }, live }: BoundObject,
+  declaration: ObjectDeclaration | undefined,
+): FlatFields {
+  const kind = kinds[live.kind]
+  const fields = declaration ? toFlatFields(declaration) : {}
+  const getsDefaultRole = kind.name === 'user' && defaultRole !== undefined && !declaresRoles(fields)
+  return addDefaults(kind, {
+    [kind.naturalKey]: live.key.at(-1)!,
+    ...(getsDefaultRole && { realmRoles: [[defaultRole]] }),
+    ...fields,
+  })
+}

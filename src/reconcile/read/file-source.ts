@@ -1,0 +1,146 @@
+// Reads the documents of a source from a file or a folder of files.
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { readdir, readFile, realpath, stat } from 'node:fs/promises'
+import { join, relative, resolve, sep } from 'node:path'
+import { createLruCache } from '../../lib/timing/lru-cache.ts'
+import type { UnknownFieldPolicy } from '../../realm-file/parse-realm.ts'
+import { unwrapResources } from '../../realm-file/resources/unwrap-resources.ts'
+import { substituteVariables } from '../../realm-file/substitute-variables.ts'
+import type { Document } from '../../realm-file/yaml/document.ts'
+import { parseDocuments } from '../../realm-file/yaml/parse-documents.ts'
+import { megabyte } from '../../realm-file/yaml/limits.ts'
+import { collectProblems, DocumentError, type DocumentProblem, sortByPosition } from '../../realm-file/yaml/problem.ts'
+import type { SerializedSource, SourceContent } from './source-content.ts'
+import { listVariableValues } from './source-text.ts'
+
+/** Options of reading a file source. */
+export interface FileSourceOptions {
+  /** Name of the source. Default: the path. */
+  readonly name?: string | undefined
+  readonly unknownFields?: UnknownFieldPolicy | undefined
+  readonly env: Record<string, string | undefined>
+  /** Whether documents may take values from the environment variable or file of that name. */
+  readonly isAllowed: (kind: 'env' | 'file', name: string) => boolean
+  /** Default: parses every file at every read. */
+  readonly parse?: Parse
+  /** The folder that displayed paths are relative to. Default: the working directory. */
+  readonly root?: string
+  /** Name of the source in messages. Default: its path. */
+  readonly displayName?: string
+}
+
+type Parse = typeof parseDocuments
+
+/** Total size of the files in the cache, in characters. */
+const CACHE_SIZE = 4 * megabyte
+
+/** Returns a parser that caches the documents of recent files. Files larger than the cache are parsed every time. */
+export function createCachingParser(): Parse {
+  const parsed = createLruCache<string, Document[]>(CACHE_SIZE)
+  return (file, text) => {
+    const parse = () => parseDocuments(file, text)
+    return text.length > CACHE_SIZE ? parse() : parsed(`${file}\0${text}`, text.length, parse)
+  }
+}
+
+/** Whether the file or folder of that name is ignored. */
+export const isHidden = (name: string): boolean => name.startsWith('.')
+
+const EXTENSIONS = ['.yaml', '.yml', '.json']
+
+/** Reads a file or folder. Throws DocumentError where documents are invalid, SourceError where there is nothing to read. */
+export async function readFileSource(
+  path: string,
+  options: FileSourceOptions,
+): Promise<SourceContent & SerializedSource> {
+  const { parse = parseDocuments, displayName = path } = options
+  const toName = (file: string) => toDisplayPath(file, options.root)
+  const files = await listFiles(path)
+  const problems: DocumentProblem[] = []
+  const parsedDocuments: Document[] = []
+  const texts: SerializedSource['files'][number][] = []
+  const hash = createHash('sha256')
+  for (const file of files) {
+    const text = await readFile(file, 'utf8')
+    hash.update(`${relative(path, file)}\0${text}\0`)
+    const documents = collectProblems(problems, () => parse(toName(file), text))
+      .flat()
+      .flatMap((document) => collectProblems(problems, () => substituteVariables(document, variablesOf(options, file))))
+    parsedDocuments.push(...documents)
+    texts.push({ file: toName(file), text, values: listVariableValues(documents) })
+  }
+  const [opened] = collectProblems(problems, () => unwrapResources(parsedDocuments, options.unknownFields))
+  if (problems.length) throw new DocumentError(sortByPosition(problems, texts))
+  const { documents, warnings: notices } = opened!
+  // An empty source would delete all its objects, but is more likely a wrong path or a volume that is not mounted yet.
+  if (!documents.length) {
+    throw new SourceError(
+      `${displayName} contains no document that declares a realm (${EXTENSIONS.join(', ')}). Nothing was changed.`,
+    )
+  }
+  return {
+    name: options.name ?? toName(path),
+    revision: `sha256:${hash.digest('hex').slice(0, 12)}`,
+    documents,
+    warnings: notices,
+    unknownFields: options.unknownFields,
+    files: texts,
+  }
+}
+
+/** A source that cannot be read. The message says what is wrong and what to do. */
+export class SourceError extends Error {}
+
+/** A subfolder with a file of this name is ignored. */
+const IGNORE_FILE = '.regentignore'
+
+/**
+ * Lists the files of a source: the file itself, or those of the folder and its subfolders, sorted, except hidden ones. Follows
+ * symbolic links, since a mounted ConfigMap consists of them.
+ */
+async function listFiles(path: string): Promise<string[]> {
+  const stats = await stat(path).catch(() => undefined)
+  if (!stats) throw new SourceError(`${path}: no such file or folder`)
+  return stats.isFile() ? [path] : (await listFilesIn(path, [])).sort()
+}
+
+// One after the other, in order: if several links are broken, every run reports the same one.
+async function listFilesIn(folder: string, parents: readonly string[]): Promise<string[]> {
+  const real = await realpath(folder)
+  if (parents.some((path) => join(path, sep).startsWith(join(real, sep)))) {
+    throw new SourceError(`${folder} is a symbolic link to one of its parent folders. Remove it.`)
+  }
+  const names = (await readdir(folder)).sort()
+  if (parents.length && names.includes(IGNORE_FILE)) return []
+  const files: string[] = []
+  for (const name of names) {
+    if (isHidden(name)) continue
+    const file = join(folder, name)
+    const stats = await stat(file).catch(() => undefined)
+    if (stats?.isDirectory()) {
+      files.push(...(await listFilesIn(file, [...parents, real])))
+    } else if (EXTENSIONS.some((extension) => name.endsWith(extension))) {
+      // Ignored, its declarations would count as removed from the source.
+      if (!stats?.isFile()) throw new SourceError(`${file} cannot be read: it is a broken symbolic link or not a file`)
+      files.push(file)
+    }
+  }
+  return files
+}
+
+/** Returns the variables of documents in the file. Paths of `$(file:…)` are relative to the file's folder. */
+function variablesOf(options: FileSourceOptions, file: string) {
+  const toPath = (name: string) => resolve(file, '..', name)
+  return {
+    env: options.env,
+    readFile: (name: string) => readFileSync(toPath(name), 'utf8'),
+    isAllowed: (kind: 'env' | 'file', name: string) => options.isAllowed(kind, kind === 'file' ? toPath(name) : name),
+  }
+}
+
+/** Returns the path relative to the folder if it is inside of it, otherwise the absolute path; with forward slashes. */
+export function toDisplayPath(path: string, folder = process.cwd()): string {
+  const relativePath = relative(folder, resolve(path))
+  return (relativePath === '' ? '.' : relativePath.startsWith('..') ? resolve(path) : relativePath).split(sep).join('/')
+}

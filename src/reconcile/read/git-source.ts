@@ -1,0 +1,214 @@
+// Reads the documents of a source from a branch, tag or commit of a git repository.
+import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import type { Outbound } from '../../lib/http/outbound.ts'
+import { limitConcurrency } from '../../lib/timing/limit-concurrency.ts'
+import { type CloneFolder, createCloneFolder } from './clone-folder.ts'
+import { createCachingParser, type FileSourceOptions, readFileSource, SourceError } from './file-source.ts'
+import { type GitAddress, renderGitAddress, toSourceName } from './git-address.ts'
+import { createGit, RemoteError, type RunGit, toConfigOptions } from './git-command.ts'
+import { createRemoteGit } from './git-connection.ts'
+import { type GitKeys, writeKeyFiles } from './git-keys.ts'
+import type { SerializedSource, SourceContent } from './source-content.ts'
+
+/** Options of reading a git source. */
+export interface GitSourceOptions extends Pick<FileSourceOptions, 'name' | 'unknownFields' | 'env' | 'isAllowed'> {
+  /** File with the allowed signers, in the format of `gpg.ssh.allowedSignersFile`. Default: commits need no signature. */
+  readonly signersFile?: string | undefined
+  /** Seconds after which a git command is killed. */
+  readonly timeout?: number | undefined
+  /** Kills git commands in progress. */
+  readonly signal?: AbortSignal | undefined
+  /** Default: git uses the credentials of the server's account. */
+  readonly keys?: GitKeys | undefined
+  /** Restricts the hosts of the repository. Default: any host, since the operator of the server chose it. */
+  readonly outbound?: Outbound | undefined
+}
+
+/** A git source with a clone of its repository. */
+export interface GitSource {
+  /** The address, without credentials. */
+  readonly address: string
+  /** The commit that was read last, whether it was valid or not. */
+  readonly attemptedRevision: string | undefined
+  /** Fetches the current commit of the ref and returns its hash. Throws RemoteError. */
+  fetch(): Promise<string>
+  /**
+   * Reads the last fetched commit; fetches it first if it was read already. Throws RemoteError where the fetch fails,
+   * DocumentError where documents are invalid, SourceError where the commit is not signed or contains no documents.
+   */
+  read(): Promise<SourceContent & SerializedSource>
+  /** Removes the clone. */
+  close(): Promise<void>
+}
+
+/** The ref that holds the last fetched commit, so that the server sends only new objects. */
+const FETCHED = 'refs/source'
+const FETCH_OPTIONS = [
+  '--quiet',
+  '--depth=1',
+  '--no-tags',
+  '--force',
+  '--no-recurse-submodules',
+  '--no-write-fetch-head',
+]
+
+/** Creates an empty clone of the repository, without connecting to its server. Throws SourceError where git is not installed. */
+export async function openGitSource(address: GitAddress, options: GitSourceOptions): Promise<GitSource> {
+  const clone = await createCloneFolder()
+  try {
+    const { signal, timeout, keys } = options
+    const keyFiles = keys && (await writeKeyFiles(clone.folder, keys))
+    const git = createGit(join(clone.folder, 'repository'), address, { signal, timeout, keyFiles })
+    const source = new ClonedSource(clone, {
+      ...options,
+      address,
+      git,
+      signersFile: keyFiles?.signers ?? options.signersFile,
+    })
+    await source.init()
+    return source
+  } catch (error) {
+    await clone.remove()
+    throw error
+  }
+}
+
+interface ClonedSourceOptions extends GitSourceOptions {
+  readonly address: GitAddress
+  readonly git: RunGit
+}
+
+/** A git source that keeps the last commit in a clone, so that fetches and parsing are incremental. */
+class ClonedSource implements GitSource {
+  readonly address: string
+  readonly #clone: CloneFolder
+  readonly #options: ClonedSourceOptions
+  readonly #git: RunGit
+  /** Runs git commands that connect to the repository's server. */
+  readonly #remoteGit: RunGit
+  readonly #parse = createCachingParser()
+  // Two fetches at a time would lock each other out of the repository.
+  readonly #oneAtATime = limitConcurrency(1)
+  #attemptedRevision: string | undefined
+  /** The commit that was fetched and not read yet. */
+  #unreadRevision: string | undefined
+  /** The ref's full name on the server. Known, it saves a connection, and those of ssh are slow. */
+  #refName: string | undefined
+
+  constructor(clone: CloneFolder, options: ClonedSourceOptions) {
+    this.#clone = clone
+    this.#options = options
+    this.#git = options.git
+    this.#remoteGit = createRemoteGit(options.git, options.address, options.outbound)
+    this.address = renderGitAddress(options.address)
+  }
+
+  get attemptedRevision(): string | undefined {
+    return this.#attemptedRevision
+  }
+
+  /** Creates the repository of the clone. */
+  async init(): Promise<void> {
+    await this.#git(['init', '--quiet', '--bare', '--template='], this.#toError)
+  }
+
+  fetch(): Promise<string> {
+    return this.#oneAtATime(() => this.#fetchCommit())
+  }
+
+  async read(): Promise<SourceContent & SerializedSource> {
+    const commit = this.#unreadRevision ?? (await this.fetch())
+    this.#attemptedRevision = commit
+    this.#unreadRevision = undefined
+    const { signersFile } = this.#options
+    if (signersFile) await this.#verifySignature(commit, signersFile)
+    return this.#readCommit(commit)
+  }
+
+  close(): Promise<void> {
+    return this.#clone.remove()
+  }
+
+  readonly #toError = (reason: string) => new SourceError(`${this.address}: ${reason}`)
+
+  #toRemoteError(problem: string): (reason: string) => RemoteError {
+    return (reason) => new RemoteError(`${this.#options.address.url}: ${problem}: ${reason}`)
+  }
+
+  async #fetchCommit(): Promise<string> {
+    const { url, ref } = this.#options.address
+    const isCommit = ref !== undefined && /^([\da-f]{40}|[\da-f]{64})$/.test(ref)
+    if (isCommit && ref === this.#attemptedRevision) return ref
+    const name = isCommit ? ref : (this.#refName ?? (await this.#findRefName()))
+    const fetch = ['fetch', ...FETCH_OPTIONS, '--', url, `${name}:${FETCHED}`]
+    try {
+      await this.#remoteGit(fetch, this.#toRemoteError('git cannot fetch the commit'))
+    } catch (error) {
+      if (!this.#refName || !(error instanceof RemoteError && error.message.includes("couldn't find remote ref")))
+        throw error
+      this.#refName = undefined
+      return this.#fetchCommit()
+    }
+    // Another name is looked up again each time, since a branch that takes precedence may be created.
+    if (name === refNamesOf(ref)[0]) this.#refName = name
+    const commit = (await this.#git(['rev-parse', '--verify', '--quiet', `${FETCHED}^{commit}`], this.#toError)).trim()
+    this.#unreadRevision = commit === this.#attemptedRevision ? undefined : commit
+    return commit
+  }
+
+  /** Returns the full name of the ref on the server. A branch takes precedence over a tag of the same name. */
+  async #findRefName(): Promise<string> {
+    const { url, ref } = this.#options.address
+    const names = refNamesOf(ref)
+    const list = ['ls-remote', '--quiet', '--', url, ...names]
+    const output = await this.#remoteGit(list, this.#toRemoteError('git cannot list the branches and tags'))
+    const existing = new Set(output.split('\n').map((line) => line.split('\t')[1]))
+    const name = names.find((candidate) => existing.has(candidate))
+    if (name) return name
+    throw new RemoteError(
+      ref
+        ? `${url}: there is no branch or tag ${ref}. Commits must be given by their full hash.`
+        : `${url}: the repository has no commits`,
+    )
+  }
+
+  /** Throws SourceError unless an allowed signer has signed the commit with an SSH key. Other kinds of signatures are rejected. */
+  async #verifySignature(commit: string, signersFile: string): Promise<void> {
+    const config = toConfigOptions({
+      'gpg.ssh.allowedSignersFile': resolve(signersFile),
+      'gpg.minTrustLevel': 'fully',
+      'gpg.program': 'false',
+      'gpg.openpgp.program': 'false',
+      'gpg.x509.program': 'false',
+    })
+    const signer = this.#options.keys?.signers ? 'an allowed signer of the source' : `a signer listed in ${signersFile}`
+    await this.#git([...config, 'verify-commit', commit], (reason) =>
+      this.#toError(`commit ${commit} is not signed by ${signer} (${reason})`),
+    )
+  }
+
+  async #readCommit(commit: string): Promise<SourceContent & SerializedSource> {
+    const { address, name = toSourceName(address), unknownFields, env, isAllowed } = this.#options
+    const folder = await mkdtemp(join(this.#clone.folder, 'commit-'))
+    try {
+      const root = join(folder, 'files')
+      await mkdir(root)
+      const checkout = [`--work-tree=${root}`, 'checkout', '--quiet', '--force', '--detach', commit]
+      await this.#git(checkout, this.#toError, { GIT_INDEX_FILE: join(folder, 'index') })
+      const path = join(root, address.path ?? '')
+      if (!(await stat(path).catch(() => undefined)))
+        throw this.#toError(`there is no file or folder ${address.path} in commit ${commit}`)
+      const options = { name, unknownFields, env, isAllowed, parse: this.#parse, root, displayName: this.address }
+      return { ...(await readFileSource(path, options)), revision: commit }
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  }
+}
+
+/** Returns the names that the ref may have on a server, the first one with precedence. */
+function refNamesOf(ref: string | undefined): string[] {
+  if (!ref) return ['HEAD']
+  return ref.startsWith('refs/') ? [ref] : [`refs/heads/${ref}`, `refs/tags/${ref}`]
+}

@@ -1,0 +1,40 @@
+// Deserializes sources, and lists the values of variables for serialized ones. Values are looked up only where the files are.
+import type { Json } from '../../kinds/json.ts'
+import type { DocumentPath } from '../../lib/source-position.ts'
+import { unwrapResources } from '../../realm-file/resources/unwrap-resources.ts'
+import type { SubstitutedDocument } from '../../realm-file/substitute-variables.ts'
+import { markVariables } from '../../realm-file/yaml/document.ts'
+import { parseDocuments } from '../../realm-file/yaml/parse-documents.ts'
+import { getAtPointer, toJsonPointer } from '../../realm-file/yaml/problem.ts'
+import type { SerializedSource, SourceContent } from './source-content.ts'
+
+/** Parses a serialized source. Variables get the values that it contains. Throws DocumentError where documents are invalid. */
+export function deserializeSource({ name, revision, unknownFields, settings, files }: SerializedSource): SourceContent {
+  const documents = files.flatMap(({ file, text, values }) =>
+    parseDocuments(file, text).map((document, index) => {
+      const substituted = values[index] ?? {}
+      const pointers = Object.keys(substituted)
+      return pointers.length
+        ? markVariables(document, replaceTexts(document.value, [], substituted), pointers)
+        : document
+    }),
+  )
+  const opened = unwrapResources(documents, unknownFields)
+  return { name, revision, unknownFields, settings, files, documents: opened.documents, warnings: opened.warnings }
+}
+
+/** Lists, for each document of a file, the values of its texts with variables, by JSON pointer. */
+export function listVariableValues(documents: readonly SubstitutedDocument[]): Record<string, string>[] {
+  return documents.map(({ value, substituted }) =>
+    Object.fromEntries([...substituted.keys()].map((pointer) => [pointer, String(getAtPointer(value, pointer))])),
+  )
+}
+
+function replaceTexts(value: Json, path: DocumentPath, values: Readonly<Record<string, string>>): Json {
+  if (typeof value === 'string') return values[toJsonPointer(path)] ?? value
+  if (Array.isArray(value)) return value.map((element, index) => replaceTexts(element, [...path, index], values))
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [key, replaceTexts(member, [...path, key], values)]),
+  )
+}

@@ -1,0 +1,36 @@
+// Query parameters that several lists have: the page, and attributes to search for.
+import { failure } from '../../context/errors.ts'
+import type { Query } from './resource.ts'
+
+/** A page of a list: the index of its first element, and the most elements it has. */
+export interface ListPage {
+  readonly first?: number
+  readonly max?: number
+}
+
+/** Returns the page that a query requests. Keycloak: values below 0 count as absent. */
+export function parsePage({ first, max }: Query, defaultMax?: number): ListPage {
+  const size = typeof max === 'number' ? max : defaultMax
+  return {
+    ...(typeof first === 'number' && first >= 0 && { first }),
+    ...(size !== undefined && size >= 0 && { max: size }),
+  }
+}
+
+/** The most characters of an attribute query. */
+const LONGEST_QUERY = 2000
+
+/** A name with or without a value, or any other character. It never backtracks: each character is read once. */
+const PAIR = /(?:"([^"]+)"|([^\s:"]+))(?::(?:"([^"]*)"|(\S+)))?|./gs
+
+/** Parses an attribute query such as `name:value "other name":"other value"`. Throws invalid if it is too long. */
+export function parseAttributeQuery(q: string): Record<string, string> {
+  if (q.length > LONGEST_QUERY)
+    throw failure('invalid', `The parameter q must not have more than ${LONGEST_QUERY} characters`, { form: { error: 'invalid_request' } })
+  return Object.fromEntries(
+    [...q.matchAll(PAIR)].flatMap(([, quoted, name, text, word]) => {
+      const value = text ?? word
+      return value === undefined ? [] : [[quoted ?? name!, value]]
+    }),
+  )
+}

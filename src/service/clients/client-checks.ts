@@ -1,0 +1,111 @@
+// Checks of a client's ID, protocol and URLs. Keycloak: the messages are its own.
+import { type Json, type Representation, readObject, readTexts } from '../../kinds/json.ts'
+import { isJavaUri } from '../../lib/keycloak/java-uri.ts'
+
+const OIDC = 'openid-connect'
+
+/** Returns the problems of a complete client, joined by semicolons; undefined if it has none. */
+export function findClientProblem(client: Representation): string | undefined {
+  const { clientId, protocol = OIDC } = client
+  const problems = [
+    ...(typeof clientId === 'string' && isBlank(clientId) ? ['Client ID cannot be blank'] : []),
+    ...(protocol === OIDC || protocol === 'saml' ? [] : [`Invalid protocol: ${protocol}`]),
+    ...[...addresses, ...(protocol === 'saml' ? samlAddresses : oidcAddresses)].flatMap((address) =>
+      address.read(client).flatMap((value) => findAddressProblems(address, value)),
+    ),
+  ]
+  return problems.length ? [...new Set(problems)].join('; ') : undefined
+}
+
+/** A URL setting of clients, and the rules for its values. */
+interface Address {
+  readonly read: (client: Representation) => readonly string[]
+  readonly label: string
+  /** The messages for a malformed value, and for one whose scheme runs scripts. */
+  readonly invalid?: string
+  readonly illegal?: string
+  /** Accepts any URI reference; otherwise the value must be a URL that a server can open. */
+  readonly anyUri?: true
+  /** Accepts values that begin with a slash: `any` unchecked, `checked` as the path of a URL. */
+  readonly relative?: 'any' | 'checked'
+  readonly fragment?: 'refused'
+  readonly data?: 'allowed'
+  /** Accepts placeholders in braces. */
+  readonly templates?: true
+}
+
+const field = (name: string) => (client: Representation) => readTextOrTexts(client[name])
+const attribute = (name: string) => (client: Representation) =>
+  readTextOrTexts(readObject(client.attributes)[name])
+    .flatMap((value) => value.split('##'))
+    .filter((value) => !isBlank(value))
+const anyUri = { anyUri: true, relative: 'any' } as const
+const returnUri = { ...anyUri, fragment: 'refused', invalid: 'is not a valid URI' } as const
+
+// In the order in which Keycloak lists several problems.
+const addresses: readonly Address[] = [
+  { read: attribute('logoUri'), label: 'Logo URL', anyUri: true, data: 'allowed' },
+  { read: field('baseUrl'), label: 'Base URL', relative: 'checked' },
+  { read: attribute('backchannel.logout.url'), label: 'Backchannel logout URL', relative: 'checked', templates: true },
+  {
+    read: attribute('request.uris'),
+    label: 'Valid request URIs',
+    ...anyUri,
+    invalid: 'has an invalid value',
+    illegal: 'has a value with illegal scheme',
+  },
+  { read: attribute('post.logout.redirect.uris'), label: 'A post-logout redirect URI', ...returnUri },
+  {
+    read: (client) => field('rootUrl')(client).filter((url) => url !== '${authBaseUrl}' && url !== '${authAdminUrl}'),
+    label: 'Root URL',
+    fragment: 'refused',
+  },
+  { read: attribute('policyUri'), label: 'Policy URL' },
+  { read: attribute('tosUri'), label: 'Terms of service URL' },
+  {
+    read: (client) => field('redirectUris')(client).filter((uri) => !isBlank(uri)),
+    label: 'A redirect URI',
+    ...returnUri,
+  },
+  { read: attribute('jwks.url'), label: 'JWKS URL', relative: 'any' },
+  { read: attribute('frontchannel.logout.url'), label: 'Front-channel logout URL', relative: 'any' },
+]
+const oidcAddresses: readonly Address[] = [{ read: field('adminUrl'), label: 'Admin URL', relative: 'any' }]
+const samlAddresses: readonly Address[] = [
+  { read: field('adminUrl'), label: 'Master SAML Processing URL' },
+  { read: attribute('saml_assertion_consumer_url_post'), label: 'Assertion Consumer Service POST Binding URL' },
+  { read: attribute('saml_assertion_consumer_url_redirect'), label: 'Assertion Consumer Service Redirect Binding URL' },
+  { read: attribute('saml_single_logout_service_url_artifact'), label: 'Logout Service ARTIFACT Binding URL' },
+  { read: attribute('saml_single_logout_service_url_redirect'), label: 'Logout Service Redirect Binding URL' },
+  { read: attribute('saml_artifact_resolution_service_url'), label: 'Artifact Resolution Service' },
+  { read: attribute('saml_single_logout_service_url_post'), label: 'Logout Service POST Binding URL' },
+  { read: attribute('saml_single_logout_service_url_soap'), label: 'Logout Service SOAP Binding URL' },
+]
+
+function findAddressProblems(address: Address, value: string): string[] {
+  const { label, invalid = 'is not a valid URL', illegal = 'uses an illegal scheme' } = address
+  const template = /\{[^{}]+\}/g
+  const filled = address.templates ? value.replace(template, 'x') : value
+  if (filled.startsWith('/') && address.relative === 'any')
+    return filled.search(template) < 0 ? [] : [`${label} ${invalid}`]
+  const full = filled.startsWith('/') && address.relative === 'checked' ? `http://localhost${filled}` : filled
+  if (!isJavaUri(full)) return [`${label} ${invalid}`]
+  const scheme = /^[^:/?#]+(?=:)/.exec(full)?.[0].toLowerCase()
+  const problems = [
+    ...(scheme === 'javascript' || (scheme === 'data' && address.data === undefined) ? [illegal] : []),
+    ...(full.includes('#') && address.fragment === 'refused' ? ['must not contain an URL fragment'] : []),
+  ]
+  if (!problems.length && !address.anyUri && (!url.test(full) || badPort.test(full))) problems.push(invalid)
+  return problems.map((problem) => `${label} ${problem}`)
+}
+
+const url = /^(?:https?|ftp|file|mailto|jrt|jmod|jar(?=:.*!\/)):/i
+const badPort = /^[a-z]+:\/\/(?:[^/?#]*[\]@])?[^/?#\]@:]*:(?!\d*(?:[/?#]|$))[^/?#\]@]*(?:[/?#]|$)/i
+
+function readTextOrTexts(value: Json | undefined): readonly string[] {
+  return (typeof value === 'string' ? [value] : readTexts(value)).filter((text) => text !== '')
+}
+
+function isBlank(value: string): boolean {
+  return value.trim() === ''
+}

@@ -1,0 +1,92 @@
+// Defaults of new clients: the realm's default client scopes of their protocol, and the scope of service accounts.
+import { createHash } from 'node:crypto'
+import { isAdminPermissions } from '../../kinds/admin-permissions.ts'
+import { builtInObjects } from '../../kinds/built-in/index.ts'
+import { SERVICE_ACCOUNT_SCOPE } from '../../kinds/client-scope.ts'
+import { kinds } from '../../kinds/index.ts'
+import { type Representation, readObject, readTexts } from '../../kinds/json.ts'
+import type { Context } from '../context/context.ts'
+import { type LiveObject, listObjects, type ObjectRepresentation } from '../objects/live-objects.ts'
+import type { NewObject } from '../objects/writers.ts'
+
+type ClientScope = Pick<LiveObject, 'key' | 'representation'>
+
+/** The client scopes that a realm assigns to new clients. */
+export interface DefaultClientScopes {
+  readonly default: readonly ClientScope[]
+  readonly optional: readonly ClientScope[]
+  /** Whether the realm has the client scope `service_account`. */
+  readonly hasServiceAccountScope: boolean
+}
+
+/** Returns the client scopes that the realm assigns to these new clients. Two statements. */
+export async function getDefaultClientScopes(
+  context: Context,
+  objects: readonly NewObject[],
+): Promise<DefaultClientScopes> {
+  const [realm] = await listObjects(context, 'realm', {})
+  const needsAccountScope = objects.some(({ representation }) => hasServiceAccount(representation))
+  const names = getScopeNames(realm?.representation ?? {})
+  const keys = [...names.default, ...names.optional, ...(needsAccountScope ? [SERVICE_ACCOUNT_SCOPE] : [])]
+  const scopes = await listObjects(context, 'clientScope', { keys: keys.map((name) => [name]) })
+  return selectScopes(names, scopes)
+}
+
+interface ScopeNames {
+  readonly default: readonly string[]
+  readonly optional: readonly string[]
+}
+
+function getScopeNames(realm: Representation): ScopeNames {
+  const names = (field: string) => readTexts(realm[field]).toSorted()
+  return { default: names('defaultDefaultClientScopes'), optional: names('defaultOptionalClientScopes') }
+}
+
+function selectScopes(names: ScopeNames, scopes: readonly ClientScope[]): DefaultClientScopes {
+  const select = (selected: readonly string[]) => scopes.filter(({ key }) => selected.includes(key[0]!))
+  return {
+    default: select(names.default),
+    optional: select(names.optional),
+    hasServiceAccountScope: select([SERVICE_ACCOUNT_SCOPE]).length > 0,
+  }
+}
+
+/** Returns the fields that a new client gets from its realm, given the declared ones. Generated values are not included. */
+export function getClientDefaults(declared: Representation, scopes: DefaultClientScopes): Representation {
+  const protocol = String(declared.protocol ?? kinds.client.defaults(declared).protocol)
+  const listNames = (list: readonly ClientScope[]) =>
+    list.filter(({ representation }) => representation.protocol === protocol).map(({ key }) => key[0]!)
+  // Keycloak: a client that declares only one of the two lists gets an empty other one.
+  const { defaultClientScopes: assigned = null, optionalClientScopes: optional = null } = declared
+  const defaultNames = assigned ? readTexts(assigned) : optional ? [] : listNames(scopes.default)
+  // Keycloak: a client with a service account always has the scope for it.
+  const needsAccountScope = hasServiceAccount(declared) && scopes.hasServiceAccountScope
+  const identifier = createHash('sha1').update(String(declared.clientId)).digest('base64')
+  return {
+    defaultClientScopes: [...new Set([...defaultNames, ...(needsAccountScope ? [SERVICE_ACCOUNT_SCOPE] : [])])],
+    optionalClientScopes: optional ?? (assigned ? [] : listNames(scopes.optional)),
+    ...(protocol === 'saml' && {
+      attributes: { 'saml.artifact.binding.identifier': identifier, ...readObject(declared.attributes) },
+    }),
+  }
+}
+
+function hasServiceAccount(declared: Representation): boolean {
+  if (isAdminPermissions(declared)) return false
+  return (declared.serviceAccountsEnabled ?? kinds.client.defaults(declared).serviceAccountsEnabled) === true
+}
+
+/** Returns a function that computes the defaults of clients in a realm that does not exist yet. */
+export function createClientDefaults(realm: ObjectRepresentation): (declared: Representation) => Representation {
+  const [builtIn, ...objects] = builtInObjects(realm.key[0]!)
+  const names = getScopeNames(builtIn!.representation)
+  const scopes = selectScopes(
+    names,
+    objects.filter(({ kind }) => kind === 'clientScope'),
+  )
+  const hasBuiltInScopes = JSON.stringify(names) === JSON.stringify(getScopeNames(realm.representation))
+  // If the realm declares other default scopes, their protocols are unknown here: a name that no scope has makes each
+  // client differ from its defaults.
+  const unknownScopes = hasBuiltInScopes ? {} : { defaultClientScopes: [''], optionalClientScopes: [''] }
+  return (declared) => getClientDefaults({ ...unknownScopes, ...declared }, scopes)
+}

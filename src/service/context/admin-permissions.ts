@@ -1,0 +1,145 @@
+// Admin permissions: which realms a user or source may administer, by which roles. Pure.
+import {
+  type AdminRole,
+  adminRoles,
+  listRolesGranting,
+  type Permission,
+  permissionToGrant,
+} from '../../kinds/admin-roles.ts'
+import { getAdminClientId, MASTER } from '../../kinds/built-in/index.ts'
+
+/** The admin permissions of an actor: all realms, or the administrative roles by name of the realm. */
+export type AdminPermissions =
+  | { readonly all: true }
+  | { readonly all: false; readonly realms: ReadonlyMap<string, ReadonlySet<AdminRole>> }
+
+/** The permissions to administer every realm. */
+export const ALL_PERMISSIONS: AdminPermissions = { all: true }
+
+/** Keycloak: the role of master that administers every realm. */
+export const ADMIN_ROLE = 'admin'
+
+/** Keycloak: the role of master that creates realms. */
+export const CREATE_REALM_ROLE = 'create-realm'
+/** Keycloak: the client whose roles administer its realm. */
+export const MANAGEMENT_CLIENT = 'realm-management'
+const SUFFIX = getAdminClientId('')
+
+/** The name of a realm role, or of a role of a client. */
+export interface AdminRoleName {
+  readonly client: string | null
+  readonly name: string
+}
+
+/** Returns the permissions that roles of a realm grant. */
+export function toAdminPermissions(realm: string, roles: readonly AdminRoleName[]): AdminPermissions {
+  if (realm === MASTER && roles.some(({ client, name }) => client === null && name === ADMIN_ROLE))
+    return ALL_PERMISSIONS
+  const realms = new Map<string, Set<AdminRole>>()
+  for (const role of roles) {
+    const target = findAdministeredRealm(realm, role)
+    if (target === undefined || !isAdminRole(role.name)) continue
+    realms.set(target, (realms.get(target) ?? new Set()).add(role.name))
+  }
+  return { all: false, realms }
+}
+
+/** Returns the permissions that both have. */
+export function intersectPermissions(a: AdminPermissions, b: AdminPermissions): AdminPermissions {
+  if (a.all) return b
+  if (b.all) return a
+  const realms = new Map<string, ReadonlySet<AdminRole>>()
+  for (const [realm, roles] of a.realms) {
+    const shared = [...roles].filter((role) => b.realms.get(realm)?.has(role))
+    if (shared.length) realms.set(realm, new Set(shared))
+  }
+  return { all: false, realms }
+}
+
+/** Whether the permissions contain one in a realm. */
+export function hasPermission(permissions: AdminPermissions, realm: string, permission: Permission): boolean {
+  if (permissions.all) return true
+  const roles = permissions.realms.get(realm)
+  return roles !== undefined && listRolesGranting(permission).some((role) => roles.has(role))
+}
+
+/** Returns the roles that are missing to grant other permissions, as `role of realm`. */
+export function listMissingRoles(permissions: AdminPermissions, toGrant: AdminPermissions): string[] {
+  if (permissions.all) return []
+  if (toGrant.all) return [`${ADMIN_ROLE} of ${MASTER}`]
+  return [...toGrant.realms].flatMap(([realm, roles]) => {
+    const missing = [...roles].filter((role) => !hasPermission(permissions, realm, permissionToGrant[role]))
+    // The composite role implies all others.
+    return (missing.includes('realm-admin') ? ['realm-admin'] : missing.sort()).map((role) => `${role} of ${realm}`)
+  })
+}
+
+/** Whether the permissions are all that tokens of a realm can carry: all of the realm, or for master all of every realm. */
+export const hasFullAccess = (permissions: AdminPermissions, realm: string): boolean =>
+  permissions.all || (realm !== MASTER && hasPermission(permissions, realm, 'administer-realm'))
+
+/** Returns the administrative roles of a realm that the permissions contain or allow to grant. */
+export function listGrantableRoles(realm: string, permissions: AdminPermissions): AdminRoleName[] {
+  const rolesByRealm = permissions.all ? new Map<string, ReadonlySet<AdminRole>>() : permissions.realms
+  const targets = realm === MASTER ? [...rolesByRealm.keys()] : [realm]
+  return targets.flatMap((target) =>
+    adminRoles
+      .filter(
+        (role) => rolesByRealm.get(target)?.has(role) || hasPermission(permissions, target, permissionToGrant[role]),
+      )
+      .flatMap((name) => listRolesFor(realm, target, name)),
+  )
+}
+
+/** Whether the permissions allow to grant the others. */
+export const canGrant = (permissions: AdminPermissions, toGrant: AdminPermissions): boolean =>
+  listMissingRoles(permissions, toGrant).length === 0
+
+/** The permissions of a source: the realms that it may declare, and the administrative roles that it may grant. Absent: all. */
+export interface SourcePermissions {
+  readonly realms?: readonly string[] | undefined
+  readonly roles?: readonly AdminRole[] | undefined
+}
+
+/** Returns the permissions in a realm that all of the sources may grant. */
+export function toGrantablePermissions(
+  realm: string,
+  sourcePermissions: readonly SourcePermissions[],
+): AdminPermissions {
+  return sourcePermissions.reduce<AdminPermissions>(
+    (permissions, { roles }) =>
+      roles
+        ? intersectPermissions(permissions, { all: false, realms: new Map([[realm, new Set(roles)]]) })
+        : permissions,
+    ALL_PERMISSIONS,
+  )
+}
+
+/** Whether the permissions contain more than impersonation. Keycloak: that alone shows nothing of the server. */
+export const isAdministrator = (permissions: AdminPermissions): boolean =>
+  permissions.all ||
+  [...permissions.realms.values()].some((roles) => [...roles].some((role) => role !== 'impersonation'))
+
+/** Whether the permissions contain all of at least one realm. */
+export const isRealmAdministrator = (permissions: AdminPermissions): boolean =>
+  permissions.all ||
+  [...permissions.realms.keys()].some((realm) => hasPermission(permissions, realm, 'administer-realm'))
+
+/** Whether the permissions are empty. */
+export const hasNoPermissions = (permissions: AdminPermissions): boolean =>
+  !permissions.all && permissions.realms.size === 0
+
+/** Returns the realm that a role administers. Keycloak: in master, each realm has a client whose roles administer it. */
+function findAdministeredRealm(realm: string, { client, name }: AdminRoleName): string | undefined {
+  if (realm !== MASTER) return client === MANAGEMENT_CLIENT && name !== CREATE_REALM_ROLE ? realm : undefined
+  if (client === null) return name === CREATE_REALM_ROLE ? MASTER : undefined
+  return client.endsWith(SUFFIX) && name !== CREATE_REALM_ROLE ? client.slice(0, -SUFFIX.length) : undefined
+}
+
+/** Returns the role of a realm that administers another realm, or itself: the inverse of `findAdministeredRealm`. */
+function listRolesFor(realm: string, target: string, name: AdminRole): AdminRoleName[] {
+  if (name === CREATE_REALM_ROLE) return realm === MASTER && target === MASTER ? [{ client: null, name }] : []
+  return [{ client: realm === MASTER ? getAdminClientId(target) : MANAGEMENT_CLIENT, name }]
+}
+
+const isAdminRole = (name: string): name is AdminRole => adminRoles.some((role) => role === name)

@@ -1,0 +1,69 @@
+// The status of tokens: whether the client, the user and the session of a token still allow it.
+import { findTokenState, hasCredential, type TokenReferences, type TokenState } from '../../store/users/token-state.ts'
+import type { Context, RuntimeContext } from '../context/context.ts'
+import { type AdminPermissions, ALL_PERMISSIONS, intersectPermissions, toAdminPermissions } from '../context/admin-permissions.ts'
+import type { Service } from '../context/service.ts'
+import { recordKeyUse } from '../context/single-use.ts'
+import { findFullAccessRole } from '../permissions/require-permissions.ts'
+
+/** The references of an issued token: ids of its client, user and session. `issuedAt` is in seconds since 1970. */
+export interface IssuedToken extends Omit<TokenReferences, 'revoked'> {
+  readonly id: string
+  readonly issuedAt: number
+}
+
+/** The status of a token. Keycloak: the reasons are its texts, some of which are error codes. */
+export type TokenStatus =
+  | { readonly isValid: false; readonly reason?: 'User disabled' | 'user_session_not_found' }
+  | {
+      readonly isValid: true
+      /** The client ID. */
+      readonly client: string
+      readonly user: { readonly id: string; readonly username: string }
+      /**
+       * The most that a caller with this token may administer: the admin roles that the client has in scope, as in Keycloak,
+       * and that the last editor of the client could grant.
+       */
+      readonly maxPermissions: AdminPermissions
+      /** The current admin permissions of the user, within `maxPermissions`; absent unless requested. */
+      readonly permissions?: AdminPermissions
+      readonly session: TokenState['session']
+    }
+
+/**
+ * Returns the status of a token. It is valid while its client and its user are enabled, neither has a later not-before
+ * time, it is not revoked, and the session that it names exists. One statement.
+ */
+export async function checkToken(
+  service: Service,
+  realm: { readonly number: number; readonly name: string },
+  { withPermissions = false, ...issued }: IssuedToken & { readonly withPermissions?: boolean | undefined },
+): Promise<TokenStatus> {
+  const token = { ...issued, revoked: revocationKey(issued.id) }
+  const state = await service.query((tx) =>
+    findTokenState(tx, realm.number, { token, unexpandedRole: findFullAccessRole(realm.name), withRoles: withPermissions }),
+  )
+  if (!state?.enabled || issued.issuedAt < state.notBefore || state.revoked) return { isValid: false }
+  const { client, user, session, scope, editorRoles, roles } = state
+  if (user?.enabled === false) return { isValid: false, reason: 'User disabled' }
+  if (issued.session !== undefined && !session) return { isValid: false, reason: 'user_session_not_found' }
+  if (!user) return { isValid: false }
+  const [inScope, ofEditor] = [scope, editorRoles].map((names) =>
+    names ? toAdminPermissions(realm.name, names) : ALL_PERMISSIONS,
+  )
+  const maxPermissions = intersectPermissions(inScope!, ofEditor!)
+  const permissions = roles && intersectPermissions(toAdminPermissions(realm.name, roles), maxPermissions)
+  return { isValid: true, client, user, maxPermissions, ...(permissions && { permissions }), session }
+}
+
+const revocationKey = (id: string) => `revoked ${id}`
+
+/** Revokes the token with an id until it expires. One statement. */
+export async function revokeToken(context: RuntimeContext, id: string, expiresAt: Date): Promise<void> {
+  await recordKeyUse(context, revocationKey(id), expiresAt)
+}
+
+/** Whether the user still has the credential with that id. One statement. */
+export function hasUserCredential({ tx, realm }: Context, user: string, credential: string): Promise<boolean> {
+  return hasCredential(tx, realm.number, { user, id: credential })
+}

@@ -1,0 +1,144 @@
+// Reads and writes of realms: the transactions, locks and checks of each.
+import { MASTER } from '../../kinds/built-in/index.ts'
+import type { Transaction } from '../../store/database/transaction.ts'
+import { findRealm, lockRealms, toRealmRow } from '../../store/realms.ts'
+import type { Context, WriteContext } from '../context/context.ts'
+import { RuntimeRefusal } from '../context/errors.ts'
+import {
+  type Caller,
+  type NewRealm,
+  type RealmUserEvent,
+  type Service,
+  SYSTEM,
+  type WriteTarget,
+} from '../context/service.ts'
+import { flushJournal, toWriteContext } from '../journal/journal.ts'
+import { getMasterAdminAccess, LastAdministratorError, requireAdministratorLeft } from '../objects/last-administrator.ts'
+import { hasEventEmails } from '../messages/event-emails.ts'
+import { writeUserEvents } from '../messages/user-events.ts'
+import { createRealm } from '../realms/create-realm.ts'
+import { commit, createContext, getRealmRow, requireRealm, type ServiceParts } from './transactions.ts'
+
+/** Creates the functions that read realms. */
+export function createReads(parts: ServiceParts): Pick<Service, 'read' | 'readSnapshot'> {
+  const { store } = parts
+  return {
+    read: (caller, realm, work) =>
+      store.read(async (tx) => {
+        const options = { realm: await getRealmRow(tx, realm), permissions: caller.permissions }
+        return work(await createContext(parts, { tx, caller }, options))
+      }),
+    readSnapshot: (caller, name, work) =>
+      store.transaction(
+        async (tx) => {
+          const realm = await findRealm(tx, name)
+          return work(realm && (await createContext(parts, { tx, caller }, { realm })))
+        },
+        { snapshot: true, deadline: caller.deadline },
+      ),
+  }
+}
+
+/** Creates the functions that write configuration and users. */
+export function createWrites(parts: ServiceParts): Pick<Service, 'write' | 'createRealm'> {
+  return {
+    write: (caller, target, work) =>
+      retryUnlessLockedOut(parts, caller, (confirmedCaller) => writeLocked(parts, confirmedCaller, { target, work })),
+    createRealm: (caller, realm, work) => createRealmWith(parts, caller, { realm, work }),
+  }
+}
+
+function writeLocked<T>(
+  parts: ServiceParts,
+  caller: Caller,
+  { target, work }: { readonly target: WriteTarget; readonly work: (context: WriteContext) => Promise<T> },
+): Promise<T> {
+  const { realm: name, withMaster } = typeof target === 'string' ? { realm: target, withMaster: false } : target
+  return commit(parts, caller, async (tx, outbox) => {
+    const locked = await lockRealms(tx, withMaster ? [name, MASTER] : [name])
+    const realm = requireRealm(locked.find((row) => row.name === name))
+    return finishWrite(await toWriteContext(await createContext(parts, { tx, caller }, { realm, outbox })), work)
+  })
+}
+
+/** Runs a write. Where it is refused since no administrator would be left, runs it again if none was left before it either. */
+async function retryUnlessLockedOut<T>(
+  parts: ServiceParts,
+  caller: Caller,
+  write: (caller: Caller) => Promise<T>,
+): Promise<T> {
+  try {
+    return await write(caller)
+  } catch (error) {
+    if (!(error instanceof LastAdministratorError)) throw error
+    const accessBefore = await createReads(parts).read(SYSTEM, MASTER, getMasterAdminAccess)
+    if (accessBefore > error.reach) throw error
+    return write({ ...caller, allowLockOut: true })
+  }
+}
+
+function createRealmWith<T>(
+  parts: ServiceParts,
+  caller: Caller,
+  { realm, work }: { readonly realm: NewRealm; readonly work: (context: WriteContext) => Promise<T> },
+): Promise<T> {
+  return commit(parts, caller, async (tx, outbox) => {
+    // Lock master only if we write to it; a new realm needs no lock. Regent itself creates master, the first realm of a store.
+    const master = (await findRealm(tx, MASTER)) ?? toRealmRow({ number: 0, id: '', name: '' }, {})
+    const context = await createContext(parts, { tx, caller }, { realm: master, outbox })
+    return finishWrite(await createRealm(context, realm.representation, realm), work)
+  })
+}
+
+/** Runs the work of a write, checks that an administrator is left, and writes the journal. */
+async function finishWrite<T>(context: WriteContext, work: (context: WriteContext) => Promise<T>): Promise<T> {
+  const result = await work(context)
+  await requireAdministratorLeft(context)
+  await flushJournal(context)
+  return result
+}
+
+/** Creates the functions that write runtime data and user events. */
+export function createRuntimeWrites(
+  parts: ServiceParts,
+): Pick<Service, 'writeRuntime' | 'recordUserEvents' | 'onUserEvent'> {
+  const listeners = new Set<(event: RealmUserEvent) => void>()
+  const emit = (events: readonly RealmUserEvent[]) => {
+    for (const listener of listeners) events.forEach(listener)
+  }
+  return {
+    async writeRuntime(caller, realm, work) {
+      const { outcome, events } = await commit(parts, {}, async (tx, outbox) => {
+        const options = { realm: await getRealmRow(tx, realm), outbox }
+        const context = { ...(await createContext(parts, { tx, caller }, options)), userEvents: [] }
+        const outcome = await catchRefusal(work(context))
+        return { outcome, events: await writeUserEvents(context, context.userEvents) }
+      })
+      emit(events)
+      if ('refusal' in outcome) throw outcome.refusal
+      return outcome.value
+    },
+    async recordUserEvents(realm, events) {
+      const write = async (tx: Transaction, outbox: Context['outbox']) =>
+        writeUserEvents(await createContext(parts, { tx, caller: SYSTEM }, { realm, outbox }), events)
+      // A single statement needs no transaction; emails are sent with the event or not at all.
+      const written = hasEventEmails(realm)
+        ? commit(parts, {}, write)
+        : parts.store.read((tx) => write(tx, { hasMessages: false }))
+      emit(await written)
+    },
+    onUserEvent(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+}
+
+async function catchRefusal<T>(work: Promise<T>): Promise<{ readonly value: T } | { readonly refusal: RuntimeRefusal }> {
+  try {
+    return { value: await work }
+  } catch (error) {
+    if (error instanceof RuntimeRefusal) return { refusal: error }
+    throw error
+  }
+}

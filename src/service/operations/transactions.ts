@@ -1,0 +1,91 @@
+// The transactions of the service, and the contexts in them.
+
+import type { Store } from '../../store/database/database.ts'
+import { limitIdleTime } from '../../store/database/leases.ts'
+import type { Transaction } from '../../store/database/transaction.ts'
+import { findRealm, type RealmRow } from '../../store/realms.ts'
+import { type AdminPermissions, ALL_PERMISSIONS, intersectPermissions } from '../context/admin-permissions.ts'
+import type { Context } from '../context/context.ts'
+import { failure } from '../context/errors.ts'
+import type { Caller, Service } from '../context/service.ts'
+import { getUserPermissions } from '../permissions/require-permissions.ts'
+import { requireLease } from './leases.ts'
+
+/** A store, and the parts of the service that every context has. */
+export interface ServiceParts extends Pick<Service, 'vault' | 'clock' | 'passwordBlacklists'> {
+  readonly store: Store
+  /** Delivers the messages that a transaction has left in the outbox. Called after the commit. */
+  readonly wakeOutbox: () => void
+}
+
+/** The parts of a context that are not derived from the caller. */
+interface ContextOptions {
+  readonly realm: RealmRow
+  readonly outbox?: Context['outbox']
+  /** Absent: they are read from the store. */
+  readonly permissions?: AdminPermissions | undefined
+}
+
+/** Creates a context of the caller in a transaction. */
+export async function createContext(
+  { vault, clock, passwordBlacklists }: Omit<ServiceParts, 'store' | 'wakeOutbox'>,
+  { tx, caller }: { readonly tx: Transaction; readonly caller: Caller },
+  { realm, outbox = { hasMessages: false }, permissions }: ContextOptions,
+): Promise<Context> {
+  return {
+    tx,
+    realm,
+    actor: caller.actor,
+    now: clock(),
+    vault,
+    passwordBlacklists,
+    permissions: permissions ?? (await readCallerPermissions(tx, caller)),
+    allowLockOut: caller.allowLockOut,
+    allowDrift: caller.allowDrift,
+    overwrittenDeclarations: caller.overwrittenDeclarations,
+    outbox,
+  }
+}
+
+/**
+ * Runs work in a transaction, within the lease and the deadline of the caller, and wakes the outbox after the commit. The lease is
+ * checked last, so that it is still valid at the commit.
+ */
+export async function commit<T>(
+  { store, wakeOutbox }: Pick<ServiceParts, 'store' | 'wakeOutbox'>,
+  { lease, deadline }: Pick<Caller, 'lease' | 'deadline'>,
+  work: (tx: Transaction, outbox: Context['outbox']) => Promise<T>,
+): Promise<T> {
+  const outbox = { hasMessages: false }
+  const result = await store.transaction(
+    async (tx) => {
+      if (lease) await limitIdleTime(tx, lease.seconds)
+      const value = await work(tx, outbox)
+      if (lease) await requireLease(tx, lease)
+      return value
+    },
+    { deadline },
+  )
+  if (outbox.hasMessages) wakeOutbox()
+  return result
+}
+
+/** Returns the permissions of the caller, limited to those of their token. One statement, or none. */
+export async function readCallerPermissions(
+  tx: Transaction,
+  { user, tokenPermissions }: Caller,
+): Promise<AdminPermissions> {
+  const permissions = user ? await getUserPermissions(tx, user) : ALL_PERMISSIONS
+  return tokenPermissions ? intersectPermissions(permissions, tokenPermissions) : permissions
+}
+
+/** Returns the row of a realm, looking it up by name if it is not given. Throws not_found. */
+export async function getRealmRow(tx: Transaction, realm: string | RealmRow): Promise<RealmRow> {
+  return typeof realm === 'string' ? requireRealm(await findRealm(tx, realm)) : realm
+}
+
+/** Throws not_found unless the realm exists. */
+export function requireRealm(realm: RealmRow | undefined): RealmRow {
+  if (!realm) throw failure('not_found', 'Realm not found.')
+  return realm
+}

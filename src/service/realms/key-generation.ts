@@ -1,0 +1,101 @@
+// The generation of keys and certificates for the key components of a realm.
+import { createPublicKey, generateKeyPair, type KeyObject, randomBytes, randomUUID } from 'node:crypto'
+import { promisify } from 'node:util'
+import { findKeyProvider, type KeyProvider } from '../../kinds/key-providers.ts'
+import { createSelfSignedCertificate } from '../../lib/self-signed-certificate.ts'
+import {
+  firstValue,
+  type KeyComponent,
+  type KeyComponentConfig,
+  OPENSSL_CURVES,
+  parsePrivateKey,
+} from './realm-keys.ts'
+
+const generate = promisify(generateKeyPair)
+/** Keycloak: certificates are valid from a little earlier, for clocks that are slow, and for ten years. */
+const CLOCK_TOLERANCE_MS = 100_000
+const VALIDITY_YEARS = 10
+
+/** Generates the config that a component lacks, such as its key; undefined if it lacks none. `owner` is the certificate's subject. */
+export async function generateMissingConfig(
+  { providerId, config }: KeyComponent,
+  owner: string,
+  now: Date,
+): Promise<Record<string, string[]> | undefined> {
+  const provider = findKeyProvider(providerId)
+  const missing = provider ? listMissing(provider, config) : []
+  if (!provider || !missing.length) return undefined
+  const generated =
+    provider.type === 'OCT' ? generateSecret(provider, config) : await generatePair(provider, config, { owner, now })
+  return generated && Object.fromEntries(missing.map((name) => [name, [generated[name]!]]))
+}
+
+function listMissing(provider: KeyProvider, config: KeyComponentConfig): string[] {
+  const needsCertificate = provider.type === 'RSA' || firstValue(config, 'ecGenerateCertificate') === 'true'
+  const names = provider.generatedSettings.filter((name) => name !== 'certificate' || needsCertificate)
+  // With a new private key, an existing certificate or public key is of no use.
+  return firstValue(config, provider.secret) === undefined && names.includes(provider.secret)
+    ? names
+    : names.filter((name) => firstValue(config, name) === undefined)
+}
+
+function generateSecret({ shape }: KeyProvider, config: KeyComponentConfig): Record<string, string> {
+  const size = Number(firstValue(config, shape!.setting) ?? shape!.otherwise)
+  return { secret: randomBytes(size).toString('base64url'), kid: randomUUID() }
+}
+
+/** Generates a key pair, or completes an existing private key; undefined if that cannot be parsed. */
+async function generatePair(
+  { type, secret, shape }: KeyProvider,
+  config: KeyComponentConfig,
+  { owner, now }: { readonly owner: string; readonly now: Date },
+): Promise<Record<string, string> | undefined> {
+  const existing = firstValue(config, secret)
+  const privateKey =
+    existing === undefined
+      ? await generatePrivateKey(type, firstValue(config, shape!.setting) ?? shape!.otherwise)
+      : parsePrivateKey(existing)
+  if (!privateKey) return undefined
+  const publicKey = createPublicKey(privateKey)
+  const text = (der: Buffer) => der.toString('base64')
+  const certificate =
+    type === 'OKP' ? {} : { certificate: text(createCertificate(owner, { publicKey, privateKey }, now)) }
+  // Keycloak: an RSA private key is stored alone, in PKCS #1.
+  if (type === 'RSA') return { [secret]: text(privateKey.export({ type: 'pkcs1', format: 'der' })), ...certificate }
+  return {
+    [secret]: text(privateKey.export({ type: 'pkcs8', format: 'der' })),
+    [secret.replace('Private', 'Public')]: text(publicKey.export({ type: 'spki', format: 'der' })),
+    ...certificate,
+  }
+}
+
+async function generatePrivateKey(type: KeyProvider['type'], sizeOrCurve: string): Promise<KeyObject> {
+  if (type === 'RSA') return (await generate('rsa', { modulusLength: Number(sizeOrCurve) })).privateKey
+  if (type === 'EC') return (await generate('ec', { namedCurve: OPENSSL_CURVES[sizeOrCurve]! })).privateKey
+  return (await (sizeOrCurve === 'Ed448' ? generate('ed448') : generate('ed25519'))).privateKey
+}
+
+/** Generates an RSA key with a self-signed certificate, both in base64 of DER. */
+export async function generateCertifiedKey(
+  owner: string,
+  bits: number,
+  now: Date,
+): Promise<{ readonly privateKey: string; readonly certificate: string }> {
+  const pair = await generatePair(findKeyProvider('rsa-generated')!, { keySize: [String(bits)] }, { owner, now })
+  return { privateKey: pair!.privateKey!, certificate: pair!.certificate! }
+}
+
+function createCertificate(
+  owner: string,
+  pair: { readonly publicKey: KeyObject; readonly privateKey: KeyObject },
+  now: Date,
+): Buffer {
+  const until = new Date(now)
+  until.setUTCFullYear(until.getUTCFullYear() + VALIDITY_YEARS)
+  return createSelfSignedCertificate({
+    name: owner,
+    ...pair,
+    from: new Date(now.getTime() - CLOCK_TOLERANCE_MS),
+    until,
+  })
+}

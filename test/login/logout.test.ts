@@ -1,0 +1,93 @@
+// Logout with a browser.
+import { expect, test } from 'vitest'
+import { APPLICATION, testBrowser } from '../support/browser.ts'
+import { createLoginRealm } from '../support/login-realm.ts'
+import { testServer } from '../support/server.ts'
+
+const { app, call, make } = await testServer()
+
+/** Logs Ann in with a browser, and returns the tokens of her client. */
+async function createLoggedInBrowser(client: object = {}) {
+  const realm = await createLoginRealm({ eventsEnabled: true }, { client })
+  const browser = testBrowser(app)
+  const { address, verifier } = realm.logInAddress()
+  const { response } = await browser.send(await browser.open(address), { username: 'ann', password: 'pw' })
+  const tokens = (await realm.redeem(response!.get('code')!, verifier)).body
+  const logOut = (parameters: Record<string, string> = {}) =>
+    browser.open(`/realms/${realm.name}/protocol/openid-connect/logout?${new URLSearchParams(parameters)}`)
+  const isLoggedOut = async () =>
+    (await browser.open(realm.logInAddress({ prompt: 'none' }).address)).response?.get('error') === 'login_required'
+  return { ...realm, browser, tokens, logOut, isLoggedOut }
+}
+
+test('a client with an ID token logs its user out at once, and redirects to a registered URI only', async () => {
+  const { path, logOut, tokens, isLoggedOut } = await createLoggedInBrowser()
+  const back = { post_logout_redirect_uri: APPLICATION, state: 'bye' }
+  const refused = await logOut({
+    id_token_hint: tokens.id_token,
+    ...back,
+    post_logout_redirect_uri: 'http://evil.example/',
+  })
+  expect([refused.status, await isLoggedOut()]).toEqual([400, false])
+  const done = await logOut({ id_token_hint: tokens.id_token, ...back })
+  expect(done.headers.location).toBe(`${APPLICATION}?state=bye`)
+  expect(await isLoggedOut()).toBe(true)
+  const events = (await call('GET', `${path}/events?type=LOGOUT`)).body
+  expect(events).toMatchObject([
+    { type: 'LOGOUT', sessionId: tokens.session_state, details: { redirect_uri: done.headers.location } },
+  ])
+})
+
+test('without an ID token the user must confirm the logout', async () => {
+  const { browser, logOut, isLoggedOut } = await createLoggedInBrowser()
+  const page = await logOut({ client_id: 'web', post_logout_redirect_uri: APPLICATION })
+  expect(page.text).toContain('Do you want to sign out?')
+  expect(await isLoggedOut()).toBe(false)
+  expect((await browser.send(page, { confirmLogout: 'true' })).headers.location).toBe(APPLICATION)
+  expect(await isLoggedOut()).toBe(true)
+  expect((await logOut()).text).toContain('You are signed out.')
+})
+
+test.each([
+  ['sid', (session: string) => session],
+  ['azp', () => 'web'],
+])(
+  'an ID token of another session does not log the user out, whatever a mapper writes into %s',
+  async (claim, value) => {
+    const ann = await createLoggedInBrowser()
+    const config = (text: string) => ({ 'claim.value': text, 'jsonType.label': 'String', 'id.token.claim': 'true' })
+    await make(`${ann.path}/clients`, {
+      clientId: 'other',
+      publicClient: true,
+      directAccessGrantsEnabled: true,
+      protocolMappers: [
+        ['sid', ann.tokens.session_state] as const,
+        [claim, value(ann.tokens.session_state)] as const,
+      ].map(([name, text], at) => ({
+        ...{ name: `m${at}`, protocol: 'openid-connect', protocolMapper: 'oidc-hardcoded-claim-mapper' },
+        config: { ...config(text), 'claim.name': name },
+      })),
+    })
+    const { body } = await call('POST', `/realms/${ann.name}/protocol/openid-connect/token`, {
+      token: null,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: 'grant_type=password&client_id=other&username=ann&password=pw&scope=openid',
+    })
+    const page = await ann.logOut({ id_token_hint: body.id_token })
+    expect(page.text).toContain('Do you want to sign out?')
+    const back = await ann.logOut({ id_token_hint: body.id_token, post_logout_redirect_uri: APPLICATION })
+    expect([back.status, await ann.isLoggedOut()]).toEqual([400, false])
+  },
+)
+
+test('a front-channel logout calls the client in a frame', async () => {
+  const url = 'https://app.example/over'
+  const { logOut, tokens } = await createLoggedInBrowser({
+    frontchannelLogout: true,
+    attributes: { 'frontchannel.logout.url': url },
+  })
+  const page = await logOut({ id_token_hint: tokens.id_token, post_logout_redirect_uri: APPLICATION })
+  expect(page.text).toContain(`sid=${tokens.session_state}`)
+  expect(page.headers['content-security-policy']).toContain("frame-src https://app.example 'self'")
+  expect(page.text).toContain(`<a href="${APPLICATION}">`)
+})
